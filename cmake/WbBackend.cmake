@@ -1,0 +1,69 @@
+# How a .cu file becomes object code: nvcc for a GPU, or the simulator for the CPU.
+#
+#   wb_runtime                  target: the CUDA runtime, or the simulator
+#   wb_kernels(TARGET file.cu…) an object library of CUDA sources
+#     WERROR                    warnings are errors: for what we wrote, not the learner
+
+set(WB_KERNEL_WARNINGS -Wall -Wextra -Wno-unused-parameter)
+
+# The architectures of the workbook that the toolkit at hand knows. Asking nvcc beats
+# a table: each toolkit drops old architectures and adds new ones.
+function(wb_supported_architectures result)
+    set(found)
+    foreach(arch 75 80 86 89 90a 100a 120)
+        execute_process(
+            COMMAND ${CMAKE_CUDA_COMPILER} --dryrun -c -x cu /dev/null -o /dev/null
+                -gencode=arch=compute_${arch},code=sm_${arch}
+            RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+        if(status EQUAL 0)
+            list(APPEND found ${arch}-real)
+        endif()
+    endforeach()
+    set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+if(WB_BACKEND STREQUAL "cuda")
+    if(WB_COMPILE_ONLY AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+        find_program(CMAKE_CUDA_COMPILER nvcc PATHS /usr/local/cuda/bin REQUIRED)
+        wb_supported_architectures(architectures)
+        set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "")
+    endif()
+    enable_language(CUDA)
+    message(STATUS "Warpbook: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, "
+        "architectures ${CMAKE_CUDA_ARCHITECTURES}")
+    find_package(CUDAToolkit REQUIRED)
+    add_library(wb_runtime INTERFACE)
+    target_link_libraries(wb_runtime INTERFACE CUDA::cudart_static)
+elseif(WB_BACKEND STREQUAL "sim")
+    add_subdirectory(${CMAKE_SOURCE_DIR}/common/simt)
+    add_library(wb_runtime INTERFACE)
+    target_link_libraries(wb_runtime INTERFACE simt)
+else()
+    message(FATAL_ERROR "WB_BACKEND is '${WB_BACKEND}', but must be sim or cuda")
+endif()
+
+function(wb_kernels target)
+    cmake_parse_arguments(ARG "WERROR" "" "" ${ARGN})
+    set(warnings ${WB_KERNEL_WARNINGS})
+    if(ARG_WERROR)
+        list(APPEND warnings -Werror)
+    endif()
+    set(includes
+        ${CMAKE_SOURCE_DIR}/common/include
+        ${CMAKE_SOURCE_DIR}/common/reference/include)
+    if(WB_BACKEND STREQUAL "sim")
+        simt_objects(${target} ${ARG_UNPARSED_ARGUMENTS}
+            INCLUDES ${includes} OPTIONS ${warnings})
+        return()
+    endif()
+    add_library(${target} OBJECT ${ARG_UNPARSED_ARGUMENTS})
+    target_link_libraries(${target} PUBLIC wb_runtime)
+    target_include_directories(${target} PRIVATE ${includes})
+    list(JOIN warnings "," host_warnings)
+    # 177, "declared but never referenced": true of every constant in a fresh starter.
+    target_compile_options(${target} PRIVATE
+        -lineinfo -Xcompiler=${host_warnings} -diag-suppress=177)
+    if(ARG_WERROR)
+        target_compile_options(${target} PRIVATE -Werror=all-warnings)
+    endif()
+endfunction()

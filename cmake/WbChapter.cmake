@@ -1,0 +1,125 @@
+# One line declares a chapter: wb_chapter(day01-basics/02-vector-add)
+#
+# The folder's name gives the chapter's: vector_add. From it follow all files,
+#   day01-basics/02-vector-add/vector_add.{h,cu}   contract and the learner's file
+#   solutions/<same>/vector_add.cu                 the ladder
+#   tests/<same>/vector_add_test.cpp, vector_add_bench.cpp, mutants/*.cu
+# all targets,
+#   day01_vector_add                  the learner's file under the chapter's tests
+#   day01_vector_add_solution         the solution under the same tests
+#   day01_vector_add_unsolved         the starter as it was handed out
+#   day01_vector_add_mutant_<name>    a known-wrong kernel, which must be rejected
+#   day01_vector_add_bench[_learner]  the benchmark, of the ladder or of the learner
+# and all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
+# ….mutant.<name>, labelled with the day, the chapter, and learner or workbook.
+
+add_custom_target(learner)
+add_custom_target(workbook)
+set(WB_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/scripts)
+
+# A test program: the chapter's tests, compiled once, with one implementation.
+function(wb_test_program target tests kernels)
+    add_executable(${target} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${tests}>)
+    target_link_libraries(${target} PRIVATE ${kernels} wb_testing)
+endfunction()
+
+function(wb_chapter path)
+    string(REGEX MATCH "^(day[0-9]+)-[^/]+/[0-9]+-(.+)$" matched "${path}")
+    if(NOT matched)
+        message(FATAL_ERROR "wb_chapter: '${path}' is not of the form dayNN-name/NN-chapter")
+    endif()
+    set(day ${CMAKE_MATCH_1})
+    string(REPLACE "-" "_" name ${CMAKE_MATCH_2})
+    set(id ${day}_${name})
+    set(test ${day}.${name})
+    set(contract_dir ${CMAKE_SOURCE_DIR}/${path})
+    set(solution ${CMAKE_SOURCE_DIR}/solutions/${path}/${name}.cu)
+    set(tests_dir ${CMAKE_SOURCE_DIR}/tests/${path})
+    set(starter ${CMAKE_BINARY_DIR}/starters/${path}/${name}.cu)
+    set_property(GLOBAL APPEND PROPERTY WB_CHAPTERS ${path})
+    include_directories(${contract_dir})
+
+    add_custom_command(OUTPUT ${starter}
+        COMMAND wb_starter ${solution} ${starter}
+        DEPENDS wb_starter ${solution}
+        COMMENT "Starter of ${name}")
+    set_property(GLOBAL APPEND PROPERTY WB_STARTERS ${starter})
+
+    wb_kernels(${id}_solution_kernels ${solution} WERROR)
+    wb_kernels(${id}_unsolved_kernels ${starter} WERROR)
+    add_custom_target(${id}_kernels DEPENDS ${starter})
+    add_dependencies(${id}_unsolved_kernels ${id}_kernels)
+    if(WB_COMPILE_ONLY)
+        return()
+    endif()
+
+    # The learner's program.
+    add_library(${id}_tests OBJECT EXCLUDE_FROM_ALL ${tests_dir}/${name}_test.cpp)
+    target_link_libraries(${id}_tests PUBLIC wb_testing)
+    target_compile_options(${id}_tests PRIVATE -Wall -Wextra)
+    wb_kernels(${id}_learner_kernels ${contract_dir}/${name}.cu)
+    wb_test_program(${id} ${id}_tests ${id}_learner_kernels)
+    wb_add_tests(${id} ${test} "learner;${day};${name}")
+    add_dependencies(learner ${id})
+
+    # The workbook's own: the solution passes, the starter says what to do, and every
+    # known-wrong kernel is rejected.
+    set(labels "workbook;${day};${name}")
+    wb_test_program(${id}_solution ${id}_tests ${id}_solution_kernels)
+    wb_add_tests(${id}_solution ${test}.solution "${labels}")
+    wb_test_program(${id}_unsolved ${id}_tests ${id}_unsolved_kernels)
+    add_test(NAME ${test}.unsolved COMMAND ${CMAKE_COMMAND}
+        -DPROGRAM=$<TARGET_FILE:${id}_unsolved> -P ${WB_SCRIPTS}/expect_unsolved.cmake)
+    set_tests_properties(${test}.unsolved PROPERTIES LABELS "${labels}" TIMEOUT 60)
+    add_dependencies(workbook ${id}_solution ${id}_unsolved)
+
+    file(GLOB mutants CONFIGURE_DEPENDS ${tests_dir}/mutants/*.cu)
+    foreach(source ${mutants})
+        get_filename_component(mutant ${source} NAME_WE)
+        set(program ${id}_mutant_${mutant})
+        wb_kernels(${program}_kernels ${source} WERROR)
+        wb_test_program(${program} ${id}_tests ${program}_kernels)
+        add_test(NAME ${test}.mutant.${mutant} COMMAND ${CMAKE_COMMAND}
+            -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
+            -P ${WB_SCRIPTS}/expect_rejected.cmake)
+        set_tests_properties(${test}.mutant.${mutant} PROPERTIES
+            LABELS "${labels}" TIMEOUT ${WB_TEST_TIMEOUT})
+        add_dependencies(workbook ${program})
+    endforeach()
+
+    # Benchmarks: the ladder, and the learner's kernel against the same sizes.
+    set(bench ${tests_dir}/${name}_bench.cpp)
+    if(TARGET wb_bench AND EXISTS ${bench})
+        add_library(${id}_bench_main OBJECT EXCLUDE_FROM_ALL ${bench})
+        target_link_libraries(${id}_bench_main PUBLIC wb_bench)
+        target_compile_options(${id}_bench_main PRIVATE -Wall -Wextra)
+        foreach(who solution learner)
+            set(program ${id}_bench)
+            if(who STREQUAL "learner")
+                set(program ${id}_bench_learner)
+            endif()
+            add_executable(${program} EXCLUDE_FROM_ALL
+                $<TARGET_OBJECTS:${id}_bench_main>)
+            target_link_libraries(${program} PRIVATE ${id}_${who}_kernels wb_bench)
+        endforeach()
+        add_dependencies(workbook ${id}_bench)
+    endif()
+endfunction()
+
+# build/<preset>/chapters.tsv for ./learn, and the target that makes all starters.
+function(wb_write_chapter_list)
+    get_property(chapters GLOBAL PROPERTY WB_CHAPTERS)
+    set(lines "")
+    foreach(path ${chapters})
+        string(REGEX MATCH "^(day[0-9]+)([^/]*)/([0-9]+-(.+))$" matched "${path}")
+        set(day ${CMAKE_MATCH_1})
+        set(day_dir ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+        set(chapter_dir ${CMAKE_MATCH_3})
+        string(REPLACE "-" "_" name ${CMAKE_MATCH_4})
+        string(APPEND lines
+            "${day}\t${day_dir}\t${chapter_dir}\t${name}\t${path}/${name}.cu\n")
+    endforeach()
+    file(WRITE ${CMAKE_BINARY_DIR}/chapters.tsv "${lines}")
+    get_property(starters GLOBAL PROPERTY WB_STARTERS)
+    add_custom_target(starters DEPENDS ${starters})
+endfunction()

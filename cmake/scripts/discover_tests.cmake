@@ -1,0 +1,20 @@
+# Writes CTest's list of the test cases of one program.
+#   cmake -DPROGRAM= -DPREFIX= -DLABELS= -DTIMEOUT= -DOUTPUT= -P discover_tests.cmake
+execute_process(COMMAND ${PROGRAM} --wb-list
+    OUTPUT_VARIABLE names RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${PROGRAM} could not list its test cases (${status})")
+endif()
+string(REGEX MATCHALL "[^\n]+" names "${names}")
+set(lines "")
+foreach(name IN LISTS names)
+    # A comma separates test specs for Catch2, [ opens a tag.
+    string(REPLACE "\\" "\\\\" spec "${name}")
+    string(REPLACE "," "\\," spec "${spec}")
+    string(REPLACE "[" "\\[" spec "${spec}")
+    string(APPEND lines
+        "add_test([==[${PREFIX}.${name}]==] [==[${PROGRAM}]==] [==[${spec}]==] --abort)\n"
+        "set_tests_properties([==[${PREFIX}.${name}]==] PROPERTIES"
+        " LABELS [==[${LABELS}]==] TIMEOUT ${TIMEOUT} SKIP_RETURN_CODE 4)\n")
+endforeach()
+file(WRITE ${OUTPUT} "${lines}")

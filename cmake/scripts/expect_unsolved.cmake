@@ -1,0 +1,21 @@
+# Passes if every test case of an untouched starter fails with "not solved yet".
+#   cmake -DPROGRAM= -P expect_unsolved.cmake
+execute_process(COMMAND ${PROGRAM} --wb-list OUTPUT_VARIABLE names)
+string(REGEX MATCHALL "[^\n]+" names "${names}")
+if(NOT names)
+    message(FATAL_ERROR "the program has no test cases")
+endif()
+foreach(name IN LISTS names)
+    string(REPLACE "," "\\," spec "${name}")
+    string(REPLACE "[" "\\[" spec "${spec}")
+    execute_process(COMMAND ${PROGRAM} ${spec} --abort
+        OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE status)
+    if(status EQUAL 0)
+        message(FATAL_ERROR "'${name}' passes although nothing has been written")
+    endif()
+    if(NOT output MATCHES "wb[|] not solved yet: write the TODO in [^ ]+[.]cu:[0-9]+")
+        message(FATAL_ERROR "'${name}' fails without saying what to do:\n${output}")
+    endif()
+endforeach()
+list(LENGTH names count)
+message("All ${count} test cases say where the TODO is.")

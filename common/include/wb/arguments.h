@@ -1,0 +1,64 @@
+/// wb/arguments.h: a launcher validates what it was given before it touches anything.
+///
+///     wb::Arguments("saxpy").size("n", n).device("x", x, n).device("y", y, n);
+///
+/// A wrong argument throws wb::InvalidArgument, whose message names the function, the
+/// parameter and its value. Nothing is clipped, nothing has been written by then.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace wb {
+
+/// An argument that a launcher refuses.
+class InvalidArgument : public std::invalid_argument {
+ public:
+    using std::invalid_argument::invalid_argument;
+};
+
+/// The checks of one call. Each returns *this, so that they chain.
+class Arguments {
+ public:
+    /// @param function  the name that starts every message
+    explicit Arguments(const char* function) : function_(function) {}
+
+    /// A number of things: >= 0. Zero is legal: there is nothing to do.
+    const Arguments& size(const char* name, int64_t value) const;
+
+    /// A number of things of which there must be one at least.
+    const Arguments& positive(const char* name, int64_t value) const;
+
+    /// Any condition; `value` and `requirement` are told: "stride is 0, but must be
+    /// > 0 (it is a divisor)".
+    const Arguments& require(bool condition,
+                             const char* name,
+                             int64_t value,
+                             const char* requirement) const;
+
+    /// An array of `count` elements in device (or managed) memory, aligned to its
+    /// type. May be anything, null too, when count is 0.
+    template <class T>
+    const Arguments& device(const char* name, const T* pointer, int64_t count) const {
+        return device_bytes(name, pointer, count, alignof(T));
+    }
+
+    /// The product of sizes, each >= 0; throws if it does not fit into int64_t.
+    /// @param names  how the product reads in a message, for example "N * C * H * W"
+    int64_t product(const char* names, std::initializer_list<int64_t> sizes) const;
+
+ private:
+    const Arguments& device_bytes(const char* name,
+                                  const void* pointer,
+                                  int64_t count,
+                                  std::size_t alignment) const;
+    [[noreturn]] void refuse(const std::string& what) const;
+
+    const char* function_;
+};
+
+}  // namespace wb

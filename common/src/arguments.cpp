@@ -1,0 +1,82 @@
+#include <cuda_runtime.h>
+#include <wb/arguments.h>
+#include <wb/check.h>
+
+#include <cstdint>
+
+namespace wb {
+
+void Arguments::refuse(const std::string& what) const {
+    throw InvalidArgument(std::string(function_) + ": " + what);
+}
+
+const Arguments& Arguments::require(bool condition,
+                                    const char* name,
+                                    int64_t value,
+                                    const char* requirement) const {
+    if (!condition) {
+        refuse(std::string(name) + " is " + std::to_string(value) + ", but " +
+               requirement);
+    }
+    return *this;
+}
+
+const Arguments& Arguments::size(const char* name, int64_t value) const {
+    return require(value >= 0, name, value, "must be >= 0");
+}
+
+const Arguments& Arguments::positive(const char* name, int64_t value) const {
+    return require(value >= 1, name, value, "must be >= 1");
+}
+
+int64_t Arguments::product(const char* names,
+                           std::initializer_list<int64_t> sizes) const {
+    int64_t result = 1;
+    bool zero = false;
+    bool overflow = false;
+    std::string factors;
+    for (const int64_t s : sizes) {
+        factors += (factors.empty() ? "" : " * ") + std::to_string(s);
+        if (s < 0) refuse(std::string(names) + " has a negative factor: " + factors);
+        zero = zero || s == 0;
+        overflow = overflow || __builtin_mul_overflow(result, s, &result);
+    }
+    if (zero) return 0;
+    if (overflow) {
+        refuse(std::string(names) + " = " + factors +
+               " does not fit into 64 bits (at most 2^63 - 1)");
+    }
+    return result;
+}
+
+const Arguments& Arguments::device_bytes(const char* name,
+                                         const void* pointer,
+                                         int64_t count,
+                                         std::size_t alignment) const {
+    if (count == 0) return *this;
+    if (pointer == nullptr) {
+        refuse(std::string(name) + " is a null pointer, but " + std::to_string(count) +
+               " elements are to be used");
+    }
+    cudaPointerAttributes attributes{};
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
+    if (error == cudaErrorInvalidValue) {
+        (void)cudaGetLastError();
+        attributes.type = cudaMemoryTypeUnregistered;
+    } else {
+        CUDA_CHECK(error);
+    }
+    if (attributes.type != cudaMemoryTypeDevice &&
+        attributes.type != cudaMemoryTypeManaged) {
+        refuse(std::string(name) +
+               " is a host pointer, but must point to device memory (cudaMalloc)");
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if (address % alignment != 0) {
+        refuse(std::string(name) + " is not aligned to its type: address % " +
+               std::to_string(alignment) + " is " + std::to_string(address % alignment));
+    }
+    return *this;
+}
+
+}  // namespace wb

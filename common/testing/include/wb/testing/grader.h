@@ -1,0 +1,126 @@
+/// wb/testing/grader.h: one launch of one implementation, judged and explained.
+///
+///     Grader grade("vector_add_v1", "n = 33, seed 1");
+///     const float* d_a = grade.input("a", a);
+///     float* d_c = grade.output<float>("c", {n});
+///     grade.run([&](cudaStream_t stream) { vector_add(d_a, d_b, d_c, n, stream); });
+///     grade.expect("c", expected, [&](int64_t i) { return bound; });
+///
+/// A failure prints lines that begin with "wb| " in the learner's words (./learn shows
+/// them) and ends the Catch2 test case.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <wb/testing/compare.h>
+#include <wb/testing/guarded_buffer.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace wb::testing {
+
+/// Turns raw bytes of an output into doubles.
+using ReadElement = double (*)(const unsigned char* element);
+
+/// Owns the buffers of one test case. Not copyable; build one per launch.
+class Grader {
+ public:
+    /// @param implementation  what is tested: the contract's function or a rung
+    /// @param case_text       sizes and seed, so that the case can be repeated
+    Grader(std::string implementation, std::string case_text);
+    ~Grader();
+    Grader(const Grader&) = delete;
+    Grader& operator=(const Grader&) = delete;
+
+    /// Device memory with these values, which the kernel must not change.
+    template <class T>
+    const T* input(const std::string& name, const std::vector<T>& values) {
+        return static_cast<const T*>(
+            add(name, Role::input, {}, sizeof(T), nullptr, values.data(), values.size()));
+    }
+
+    /// Poisoned device memory that the kernel must fill.
+    template <class T>
+    T* output(const std::string& name, const Shape& shape) {
+        return static_cast<T*>(add(name,
+                                   Role::output,
+                                   shape,
+                                   sizeof(T),
+                                   read_element<T>,
+                                   nullptr,
+                                   static_cast<std::size_t>(elements(shape))));
+    }
+
+    /// Device memory with these values, which the kernel updates in place.
+    template <class T>
+    T* in_out(const std::string& name, const Shape& shape, const std::vector<T>& values) {
+        return static_cast<T*>(add(name,
+                                   Role::in_out,
+                                   shape,
+                                   sizeof(T),
+                                   read_element<T>,
+                                   values.data(),
+                                   values.size()));
+    }
+
+    /// Calls the launcher on a stream of its own, waits, and checks for errors,
+    /// damaged canaries and changed inputs. Fails the test case if there are any.
+    void run(const std::function<void(cudaStream_t)>& launcher);
+
+    /// Compares an output with the reference. Fails the test case if it is wrong;
+    /// before that, runs the launcher again to see whether the result changes from run
+    /// to run.
+    void expect(const std::string& name,
+                const std::vector<double>& expected,
+                const Bound& bound);
+
+    /// Passes if the launcher puts nothing at all onto its stream: zero-size work.
+    void expect_no_work(const std::function<void(cudaStream_t)>& launcher);
+
+    /// The values of an output after run().
+    std::vector<double> read(const std::string& name) const;
+
+ private:
+    enum class Role { input, output, in_out };
+    struct Array;
+
+    template <class T>
+    static double read_element(const unsigned char* bytes) {
+        T value;
+        std::memcpy(&value, bytes, sizeof(T));
+        return static_cast<double>(value);
+    }
+
+    void* add(const std::string& name,
+              Role role,
+              const Shape& shape,
+              std::size_t element_bytes,
+              ReadElement read,
+              const void* values,
+              std::size_t count);
+    Array& find(const std::string& name) const;
+    Observed observe(const Array& array) const;
+    bool changes_from_run_to_run(const Array& array);
+    void launch();
+    void check_memory();
+    [[noreturn]] void fail(const std::vector<std::string>& lines);
+
+    std::string implementation_;
+    std::string case_;
+    std::vector<std::unique_ptr<Array>> arrays_;
+    std::function<void(cudaStream_t)> launcher_;
+    cudaStream_t stream_ = nullptr;
+};
+
+/// Passes if `call` throws wb::InvalidArgument whose message contains `part`; says in
+/// the learner's words what happened instead. For launchers that must refuse.
+void expect_refused(const std::string& implementation,
+                    const std::string& what,
+                    const std::string& part,
+                    const std::function<void()>& call);
+
+}  // namespace wb::testing

@@ -1,0 +1,51 @@
+/// wb/testing/guarded_buffer.h: device memory that notices what should not happen.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <wb/check.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace wb::testing {
+
+/// Device memory with a canary zone before and after it.
+///
+///     [ canary | the bytes that the kernel is given | canary ]
+///
+/// Data and canaries start as 0xFF bytes: a NaN in every float format, so that reading
+/// outside of the array, or what nobody wrote, ruins the result visibly. In the
+/// simulator there is no canary behind: the memory ends at an inaccessible page, and
+/// the offending line is named at once. WB_CANARIES=0 drops both zones, so that
+/// compute-sanitizer sees the true bounds on a GPU.
+class GuardedBuffer {
+ public:
+    /// Allocates `bytes` of poison.
+    explicit GuardedBuffer(std::size_t bytes);
+    ~GuardedBuffer();
+    GuardedBuffer(const GuardedBuffer&) = delete;
+    GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+
+    /// The address for the kernel; 256-byte aligned on a GPU, 16 in the simulator.
+    void* data() const { return base_ + front_; }
+    std::size_t bytes() const { return bytes_; }
+
+    /// Fills data and canaries with 0xFF again.
+    void poison();
+
+    /// Copies `bytes()` bytes from / to host memory.
+    void upload(const void* host);
+    void download(void* host) const;
+
+    /// What is wrong with the canaries, in words; empty if they are intact.
+    std::string damage() const;
+
+ private:
+    std::size_t bytes_;
+    std::size_t front_;
+    std::size_t back_;
+    char* base_ = nullptr;
+};
+
+}  // namespace wb::testing

@@ -1,0 +1,38 @@
+/// wb/testing/random.h: inputs that are the same on every machine, with outliers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace wb::testing {
+
+/// Pseudo-random numbers from a printed seed (SplitMix64: Steele, Lea, Flood 2014).
+/// Not std::normal_distribution, whose values differ between standard libraries.
+class Random {
+ public:
+    explicit Random(std::uint64_t seed) : state_(seed) {}
+
+    /// 64 uniform random bits.
+    std::uint64_t bits();
+
+    /// Uniform in [0, 1).
+    double uniform();
+
+    /// Standard normal (Box-Muller).
+    double normal();
+
+    /// Uniform integer in [0, n), n > 0.
+    std::int64_t below(std::int64_t n);
+
+ private:
+    std::uint64_t state_;
+};
+
+/// n floats, standard normal, of which about one in 64 is 100 times larger: a kernel
+/// that only works on tame data must not pass.
+///
+/// @param n     >= 0
+/// @param seed  the same seed gives the same values
+std::vector<float> random_normal(std::int64_t n, std::uint64_t seed);
+
+}  // namespace wb::testing

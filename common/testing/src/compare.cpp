@@ -1,0 +1,56 @@
+#include <wb/testing/compare.h>
+
+#include <cmath>
+#include <limits>
+
+namespace wb::testing {
+
+std::int64_t elements(const Shape& shape) {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : shape) count *= extent;
+    return count;
+}
+
+std::string coordinates(const std::string& name,
+                        const Shape& shape,
+                        std::int64_t index) {
+    std::string text;
+    for (std::size_t d = shape.size(); d-- > 0;) {
+        const std::int64_t extent = shape[d] > 0 ? shape[d] : 1;
+        text = std::to_string(index % extent) + (text.empty() ? "" : ", ") + text;
+        index /= extent;
+    }
+    return name + "[" + text + "]";
+}
+
+Comparison compare(const Observed& got,
+                   const std::vector<double>& expected,
+                   const Bound& bound) {
+    Comparison result;
+    double worst_ratio = -1.0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const auto index = static_cast<std::int64_t>(i);
+        const double allowed = bound(index);
+        const bool same_infinity =
+            std::isinf(expected[i]) && got.values[i] == expected[i];
+        const double error =
+            same_infinity ? 0.0 : std::abs(got.values[i] - expected[i]);
+        // Written so that a NaN error, or a NaN bound, takes the failing branch.
+        if (!(error <= allowed)) {
+            if (result.wrong++ == 0) result.first_wrong = index;
+        }
+        const double ratio = std::isnan(error) ? std::numeric_limits<double>::infinity()
+                             : allowed > 0.0   ? error / allowed
+                             : error > 0.0 ? std::numeric_limits<double>::infinity()
+                                           : 0.0;
+        if (ratio > worst_ratio) {
+            worst_ratio = ratio;
+            result.worst = index;
+            result.worst_error = error;
+            result.worst_bound = allowed;
+        }
+    }
+    return result;
+}
+
+}  // namespace wb::testing

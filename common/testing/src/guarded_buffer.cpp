@@ -1,0 +1,78 @@
+#include <wb/testing/guarded_buffer.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace wb::testing {
+namespace {
+
+constexpr std::size_t kCanaryBytes = 1024;
+constexpr unsigned char kPoison = 0xFF;
+
+bool canaries_wanted() {
+    const char* choice = std::getenv("WB_CANARIES");
+    return choice == nullptr || std::strcmp(choice, "0") != 0;
+}
+
+std::size_t back_canary_bytes() {
+#ifdef SIMT_CPU
+    return 0;  // the allocation ends at an inaccessible page instead
+#else
+    return canaries_wanted() ? kCanaryBytes : 0;
+#endif
+}
+
+}  // namespace
+
+GuardedBuffer::GuardedBuffer(std::size_t bytes)
+    : bytes_(bytes),
+      front_(canaries_wanted() ? kCanaryBytes : 0),
+      back_(back_canary_bytes()) {
+    if (front_ + bytes_ + back_ == 0) return;
+    CUDA_CHECK(cudaMalloc(&base_, front_ + bytes_ + back_));
+    poison();
+}
+
+GuardedBuffer::~GuardedBuffer() {
+    (void)cudaFree(base_);  // a destructor cannot throw; a broken context is told elsewhere
+}
+
+void GuardedBuffer::poison() {
+    if (base_ == nullptr) return;
+    CUDA_CHECK(cudaMemset(base_, kPoison, front_ + bytes_ + back_));
+}
+
+void GuardedBuffer::upload(const void* host) {
+    if (bytes_ == 0) return;
+    CUDA_CHECK(cudaMemcpy(data(), host, bytes_, cudaMemcpyHostToDevice));
+}
+
+void GuardedBuffer::download(void* host) const {
+    if (bytes_ == 0) return;
+    CUDA_CHECK(cudaMemcpy(host, data(), bytes_, cudaMemcpyDeviceToHost));
+}
+
+std::string GuardedBuffer::damage() const {
+    if (base_ == nullptr) return "";
+    std::vector<unsigned char> zone(front_ > back_ ? front_ : back_);
+    const auto damaged = [&](std::size_t offset, std::size_t size) -> std::int64_t {
+        if (size == 0) return -1;
+        CUDA_CHECK(cudaMemcpy(zone.data(), base_ + offset, size, cudaMemcpyDeviceToHost));
+        for (std::size_t i = 0; i < size; ++i) {
+            if (zone[i] != kPoison) return static_cast<std::int64_t>(i);
+        }
+        return -1;
+    };
+    if (damaged(0, front_) >= 0) {
+        return "was written before its beginning (a negative index)";
+    }
+    const std::int64_t behind = damaged(front_ + bytes_, back_);
+    if (behind >= 0) {
+        return "was written " + std::to_string(behind) +
+               " bytes past its end (an index that the guard should have stopped)";
+    }
+    return "";
+}
+
+}  // namespace wb::testing

@@ -1,0 +1,74 @@
+// The main() of every test program, compiled once: Catch2's single header costs
+// seconds. `--wb-list` prints the names of the test cases, one a line, for CMake.
+#if __has_include(<catch2/catch_session.hpp>)
+#include <catch2/catch_session.hpp>
+#include <catch2/catch_test_case_info.hpp>
+#include <catch2/interfaces/catch_interfaces_testcase.hpp>
+#include <catch2/internal/catch_test_case_registry_impl.hpp>
+#else
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+#endif
+
+#include <cuda_runtime.h>
+#include <wb/testing/simulator.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace wb::testing {
+
+void note_skipped(const std::string& reason);
+
+namespace {
+
+constexpr int kSkippedExitCode = 4;  // CTest: SKIP_RETURN_CODE
+int skipped_tests = 0;
+
+int list_tests(Catch::Session& session) {
+    session.useConfigData(session.configData());
+    for (const auto& test : Catch::getAllTestCasesSorted(session.config())) {
+#if __has_include(<catch2/catch_session.hpp>)
+        std::puts(test.getTestCaseInfo().name.c_str());
+#else
+        std::puts(test.name.c_str());
+#endif
+    }
+    return 0;
+}
+
+/// Says so once, instead of letting every test case fail in its own way.
+bool device_is_usable() {
+    const cudaError_t error = cudaFree(nullptr);  // makes the context
+    if (error == cudaSuccess) return true;
+    std::printf("wb| no GPU can be used here: %s (%s)\n"
+                "wb|   without one, build for the simulator: ./learn --cpu, or "
+                "cmake --preset sim\n",
+                cudaGetErrorName(error),
+                cudaGetErrorString(error));
+    return false;
+}
+
+}  // namespace
+
+void note_skipped(const std::string& reason) {
+    ++skipped_tests;
+    std::printf("wb| SKIPPED: %s\n", reason.c_str());
+}
+
+}  // namespace wb::testing
+
+int main(int argc, char** argv) {
+    Catch::Session session;
+    if (argc == 2 && std::strcmp(argv[1], "--wb-list") == 0) {
+        return wb::testing::list_tests(session);
+    }
+    wb::testing::prepare_simulator();
+    if (!wb::testing::device_is_usable()) return 1;
+    const int failed = session.run(argc, argv);
+    if (failed == 0 && wb::testing::skipped_tests > 0) {
+        return wb::testing::kSkippedExitCode;
+    }
+    return failed;
+}

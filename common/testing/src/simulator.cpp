@@ -1,0 +1,18 @@
+#include <cuda_runtime.h>
+#include <wb/testing/simulator.h>
+
+#include <cstdlib>
+
+namespace wb::testing {
+
+void prepare_simulator() {
+#ifdef SIMT_CPU
+    // The environment wins, so that a learner can try other settings.
+    constexpr int kKeep = 0;
+    setenv("SIMT_TIGHT", "1", kKeep);
+    setenv("SIMT_STRICT_EXIT", "1", kKeep);
+    setenv("SIMT_TIME_LIMIT", "10", kKeep);
+#endif
+}
+
+}  // namespace wb::testing
