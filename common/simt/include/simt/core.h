@@ -1,0 +1,74 @@
+/// simt/core.h: CUDA's keywords and built-in variables in plain C++.
+///
+/// In the simulator's build every function is a host function, so the keywords mean
+/// nothing; `__shared__` and `<<<...>>>` are rewritten before the compiler sees them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#define SIMT_CPU 1
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __maxnreg__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define CUDARTAPI
+#define CUDART_CB
+
+/// Code of the simulator that is inlined into kernels: its accesses are not the
+/// kernel's and stay out of race detectors.
+#define SIMT_UNSEEN __attribute__((no_sanitize("thread")))
+
+/// The last parameters of every operation that reports name the caller's line.
+#define SIMT_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+/// Three unsigned integers: the type of threadIdx and blockIdx.
+struct uint3 {
+    unsigned int x, y, z;
+};
+
+/// The size of a grid or of a block; what is not given is 1.
+struct dim3 {
+    unsigned int x, y, z;
+    constexpr dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1)
+        : x(vx), y(vy), z(vz) {}
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    constexpr operator uint3() const { return {x, y, z}; }
+};
+
+struct CUstream_st;
+/// Handle of a stream; nullptr is the default stream.
+using cudaStream_t = CUstream_st*;
+
+// Real variables, not macros, so that a debugger can print them and break on them. They
+// change whenever another CUDA thread is resumed, never while a thread itself runs.
+extern constinit thread_local const uint3 threadIdx;
+extern constinit thread_local const uint3 blockIdx;
+extern constinit thread_local const dim3 blockDim;
+extern constinit thread_local const dim3 gridDim;
+inline constexpr int warpSize = 32;
+
+namespace simt::detail {
+
+/// The thread's number in its block, x fastest; its lane is the remainder modulo 32.
+extern constinit thread_local const unsigned thread_rank;
+
+/// The calling thread's lane, 0 to 31.
+inline int lane() {
+    return static_cast<int>(thread_rank & 31u);
+}
+
+/// True in a kernel, false in host code.
+bool in_kernel();
+
+}  // namespace simt::detail

@@ -1,0 +1,24 @@
+/// simt/options.h: settings that a program can change; the environment sets their
+/// defaults (README.md lists the variables).
+#pragma once
+
+namespace simt {
+
+/// Strict: threads that returned before a barrier, two different barriers in the
+/// branches of one `if`, and a shuffle from a lane outside the mask are faults.
+/// Otherwise they give what the hardware gives. Default: SIMT_STRICT_EXIT.
+void set_strict(bool on);
+
+/// Tight: an allocation ends exactly (rounded up to 16 bytes) at an inaccessible page.
+/// Otherwise allocations are aligned to 256 bytes, as CUDA's are, and a write into the
+/// few bytes in between is found at the end of the kernel. Default: SIMT_TIGHT.
+void set_tight(bool on);
+
+/// A launch in which nothing moves for so long is abandoned. 0: never.
+/// Default: SIMT_TIME_LIMIT, or 30.
+void set_time_limit(double seconds);
+
+/// Random, reproducible order of threads and blocks; 0: in order. Default: SIMT_SEED.
+void set_seed(unsigned seed);
+
+}  // namespace simt

@@ -1,0 +1,81 @@
+/// simt/sync.h: barriers, fences and asynchronous copies.
+#pragma once
+
+#include "core.h"
+
+namespace simt::detail {
+
+/// Waits for all threads of the block that have not returned.
+/// Returns for how many of them `predicate` was not 0.
+int block_barrier(int predicate, const char* op, const char* file, int line);
+
+/// Waits for all threads of the grid; needs a cooperative launch.
+void grid_barrier(const char* file, int line);
+
+/// True in a cooperative launch.
+bool is_cooperative();
+
+/// Lets the other threads run: called wherever a kernel may be waiting for one.
+void yield();
+
+/// Called by atomics that changed nothing and by fences: a thread that does this again
+/// and again is spinning, and now and then yields.
+void spin_hint();
+
+/// Starts a copy from global to shared memory.
+///
+/// @param bytes      4, 8 or 16: both addresses are multiples of it
+/// @param src_bytes  <= bytes: what is actually read; the rest is filled with zeros
+/// The data lands when the thread waits for it, not before, so that a kernel that
+/// forgets to wait reads poison.
+void cp_async(void* shared, const void* global, int bytes, int src_bytes, SIMT_SITE);
+inline void cp_async(void* shared, const void* global, int bytes = 16, SIMT_SITE) {
+    cp_async(shared, global, bytes, bytes, file, line);
+}
+
+/// Closes a group of copies.
+void cp_async_commit();
+
+/// Waits until at most `pending` of the newest groups are in flight.
+void cp_async_wait(int pending);
+
+/// Waits for all copies, also those in no group yet.
+void cp_async_wait_all();
+
+}  // namespace simt::detail
+
+/// Waits until all threads of the block have come here; orders their memory accesses.
+inline void __syncthreads(SIMT_SITE) {
+    simt::detail::block_barrier(0, "__syncthreads", file, line);
+}
+/// __syncthreads that returns how many threads passed a predicate other than 0.
+inline int __syncthreads_count(int predicate, SIMT_SITE) {
+    return simt::detail::block_barrier(predicate, "__syncthreads_count", file, line);
+}
+/// __syncthreads that returns whether any thread's predicate is not 0.
+inline int __syncthreads_or(int predicate, SIMT_SITE) {
+    return simt::detail::block_barrier(predicate, "__syncthreads_or", file, line) != 0;
+}
+/// __syncthreads that returns whether every thread's predicate is not 0.
+inline int __syncthreads_and(int predicate, SIMT_SITE) {
+    return simt::detail::block_barrier(!predicate, "__syncthreads_and", file, line) ==
+           0;
+}
+
+/// Orders this thread's memory accesses as seen by its block.
+inline void __threadfence_block() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    simt::detail::spin_hint();
+}
+/// Orders this thread's memory accesses as seen by the device.
+inline void __threadfence() {
+    __threadfence_block();
+}
+/// Orders this thread's memory accesses as seen by the device and the host.
+inline void __threadfence_system() {
+    __threadfence_block();
+}
+/// Suspends the thread for a short time.
+inline void __nanosleep(unsigned) {
+    simt::detail::yield();
+}
