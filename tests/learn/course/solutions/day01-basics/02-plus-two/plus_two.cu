@@ -1,0 +1,5 @@
+#include "plus_two.h"
+
+int plus_two(int x) {
+    return x + 2;
+}

@@ -1,0 +1,83 @@
+# What the tests of ./learn share: a small checkout of their own in a temporary folder,
+# the command with its output captured, and assertions.
+#
+# The checkout holds the real ./learn over a course of three tiny chapters, built by real
+# cmake, ninja and ctest from plain C++, in fractions of a second. It keeps to the same
+# contract as the real one: targets, test names, labels, chapters.tsv, report lines.
+# shellcheck shell=bash
+
+set -u -o pipefail
+REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+CHECKOUT=$(mktemp -d "${TMPDIR:-/tmp}/learn-test.XXXXXX") || exit 1
+trap 'rm -rf "$CHECKOUT"' EXIT
+FAILURES=0
+OUTPUT=''
+STATUS=0
+
+# Nothing of the caller's surroundings may decide a test.
+unset NO_COLOR WB_PRESET CUDACXX SUDO_USER CXX
+export TERM=dumb
+
+make_checkout() {
+    cp "$REPOSITORY/learn" "$CHECKOUT/"
+    mkdir -p "$CHECKOUT/tools"
+    cp -r "$REPOSITORY/tools/learn" "$CHECKOUT/tools/"
+    cp -r "$REPOSITORY/tests/learn/course/." "$CHECKOUT/"
+    cd "$CHECKOUT" || exit 1
+}
+
+# learn ARGS: runs ./learn without a terminal; its output, both streams, in OUTPUT.
+# In the simulator, whatever this machine has.
+learn() {
+    OUTPUT=$(WB_PRESET=${WB_PRESET-sim} ./learn "$@" 2>&1 </dev/null)
+    STATUS=$?
+}
+
+# solve NAME BODY: the learner's solution of a chapter: int NAME(int x) { BODY }
+solve() {
+    local file
+    file=$(echo day*/*/"$1.cu")
+    printf '#include "%s.h"\n\nint %s(int x) {\n    %s\n}\n' "$1" "$1" "$2" >"$file"
+}
+
+complain() {
+    FAILURES=$((FAILURES + 1))
+    printf 'FAILED (line %s): %s\n' "${BASH_LINENO[1]}" "$*"
+    printf '%s\n' "$OUTPUT" | sed 's/^/    | /'
+}
+
+expect_status() {
+    if ((STATUS != $1)); then complain "exit status $STATUS instead of $1"; fi
+}
+
+expect() {
+    if [[ $OUTPUT != *"$1"* ]]; then complain "no '$1' in the output"; fi
+}
+
+expect_not() {
+    if [[ $OUTPUT == *"$1"* ]]; then complain "'$1' in the output"; fi
+}
+
+# expect_first_line TEXT: the verdict comes first.
+expect_first_line() {
+    if [[ ${OUTPUT%%$'\n'*} != *"$1"* ]]; then complain "no '$1' in the first line"; fi
+}
+
+expect_file() {
+    if [[ ! -f $1 ]]; then complain "no file $1"; fi
+}
+
+# check DESCRIPTION COMMAND: COMMAND succeeds.
+check() {
+    local description=$1
+    shift
+    if ! "$@"; then complain "$description"; fi
+}
+
+finish() {
+    if ((FAILURES > 0)); then
+        echo "$FAILURES checks failed"
+        exit 1
+    fi
+    echo "all checks passed"
+}

@@ -1,0 +1,86 @@
+# Grading one chapter: build its test program, run its cases, and leave the result in
+# the G_ variables for report.sh.
+# shellcheck shell=bash
+
+G_STATE=''    # passed unsolved failing nocompile broken skipped notests
+G_PASSED=0    # cases that passed, failed, were skipped
+G_FAILED=0
+G_SKIPPED=0
+G_FIRST=''    # CTest name of the first failing case
+G_JUNIT=''    # CTest's results, as XML
+G_CTEST_LOG='' # CTest's own output: says "Timeout", "SEGFAULT"
+G_WARNINGS='' # what the compiler remarked in the learner's file, when it was compiled
+
+# grade I: grades chapter I and records the result. True when it passed.
+grade() {
+    local key file=${CHAPTER_FILE[$1]}
+    key=$(chapter_key "$1")
+    G_PASSED=0 G_FAILED=0 G_SKIPPED=0 G_FIRST='' G_WARNINGS=''
+    G_JUNIT=$ROOT/$BUILD_DIR/learn-junit.xml
+    G_CTEST_LOG=$PROGRESS_DIR/log/ctest.log
+    if [[ ! -f $file ]]; then
+        G_STATE=nofile
+        return 1
+    fi
+    if build_targets "$(chapter_target "$1")"; then
+        G_WARNINGS=$(learners_warnings "$file")
+        run_cases "$key"
+    elif is_learners_error "$file" "$(first_compile_error "$file")"; then
+        G_STATE=nocompile
+    else
+        G_STATE=broken
+    fi
+    case $G_STATE in
+        passed | unsolved | failing | nocompile) progress_record_grade "$key" "$G_STATE" ;;
+    esac
+    [[ $G_STATE == passed ]]
+}
+
+# case_pattern KEY: the regular expression for ctest -R that selects a chapter's cases.
+case_pattern() { printf '^%s\\.' "${1//./\\.}"; }
+
+# run_cases KEY: runs the learner's cases of a chapter and sets G_STATE. Neither "no
+# tests were found" nor "all were skipped" counts as passed, though CTest ends with 0.
+run_cases() {
+    rm -f "$G_JUNIT"
+    run_logged "$G_CTEST_LOG" ctest --test-dir "$BUILD_DIR" \
+        -R "$(case_pattern "$1")" -L '^learner$' -j 2 --no-tests=error \
+        --output-junit "$G_JUNIT"
+    if [[ ! -f $G_JUNIT ]]; then
+        G_STATE=notests
+        return
+    fi
+    G_PASSED=$(junit_count "$G_JUNIT" passed)
+    G_SKIPPED=$(junit_count "$G_JUNIT" skipped)
+    # A case that could not run at all is not right either.
+    G_FAILED=$(($(junit_count "$G_JUNIT" failed) + $(junit_count "$G_JUNIT" notrun)))
+    if ((G_FAILED > 0)); then
+        G_FIRST=$({
+            junit_names "$G_JUNIT" failed
+            junit_names "$G_JUNIT" notrun
+        } | head -n 1)
+        G_STATE=failing
+        if junit_output "$G_JUNIT" "$G_FIRST" | grep -q 'wb| not solved yet'; then
+            G_STATE=unsolved
+        fi
+    elif ((G_PASSED > 0)); then
+        G_STATE=passed
+    elif ((G_SKIPPED > 0)); then
+        G_STATE=skipped
+    else
+        G_STATE=notests
+    fi
+}
+
+# ending_of_case NAME: how CTest says that it ended, if that tells more than "Failed":
+# Timeout, SEGFAULT, ...
+ending_of_case() {
+    awk -v name=" - $1 (" '{
+        start = index($0, name)
+        if (!start) next
+        rest = substr($0, start + length(name))
+        rest = substr(rest, 1, index(rest, ")") - 1)
+        if (rest != "Failed") print rest
+        exit
+    }' "$G_CTEST_LOG"
+}

@@ -1,0 +1,90 @@
+# ./learn help, and what to say to a command that does not exist.
+# shellcheck shell=bash
+
+COMMANDS='check hint watch map reset solution bench setup doctor test dev verify-gpu help'
+
+cmd_help() {
+    case $1 in
+        next | help) help_all ;;
+        check) help_one 'check [DAY | CHAPTER ...]' \
+            'Grades chapters: day01, vector_add, day01/02-vector-add, or a path. Without' \
+            'an argument: the first one that has not passed.' ;;
+        hint) help_one 'hint [CHAPTER]' 'Shows the next of three hints.' ;;
+        watch) help_one 'watch [CHAPTER]' \
+            'Grades again on every save, and moves on when it passes. Ctrl-C stops.' ;;
+        map) help_one 'map' 'Progress over all seven days.' ;;
+        reset) help_one 'reset CHAPTER' \
+            'Puts the starter back. Your version is kept in .learn/backup first.' ;;
+        solution) help_one 'solution [CHAPTER] [--reveal] [--copy]' \
+            'After a pass (or with --reveal): where the solution is. --copy puts it into' \
+            'your file; your version is kept in .learn/backup first.' ;;
+        bench) help_one 'bench [CHAPTER]' 'Measures speed, on a GPU.' ;;
+        setup) help_one 'setup [--yes]' \
+            'Installs the packages that are missing; asks first, unless --yes.' ;;
+        doctor) help_one 'doctor' 'What was found, what is missing, what to do.' ;;
+        test) help_one 'test [--yes] [--cpu | --gpu]' \
+            'Checks the workbook itself: solutions, starters, wrong kernels, simulator.' \
+            'Ends with "N passed, N failed".' ;;
+        dev) help_one 'dev check' 'For authors: is every chapter complete?' ;;
+        verify-gpu) help_verify_gpu ;;
+        *) unknown_command "$1" ;;
+    esac
+}
+
+# help_one USAGE TEXT...
+help_one() {
+    say "Usage: ./learn $1"
+    shift
+    printf '  %s\n' "$@"
+}
+
+help_verify_gpu() {
+    help_one 'verify-gpu --out DIR [--only build|test|sanitize|bench] [--chapters LIST]' \
+        'On a machine with a GPU: builds all, runs the suite through nvcc, the solutions' \
+        'under compute-sanitizer, the benchmarks; a table last, JSON and logs in DIR.' \
+        '--chapters takes names separated by commas; it limits sanitizers and benches.'
+}
+
+help_all() {
+    cat <<'TEXT'
+Warpbook, a CUDA workbook.
+
+  ./learn                    build and grade the next exercise, say what to do
+  ./learn check [CHAPTER]    grade any chapter or day: vector_add, day01
+  ./learn hint [CHAPTER]     the next of three hints
+  ./learn watch [CHAPTER]    grade again on every save
+  ./learn map                progress over all seven days
+  ./learn reset CHAPTER      start over; your version is kept
+  ./learn solution [CHAPTER] after passing, or with --reveal
+  ./learn bench [CHAPTER]    speed, on a GPU
+
+  ./learn setup              install what is missing (asks first)
+  ./learn doctor             what was found, what is missing
+  ./learn test               check the workbook itself
+  ./learn dev check          for authors: is every chapter complete?
+  ./learn verify-gpu         for authors: everything, on a GPU machine
+
+Options for every command:
+  --gpu, --cpu   choose by hand (default: the GPU when there is one)
+  -v             show the cmake and ctest commands behind
+  --yes          do not ask
+  --no-color     plain text; so does the variable NO_COLOR
+  -h             help on a command
+TEXT
+}
+
+unknown_command() {
+    local similar
+    # ./learn vector_add is a likely slip.
+    if choose_preset 2>/dev/null && load_course 2>/dev/null &&
+        select_chapters "$1" 2>/dev/null; then
+        fail "'$1' is a chapter, not a command: ./learn check $1"
+        return
+    fi
+    similar=$(tr ' ' '\n' <<<"$COMMANDS" | similar_words "$1" | paste -s -d ' ')
+    if [[ -n $similar ]]; then
+        fail "./learn has no command '$1'. Did you mean: ${similar// /, }?"
+    else
+        fail "./learn has no command '$1'; ./learn help lists them."
+    fi
+}

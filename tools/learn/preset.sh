@@ -1,0 +1,63 @@
+# Which of CMakePresets.json's presets to work with: `cuda` when there are both a CUDA
+# compiler and a GPU, else `sim`, the simulator. --gpu and --cpu choose by hand, and the
+# variable WB_PRESET names any preset.
+# shellcheck shell=bash
+
+PRESET=''
+BUILD_DIR=''
+
+# find_nvcc: prints the path of the CUDA compiler; false when there is none. NVIDIA's
+# installer does not put it on PATH, so its usual place is looked at too.
+find_nvcc() {
+    local candidate
+    for candidate in "${CUDACXX:-}" nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" \
+        "${WB_CUDA_ROOT:-/usr/local/cuda}/bin/nvcc"; do
+        if [[ -n $candidate ]] && command -v "$candidate"; then return 0; fi
+    done
+    return 1
+}
+
+# gpu_names: prints one line per GPU that the driver offers; false when there is none. A
+# driver in a bad state can hang, hence the time limit.
+gpu_names() {
+    local list
+    command -v nvidia-smi >/dev/null || return 1
+    list=$(timeout 20 nvidia-smi -L 2>/dev/null) || return 1
+    [[ $list == GPU* ]] && printf '%s\n' "$list"
+}
+
+# choose_preset: sets PRESET and BUILD_DIR; false, with a sentence, when --gpu was asked
+# for in vain.
+choose_preset() {
+    local nvcc=''
+    PRESET=${WB_PRESET:-}
+    if [[ -z $PRESET && $DEVICE == cpu ]]; then PRESET=sim; fi
+    if [[ -z $PRESET || $PRESET == cuda* ]]; then nvcc=$(find_nvcc); fi
+    if [[ -z $PRESET && $DEVICE == gpu ]]; then
+        if [[ -z $nvcc ]]; then
+            fail "--gpu needs CUDA's compiler nvcc, which was not found: install the" \
+                "CUDA toolkit or put its bin folder on PATH; without --gpu the" \
+                "simulator is used."
+            return
+        fi
+        if ! gpu_names >/dev/null; then
+            fail "--gpu needs an NVIDIA GPU, and nvidia-smi reports none: check the" \
+                "driver; without --gpu the simulator is used."
+            return
+        fi
+        PRESET=cuda
+    fi
+    if [[ -z $PRESET ]]; then
+        if [[ -n $nvcc ]] && gpu_names >/dev/null; then PRESET=cuda; else PRESET=sim; fi
+    fi
+    if [[ $PRESET == cuda* && -n $nvcc && -z ${CUDACXX:-} ]]; then
+        # CMake looks for nvcc on PATH only.
+        export CUDACXX=$nvcc
+    fi
+    BUILD_DIR=build/$PRESET
+}
+
+# device_in_words: what the exercises run on, for headings.
+device_in_words() {
+    if [[ $PRESET == cuda* ]]; then printf 'on the GPU'; else printf 'in the simulator'; fi
+}

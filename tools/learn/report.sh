@@ -1,0 +1,164 @@
+# What the learner reads after a grade: the verdict first, then the first thing to look
+# at, then what to do next.
+# shellcheck shell=bash
+
+# Without these words a long failure scrolls the verdict off a small terminal.
+REPORT_LINES=30
+
+# report I: the whole report on the chapter that grade() has just graded.
+report() {
+    case $G_STATE in
+        passed) report_passed "$1" ;;
+        unsolved) report_unsolved "$1" ;;
+        failing) report_failing "$1" ;;
+        nocompile) report_nocompile "$1" ;;
+        *) report_not_graded "$1" ;;
+    esac
+}
+
+# verdict I COLOUR WORDS: the headline.
+verdict() {
+    printf '%s%s: %s%s%s\n' "$BOLD" "$(chapter_label "$1")" "$2" "$3" "$PLAIN"
+}
+
+indent() { sed 's/^/    /'; }
+
+report_passed() {
+    verdict "$1" "$GREEN" "PASSED, all $(count_cases "$G_PASSED") $(device_in_words)"
+    if ((G_SKIPPED > 0)); then
+        say "  $(count_cases "$G_SKIPPED") skipped: this device cannot run them."
+    fi
+    report_warnings
+}
+
+report_unsolved() {
+    verdict "$1" "$YELLOW" "NOT SOLVED YET"
+    junit_output "$G_JUNIT" "$G_FIRST" | learners_lines | indent
+    next_step Read "${CHAPTER_PATH[$1]}/lesson.md"
+    next_step Edit "${CHAPTER_FILE[$1]}"
+    next_step Check "./learn check ${CHAPTER_NAME[$1]}"
+    next_step Stuck? "./learn hint ${CHAPTER_NAME[$1]}"
+}
+
+report_failing() {
+    local total=$((G_PASSED + G_FAILED))
+    verdict "$1" "$RED" \
+        "NOT RIGHT YET, $G_FAILED of $(count_cases "$total") fail $(device_in_words)"
+    say
+    report_case "$1"
+    report_other_cases
+    report_warnings
+    next_step Edit "${CHAPTER_FILE[$1]}"
+    next_step Check "./learn check ${CHAPTER_NAME[$1]}"
+    next_step Stuck? "./learn hint ${CHAPTER_NAME[$1]}"
+    show_command ctest --test-dir "$BUILD_DIR" --output-on-failure \
+        -R "^$(escape_regex "$G_FIRST")\$"
+}
+
+# report_case I: the first failing case in full.
+report_case() {
+    local text ending
+    say "  ${BOLD}First failing case: ${G_FIRST#"$(chapter_key "$1")."}$PLAIN"
+    text=$(junit_output "$G_JUNIT" "$G_FIRST" | learners_lines)
+    ending=$(ending_of_case "$G_FIRST")
+    case $ending in
+        Timeout) say "    It did not end within the time limit: is there a loop that" \
+            "never ends, or a barrier that some threads never reach?" ;;
+        SEGFAULT) say "    The program crashed: a pointer leads outside any allocation." ;;
+        '') ;;
+        *) say "    The program ended early: $ending." ;;
+    esac
+    if [[ -z $text ]]; then
+        # No words of ours: the test program's own are better than none.
+        text=$(junit_output "$G_JUNIT" "$G_FIRST" | tail -n 15)
+    fi
+    if [[ -n $text ]]; then head -n "$REPORT_LINES" <<<"$text" | indent; fi
+    if ((VERBOSE)); then
+        note "  Everything that the test program printed:"
+        junit_output "$G_JUNIT" "$G_FIRST" | indent
+    fi
+    say
+}
+
+report_other_cases() {
+    local others
+    mapfile -t others < <(junit_names "$G_JUNIT" failed | grep -v -x -F "$G_FIRST")
+    if ((${#others[@]} > 0)); then
+        say "  Also failing:"
+        printf '    %s\n' "${others[@]:0:5}" | sed -E 's/day[0-9]+\.[A-Za-z0-9_]+\.//'
+        if ((${#others[@]} > 5)); then say "    and $((${#others[@]} - 5)) more"; fi
+    fi
+    if ((G_PASSED > 0)); then say "  $(count_cases "$G_PASSED") pass."; fi
+    say
+}
+
+report_warnings() {
+    if [[ -n $G_WARNINGS ]]; then
+        say "  The compiler warns:"
+        indent <<<"$G_WARNINGS"
+        say
+    fi
+}
+
+report_nocompile() {
+    local count
+    count=$(compile_error_count)
+    verdict "$1" "$RED" "DOES NOT COMPILE"
+    say
+    first_compile_error "${CHAPTER_FILE[$1]}" | indent
+    say
+    if grep -q 'undefined reference to' "$BUILD_LOG"; then
+        say "  A function that ${CHAPTER_PATH[$1]}/the chapter's header declares is not" \
+            "defined, or defined with other parameters."
+    fi
+    if ((count > 1)); then
+        say "  $((count - 1)) more below it; they often vanish with the first one." \
+            "(All: $BUILD_LOG)"
+    fi
+    next_step Edit "${CHAPTER_FILE[$1]}"
+    next_step Check "./learn check ${CHAPTER_NAME[$1]}"
+}
+
+# Nothing was graded, and that is not the learner's fault, or hardly.
+report_not_graded() {
+    case $G_STATE in
+        nofile)
+            verdict "$1" "$RED" "THE FILE IS MISSING"
+            say "  ${CHAPTER_FILE[$1]} is not there. Get the starter back with:"
+            next_step Restore "./learn reset ${CHAPTER_NAME[$1]}"
+            ;;
+        broken)
+            verdict "$1" "$RED" "COULD NOT BE BUILT, and the fault is not in your file"
+            first_compile_error "${CHAPTER_FILE[$1]}" | indent
+            if [[ ! -s $BUILD_LOG ]] || ! grep -q error "$BUILD_LOG"; then
+                tail -n 5 "$BUILD_LOG" | indent
+            fi
+            if disk_problem; then return; fi
+            say "  The whole log: $BUILD_LOG. ./learn doctor checks the tools."
+            ;;
+        skipped)
+            verdict "$1" "$YELLOW" "NOT GRADED: this device cannot run it"
+            junit_output "$G_JUNIT" "$(junit_names "$G_JUNIT" skipped | head -n 1)" |
+                learners_lines | indent
+            ;;
+        *)
+            verdict "$1" "$RED" "NOT GRADED: CTest found no test of this chapter"
+            tail -n 3 "$G_CTEST_LOG" | indent
+            say "  Try: cmake --preset $PRESET, then ./learn check ${CHAPTER_NAME[$1]}"
+            ;;
+    esac
+}
+
+# learners_lines: of a test program's output, the lines meant for the learner: those
+# that begin with "wb| ", and the simulator's fault reports.
+learners_lines() {
+    sed -n -e 's/^ *wb| \{0,1\}//p' -e 's/^ *==SIMT== \{0,1\}/simulator: /p' |
+        relative_paths
+}
+
+count_cases() {
+    if (($1 == 1)); then printf '1 case'; else printf '%s cases' "$1"; fi
+}
+
+# escape_regex TEXT: TEXT as a regular expression that matches just it.
+escape_regex() { printf '%s' "$1" | sed 's/[][\.*^$+?(){}|]/\\&/g'; }

@@ -1,0 +1,66 @@
+# ./learn test: checks the workbook itself. Every solution passes, every untouched
+# starter says what to do, every known-wrong kernel is rejected, and the simulator's and
+# ./learn's own tests pass. The learner's own files are not part of it.
+# shellcheck shell=bash
+
+TEST_SHOWN_FAILURES=10 # in full; the rest is in the log
+
+cmd_test() {
+    local log=$PROGRESS_DIR/log/test.log junit built=1
+    if (($# > 0)); then
+        fail "./learn test takes no chapter; to grade one: ./learn check $1"
+        return
+    fi
+    prepare || return
+    junit=$ROOT/$BUILD_DIR/test-junit.xml
+    note "Building the workbook's tests in $BUILD_DIR ..."
+    if ! build_targets workbook -- -k 0; then
+        # The tests that could be built still say something.
+        built=0
+        first_compile_error '' | indent
+        say "  Not everything could be built; the log is $BUILD_LOG"
+    fi
+    note "Testing ..."
+    run_workbook_tests "$junit" "$log"
+    test_summary "$junit" "$log" && ((built))
+}
+
+# run_workbook_tests JUNIT LOG [CTEST ARGS]: everything but the learner's own cases.
+run_workbook_tests() {
+    local junit=$1 log=$2
+    shift 2
+    rm -f "$junit"
+    run_logged "$log" ctest --test-dir "$BUILD_DIR" -LE '^learner$' \
+        -j "$(parallel_jobs)" --no-tests=error --output-on-failure \
+        --output-junit "$junit" "$@"
+}
+
+# test_summary JUNIT LOG: the failures, then "N passed, N failed" as the last line. True
+# when at least one test passed and none failed: a run that tested nothing is no success.
+test_summary() {
+    local junit=$1 log=$2 failures passed=0 skipped=0 name
+    if [[ -f $junit ]]; then
+        mapfile -t failures < <(junit_names "$junit" failed && junit_names "$junit" notrun)
+        passed=$(junit_count "$junit" passed)
+        skipped=$(junit_count "$junit" skipped)
+    else
+        failures=("ctest itself, see below")
+        tail -n 5 "$log" | indent
+    fi
+    for name in "${failures[@]:0:TEST_SHOWN_FAILURES}"; do
+        say "${RED}FAILED $name$PLAIN"
+        if [[ -f $junit ]]; then
+            junit_output "$junit" "$name" | tail -n 20 | relative_paths | indent
+        fi
+    done
+    if ((${#failures[@]} > TEST_SHOWN_FAILURES)); then
+        printf 'FAILED %s\n' "${failures[@]:TEST_SHOWN_FAILURES}"
+    fi
+    if ((${#failures[@]} > 0)); then say "The whole log: $log"; fi
+    if ((skipped > 0)); then
+        say "$skipped skipped, for want of hardware:"
+        junit_names "$junit" skipped | indent
+    fi
+    say "$passed passed, ${#failures[@]} failed"
+    ((passed > 0 && ${#failures[@]} == 0))
+}

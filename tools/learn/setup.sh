@@ -1,0 +1,92 @@
+# ./learn setup: installs what is missing, after asking. The only thing that ever runs as
+# root is apt-get.
+# shellcheck shell=bash
+
+cmd_setup() {
+    if (($# > 0)); then
+        fail "./learn setup takes no argument but --yes."
+        return
+    fi
+    choose_preset || return
+    set_up || return
+    say "Everything that Warpbook needs is here. Next: ./learn"
+}
+
+# set_up: makes sure that the tools are here; false, with one sentence, when they are not
+# and could not be installed.
+set_up() {
+    local problem packages
+    if problem=$(disk_problem); then
+        fail "$problem"
+        return
+    fi
+    mapfile -t packages < <(missing_packages)
+    if ((${#packages[@]} > 0)); then
+        install_packages "${packages[@]}" || return
+        mapfile -t packages < <(missing_packages)
+        if ((${#packages[@]} > 0)); then
+            fail "Still missing after the installation: ${packages[*]}." \
+                "./learn doctor says more."
+            return
+        fi
+    fi
+    if problem=$(version_problem); then fail "$problem"; fi
+}
+
+# install_packages PACKAGES: with apt-get, after asking.
+install_packages() {
+    local sudo=() by_hand="apt-get install $*"
+    say "Warpbook needs these packages, which are not installed yet: $*"
+    if ! command -v apt-get >/dev/null; then
+        fail "This system has no apt-get (it is not Debian or Ubuntu), so install" \
+            "their equivalents by hand: a C++20 compiler, CMake >= $MINIMUM_CMAKE," \
+            "Ninja, Catch2, OpenBLAS."
+        return
+    fi
+    if ((EUID != 0)) || [[ -n ${WB_TEST_NOT_ROOT:-} ]]; then
+        if ! command -v sudo >/dev/null; then
+            fail "Installing needs root, and there is no sudo here: ask an" \
+                "administrator to run '$by_hand'."
+            return
+        fi
+        sudo=(sudo)
+        by_hand="sudo $by_hand"
+        # Without a terminal nobody can type a password.
+        if [[ ! -t 0 ]]; then sudo+=(-n); fi
+    fi
+    if ! confirm "Install them now with '$by_hand'?"; then
+        fail "Nothing was installed. To go on, run '$by_hand', or ./learn setup --yes."
+        return
+    fi
+    run_apt "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive -- "$by_hand" "$@"
+}
+
+# run_apt PREFIX... -- BY_HAND PACKAGES...: PREFIX is sudo and env. Lists are refreshed
+# first: a fresh container has none. If that fails, the installation is tried all the
+# same, because the packages may be in apt's cache.
+run_apt() {
+    local prefix=() by_hand log=$PROGRESS_DIR/log/apt.log
+    while [[ $1 != -- ]]; do
+        prefix+=("$1")
+        shift
+    done
+    by_hand=$2
+    shift 2
+    say "Installing (the log is $log) ..."
+    run_logged "$log" "${prefix[@]}" apt-get update -q
+    if run_logged "$log" \
+        "${prefix[@]}" apt-get install -y -q --no-install-recommends "$@"; then
+        return 0
+    fi
+    if grep -q -i -E 'password is required|not in the sudoers|not allowed' "$log"; then
+        fail "sudo was refused: run '$by_hand' yourself, or ask an administrator."
+    elif grep -q -i -E 'resolve|failed to fetch|unable to (fetch|connect)|cannot initiate|unable to locate package' "$log"; then
+        fail "The package server could not be reached (no network?): connect, or" \
+            "install by other means, then run ./learn again ('$by_hand')."
+    elif grep -q -i -E 'no space left|enough free space' "$log"; then
+        fail "The disk is full: free some space, then run ./learn again."
+    else
+        fail "apt-get failed: $(grep -m 1 '^E:' "$log" || tail -n 1 "$log")" \
+            "(by hand: '$by_hand')."
+    fi
+}
