@@ -10,6 +10,15 @@
 
 #define SIMT_CPU 1
 
+#ifdef SIMT_REWRITE  // for the preprocessor of simt-c++: the rewriter reads these words
+#define __global__ __global__
+#define __device__ __device__
+#define __host__ __host__
+#define __constant__ __constant__
+#define __managed__ __managed__
+#define __grid_constant__ __grid_constant__
+#define __forceinline__ __forceinline__
+#else
 #define __global__
 #define __device__
 #define __host__
@@ -17,6 +26,7 @@
 #define __managed__
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
+#endif
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __maxnreg__(...)

@@ -1,0 +1,68 @@
+// What is known about the kernels of a translation unit, and the passes that need it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "structure.h"
+
+namespace rewriter {
+
+/// All kernels of one name.
+struct Kernel {
+    bool overloaded = false;   // kernels of different type or scope share the name
+    bool shares_name = false;  // a function that is no kernel has it, too
+    bool has_default_arguments = false;
+    bool is_template = false;
+    bool has_pack = false;
+    size_t required_template_arguments = 0;  // those without a default
+    std::string signature;                   // scope and parameter types
+    std::string scope_name;                  // name of the namespace, if any
+};
+
+/// The kernels by name.
+class KernelTable {
+ public:
+    KernelTable(const Source& source, const Structure& structure);
+
+    const Kernel* find(std::string_view name) const {
+        const auto found = kernels_.find(name);
+        return found == kernels_.end() ? nullptr : &found->second;
+    }
+    /// Does `name<…>` with so many explicit template arguments mean exactly one
+    /// function?
+    bool is_one_function(const Kernel& kernel, size_t template_arguments) const;
+
+ private:
+    void add(const Source& source,
+             const Structure& structure,
+             const Function& function);
+
+    std::unordered_map<std::string_view, Kernel> kernels_;
+};
+
+/// An id-expression `ns::name<args>` around the identifier at a token.
+struct QualifiedName {
+    size_t first;               // first token, perhaps `::`
+    size_t last;                // one past the last token
+    size_t template_arguments;  // how many are given
+};
+QualifiedName qualified_name(const Source& source, size_t name);
+
+/// Number of arguments separated by commas in tokens [first, last).
+size_t count_arguments(const Source& source, size_t first, size_t last);
+
+/// Refuses kernels that nvcc refuses: a result other than void, member functions.
+void check_kernels(Source& source, const Structure& structure);
+
+/// Turns `k<T><<<grid, block>>>(x)` into a call of simt::kernel.
+void rewrite_launches(Source& source, const KernelTable& kernels);
+
+/// Wraps kernels that are used as values in simt::kernel_ref, and refuses kernels that
+/// are called like ordinary functions.
+void rewrite_kernel_references(Source& source,
+                               const Structure& structure,
+                               const KernelTable& kernels);
+
+}  // namespace rewriter

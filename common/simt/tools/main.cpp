@@ -1,0 +1,77 @@
+// simt_rewrite: turns preprocessed CUDA C++ into plain C++.
+//
+//     g++ -E -x c++ kernels.cu | simt_rewrite > kernels.ii
+//
+// After the preprocessor there are no comments, macros are expanded, headers are
+// included, and `# 12 "kernels.cu"` markers lead compilers and debuggers to the user's
+// file. Text is inserted or blanked only: no line ever moves.
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "kernels.h"
+#include "ptx.h"
+#include "shared.h"
+#include "words.h"
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: simt_rewrite [--rdc] [FILE]\n"
+    "Rewrites preprocessed CUDA C++ (FILE or standard input) to plain C++.\n"
+    "  --rdc  relocatable device code: __device__ variables are shared between files\n";
+
+/// All passes over one translation unit; false after an error.
+bool rewrite(rewriter::Source& source, bool relocatable) {
+    using namespace rewriter;
+    const Structure structure(source);
+    const KernelTable kernels(source, structure);
+    check_kernels(source, structure);
+    rewrite_device_variables(source, structure, relocatable);
+    rewrite_shared_variables(source, structure);
+    rewrite_launches(source, kernels);
+    rewrite_kernel_references(source, structure, kernels);
+    rewrite_ptx(source, structure);
+    rewrite_words(source);
+    return !source.failed();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    bool relocatable = false;
+    const char* path = nullptr;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--rdc") == 0) {
+            relocatable = true;
+        } else if (argv[i][0] == '-' || path) {
+            std::fputs(kUsage, stderr);
+            return 2;
+        } else {
+            path = argv[i];
+        }
+    }
+    std::string text;
+    if (path) {
+        std::ifstream file(path, std::ios::binary);
+        if (!file) {
+            std::fprintf(stderr, "simt_rewrite: cannot read %s\n", path);
+            return 1;
+        }
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    } else {
+        text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    }
+    rewriter::Source source(std::move(text));
+    if (!rewrite(source, relocatable)) return 1;
+    const std::string result = source.result();
+    const bool written =
+        std::fwrite(result.data(), 1, result.size(), stdout) == result.size();
+    if (!written || std::fflush(stdout) != 0) {
+        std::perror("simt_rewrite: cannot write the result");
+        return 1;
+    }
+    return 0;
+}

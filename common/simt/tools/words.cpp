@@ -1,0 +1,96 @@
+// Device variables and the words that vanish.
+#include "words.h"
+
+#include <set>
+#include <string_view>
+
+#include "declaration.h"
+
+namespace rewriter {
+namespace {
+
+bool is_memory_word(const Source& source, size_t i) {
+    return source.is_any(i, {"__device__", "__constant__", "__managed__"});
+}
+
+/// Tokens that belong to the head of a function: there, __device__ says where it runs.
+std::vector<bool> function_heads(const Source& source, const Structure& structure) {
+    std::vector<bool> result(source.size() + 1);
+    for (const Function& f : structure.functions()) {
+        for (size_t i = f.header; i <= f.params_close; ++i)
+            result[i] = true;
+    }
+    return result;
+}
+
+/// Does the __device__ at token i belong to a lambda, `[=] __device__ (int x) {…}`?
+bool follows_captures(const Source& source, size_t i) {
+    while (i > 0 && source.is_any(i - 1, {"__device__", "__host__"}))
+        --i;
+    return i > 0 && source.is_any(i - 1, {"]", ")", ">"}) &&
+           source.is_any(i + 1, {"(", "{", "__device__", "__host__", "mutable", "->"});
+}
+
+bool has_word(const Source& source, const Declaration& d, std::string_view word) {
+    for (size_t i = d.first; i < d.type_last; ++i) {
+        if (source.is(i, word)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+void rewrite_device_variables(Source& source,
+                              const Structure& structure,
+                              bool relocatable) {
+    const std::vector<bool> in_head = function_heads(source, structure);
+    std::set<std::string_view> declared_extern;
+    std::set<size_t> done;
+    for (size_t i = 0; i < source.size(); ++i) {
+        if (!is_memory_word(source, i) || in_head[i]) continue;
+        if (source.in_system_header(i) || follows_captures(source, i)) continue;
+        const ScopeKind kind = structure.scope_of(i).kind;
+        if (kind == ScopeKind::type || kind == ScopeKind::initializer) continue;
+        const Declaration d = read_declaration(source, i);
+        if (d.semicolon == kNone || !done.insert(d.first).second) continue;
+        if (has_word(source, d, "template")) continue;
+        if (d.is_extern) {
+            for (const Declarator& declarator : d.declarators) {
+                declared_extern.insert(source.text(declarator.name));
+            }
+            continue;
+        }
+        const bool named = !d.declarators.empty() && d.declarators[0].name != kNone;
+        if (!named || has_word(source, d, "static") || has_word(source, d, "inline"))
+            continue;
+        const bool shared =
+            declared_extern.contains(source.text(d.declarators[0].name));
+        if (!structure.in_function(i) && (relocatable || shared)) continue;
+        source.insert_before(d.first, "static ");
+    }
+}
+
+void rewrite_words(Source& source) {
+    for (size_t i = 0; i < source.size(); ++i) {
+        const std::string_view t = source.text(i);
+        if (!t.starts_with("__")) continue;
+        if (t == "__global__" || t == "__device__" || t == "__host__" ||
+            t == "__constant__" || t == "__managed__" || t == "__grid_constant__") {
+            source.blank(i);
+        } else if (t == "__noinline__") {
+            // libstdc++ writes __attribute__((__noinline__)).
+            if (i > 0 && !source.is_any(i - 1, {"(", ","})) {
+                source.replace(i, "__attribute__((noinline))");
+            }
+        } else if (t == "__forceinline__") {
+            // Recursion is legal in CUDA, but not for GCC's always_inline. In our own
+            // headers there is none, and speed matters.
+            source.replace(i,
+                           source.in_system_header(i)
+                               ? "inline __attribute__((always_inline))"
+                               : "inline");
+        }
+    }
+}
+
+}  // namespace rewriter

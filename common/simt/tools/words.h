@@ -1,0 +1,19 @@
+// CUDA's words other than __shared__: `__global__`, `__device__`, `__constant__`, …
+#pragma once
+
+#include "structure.h"
+
+namespace rewriter {
+
+/// Gives `__device__`, `__constant__` and `__managed__` variables the linkage that nvcc
+/// gives them: each source file has its own, unless device code is relocatable.
+/// @param relocatable  -rdc=true: `extern __device__` variables are shared between
+/// files
+void rewrite_device_variables(Source& source,
+                              const Structure& structure,
+                              bool relocatable);
+
+/// Removes the words that mean nothing on a CPU and translates the inlining ones.
+void rewrite_words(Source& source);
+
+}  // namespace rewriter
