@@ -1,0 +1,37 @@
+#pragma once
+// What nvcc includes implicitly: the execution model, the device library and the runtime
+// API. The C headers are here because nvcc's own header brings them too, and many programs
+// call printf, exit or sqrt without including anything.
+#ifndef __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_H__
+#endif
+
+#include "simt/math/libm.h"  // before <math.h>: see there
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cassert>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "cuda_runtime_api.h"
+#include "simt/atomics.h"
+#include "simt/core.h"
+#include "simt/intrinsics.h"
+#include "simt/math.h"
+#include "simt/shared.h"
+#include "simt/sync.h"
+#include "simt/vector_functions.h"
+#include "simt/vector_types.h"
+#include "simt/warp.h"

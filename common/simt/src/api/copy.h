@@ -1,0 +1,58 @@
+#pragma once
+// Copies and fills as operations of a stream.
+
+#include "operation.h"
+#include "simt/api/memcpy.h"
+
+namespace simt::detail {
+
+/// A copy of up to three dimensions.
+class CopyOperation : public Operation {
+   public:
+    /// @param call  the function's name, for messages
+    CopyOperation(const char* call, const cudaMemcpy3DParms& params)
+        : call_(call), params_(params) {}
+
+    /// One row of bytes.
+    static CopyOperation linear(const char* call,
+                                void* dst,
+                                const void* src,
+                                size_t bytes,
+                                cudaMemcpyKind kind);
+    /// Rows that start one pitch apart.
+    static CopyOperation rows(const char* call,
+                              void* dst,
+                              size_t dst_pitch,
+                              const void* src,
+                              size_t src_pitch,
+                              size_t width,
+                              size_t height,
+                              cudaMemcpyKind kind);
+
+    cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemcpy; }
+    cudaError_t check() const override;
+    cudaError_t run(cudaStream_t stream) const override;
+    const cudaMemcpy3DParms& params() const { return params_; }
+
+   private:
+    const char* call_;
+    cudaMemcpy3DParms params_;
+};
+
+/// A fill of rows with one value of 1, 2 or 4 bytes.
+class FillOperation : public Operation {
+   public:
+    FillOperation(const char* call, const cudaMemsetParams& params)
+        : call_(call), params_(params) {}
+
+    cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemset; }
+    cudaError_t check() const override;
+    cudaError_t run(cudaStream_t stream) const override;
+    const cudaMemsetParams& params() const { return params_; }
+
+   private:
+    const char* call_;
+    cudaMemsetParams params_;
+};
+
+}  // namespace simt::detail

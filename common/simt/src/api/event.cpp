@@ -1,0 +1,167 @@
+// Events: moments in streams, and the edges between captured streams.
+
+#include <chrono>
+
+#include "call.h"
+#include "capture.h"
+#include "handles.h"
+#include "operation.h"
+#include "event_operations.h"
+#include "stream.h"
+
+namespace simt::detail {
+namespace {
+
+HandleTable<CUevent_st>& events() {
+    static HandleTable<CUevent_st> table;
+    return table;
+}
+
+cudaError_t record(CUevent_st* event, CUstream_st* stream) {
+    if (g_captures.load(std::memory_order_relaxed) != 0) {
+        const std::lock_guard lock(capture_mutex());
+        if (stream->capture) {
+            event->captured = true;
+            event->capture = stream->capture;
+            event->tail = stream->tail;
+            return cudaSuccess;
+        }
+    }
+    event->captured = false;
+    event->tail.clear();
+    stamp_event(event);
+    return cudaSuccess;
+}
+
+// An edge from the event to the stream's next work. Outside captures everything that was
+// recorded is already done.
+cudaError_t wait(CUstream_st* stream, CUevent_st* event) {
+    const std::lock_guard lock(capture_mutex());
+    const std::shared_ptr<Capture> source =
+        event->captured ? event->capture.lock() : nullptr;
+    if (!source) {
+        if (!stream->capture) return cudaSuccess;
+        hint("cudaStreamWaitEvent: the event was not recorded in the capture that the "
+             "stream belongs to");
+        return invalidate(*stream->capture, cudaErrorStreamCaptureIsolation);
+    }
+    if (stream == find_stream(nullptr))
+        return invalidate(*source, cudaErrorStreamCaptureImplicit);
+    if (!stream->capture) {
+        join_capture(source, stream, event->tail);
+        return cudaSuccess;
+    }
+    if (stream->capture != source) {
+        invalidate(*source, cudaErrorStreamCaptureMerge);
+        return invalidate(*stream->capture, cudaErrorStreamCaptureMerge);
+    }
+    merge_tail(stream->tail, event->tail);
+    return cudaSuccess;
+}
+
+template <class Body>
+cudaError_t with_event(cudaEvent_t event, Body body) {
+    return api_call([&] {
+        return is_event(event) ? body(*event) : cudaErrorInvalidResourceHandle;
+    });
+}
+
+}  // namespace
+
+bool is_event(cudaEvent_t event) { return events().contains(event); }
+
+void destroy_events() { events().clear(); }
+
+void stamp_event(cudaEvent_t event) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    event->nanoseconds =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    event->recorded = true;
+}
+
+}  // namespace simt::detail
+
+using namespace simt::detail;
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+    constexpr unsigned kKnown =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    return api_call([&] {
+        if (!event || (flags & ~kKnown)) return cudaErrorInvalidValue;
+        // CUDA: an event shared between processes must not be timed.
+        if ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming))
+            return cudaErrorInvalidValue;
+        auto created = std::make_unique<CUevent_st>();
+        created->flags = flags;
+        *event = events().insert(std::move(created));
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    return api_call([&] {
+        return events().remove(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    });
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event,
+                                     cudaStream_t handle,
+                                     unsigned int flags) {
+    return with_event(event, [&](CUevent_st&) {
+        if (flags & ~cudaEventRecordExternal) return cudaErrorInvalidValue;
+        if (const cudaError_t error = check_stream(handle)) return error;
+        if (flags == cudaEventRecordExternal && capturing(handle)) {
+            record_operation(handle, std::make_shared<EventRecordOperation>(event));
+            return cudaSuccess;
+        }
+        return record(event, find_stream(handle));
+    });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
+                                cudaEvent_t event,
+                                unsigned int flags) {
+    return with_event(event, [&](CUevent_st&) {
+        CUstream_st* stream = find_stream(handle);
+        if (!stream) return cudaErrorInvalidResourceHandle;
+        if (flags & ~cudaEventWaitExternal) return cudaErrorInvalidValue;
+        if (g_captures.load(std::memory_order_relaxed) == 0) return cudaSuccess;
+        if (flags == cudaEventWaitExternal && capturing(handle)) {
+            record_operation(handle, std::make_shared<EventWaitOperation>(event));
+            return cudaSuccess;
+        }
+        return wait(stream, event);
+    });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return with_event(event, [](const CUevent_st& e) {
+        return e.captured ? cudaErrorCapturedEvent : cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+
+cudaError_t cudaEventElapsedTime(float* milliseconds,
+                                 cudaEvent_t start,
+                                 cudaEvent_t end) {
+    return api_call([&] {
+        if (!milliseconds) return cudaErrorInvalidValue;
+        if (!is_event(start) || !is_event(end)) return cudaErrorInvalidResourceHandle;
+        if (start->captured || end->captured) return cudaErrorCapturedEvent;
+        const bool timed = !((start->flags | end->flags) & cudaEventDisableTiming);
+        if (!timed || !start->recorded || !end->recorded)
+            return cudaErrorInvalidResourceHandle;
+        *milliseconds =
+            static_cast<float>(end->nanoseconds - start->nanoseconds) * 1e-6f;
+        return cudaSuccess;
+    });
+}

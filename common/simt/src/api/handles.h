@@ -1,0 +1,49 @@
+#pragma once
+// Handles given to the program: only those in a table are ever dereferenced, so that a
+// destroyed or invented handle is an error and not a crash.
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+namespace simt::detail {
+
+/// Owns the objects behind one kind of handle. Safe to use from several threads.
+template <class T>
+class HandleTable {
+   public:
+    /// Takes the object and gives its handle.
+    T* insert(std::unique_ptr<T> object) {
+        const std::lock_guard lock(mutex_);
+        T* handle = object.get();
+        objects_.emplace(handle, std::move(object));
+        return handle;
+    }
+
+    bool contains(const T* handle) {
+        const std::lock_guard lock(mutex_);
+        return objects_.contains(handle);
+    }
+
+    /// Gives the object back to be destroyed; null for an unknown handle.
+    std::unique_ptr<T> remove(const T* handle) {
+        const std::lock_guard lock(mutex_);
+        const auto found = objects_.find(handle);
+        if (found == objects_.end()) return nullptr;
+        std::unique_ptr<T> object = std::move(found->second);
+        objects_.erase(found);
+        return object;
+    }
+
+    void clear() {
+        const std::lock_guard lock(mutex_);
+        objects_.clear();
+    }
+
+   private:
+    std::mutex mutex_;
+    std::unordered_map<const T*, std::unique_ptr<T>> objects_;
+};
+
+}  // namespace simt::detail

@@ -1,0 +1,238 @@
+// Streams: creation, properties, waiting, host functions.
+
+#include "stream.h"
+
+#include "capture.h"
+#include "call.h"
+#include "handles.h"
+
+namespace simt::detail {
+namespace {
+
+HandleTable<CUstream_st>& streams() {
+    static HandleTable<CUstream_st> table;
+    return table;
+}
+
+std::atomic<unsigned long long> g_next_stream_id = 3;  // after the two default ones
+
+// CUDA's numbers: a lower number is a higher priority.
+constexpr int kLeastPriority = 0;
+constexpr int kGreatestPriority = -5;
+
+CUstream_st* legacy_stream() {
+    static CUstream_st stream = [] {
+        CUstream_st s;
+        s.id = 1;
+        return s;
+    }();
+    return &stream;
+}
+
+/// The default stream of a host thread, which leaves its capture when the thread ends.
+struct PerThreadStream {
+    CUstream_st stream;
+    PerThreadStream() { stream.id = 2; }
+    ~PerThreadStream() { leave_capture(&stream); }
+};
+
+CUstream_st* per_thread_stream() {
+    thread_local PerThreadStream holder;
+    return &holder.stream;
+}
+
+/// What cudaStreamAddCallback runs.
+class CallbackOperation : public Operation {
+   public:
+    CallbackOperation(cudaStreamCallback_t callback, cudaStream_t stream, void* data)
+        : callback_(callback), stream_(stream), data_(data) {}
+    cudaGraphNodeType type() const override { return cudaGraphNodeTypeHost; }
+    cudaError_t run(cudaStream_t) const override {
+        callback_(stream_, cudaSuccess, data_);
+        return cudaSuccess;
+    }
+
+   private:
+    cudaStreamCallback_t callback_;
+    cudaStream_t stream_;
+    void* data_;
+};
+
+}  // namespace
+
+CUstream_st* find_stream(cudaStream_t stream) {
+    if (stream == nullptr || stream == cudaStreamLegacy) return legacy_stream();
+    if (stream == cudaStreamPerThread) return per_thread_stream();
+    return streams().contains(stream) ? stream : nullptr;
+}
+
+void destroy_streams() { streams().clear(); }
+
+}  // namespace simt::detail
+
+using namespace simt::detail;
+
+namespace {
+
+/// Runs `body` with the stream behind the handle.
+template <class Body>
+cudaError_t with_stream(cudaStream_t handle, Body body) {
+    return api_call([&] {
+        CUstream_st* stream = find_stream(handle);
+        return stream ? body(*stream) : cudaErrorInvalidResourceHandle;
+    });
+}
+
+}  // namespace
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    return api_call([&] {
+        if (least) *least = kLeastPriority;
+        if (greatest) *greatest = kGreatestPriority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream,
+                                         unsigned int flags,
+                                         int priority) {
+    return api_call([&] {
+        if (!stream || (flags & ~cudaStreamNonBlocking)) return cudaErrorInvalidValue;
+        auto created = std::make_unique<CUstream_st>();
+        created->id = g_next_stream_id++;
+        created->flags = flags;
+        created->priority =
+            std::min(kLeastPriority, std::max(kGreatestPriority, priority));
+        *stream = streams().insert(std::move(created));
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
+    return cudaStreamCreateWithPriority(stream, flags, kLeastPriority);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+    return api_call([&] {
+        std::unique_ptr<CUstream_st> stream = streams().remove(handle);
+        if (!stream) return cudaErrorInvalidResourceHandle;
+        leave_capture(stream.get());
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+    return with_stream(handle,
+                       [](CUstream_st& stream) { return refuse_if_capturing(&stream); });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+    return cudaStreamSynchronize(handle);
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+    return with_stream(handle, [&](const CUstream_st& stream) {
+        if (!priority) return cudaErrorInvalidValue;
+        *priority = stream.priority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int* flags) {
+    return with_stream(handle, [&](const CUstream_st& stream) {
+        if (!flags) return cudaErrorInvalidValue;
+        *flags = stream.flags;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
+    return with_stream(handle, [&](const CUstream_st& stream) {
+        if (!id) return cudaErrorInvalidValue;
+        *id = stream.id;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
+    return with_stream(handle, [&](const CUstream_st&) {
+        if (!device) return cudaErrorInvalidValue;
+        *device = 0;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t handle,
+                                   cudaLaunchAttributeID attribute,
+                                   const cudaLaunchAttributeValue* value) {
+    return with_stream(handle, [&](CUstream_st& stream) {
+        if (!value) return cudaErrorInvalidValue;
+        switch (attribute) {
+            case cudaLaunchAttributeAccessPolicyWindow:
+                stream.window = value->accessPolicyWindow;
+                return cudaSuccess;
+            case cudaLaunchAttributeSynchronizationPolicy:
+                stream.policy = value->syncPolicy;
+                return cudaSuccess;
+            case cudaLaunchAttributePriority:
+                stream.priority = value->priority;
+                return cudaSuccess;
+            case cudaLaunchAttributeMemSyncDomain:
+            case cudaLaunchAttributeMemSyncDomainMap:
+                return cudaSuccess;
+            default:
+                return cudaErrorInvalidValue;
+        }
+    });
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t handle,
+                                   cudaLaunchAttributeID attribute,
+                                   cudaLaunchAttributeValue* value) {
+    return with_stream(handle, [&](const CUstream_st& stream) {
+        if (!value) return cudaErrorInvalidValue;
+        switch (attribute) {
+            case cudaLaunchAttributeAccessPolicyWindow:
+                value->accessPolicyWindow = stream.window;
+                return cudaSuccess;
+            case cudaLaunchAttributeSynchronizationPolicy:
+                value->syncPolicy = stream.policy;
+                return cudaSuccess;
+            case cudaLaunchAttributePriority:
+                value->priority = stream.priority;
+                return cudaSuccess;
+            default:
+                return cudaErrorInvalidValue;
+        }
+    });
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src) {
+    return api_call([&] {
+        CUstream_st* to = find_stream(dst);
+        const CUstream_st* from = find_stream(src);
+        if (!to || !from) return cudaErrorInvalidResourceHandle;
+        to->window = from->window;
+        to->policy = from->policy;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+    return api_call([&] { return submit(stream, HostOperation({function, data})); });
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream,
+                                  cudaStreamCallback_t callback,
+                                  void* data,
+                                  unsigned int flags) {
+    return api_call([&] {
+        if (!callback || flags != 0) return cudaErrorInvalidValue;
+        if (capturing(stream)) return refuse_if_capturing(find_stream(stream));
+        return submit(stream, CallbackOperation(callback, stream, data));
+    });
+}

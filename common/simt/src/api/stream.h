@@ -1,0 +1,91 @@
+#pragma once
+// Streams. All work of a program goes through submit(), which runs it or, while the stream
+// is being captured, records it: the one place to change for asynchronous execution.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "operation.h"
+#include "simt/api/stream.h"
+
+namespace simt::detail {
+
+struct Capture;
+
+/// Number of captures in progress in the process: 0 makes every check below cheap.
+extern std::atomic<int> g_captures;
+
+/// True while `stream` is being captured. Called by every launch.
+bool capturing_slow(cudaStream_t stream);
+inline bool capturing(cudaStream_t stream) {
+    return g_captures.load(std::memory_order_relaxed) != 0 && capturing_slow(stream);
+}
+
+/// Adds work to the graph that `stream` is being captured into.
+void record_node(cudaStream_t stream, std::function<void()> work);
+void record_operation(cudaStream_t stream, OperationPtr operation);
+
+/// Whether work may be issued to `stream` now: the handle is valid, its capture is not
+/// broken, and it does not make a capture depend on the default stream.
+cudaError_t check_stream(cudaStream_t stream);
+
+/// The refusal of calls that cannot be captured while a capture is going on (allocation,
+/// synchronous copies, waiting for the device): breaks the captures that CUDA would break.
+cudaError_t refuse_during_capture();
+
+/// Runs `operation` as the next work of `stream`, or records a copy of it.
+template <class Op>
+cudaError_t submit(cudaStream_t stream, const Op& operation) {
+    if (const cudaError_t error = check_stream(stream)) return error;
+    if (const cudaError_t error = operation.check()) return error;
+    if (capturing(stream)) {
+        record_operation(stream, std::make_shared<Op>(operation));
+        return cudaSuccess;
+    }
+    return operation.run(stream);
+}
+
+}  // namespace simt::detail
+
+/// A stream: its properties and, during a capture, where the capture stands.
+struct CUstream_st {
+    unsigned long long id = 0;
+    unsigned int flags = cudaStreamDefault;
+    int priority = 0;
+    cudaAccessPolicyWindow window = {};
+    cudaSynchronizationPolicy policy = cudaSyncPolicyAuto;
+
+    std::shared_ptr<simt::detail::Capture> capture;
+    std::vector<cudaGraphNode_t> tail;  // nodes that the next one depends on
+};
+
+/// An event: a moment in a stream.
+struct CUevent_st {
+    unsigned int flags = cudaEventDefault;
+    bool recorded = false;
+    long long nanoseconds = 0;
+
+    // Recorded in a stream under capture: the nodes it stands for.
+    bool captured = false;
+    std::weak_ptr<simt::detail::Capture> capture;
+    std::vector<cudaGraphNode_t> tail;
+};
+
+namespace simt::detail {
+
+/// The stream behind a handle, the default streams included; null if there is none.
+CUstream_st* find_stream(cudaStream_t stream);
+
+/// Destroys all streams and events (cudaDeviceReset).
+void destroy_streams();
+void destroy_events();
+
+/// True for an event that was created and not destroyed.
+bool is_event(cudaEvent_t event);
+
+/// Notes the time in the event.
+void stamp_event(cudaEvent_t event);
+
+}  // namespace simt::detail
