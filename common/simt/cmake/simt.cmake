@@ -1,0 +1,28 @@
+# CUDA sources in a CMake project, for the CPU.
+#
+#   simt_objects(TARGET file.cu… [INCLUDES dir…] [OPTIONS flag…])
+#
+# declares an object library: .cu files are compiled by simt-c++ with the project's own
+# C++ compiler and flags. Link it like any object library; it brings the simulator along.
+#
+# simt-c++ stands before the compiler as a compiler launcher is meant to, so that header
+# dependencies, include directories and compile_commands.json work as for C++.
+
+set(SIMT_DIR ${CMAKE_CURRENT_LIST_DIR}/..)
+get_filename_component(SIMT_DIR ${SIMT_DIR} ABSOLUTE)
+
+function(simt_objects target)
+    cmake_parse_arguments(ARG "" "" "INCLUDES;OPTIONS" ${ARGN})
+    set(rewriter ${CMAKE_BINARY_DIR}/bin/simt_rewrite)
+    set_source_files_properties(${ARG_UNPARSED_ARGUMENTS} PROPERTIES
+        LANGUAGE CXX
+        OBJECT_DEPENDS "${rewriter};${SIMT_DIR}/simt-c++")
+    add_library(${target} OBJECT ${ARG_UNPARSED_ARGUMENTS})
+    set_target_properties(${target} PROPERTIES
+        CXX_COMPILER_LAUNCHER
+        "${SIMT_DIR}/simt-c++;--simt-build-dir=${CMAKE_BINARY_DIR};-ccbin")
+    target_include_directories(${target} PRIVATE ${ARG_INCLUDES})
+    target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
+    target_link_libraries(${target} PUBLIC simt)
+    add_dependencies(${target} simt_rewrite)
+endfunction()
