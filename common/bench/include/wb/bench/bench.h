@@ -1,0 +1,173 @@
+/// wb/bench/bench.h: what a chapter's benchmark is written with.
+///
+///     WB_BENCH(vector_add, bench) {
+///         for (const int64_t n : bench.sizes<int64_t>({tiny}, {small}, {full})) {
+///             if (!bench.fits(bytes)) continue;
+///             const auto a = bench.random_normal(n);
+///             const auto c = bench.output<float>(n);
+///             auto problem = bench.problem({size, Ceiling::copy, bytes});
+///             problem.expect("c", c, [&](int64_t i) { return Expected{…, …}; });
+///             problem.time("vector_add_v1", "idea", [&](cudaStream_t s) { … });
+///         }
+///     }
+///
+/// main() is in the library. Every implementation of a problem runs on the same
+/// buffers, and is timed only after its result was checked at sampled indices.
+#pragma once
+
+#include <wb/bench/array.h>
+#include <wb/bench/ceilings.h>
+#include <wb/bench/options.h>
+#include <wb/bench/report.h>
+#include <wb/bench/timer.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace wb::bench {
+
+/// What one problem is, whoever solves it.
+struct Spec {
+    std::string size;  ///< sizes in words, "n = 1048576"
+    Ceiling ceiling;   ///< what bounds it
+    double work;       ///< bytes that must move, or FLOP, by the contract
+    Cache cache = Cache::cold;
+};
+
+/// The right value of one element, and how far from it a result may be.
+struct Expected {
+    double value;
+    double bound;
+};
+
+class Bench;
+
+/// One problem: its buffers are prepared, its results can be checked.
+class Problem {
+ public:
+    Problem(Bench& bench, Spec spec) : bench_(bench), spec_(std::move(spec)) {}
+
+    /// Declares an output, and samples its right values now, before any launch: at both
+    /// ends and at random places in between, at all places of a small array.
+    ///
+    /// @param expected  gives Expected for an index; reads inputs with Array::at
+    template <class T, class Function>
+    void expect(const std::string& name, const Array<T>& output, Function expected) {
+        Check check;
+        check.name = name;
+        check.poison = [&output] { output.poison(); };
+        check.read = [&output](int64_t i) { return static_cast<double>(output.at(i)); };
+        for (const int64_t i : sampled_indices(output.size())) {
+            check.samples.push_back({i, expected(i)});
+        }
+        checks_.push_back(std::move(check));
+    }
+
+    /// For kernels that update an array in place: restores it, on the stream, before a
+    /// result is checked. Not called between samples, which go on with what is there.
+    void restore(Launch launch) { restore_ = std::move(launch); }
+
+    /// Checks an implementation, then times it and prints its row. A wrong one is told,
+    /// makes the program fail at its end, and is not timed.
+    void time(const std::string& rung, const std::string& idea, const Launch& launch);
+
+    /// Up to 64 indices of [0, count): the first, the last, and random ones.
+    static std::vector<int64_t> sampled_indices(int64_t count);
+
+ private:
+    struct Sample {
+        int64_t index;
+        Expected expected;
+    };
+    struct Check {
+        std::string name;
+        std::function<void()> poison;
+        std::function<double(int64_t)> read;
+        std::vector<Sample> samples;
+    };
+
+    std::string first_mistake(const Launch& launch) const;
+
+    Bench& bench_;
+    Spec spec_;
+    std::vector<Check> checks_;
+    Launch restore_;
+    bool head_printed_ = false;
+};
+
+/// What the benchmark of one exercise is given.
+class Bench {
+ public:
+    /// @param timer, ceilings  outlive this
+    Bench(std::string exercise,
+          const Options& options,
+          bool simulated,
+          Timer& timer,
+          Ceilings& ceilings);
+
+    /// The sizes that the user chose with --sizes.
+    template <class T>
+    std::vector<T> sizes(const std::vector<T>& tiny,
+                         const std::vector<T>& small,
+                         const std::vector<T>& full) const {
+        if (options_.sizes == Sizes::tiny) return tiny;
+        return options_.sizes == Sizes::small ? small : full;
+    }
+
+    /// Whether so much device memory is free; says so if it is not.
+    bool fits(double bytes) const;
+
+    /// Standard normal inputs, different at each call.
+    Array<float> random_normal(int64_t count) {
+        return bench::random_normal(count, ++seed_);
+    }
+
+    /// A poisoned output.
+    template <class T>
+    Array<T> output(int64_t count) const {
+        return Array<T>(count);
+    }
+
+    Problem problem(Spec spec) { return Problem(*this, std::move(spec)); }
+
+    /// The rows so far, as JSON.
+    const Json::Array& rows() const { return rows_; }
+
+    /// How many implementations gave a wrong result.
+    int wrong() const { return wrong_; }
+
+ private:
+    friend class Problem;
+
+    std::string exercise_;
+    const Options& options_;
+    bool simulated_;
+    Timer& timer_;
+    Ceilings& ceilings_;
+    std::uint64_t seed_ = 0;
+    Json::Array rows_;
+    int wrong_ = 0;
+};
+
+/// A registered benchmark.
+struct Registered {
+    std::string exercise;
+    void (*function)(Bench&);
+};
+
+/// Adds a benchmark; called before main() by WB_BENCH. Returns true.
+bool register_bench(Registered bench);
+
+/// All benchmarks of this program.
+const std::vector<Registered>& registered_benches();
+
+}  // namespace wb::bench
+
+/// Defines the benchmark of an exercise; `bench` names its parameter, a Bench&.
+#define WB_BENCH(exercise, bench)                                       \
+    static void wb_bench_##exercise(::wb::bench::Bench& bench);         \
+    [[maybe_unused]] static const bool wb_bench_registered_##exercise = \
+        ::wb::bench::register_bench({#exercise, wb_bench_##exercise});  \
+    static void wb_bench_##exercise(::wb::bench::Bench& bench)

@@ -1,0 +1,32 @@
+/// wb/bench/options.h: the command line of every benchmark program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace wb::bench {
+
+/// How large the problems are.
+enum class Sizes {
+    tiny,   ///< seconds in the simulator: does it run at all?
+    small,  ///< a first look
+    full    ///< from fits-in-the-cache to larger than 2 GiB, for the book
+};
+
+/// What the user asked for.
+struct Options {
+    Sizes sizes = Sizes::full;
+    std::string json;      ///< the file to merge results into; "" for none
+    double seconds = 0.2;  ///< time spent on the samples of one row
+    bool list = false;
+    bool help = false;
+};
+
+/// The text of --help.
+extern const char* const kUsage;
+
+/// Throws std::invalid_argument with a sentence for whatever it does not understand.
+/// @param arguments  without the program's name
+Options parse_options(const std::vector<std::string>& arguments);
+
+}  // namespace wb::bench

@@ -1,0 +1,69 @@
+/// wb/bench/report.h: a measurement as a line of the table and as a row of the JSON.
+#pragma once
+
+#include <wb/bench/ceilings.h>
+#include <wb/bench/json.h>
+#include <wb/bench/machine.h>
+#include <wb/bench/timer.h>
+
+#include <string>
+#include <vector>
+
+namespace wb::bench {
+
+/// One implementation on one size.
+struct Row {
+    std::string exercise;  ///< "vector_add"
+    std::string rung;      ///< "vector_add_v1", "cublasSgeam"
+    std::string idea;      ///< a few words
+    std::string size;      ///< "n = 1048576"
+    Cache cache = Cache::cold;
+    Timing timing;
+    Ceiling ceiling = Ceiling::copy;
+    double work = 0.0;           ///< bytes or operations that the contract asks for
+    double ceiling_value = 0.0;  ///< in unit_of(ceiling); 0: not measured
+
+    /// GB/s or TFLOP/s: work over the median time.
+    double rate() const;
+
+    /// rate() in percent of the ceiling; 0 if that was not measured.
+    double percent() const;
+};
+
+/// The head of the table: machine, clocks, ceilings, the floor of the clock.
+std::string header_text(const Machine& machine,
+                        const Readings& readings,
+                        const std::map<Ceiling, double>& ceilings,
+                        double floor_us);
+
+/// The head of one problem, and of its columns.
+std::string problem_text(const Row& row);
+
+/// One line of the table.
+std::string row_text(const Row& row);
+
+/// The row as JSON. @param date  "2026-11-21"
+Json row_json(const Row& row, const std::string& date);
+
+/// Today, in UTC.
+std::string today();
+
+/// The document {"machine", "ceilings", "rows"}.
+Json document(const Machine& machine,
+              const Readings& readings,
+              const std::map<Ceiling, double>& ceilings,
+              double floor_us,
+              const Json::Array& rows);
+
+/// The new document with those rows, and those ceilings, of the old one that it does
+/// not replace. Rows are the same if exercise, rung and size are.
+///
+/// Throws std::runtime_error if the old document is of another GPU: a file that mixes
+/// GPUs compares what cannot be compared.
+Json merged(const Json& old, const Json& fresh);
+
+/// Merges a document into a file, which need not exist. The file is replaced in one
+/// step, so that a reader never sees half of it. Throws std::runtime_error.
+void merge_into_file(const std::string& path, const Json& fresh);
+
+}  // namespace wb::bench

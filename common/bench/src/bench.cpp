@@ -1,0 +1,139 @@
+#include <wb/bench/bench.h>
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+namespace wb::bench {
+namespace {
+
+constexpr int64_t kSamples = 64;
+
+std::vector<Registered>& registry() {
+    static std::vector<Registered> all;
+    return all;
+}
+
+void print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);  // a crash must not take finished rows with it
+}
+
+}  // namespace
+
+bool register_bench(Registered bench) {
+    registry().push_back(std::move(bench));
+    return true;
+}
+
+const std::vector<Registered>& registered_benches() {
+    return registry();
+}
+
+std::vector<int64_t> Problem::sampled_indices(int64_t count) {
+    std::vector<int64_t> indices;
+    if (count <= kSamples) {
+        for (int64_t i = 0; i < count; ++i)
+            indices.push_back(i);
+        return indices;
+    }
+    std::mt19937_64 random(2026);
+    indices = {0, count - 1};
+    while (static_cast<int64_t>(indices.size()) < kSamples) {
+        indices.push_back(
+            static_cast<int64_t>(random() % static_cast<std::uint64_t>(count)));
+    }
+    return indices;
+}
+
+/// Runs once on poisoned outputs. Empty if all samples are right.
+std::string Problem::first_mistake(const Launch& launch) const {
+    cudaStream_t stream = bench_.timer_.stream();
+    for (const Check& check : checks_)
+        check.poison();
+    if (restore_) restore_(stream);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    launch(stream);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaGetLastError());
+    for (const Check& check : checks_) {
+        for (const auto& [index, expected] : check.samples) {
+            const double got = check.read(index);
+            // Written so that a NaN takes the branch.
+            if (!(std::abs(got - expected.value) <= expected.bound)) {
+                char text[160];
+                std::snprintf(text,
+                              sizeof text,
+                              "[%lld] is %.9g, expected %.9g",
+                              static_cast<long long>(index),
+                              got,
+                              expected.value);
+                return check.name + text;
+            }
+        }
+    }
+    return "";
+}
+
+void Problem::time(const std::string& rung,
+                   const std::string& idea,
+                   const Launch& launch) {
+    Row row{bench_.exercise_,
+            rung,
+            idea,
+            spec_.size,
+            spec_.cache,
+            {},
+            spec_.ceiling,
+            spec_.work,
+            bench_.simulated_ ? 0.0 : bench_.ceilings_.get(spec_.ceiling)};
+    if (!head_printed_) print(problem_text(row));
+    head_printed_ = true;
+    if (checks_.empty()) {
+        throw std::logic_error(bench_.exercise_ +
+                               ": a problem without expect() times anything");
+    }
+    const std::string mistake = first_mistake(launch);
+    if (!mistake.empty()) {
+        print("  " + rung + " is WRONG, and so not timed: " + mistake + "\n");
+        ++bench_.wrong_;
+        return;
+    }
+    row.timing = bench_.timer_.measure(launch, spec_.cache);
+    if (bench_.simulated_) {
+        print("  " + rung + ": right, and not timed\n");
+        return;
+    }
+    print(row_text(row));
+    bench_.rows_.push_back(row_json(row, today()));
+}
+
+Bench::Bench(std::string exercise,
+             const Options& options,
+             bool simulated,
+             Timer& timer,
+             Ceilings& ceilings)
+    : exercise_(std::move(exercise)),
+      options_(options),
+      simulated_(simulated),
+      timer_(timer),
+      ceilings_(ceilings) {}
+
+bool Bench::fits(double bytes) const {
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    const double free_space = static_cast<double>(free_bytes);
+    if (bytes <= free_space) return true;
+    char text[160];
+    std::snprintf(text,
+                  sizeof text,
+                  "\n%s: a size is left out: it needs %.2f GB, but %.2f GB are free\n",
+                  exercise_.c_str(),
+                  bytes * 1e-9,
+                  free_space * 1e-9);
+    print(text);
+    return false;
+}
+
+}  // namespace wb::bench

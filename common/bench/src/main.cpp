@@ -1,0 +1,115 @@
+// The main() of every benchmark program.
+#include <wb/bench/bench.h>
+#include <wb/bench/machine.h>
+#include <wb/exercise.h>
+#include <wb/ladder.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+namespace wb::bench {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr int kWrongUsage = 2;
+
+/// The arrays that measure bandwidth: far larger than any cache, but never more than an
+/// eighth of what is free.
+std::size_t ceiling_array_bytes() {
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    return std::max(std::min(512 * kMiB, free_bytes / 8), kMiB);
+}
+
+int list() {
+    for (const Registered& bench : registered_benches()) {
+        std::printf("%s\n", bench.exercise.c_str());
+        for (const Rung& rung : rungs()) {
+            if (rung.exercise != bench.exercise) continue;
+            std::printf("  %-22s %s\n", rung.name.c_str(), rung.idea.c_str());
+        }
+    }
+    return 0;
+}
+
+/// In the simulator: does every rung run, and is it right? Nothing is timed.
+int smoke_test(Options options) {
+    std::puts(
+        "no GPU: timings of the simulator mean nothing, so that each rung is only "
+        "checked on a tiny size");
+    if (!options.json.empty()) {
+        std::printf("nothing is written to %s\n", options.json.c_str());
+    }
+    options.sizes = Sizes::tiny;
+    Timer timer(kMiB, Budget{2, 2, 0.0});
+    Ceilings ceilings(timer, kMiB);
+    int wrong = 0;
+    for (const auto& [exercise, function] : registered_benches()) {
+        Bench bench(exercise, options, true, timer, ceilings);
+        function(bench);
+        wrong += bench.wrong();
+    }
+    return wrong == 0 ? 0 : 1;
+}
+
+int measure(const Options& options, const Machine& machine) {
+    Timer timer(std::max(2 * machine.l2_bytes + 16 * kMiB, 64 * kMiB),
+                Budget{20, 500, options.seconds});
+    Ceilings ceilings(timer, ceiling_array_bytes());
+    for (const Ceiling kind :
+         {Ceiling::read, Ceiling::write, Ceiling::copy, Ceiling::read2_write1}) {
+        (void)ceilings.get(kind);
+    }
+    const Readings readings = read_nvidia_smi(machine.pci_bus_id);
+    const double floor_us = timer.floor_us();
+    std::fputs(header_text(machine, readings, ceilings.measured(), floor_us).c_str(),
+               stdout);
+
+    Json::Array rows;
+    int wrong = 0;
+    for (const auto& [exercise, function] : registered_benches()) {
+        Bench bench(exercise, options, false, timer, ceilings);
+        function(bench);
+        wrong += bench.wrong();
+        rows.insert(rows.end(), bench.rows().begin(), bench.rows().end());
+    }
+    if (!options.json.empty()) {
+        merge_into_file(
+            options.json,
+            document(machine, readings, ceilings.measured(), floor_us, rows));
+        std::printf("\n%zu rows merged into %s\n", rows.size(), options.json.c_str());
+    }
+    return wrong == 0 ? 0 : 1;
+}
+
+int run(const std::vector<std::string>& arguments) {
+    Options options;
+    try {
+        options = parse_options(arguments);
+    } catch (const std::invalid_argument& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return kWrongUsage;
+    }
+    if (options.help) {
+        std::fputs(kUsage, stdout);
+        return 0;
+    }
+    if (options.list) return list();
+    const Machine machine = describe_machine();
+    return machine.simulated ? smoke_test(options) : measure(options, machine);
+}
+
+}  // namespace
+}  // namespace wb::bench
+
+int main(int argc, char** argv) {
+    try {
+        return wb::bench::run({argv + 1, argv + argc});
+    } catch (const std::exception& error) {
+        std::fflush(stdout);
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}
