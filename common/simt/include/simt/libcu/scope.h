@@ -1,0 +1,44 @@
+/// simt/libcu/scope.h: thread scopes and memory orders of CUDA's C++ library.
+///
+/// A CPU has one coherence domain: a scope says which threads may meet, and changes
+/// nothing.
+#pragma once
+#include <atomic>
+
+#include "simt/sync.h"
+
+namespace cuda {
+
+enum thread_scope {
+    thread_scope_system,
+    thread_scope_device,
+    thread_scope_block,
+    thread_scope_thread,
+};
+
+using ::std::memory_order;
+using ::std::memory_order_acq_rel;
+using ::std::memory_order_acquire;
+using ::std::memory_order_consume;
+using ::std::memory_order_relaxed;
+using ::std::memory_order_release;
+using ::std::memory_order_seq_cst;
+
+/// Orders this thread's memory accesses.
+inline void atomic_thread_fence(memory_order order,
+                                thread_scope = thread_scope_system) {
+    ::std::atomic_thread_fence(order);
+    simt::detail::spin_hint();
+}
+
+namespace simt_detail {
+/// Waits until ready() holds, while other threads run.
+template <class Ready>
+void wait_until(Ready ready) {
+    while (!ready()) {
+        simt::detail::yield();
+    }
+}
+}  // namespace simt_detail
+
+}  // namespace cuda
