@@ -3,7 +3,7 @@
 
 cmd_bench() {
     local i target json
-    prepare && select_single "$@" || return
+    prepare_single "$@" || return
     i=${SELECTED[0]}
     if [[ $PRESET != cuda* ]]; then
         fail "Speed is measured on a GPU, and there is none here: the simulator's times" \

@@ -17,11 +17,10 @@ cmd_next() {
 }
 
 cmd_check() {
-    prepare || return
     if (($# == 0)); then
-        select_single || return
+        prepare_single || return
     else
-        select_chapters "$@" || return
+        prepare_chapters "$@" || return
     fi
     if ((${#SELECTED[@]} == 1)); then
         check_one "${SELECTED[0]}"

@@ -38,7 +38,8 @@ first_compile_error() {
 
 # compile_error_count: how many errors the build log has.
 compile_error_count() {
-    build_log_text | grep -c -E '(: |catastrophic )error(:| #)|undefined reference to'
+    build_log_text | grep -v ^collect2 |
+        grep -c -E '(: |catastrophic )error(:| #)|undefined reference to'
 }
 
 # is_learners_error FILE ERROR_TEXT: does the error lie in the learner's file? A missing

@@ -100,7 +100,7 @@ doctor_folder() {
     else
         absent build "$BUILD_DIR is not configured yet; ./learn does it"
     fi
-    if ((EUID == 0)); then
+    if (($(id -u) == 0)); then
         absent user "you are root; an ordinary user is enough"
     fi
 }

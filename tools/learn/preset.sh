@@ -10,8 +10,7 @@ BUILD_DIR=''
 # installer does not put it on PATH, so its usual place is looked at too.
 find_nvcc() {
     local candidate
-    for candidate in "${CUDACXX:-}" nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" \
-        "${WB_CUDA_ROOT:-/usr/local/cuda}/bin/nvcc"; do
+    for candidate in "${CUDACXX:-}" nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc"; do
         if [[ -n $candidate ]] && command -v "$candidate"; then return 0; fi
     done
     return 1
@@ -30,6 +29,7 @@ gpu_names() {
 # for in vain.
 choose_preset() {
     local nvcc=''
+    if [[ -n $PRESET ]]; then return 0; fi # asked before
     PRESET=${WB_PRESET:-}
     if [[ -z $PRESET && $DEVICE == cpu ]]; then PRESET=sim; fi
     if [[ -z $PRESET || $PRESET == cuda* ]]; then nvcc=$(find_nvcc); fi

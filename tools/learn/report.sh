@@ -108,8 +108,8 @@ report_nocompile() {
     first_compile_error "${CHAPTER_FILE[$1]}" | indent
     say
     if grep -q 'undefined reference to' "$BUILD_LOG"; then
-        say "  A function that ${CHAPTER_PATH[$1]}/the chapter's header declares is not" \
-            "defined, or defined with other parameters."
+        say "  A function that the chapter's header declares is not defined, or is" \
+            "defined with other parameters."
     fi
     if ((count > 1)); then
         say "  $((count - 1)) more below it; they often vanish with the first one." \

@@ -9,7 +9,7 @@ cmd_reset() {
         fail "Say which chapter to start over, for example: ./learn reset vector_add"
         return
     fi
-    prepare && select_single "$@" || return
+    prepare_single "$@" || return
     i=${SELECTED[0]}
     file=${CHAPTER_FILE[$i]}
     starter=$BUILD_DIR/starters/$file

@@ -33,11 +33,23 @@ select_single() {
     fi
 }
 
+# prepare_single [ARG] and prepare_chapters ARGS: select, and have the build folder
+# configured. Selecting goes first, so that a slip is answered at once; and again after
+# configuring, which may have changed the list of chapters.
+prepare_single() {
+    choose_preset && load_course && select_single "$@" && prepare && select_single "$@"
+}
+
+prepare_chapters() {
+    choose_preset && load_course && select_chapters "$@" && prepare &&
+        select_chapters "$@"
+}
+
 select_one() {
     local typed=$1 wanted
     wanted=$(path_in_checkout "$typed")
-    if [[ $wanted =~ ^(day)?0*([0-9]+)(-[a-z-]*)?$ ]]; then
-        select_day "$typed" "${BASH_REMATCH[2]}"
+    if [[ $wanted =~ ^(day0*([0-9]{1,3})(-[a-z-]*)?|0*([0-9]{1,3}))$ ]]; then
+        select_day "$typed" "${BASH_REMATCH[2]}${BASH_REMATCH[4]}"
         return
     fi
     local found=() i
@@ -71,9 +83,9 @@ names_chapter() {
     local wanted=${1//-/_} day='' number=${CHAPTER_PATH[$2]##*/}
     wanted=${wanted%.cu}
     local folder=${number//-/_}
-    if [[ $wanted =~ ^(day)?0*([0-9]+)(_[a-z_]*)?[/.](.+)$ ]]; then
-        printf -v day 'day%02d' "${BASH_REMATCH[2]}"
-        wanted=${BASH_REMATCH[4]}
+    if [[ $wanted =~ ^(day0*([0-9]{1,3})(_[a-z_]*)?|0*([0-9]{1,3}))[/.](.+)$ ]]; then
+        printf -v day 'day%02d' "${BASH_REMATCH[2]}${BASH_REMATCH[4]}"
+        wanted=${BASH_REMATCH[5]}
         [[ $day == "${CHAPTER_DAY[$2]}" ]] || return
         # Within a day the number is enough: 1/2, day01/02.
         [[ $wanted =~ ^[0-9]+$ ]] && ((10#$wanted == 10#${number%%-*})) && return
@@ -120,7 +132,7 @@ unknown_chapter() {
 }
 
 # similar_words WORD: of the words on stdin, up to three that contain it, are contained
-# in it or differ by few letters (edit distance at most a third of its length).
+# in it or differ by few letters (edit distance at most half of its length).
 similar_words() {
     awk -v word="${1//-/_}" '
         function min(a, b) { return a < b ? a : b }
@@ -140,6 +152,6 @@ similar_words() {
         {
             d = distance(tolower(word), $0)
             if (length(word) > 2 && (index($0, word) || index(word, $0))) d = 1
-            if (d <= length(word) / 3) print d, $0
-        }' | sort -n | awk 'NR <= 3 { print $2 }'
+            if (d <= length(word) / 2) print d, $0
+        }' | sort -n | awk 'NR == 1 { best = $1 } NR <= 3 && $1 <= best + 1 { print $2 }'
 }

@@ -79,7 +79,7 @@ relative_paths() {
 # warn_about_sudo: everything but the installation of packages runs as the learner. Files
 # made by root would lock the learner out of their own checkout.
 warn_about_sudo() {
-    if ((EUID == 0)) && [[ -n ${SUDO_USER:-} && $SUDO_USER != root ]]; then
+    if [[ -n ${SUDO_USER:-} && $SUDO_USER != root && $(id -u) == 0 ]]; then
         warn "You are running ./learn through sudo: the files it makes will belong to" \
             "root. Run it as $SUDO_USER; it asks for sudo itself when it needs it."
     fi
