@@ -54,11 +54,12 @@ class SharedRewriter {
         if (kind == ScopeKind::type) {
             return source_.error(word, "a member cannot be __shared__");
         }
-        const Function* function = structure_.function_of(word);
         const bool global = kind == ScopeKind::name_space;
-        if (function) {
+        if (!global) {
             for (const Declarator& declarator : d.declarators) {
-                local_[function->body_open].insert(source_.text(declarator.name));
+                local_.push_back({source_.text(declarator.name),
+                                  declarator.name,
+                                  structure_.scope_of(word).close});
             }
         }
         if (d.is_extern) {
@@ -150,21 +151,37 @@ class SharedRewriter {
             for (const auto& [name, text] : global_) {
                 if (!mentions(f.body_open, f.body_close, name)) continue;
                 if (mentions(f.params_open, f.params_close, name)) continue;
-                auto& local = local_[f.body_open];
-                if (!local.insert(name).second) continue;
+                if (is_declared_in(f, name)) continue;
+                local_.push_back({name, f.body_open, f.body_close});
                 source_.insert_after(f.body_open, ' ' + text);
             }
         }
+    }
+
+    bool is_declared_in(const Function& f, std::string_view name) const {
+        for (const Variable& v : local_) {
+            const bool inside = v.declared > f.body_open && v.declared < f.body_close;
+            if (inside && v.name == name) return true;
+        }
+        return false;
     }
 
     /// A lambda uses a __shared__ variable without capturing it, as it has static
     /// storage. Our references must be captured, and by reference.
     void capture_in_lambdas() {
         for (const Function& f : structure_.functions()) {
-            const auto names = local_.find(f.body_open);
-            if (f.body_open == kNone || names == local_.end()) continue;
+            if (f.body_open == kNone) continue;
+            std::set<std::string_view> names;
             for (size_t i = f.body_open; i < f.body_close; ++i) {
-                if (source_.is(i, "[")) lambda(i, names->second);
+                if (!source_.is(i, "[")) continue;
+                names.clear();
+                for (const Variable& v : local_) {
+                    if (v.declared < i && i < v.scope_end &&
+                        v.declared >= f.body_open) {
+                        names.insert(v.name);
+                    }
+                }
+                if (!names.empty()) lambda(i, names);
             }
         }
     }
@@ -195,11 +212,16 @@ class SharedRewriter {
         if (!captures.empty()) source_.insert_before(close, captures);
     }
 
+    /// A name that stands for a shared variable inside a function.
+    struct Variable {
+        std::string_view name;
+        size_t declared, scope_end;  // visible in tokens [declared, scope_end)
+    };
+
     Source& source_;
     const Structure& structure_;
     int count_ = 0;
-    std::map<size_t, std::set<std::string_view>>
-        local_;  // by opening brace of the body
+    std::vector<Variable> local_;
     std::map<std::string, std::string, std::less<>> global_;  // name, declaration
 };
 
