@@ -1,45 +1,5 @@
-# The end of ./learn verify-gpu: benchmarks, logs in one file, verify.json, the table.
+# The end of ./learn verify-gpu: logs in one file, verify.json, the table.
 # shellcheck shell=bash
-
-BENCH_SECONDS=120 # for one chapter
-
-# verify_bench: each chapter's benchmark, one at a time and with nothing beside it; each
-# merges its rows into the one file bench.json.
-verify_bench() {
-    local i good=0 bad=()
-    begin_part bench
-    rm -f "$V_OUT/bench.json"
-    for i in "${SELECTED[@]}"; do
-        if bench_chapter "$i"; then
-            good=$((good + 1))
-        else
-            bad+=("$(chapter_key "$i")")
-        fi
-    done
-    if ((${#bad[@]} == 0)); then
-        end_part bench ok "$good programs"
-    else
-        end_part bench FAILED "$good programs; without a result: ${bad[*]}"
-    fi
-}
-
-# bench_chapter I: true when its benchmark ran and added to the results.
-bench_chapter() {
-    local target program before log=$V_WORK/bench.$1.log json=$V_OUT/bench.json
-    target=$(chapter_target "$1")_bench
-    if ! program=$(find_program "$target" 2>/dev/null); then
-        say "  there is no program $target"
-        return 1
-    fi
-    before=$(cksum "$json" 2>/dev/null)
-    if run_logged "$log" timeout "$BENCH_SECONDS" "$program" --json "$json" &&
-        [[ -s $json && $(cksum "$json") != "$before" ]]; then
-        indent <"$log"
-    else
-        tail -n 5 "$log" | indent
-        return 1
-    fi
-}
 
 # gather_logs: build, suite and conformance in one file, since eight files are all that
 # DIR may hold; each part is kept below the size at which it would no longer travel.
@@ -106,6 +66,10 @@ verify_table() {
             "${V_SECONDS[$part]}" "${V_DETAIL[$part]}"
         if [[ ${V_RESULT[$part]} != ok ]]; then not_ok=$((not_ok + 1)); fi
     done
+    if [[ -s $V_OUT/bench.json ]]; then
+        say
+        bench_rows "$V_OUT/bench.json"
+    fi
     say
     if ((not_ok == 0)); then
         say "All parts ok after $SECONDS s. Results: $V_OUT"
