@@ -8,19 +8,18 @@
 # simt-c++ stands before the compiler as a compiler launcher is meant to, so that header
 # dependencies, include directories and compile_commands.json work as for C++.
 
-set(SIMT_DIR ${CMAKE_CURRENT_LIST_DIR}/..)
-get_filename_component(SIMT_DIR ${SIMT_DIR} ABSOLUTE)
-
 function(simt_objects target)
     cmake_parse_arguments(ARG "" "" "INCLUDES;OPTIONS" ${ARGN})
+    # The caller's scope need not be the one that included this file.
+    get_filename_component(simt_dir ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/.. ABSOLUTE)
     set(rewriter ${CMAKE_BINARY_DIR}/bin/simt_rewrite)
     set_source_files_properties(${ARG_UNPARSED_ARGUMENTS} PROPERTIES
         LANGUAGE CXX
-        OBJECT_DEPENDS "${rewriter};${SIMT_DIR}/simt-c++")
+        OBJECT_DEPENDS "${rewriter};${simt_dir}/simt-c++")
     add_library(${target} OBJECT ${ARG_UNPARSED_ARGUMENTS})
     set_target_properties(${target} PROPERTIES
         CXX_COMPILER_LAUNCHER
-        "${SIMT_DIR}/simt-c++;--simt-build-dir=${CMAKE_BINARY_DIR};-ccbin")
+        "${simt_dir}/simt-c++;--simt-build-dir=${CMAKE_BINARY_DIR};-ccbin")
     target_include_directories(${target} PRIVATE ${ARG_INCLUDES})
     target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
     target_link_libraries(${target} PUBLIC simt)
