@@ -39,6 +39,9 @@ bool unregister_host(void* pointer);
 /// Finds the live allocation that contains the address.
 bool find_allocation(const void* address, Allocation* out);
 
+/// True if the address lies where allocate() places memory, live or not.
+bool in_device_range(const void* address);
+
 /// Bytes in live allocations, and the most there may be.
 size_t memory_used();
 size_t memory_limit();

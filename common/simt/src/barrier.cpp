@@ -1,0 +1,147 @@
+// Block and grid barriers, and the yielding of threads that spin.
+
+#include "fault.h"
+#include "simt/fault.h"
+#include "simt/sync.h"
+
+namespace simt::detail {
+namespace {
+
+// A thread may change nothing with so many atomics in a row before it is taken to be
+// spinning. High enough not to slow down kernels whose atomics often change nothing.
+constexpr unsigned kSpinsBeforeYield = 8;
+
+void complete(Worker& w, Block& b) {
+    b.result = b.predicates;
+    b.predicates = 0;
+    b.arrived = 0;
+    w.make_ready(b.waiting);
+    w.note_progress();
+}
+
+void check_strict(Worker& w, const char* op, const char* file, int line) {
+    const Block& b = *w.block;
+    if (b.arrived == 0 || (b.barrier_line == line && b.barrier_op == op)) return;
+    w.abandon(make_fault(
+        w,
+        cudaErrorLaunchFailure,
+        file,
+        line,
+        format("barrier divergence: this thread is at %s() here,\n    while %u other "
+               "threads of the block wait in %s() at %s.\n"
+               "    All threads of a block must reach the same barrier: move it out of "
+               "the branch.",
+               op,
+               b.arrived,
+               b.barrier_op,
+               place(b.barrier_file, b.barrier_line).c_str())));
+}
+
+[[noreturn]] void report_exited(Worker& w, const Block& b) {
+    w.abandon(make_fault(
+        w,
+        cudaErrorLaunchFailure,
+        b.barrier_file,
+        b.barrier_line,
+        format("%u of the block's %u threads have returned, the others wait in %s().\n"
+               "    Every thread of a block must reach every barrier: do not return "
+               "before one,\n    put the work into an `if` instead. (The hardware lets "
+               "this pass; CUDA's rules do not.)",
+               b.size - b.alive,
+               b.size,
+               b.barrier_op)));
+}
+
+void arrive_at_grid(Worker& w) {
+    Launch& l = *w.launch;
+    const std::lock_guard lock(l.mutex);
+    if (++l.blocks_at_grid_barrier != l.num_blocks) return;
+    l.blocks_at_grid_barrier = 0;
+    l.workers_idle = 0;
+    ++l.grid_generation;
+    l.grid_changed.notify_all();
+}
+
+}  // namespace
+
+int block_barrier(int predicate, const char* op, const char* file, int line) {
+    Worker& w = kernel_worker(op, file, line);
+    w.in_runtime = true;
+    Block& b = *w.block;
+    Thread* t = w.thread;
+    if (w.launch->strict) check_strict(w, op, file, line);
+    if (b.arrived == 0) {
+        b.barrier_op = op;
+        b.barrier_file = file;
+        b.barrier_line = line;
+    }
+    b.predicates += predicate != 0;
+    if (++b.arrived == b.alive) {
+        if (b.alive != b.size && w.launch->strict) report_exited(w, b);
+        complete(w, b);
+        if (w.seeded()) {
+            w.make_ready(t);
+            w.suspend();
+        }
+    } else {
+        t->state = State::in_barrier;
+        t->op = op;
+        t->file = file;
+        t->line = line;
+        b.waiting.push(t);
+        w.suspend();
+    }
+    w.in_runtime = false;
+    return static_cast<int>(b.result);
+}
+
+void complete_barriers_after_exit(Worker& w, Block& b) {
+    if (b.arrived == b.alive) {
+        if (w.launch->strict) report_exited(w, b);
+        complete(w, b);
+    }
+    if (b.at_grid_barrier == b.alive) arrive_at_grid(w);
+}
+
+void grid_barrier(const char* file, int line) {
+    Worker& w = kernel_worker("grid.sync", file, line);
+    if (!w.launch->config->cooperative)
+        fault(
+            cudaErrorLaunchFailure,
+            file,
+            line,
+            "grid.sync() in a kernel that was not launched cooperatively.\n"
+            "    Launch it with cudaLaunchCooperativeKernel: only then are all blocks "
+            "resident at once.");
+    w.in_runtime = true;
+    Block& b = *w.block;
+    Thread* t = w.thread;
+    t->state = State::in_grid_barrier;
+    t->op = "grid.sync";
+    t->file = file;
+    t->line = line;
+    w.at_grid_.push(t);
+    if (++b.at_grid_barrier == b.alive) arrive_at_grid(w);
+    w.suspend();
+    w.in_runtime = false;
+}
+
+bool is_cooperative() {
+    return in_kernel() && worker->launch->config->cooperative;
+}
+
+void yield() {
+    if (!in_kernel()) return;
+    Worker& w = *worker;
+    w.in_runtime = true;
+    w.yield();
+    w.in_runtime = false;
+}
+
+void spin_hint() {
+    Worker* w = worker;
+    if (!w || !w->thread || ++w->spins < kSpinsBeforeYield) return;
+    yield();
+}
+
+}  // namespace simt::detail

@@ -1,0 +1,69 @@
+#include "options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+namespace simt {
+namespace detail {
+namespace {
+
+double number(const char* name, double fallback) {
+    const char* text = std::getenv(name);
+    if (!text || !*text) return fallback;
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    return *end == '\0' ? value : fallback;
+}
+
+size_t default_memory() {
+    const size_t ram = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
+                       static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+    return std::min(size_t{16} << 30, ram / 5 * 4);
+}
+
+Options read_environment() {
+    Options o;
+    o.seed = static_cast<uint64_t>(std::max(0.0, number("SIMT_SEED", 0)));
+    const double cores = std::max(1u, std::thread::hardware_concurrency());
+    o.workers =
+        static_cast<unsigned>(std::clamp(number("SIMT_WORKERS", cores), 1.0, 1024.0));
+    const double stack = std::clamp(number("SIMT_STACK_KB", 256), 32.0, 1048576.0);
+    o.stack_bytes = (static_cast<size_t>(stack) * 1024 + 4095) / 4096 * 4096;
+    const double memory = number("SIMT_MEMORY_MB", 0);
+    o.memory_bytes =
+        memory > 0 ? static_cast<size_t>(memory * 1048576) : default_memory();
+    o.time_limit = number("SIMT_TIME_LIMIT", 30);
+    o.poison = number("SIMT_POISON", 1) != 0;
+    o.strict = number("SIMT_STRICT_EXIT", 0) != 0;
+    o.lenient = number("SIMT_LENIENT", 0) != 0;
+    o.tight = number("SIMT_TIGHT", 0) != 0;
+    o.allow_host_pointers = number("SIMT_ALLOW_HOST_POINTERS", 0) != 0;
+    return o;
+}
+
+}  // namespace
+
+Options& options() {
+    static Options instance = read_environment();
+    return instance;
+}
+
+}  // namespace detail
+
+void set_strict(bool on) {
+    detail::options().strict = on;
+}
+void set_tight(bool on) {
+    detail::options().tight = on;
+}
+void set_time_limit(double seconds) {
+    detail::options().time_limit = seconds;
+}
+void set_seed(unsigned seed) {
+    detail::options().seed = seed;
+}
+
+}  // namespace simt

@@ -1,0 +1,414 @@
+#include "scheduler.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "fault.h"
+#include "options.h"
+#include "pool.h"
+#include "signals.h"
+#include "simt/fault.h"
+#include "watchdog.h"
+
+// The objects that core.h declares const, under the same symbol names, here writable.
+constinit thread_local uint3 simt_threadIdx asm("threadIdx") = {};
+constinit thread_local uint3 simt_blockIdx asm("blockIdx") = {};
+constinit thread_local dim3 simt_blockDim asm("blockDim") = {};
+constinit thread_local dim3 simt_gridDim asm("gridDim") = {};
+constinit thread_local unsigned simt_thread_rank asm("_ZN4simt6detail11thread_rankE") =
+    0;
+
+namespace simt::detail {
+
+constinit thread_local Worker* worker = nullptr;
+
+namespace {
+
+// A launch that has taken this long so far is worth waking other OS threads for.
+constexpr double kWorthSharing = 20e-6;
+// After so many yields in a row without progress the threads may be waiting for a block
+// that has not started: hand-written grid barriers do.
+constexpr unsigned kYieldsBeforeNewBlock = 2000;
+constexpr size_t kMaxSpinningBlocks = 256;
+
+uint32_t lanes_of_warp(unsigned block_size, unsigned warp) {
+    const unsigned left = block_size - warp * 32;
+    return left >= 32 ? 0xffffffffu : (1u << left) - 1;
+}
+
+}  // namespace
+
+bool in_kernel() {
+    return worker && worker->thread;
+}
+
+Worker::Worker() : os_thread(pthread_self()), fibers_(&Worker::fiber_main) {
+    add_worker(this);
+}
+
+Worker::~Worker() {
+    remove_worker(this);
+    free_blocks_.insert(free_blocks_.end(), resident_.begin(), resident_.end());
+    for (Block* b : free_blocks_) {
+        for (Thread& t : b->threads)
+            free_copies(t);
+        delete b;
+    }
+}
+
+void Worker::run(Launch& l) {
+    launch = &l;
+    grid_seen_ = 0;
+    idle_yields_ = 0;
+    ready_.set_random(l.seed != 0);
+    simt_blockDim = l.config->block;
+    simt_gridDim = l.config->grid;
+    watched.store(&l, std::memory_order_release);
+    if (l.config->cooperative) {
+        const std::lock_guard lock(l.mutex);
+        ++l.workers_active;
+    }
+    if (open_block()) {
+        Thread* first = next_thread();
+        first->fiber = fibers_.take();
+        if (first->fiber) {
+            set_current(first);
+            fiber = first->fiber;
+            simt_switch(&main_sp_, fiber->sp);
+        } else {
+            fault_ = std::make_unique<PendingFault>();
+            fault_->code = cudaErrorLaunchOutOfResources;
+            fault_->text = "the system has no memory for the stacks of CUDA threads";
+        }
+    }
+    watched.store(nullptr, std::memory_order_release);
+    requested = 0;
+    if (fault_ && !l.aborted.exchange(true)) report(l, *fault_);
+    if (l.config->cooperative) {
+        const std::lock_guard lock(l.mutex);
+        --l.workers_active;
+        l.grid_changed.notify_all();
+    }
+    if (!resident_.empty()) clean_up();
+    fault_ = nullptr;
+    launch = nullptr;
+    block = nullptr;
+    thread = nullptr;
+}
+
+/// After a fault: nothing of what the fibers were doing matters any more.
+void Worker::clean_up() {
+    fibers_.reset();
+    ready_.clear();
+    at_grid_ = {};
+    for (Block* b : resident_) {
+        for (Thread& t : b->threads) {
+            t.state = State::done;
+            discard_copies(t);
+        }
+        b->shared.variables.clear();
+        free_blocks_.push_back(b);
+    }
+    resident_.clear();
+    starting_ = nullptr;
+}
+
+void Worker::abandon(std::unique_ptr<PendingFault> fault) {
+    in_runtime = true;
+    fault_ = std::move(fault);
+    void* nowhere;
+    simt_switch(&nowhere, main_sp_);
+    __builtin_unreachable();
+}
+
+// ---- Fibers ------------------------------------------------------------------------
+
+void Worker::fiber_main() {
+    worker->run_fiber();
+}
+
+void Worker::run_fiber() {
+    for (;;) {
+        in_runtime = false;
+        try {
+            launch->body->call(launch->body->context);
+        } catch (abi::__forced_unwind&) {
+            throw;
+        } catch (const std::exception& e) {
+            in_runtime = true;
+            abandon(make_fault(*this,
+                               cudaErrorLaunchFailure,
+                               nullptr,
+                               0,
+                               format("the kernel threw an exception: %s", e.what())));
+        } catch (...) {
+            in_runtime = true;
+            abandon(make_fault(*this,
+                               cudaErrorLaunchFailure,
+                               nullptr,
+                               0,
+                               "the kernel threw an exception"));
+        }
+        in_runtime = true;
+        finish_thread();
+        Fiber* self = fiber;
+        Thread* next = next_thread();
+        if (!next) {
+            fibers_.put(self);
+            thread = nullptr;
+            simt_switch(&self->sp, main_sp_);
+            continue;  // taken from the pool for another thread
+        }
+        if (!next->fiber) next->fiber = self;
+        set_current(next);
+        if (next->fiber == self) continue;
+        fibers_.put(self);
+        fiber = next->fiber;
+        simt_switch(&self->sp, fiber->sp);
+    }
+}
+
+void Worker::set_current(Thread* t) {
+    thread = t;
+    t->state = State::running;
+    spins = 0;
+    simt_threadIdx = t->index;
+    simt_thread_rank = t->rank;
+    if (t->block != block) {
+        block = t->block;
+        simt_blockIdx = block->index;
+    }
+}
+
+void Worker::resume(Thread* t) {
+    Fiber* self = fiber;
+    if (!t->fiber) {
+        t->fiber = fibers_.take();
+        if (!t->fiber)
+            abandon(make_fault(*this,
+                               cudaErrorLaunchOutOfResources,
+                               nullptr,
+                               0,
+                               "the system has no memory for the stacks of CUDA "
+                               "threads: set SIMT_STACK_KB, or launch smaller blocks"));
+    }
+    set_current(t);
+    if (t->fiber == self) return;
+    fiber = t->fiber;
+    simt_switch(&self->sp, fiber->sp);
+}
+
+void Worker::suspend() {
+    Thread* t = next_thread();
+    resume(t);
+}
+
+void Worker::yield() {
+    if (++idle_yields_ % kYieldsBeforeNewBlock == 0) {
+        sched_yield();  // what they wait for may run on another OS thread
+        resolve_active_masks();
+        if (!launch->shared && launch->num_blocks > 1) call_workers(*launch);
+        if (resident_.size() < kMaxSpinningBlocks &&
+            (!starting_ || starting_->next_unstarted == starting_->size))
+            open_block();
+    }
+    make_ready(thread);
+    suspend();
+}
+
+// ---- Choosing the next thread
+// ----------------------------------------------------------
+
+Thread* Worker::next_thread() {
+    if (launch->aborted.load(std::memory_order_relaxed)) abandon(nullptr);
+    if (requested.load(std::memory_order_relaxed) == kTimeOut) [[unlikely]]
+        abandon(make_time_out(*this));
+    if (!ready_.random()) {
+        if (Thread* t = ready_.pop()) return t;
+    } else {
+        // Now and then start a thread although others could go on.
+        const auto n = static_cast<uint32_t>(ready_.random_size());
+        const bool more = starting_ && starting_->next_unstarted < starting_->size;
+        if (n != 0 && (!more || ready_.rng().below(4) != 0)) return ready_.pop();
+    }
+    if (starting_ && starting_->next_unstarted < starting_->size) return start_thread();
+    return next_thread_slow();
+}
+
+Thread* Worker::next_thread_slow() {
+    for (;;) {
+        if (resolve_active_masks()) return ready_.pop();
+        // One block at a time, except that a cooperative launch needs them all.
+        if (resident_.empty() || launch->config->cooperative)
+            if (open_block()) return start_thread();
+        if (resident_.empty()) return nullptr;
+        if (!wait_for_grid()) report_deadlock(*this);
+        if (launch->aborted.load(std::memory_order_relaxed)) abandon(nullptr);
+        if (Thread* t = ready_.pop()) return t;
+    }
+}
+
+Thread* Worker::start_thread() {
+    Block& b = *starting_;
+    unsigned rank = b.next_unstarted++;
+    const dim3& size = launch->config->block;
+    if (!b.order.empty()) {
+        rank = b.order[rank];
+        b.next_index = {rank % size.x, rank / size.x % size.y, rank / size.x / size.y};
+    }
+    Thread& t = b.threads[rank];
+    t.fiber = nullptr;
+    t.rank = rank;
+    t.index = b.next_index;
+    if (++b.next_index.x == size.x) {
+        b.next_index.x = 0;
+        if (++b.next_index.y == size.y) b.next_index.y = 0, ++b.next_index.z;
+    }
+    return &t;
+}
+
+/// Threads that asked for the active mask and stand at the same place have come
+/// together: nobody else of their warp can join them before they go on.
+bool Worker::resolve_active_masks() {
+    bool any = false;
+    for (Block* b : resident_) {
+        if (b->at_active_mask == 0) continue;
+        b->at_active_mask = 0;
+        any = true;
+        for (Thread& t : b->threads) {
+            if (t.state != State::in_active_mask) continue;
+            Thread* first = &b->threads[t.rank & ~31u];
+            const unsigned lanes = std::min(32u, b->size - (t.rank & ~31u));
+            uint32_t mask = 0;
+            for (unsigned i = 0; i < lanes; ++i)
+                if (first[i].state == State::in_active_mask &&
+                    first[i].place == t.place)
+                    mask |= 1u << i;
+            for (unsigned i = 0; i < lanes; ++i) {
+                if (!(mask >> i & 1)) continue;
+                first[i].state = State::running;
+                first[i].result = mask;
+                make_ready(&first[i]);
+            }
+        }
+    }
+    return any;
+}
+
+// ---- Blocks
+// ----------------------------------------------------------------------------
+
+bool Worker::open_block() {
+    Launch& l = *launch;
+    const uint64_t i = l.next_block.fetch_add(1, std::memory_order_relaxed);
+    if (i >= l.num_blocks) return false;
+    if (i != 0 && i + 1 < l.num_blocks && !l.shared.load(std::memory_order_relaxed) &&
+        now() - l.started > kWorthSharing)
+        call_workers(l);
+    if (free_blocks_.empty()) free_blocks_.push_back(new Block{});
+    Block* b = free_blocks_.back();
+    free_blocks_.pop_back();
+    const uint64_t linear = l.order.empty() ? i : l.order[i];
+    const dim3& grid = l.config->grid;
+    b->linear = linear;
+    b->index = {static_cast<unsigned>(linear % grid.x),
+                static_cast<unsigned>(linear / grid.x % grid.y),
+                static_cast<unsigned>(linear / grid.x / grid.y)};
+    b->size = b->alive = l.block_size;
+    b->next_unstarted = 0;
+    b->next_index = {};
+    b->arrived = b->predicates = b->result = 0;
+    b->waiting = {};
+    b->at_grid_barrier = 0;
+    b->at_active_mask = 0;
+    if (b->threads.size() < b->size) {
+        b->threads.resize(b->size);
+        for (Thread& t : b->threads)
+            t.block = b;
+    }
+    const unsigned num_warps = (b->size + 31) / 32;
+    if (b->warps.size() < num_warps) b->warps.resize(num_warps);
+    for (unsigned w = 0; w < num_warps; ++w) {
+        b->warps[w].alive = lanes_of_warp(b->size, w);
+        b->warps[w].num_groups = 0;
+    }
+    b->order.clear();
+    if (l.seed != 0) {
+        Random& rng = ready_.rng();
+        rng.seed(l.seed, l.number, linear);
+        b->order.resize(b->size);
+        for (unsigned k = 0; k < b->size; ++k)
+            b->order[k] = static_cast<uint16_t>(k);
+        for (unsigned k = b->size; k > 1; --k)
+            std::swap(b->order[k - 1], b->order[rng.below(k)]);
+    }
+    open_shared(*b, l.config->smem);
+    resident_.push_back(b);
+    starting_ = b;
+    return true;
+}
+
+void Worker::finish_thread() {
+    Thread* t = thread;
+    Block& b = *t->block;
+    t->state = State::done;
+    if (t->copies) discard_copies(*t);
+    note_progress();
+    finished.store(finished.load(std::memory_order_relaxed) + 1,
+                   std::memory_order_relaxed);
+    Warp& warp = b.warps[t->rank / 32];
+    warp.alive &= ~(1u << (t->rank & 31));
+    --b.alive;
+    if (warp.num_groups != 0) complete_warp(*this, warp);
+    if (b.alive == 0)
+        close_block(&b);
+    else if (b.arrived != 0 || b.at_grid_barrier != 0)
+        complete_barriers_after_exit(*this, b);
+}
+
+void Worker::close_block(Block* b) {
+    check_shared(*this, *b);
+    resident_.erase(std::find(resident_.begin(), resident_.end(), b));
+    if (starting_ == b) starting_ = nullptr;
+    block = nullptr;
+    free_blocks_.push_back(b);
+}
+
+/// Waits until all blocks of the grid have come to the grid barrier. False if that
+/// cannot happen, or no thread of this worker waits for it.
+bool Worker::wait_for_grid() {
+    if (at_grid_.empty()) return false;
+    Launch& l = *launch;
+    {
+        std::unique_lock lock(l.mutex);
+        bool counted = false;
+        while (l.grid_generation == grid_seen_) {
+            if (l.aborted) return true;
+            if (!counted) ++l.workers_idle, counted = true;
+            if (l.workers_idle >= l.workers_active) {
+                --l.workers_idle;
+                return false;
+            }
+            l.grid_changed.wait(lock);
+        }
+        grid_seen_ = l.grid_generation;
+    }
+    for (Block* b : resident_)
+        b->at_grid_barrier = 0;
+    make_ready(at_grid_);
+    note_progress();
+    return true;
+}
+
+Worker& kernel_worker(const char* op, const char* file, int line) {
+    if (!in_kernel())
+        fault(cudaErrorLaunchFailure, file, line, "%s is called by host code", op);
+    return *worker;
+}
+
+}  // namespace simt::detail

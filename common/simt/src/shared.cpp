@@ -1,0 +1,212 @@
+// Shared memory of a block.
+
+#include "simt/shared.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "fault.h"
+#include "simt/fault.h"
+
+namespace simt::detail {
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr size_t kArenaBytes = 320 * 1024;
+constexpr size_t kStaticLimit = 48 * 1024;  // nvcc refuses more
+constexpr size_t kDynamicAlignment = 128;
+// Bytes after each variable that nobody may change: NaN, but not the 0xFF of the
+// poison.
+constexpr size_t kZone = 32;
+constexpr unsigned char kPattern[2] = {0xfe, 0xff};
+
+size_t round_up(size_t n, size_t multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+void fill_zone(char* begin, char* end) {
+    for (char* p = begin; p < end; ++p)
+        *p = static_cast<char>(kPattern[reinterpret_cast<uintptr_t>(p) & 1]);
+}
+
+/// The first changed byte in [begin, end), or null.
+const char* find_change(const char* begin, const char* end) {
+    for (const char* p = begin; p < end; ++p)
+        if (static_cast<unsigned char>(*p) !=
+            kPattern[reinterpret_cast<uintptr_t>(p) & 1])
+            return p;
+    return nullptr;
+}
+
+bool map_arena(SharedArena& arena) {
+    void* p = mmap(nullptr,
+                   kArenaBytes + kPage,
+                   PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1,
+                   0);
+    if (p == MAP_FAILED) return false;
+    arena.begin = static_cast<char*>(p);
+    arena.end = arena.begin + kArenaBytes;
+    mprotect(arena.end, kPage, PROT_NONE);
+    return true;
+}
+
+SharedArena& mapped_arena(Worker& w, Block& b) {
+    if (!b.shared.begin && !map_arena(b.shared))
+        w.abandon(make_fault(w,
+                             cudaErrorLaunchOutOfResources,
+                             nullptr,
+                             0,
+                             "the system has no memory for shared memory"));
+    return b.shared;
+}
+
+size_t dynamic_bytes(const Worker& w) {
+    return w.launch->config->smem;
+}
+
+/// Static and dynamic shared memory together may be 48 KiB, unless the kernel was
+/// allowed more dynamic shared memory (which launch() has checked).
+void check_limits(Worker& w, size_t used, const char* file, int line) {
+    const size_t dynamic = dynamic_bytes(w);
+    if (used <= kStaticLimit &&
+        (dynamic > kStaticLimit || used + dynamic <= kStaticLimit))
+        return;
+    w.abandon(make_fault(
+        w,
+        cudaErrorInvalidValue,
+        file,
+        line,
+        used > kStaticLimit
+            ? format(
+                  "the kernel's __shared__ variables need %zu bytes; nvcc refuses "
+                  "more than %zu.\n    Use dynamic shared memory (extern __shared__, "
+                  "cudaFuncSetAttribute) for more.",
+                  used,
+                  kStaticLimit)
+            : format(
+                  "%zu bytes of __shared__ variables and %zu bytes of dynamic shared "
+                  "memory exceed %zu bytes.\n    Allow more with "
+                  "cudaFuncSetAttribute(kernel, "
+                  "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes).",
+                  used,
+                  dynamic,
+                  kStaticLimit)));
+}
+
+SharedVariable* new_variable(Worker& w,
+                             const void* key,
+                             size_t size,
+                             size_t align,
+                             const char* name,
+                             const char* file,
+                             int line) {
+    Block& b = *w.block;
+    SharedArena& arena = mapped_arena(w, b);
+    const size_t at = round_up(arena.used, align < 16 ? 16 : align);
+    size_t total = size;
+    for (const SharedVariable& v : arena.variables)
+        if (v.key) total += v.size;
+    check_limits(w, total, file, line);
+    char* begin = arena.begin + at;
+    arena.used = at + size + kZone;
+    if (w.launch->poison) std::memset(begin, 0xff, size);
+    fill_zone(begin + size, begin + size + kZone);
+    arena.variables.push_back({key, begin, size, name, file, line});
+    return &arena.variables.back();
+}
+
+void report_overrun(Worker& w,
+                    const Block& b,
+                    const SharedVariable& v,
+                    const char* at) {
+    const bool after = at >= v.begin + v.size;
+    auto fault = make_fault(
+        w,
+        cudaErrorIllegalAddress,
+        v.file,
+        v.line,
+        format("the block has written %td bytes %s of shared `%s` (%zu bytes),\n"
+               "    which is declared there. Found when the block had ended.",
+               after ? at - (v.begin + v.size) : v.begin - at,
+               after ? "past the end" : "before the start",
+               v.name,
+               v.size));
+    fault->thread = nullptr;
+    fault->block = const_cast<Block*>(&b);
+    w.abandon(std::move(fault));
+}
+
+}  // namespace
+
+SharedArena::~SharedArena() {
+    if (begin) munmap(begin, kArenaBytes + kPage);
+}
+
+void open_shared(Block& b, size_t dynamic) {
+    b.shared.variables.clear();
+    b.shared.used = 0;
+    b.shared.dynamic = nullptr;
+    (void)dynamic;  // laid out by the first thread that asks for it
+}
+
+void check_shared(Worker& w, Block& b) {
+    for (const SharedVariable& v : b.shared.variables) {
+        const bool is_dynamic = v.key == nullptr;
+        const char* end = v.begin + v.size;
+        const char* bad = find_change(end, is_dynamic ? b.shared.end : end + kZone);
+        if (!bad && is_dynamic) bad = find_change(v.begin - kZone, v.begin);
+        if (bad) report_overrun(w, b, v, bad);
+    }
+}
+
+void* shared_slot(const void* key,
+                  size_t size,
+                  size_t align,
+                  const char* name,
+                  const char* file,
+                  int line) {
+    Worker& w = kernel_worker("a __shared__ variable", file, line);
+    for (const SharedVariable& v : w.block->shared.variables)
+        if (v.key == key) return v.begin;
+    w.in_runtime = true;
+    void* begin = new_variable(w, key, size, align, name, file, line)->begin;
+    w.in_runtime = false;
+    return begin;
+}
+
+void* dynamic_smem() {
+    if (!in_kernel()) return nullptr;
+    Worker& w = *worker;
+    Block& b = *w.block;
+    if (b.shared.dynamic || dynamic_bytes(w) == 0) return b.shared.dynamic;
+    w.in_runtime = true;
+    SharedArena& arena = mapped_arena(w, b);
+    const Config& config = *w.launch->config;
+    char* begin = arena.end - round_up(config.smem, 16);
+    if (!w.launch->tight)
+        begin = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(begin) &
+                                        ~uintptr_t{kDynamicAlignment - 1});
+    if (w.launch->poison) std::memset(begin, 0xff, config.smem);
+    fill_zone(begin + config.smem, arena.end);
+    fill_zone(begin - kZone, begin);
+    arena.dynamic = begin;
+    arena.variables.push_back(
+        {nullptr, begin, config.smem, "dynamic", config.file, config.line});
+    w.in_runtime = false;
+    return begin;
+}
+
+size_t dynamic_smem_size() {
+    return in_kernel() ? dynamic_bytes(*worker) : 0;
+}
+
+bool is_shared(const void* address) {
+    if (!in_kernel()) return false;
+    const auto* p = static_cast<const char*>(address);
+    return p >= worker->block->shared.begin && p < worker->block->shared.end;
+}
+
+}  // namespace simt::detail
