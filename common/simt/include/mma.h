@@ -1,0 +1,3 @@
+/// mma.h: see simt/wmma.h.
+#pragma once
+#include "simt/wmma.h"
