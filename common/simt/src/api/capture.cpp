@@ -4,8 +4,10 @@
 #include "capture.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "call.h"
+#include "kernel_operation.h"
 
 namespace simt::detail {
 
@@ -23,26 +25,27 @@ std::vector<std::shared_ptr<Capture>>& captures() {
 
 bool is_legacy(const CUstream_st* stream) { return stream == find_stream(nullptr); }
 
-/// True if `node` comes before, or is, one of the nodes of `tail`.
-bool precedes(const CUgraphNode_st* node, const std::vector<cudaGraphNode_t>& tail) {
-    std::vector<const CUgraphNode_st*> todo(tail.begin(), tail.end());
-    std::vector<const CUgraphNode_st*> seen;
+/// The nodes of `tail` and everything that they depend on.
+std::unordered_set<const CUgraphNode_st*> ancestors(
+    const std::vector<cudaGraphNode_t>& tail) {
+    std::unordered_set<const CUgraphNode_st*> found;
+    std::vector<cudaGraphNode_t> todo = tail;
     while (!todo.empty()) {
-        const CUgraphNode_st* next = todo.back();
+        const cudaGraphNode_t node = todo.back();
         todo.pop_back();
-        if (next == node) return true;
-        if (std::find(seen.begin(), seen.end(), next) != seen.end()) continue;
-        seen.push_back(next);
-        todo.insert(todo.end(), next->dependencies.begin(), next->dependencies.end());
+        if (!found.insert(node).second) continue;
+        for (const cudaGraphNode_t dependency : node->dependencies)
+            todo.push_back(dependency);
     }
-    return false;
+    return found;
 }
 
 /// True if every member's last work comes before the origin's last work.
 bool all_joined(const Capture& capture) {
+    const auto joined = ancestors(capture.origin->tail);
     for (const CUstream_st* member : capture.members)
         for (const CUgraphNode_st* node : member->tail)
-            if (!precedes(node, capture.origin->tail)) return false;
+            if (!joined.contains(node)) return false;
     return true;
 }
 
@@ -216,6 +219,18 @@ void record_operation(cudaStream_t handle, OperationPtr operation) {
     if (!stream || !stream->capture || stream->capture->invalidated) return;
     CUgraph_st* graph = stream->capture->graph;
     stream->tail = {graph->add(std::move(operation), stream->tail)};
+}
+
+void record_kernel(KernelRecord kernel) {
+    const cudaKernelNodeParams params = {const_cast<void*>(kernel.function),
+                                         kernel.grid,
+                                         kernel.block,
+                                         static_cast<unsigned>(kernel.shared_bytes),
+                                         nullptr,
+                                         nullptr};
+    record_operation(
+        kernel.stream,
+        std::make_shared<CapturedKernelOperation>(params, std::move(kernel.work)));
 }
 
 void record_node(cudaStream_t stream, std::function<void()> work) {

@@ -28,8 +28,6 @@ struct CUgraph_st {
     /// Nodes in an order that respects all dependencies; empty if there is a cycle (and
     /// the graph has nodes).
     std::vector<CUgraphNode_st*> ordered() const;
-    /// Nodes on which no other node depends.
-    std::vector<CUgraphNode_st*> leaves() const;
 };
 
 /// A graph ready to launch.

@@ -57,7 +57,7 @@ void explain_free(const char* call, const void* pointer) {
         hint("%s: %p is no live allocation%s",
              call,
              pointer,
-             describe_address(pointer).empty() ? " (a host pointer?)"
+             !in_device_range(pointer) ? " (a host pointer?)"
                                                : ": was it freed before?");
     } else if (allocation.begin != pointer) {
         hint("%s: %p points into an allocation, not to its start", call, pointer);

@@ -83,7 +83,7 @@ Pointee look_up(const void* address) {
     }
     Pointee symbol;
     if (find_symbol(bytes, &symbol)) return symbol;
-    if (!describe_address(address).empty()) return {Space::freed, nullptr, 0};
+    if (in_device_range(address)) return {Space::freed, nullptr, 0};
     return {Space::host, nullptr, kUnlimited};
 }
 

@@ -23,7 +23,20 @@ inline bool capturing(cudaStream_t stream) {
     return g_captures.load(std::memory_order_relaxed) != 0 && capturing_slow(stream);
 }
 
-/// Adds work to the graph that `stream` is being captured into.
+/// A kernel launch for a graph.
+struct KernelRecord {
+    cudaStream_t stream;
+    const char* name;
+    const void* function;  // null if unknown
+    dim3 grid;
+    dim3 block;
+    size_t shared_bytes;
+    std::function<void(cudaStream_t)> work;  // repeats the launch in another stream
+};
+
+/// Adds a launch to the graph that its stream is being captured into.
+void record_kernel(KernelRecord kernel);
+/// Adds other work.
 void record_node(cudaStream_t stream, std::function<void()> work);
 void record_operation(cudaStream_t stream, OperationPtr operation);
 

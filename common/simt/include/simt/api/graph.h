@@ -162,13 +162,6 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec,
                                  cudaGraphNode_t* error_node,
                                  char* log,
                                  size_t log_size);
-inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec,
-                                        cudaGraph_t graph,
-                                        std::nullptr_t,
-                                        std::nullptr_t,
-                                        size_t) {
-    return cudaGraphInstantiate(exec, graph);
-}
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec,
                                           cudaGraph_t graph,
                                           unsigned long long flags = 0);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../kernel_ref.h"
+#include "device_types.h"
 #include "launch_types.h"
 #include "types.h"
 
