@@ -22,7 +22,7 @@ cmd_bench() {
 bench_program() {
     local json=$BUILD_DIR/bench/$1.json program
     if ! build_targets "$1"; then
-        first_compile_error '' | indent
+        report_build_failure '' | indent
         fail "The benchmark $1 could not be built (the log: $BUILD_LOG)."
         return
     fi

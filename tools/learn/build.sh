@@ -47,7 +47,8 @@ build_targets() {
     local command=(cmake --build "$BUILD_DIR" --target "$@")
     mkdir -p "${BUILD_LOG%/*}" || return
     if ((VERBOSE)); then
-        run "${command[@]}" 2>&1 | tee "$BUILD_LOG" >&2
+        show_command "${command[@]}"
+        "${command[@]}" 2>&1 | tee "$BUILD_LOG" >&2
     else
         NINJA_STATUS='[%f/%t] ' "${command[@]}" 2>&1 | tee "$BUILD_LOG" | build_progress
     fi

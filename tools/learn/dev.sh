@@ -10,7 +10,7 @@ cmd_dev() {
         return
     fi
     prepare || return
-    build_targets workbook -- -k 0 || first_compile_error '' | indent
+    build_targets workbook -- -k 0 || report_build_failure '' | indent
     junit=$ROOT/$BUILD_DIR/dev-junit.xml
     rm -f "$junit"
     run_logged "$log" ctest --test-dir "$BUILD_DIR" -L '^dev$' \

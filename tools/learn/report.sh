@@ -33,7 +33,9 @@ report_passed() {
 
 report_unsolved() {
     verdict "$1" "$YELLOW" "NOT SOLVED YET"
-    junit_output "$G_JUNIT" "$G_FIRST" | learners_lines | indent
+    # Several TODOs in one file: naming the file once is enough.
+    junit_output "$G_JUNIT" "$G_FIRST" | learners_lines |
+        sed "s|, ${CHAPTER_FILE[$1]}:|, |g" | indent
     next_step Read "${CHAPTER_PATH[$1]}/lesson.md"
     next_step Edit "${CHAPTER_FILE[$1]}"
     next_step Check "./learn check ${CHAPTER_NAME[$1]}"
@@ -129,10 +131,7 @@ report_not_graded() {
             ;;
         broken)
             verdict "$1" "$RED" "COULD NOT BE BUILT, and the fault is not in your file"
-            first_compile_error "${CHAPTER_FILE[$1]}" | indent
-            if [[ ! -s $BUILD_LOG ]] || ! grep -q error "$BUILD_LOG"; then
-                tail -n 5 "$BUILD_LOG" | indent
-            fi
+            report_build_failure "${CHAPTER_FILE[$1]}" | indent
             if disk_problem; then return; fi
             say "  The whole log: $BUILD_LOG. ./learn doctor checks the tools."
             ;;
@@ -147,6 +146,18 @@ report_not_graded() {
             say "  Try: cmake --preset $PRESET, then ./learn check ${CHAPTER_NAME[$1]}"
             ;;
     esac
+}
+
+# report_build_failure FILE: the first error of a compiler; if none spoke, what the build
+# tool said last.
+report_build_failure() {
+    local text
+    text=$(first_compile_error "$1")
+    if [[ -n $text ]]; then
+        say "$text"
+    else
+        tail -n 5 "$BUILD_LOG" | relative_paths
+    fi
 }
 
 # learners_lines: of a test program's output, the lines meant for the learner: those

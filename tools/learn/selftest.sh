@@ -17,7 +17,7 @@ cmd_test() {
     if ! build_targets workbook -- -k 0; then
         # The tests that could be built still say something.
         built=0
-        first_compile_error '' | indent
+        report_build_failure '' | indent
         say "  Not everything could be built; the log is $BUILD_LOG"
     fi
     note "Testing ..."

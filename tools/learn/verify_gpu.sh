@@ -95,7 +95,7 @@ verify_build() {
     if build_targets "${targets[@]}" -- -k 0; then
         end_part build ok "nvcc $(nvcc_version), $(grep -c . "$BUILD_DIR/chapters.tsv") chapters"
     else
-        first_compile_error '' | indent
+        report_build_failure '' | indent
         end_part build FAILED "see $BUILD_LOG"
     fi
     cp "$BUILD_LOG" "$V_WORK/build.log"
