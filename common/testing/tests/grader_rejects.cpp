@@ -1,0 +1,145 @@
+// A program whose tests all fail, each for a reason that the grader must find and tell.
+// expect_report.cmake runs one test case at a time and reads the report.
+#include <wb/arguments.h>
+#include <wb/exercise.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/random.h>
+
+#include <limits>
+
+#include "kernels.h"
+
+namespace {
+
+using namespace wb::testing;
+
+constexpr int64_t kN = 300;
+
+double exactly(int64_t) {
+    return 0.0;
+}
+
+/// Grades y = 2 x, computed by a launch that a test spoils.
+template <class Launch>
+void grade_twice(Launch launch) {
+    std::vector<float> x(kN);
+    std::vector<double> expected(kN);
+    for (int64_t i = 0; i < kN; ++i) {
+        const auto k = static_cast<std::size_t>(i);
+        x[k] = static_cast<float>(i + 1);
+        expected[k] = static_cast<double>(2 * (i + 1));
+    }
+    Grader grade("scale_v1", "n = 300, seed 7");
+    const float* d_x = grade.input("x", x);
+    float* d_y = grade.output<float>("y", {15, 20});
+    grade.run([&](cudaStream_t s) { launch(d_x, d_y, s); });
+    grade.expect("y", expected, exactly);
+}
+
+}  // namespace
+
+TEST_CASE("wrong value") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        launch_scale(x, y, {3, 0, 42, 43}, s);
+    });
+}
+
+TEST_CASE("unwritten element") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN - 1}, s);
+    });
+}
+
+TEST_CASE("past the end") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        launch_scale(x - kN, y, {2, 0, kN, kN + 1}, s);
+    });
+}
+
+TEST_CASE("before the beginning") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        launch_scale(x + 1, y, {2, 0, -1, 0}, s);
+    });
+}
+
+TEST_CASE("changed input") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        launch_scale(x, const_cast<float*>(x), {0, 1, 10, 11}, s);
+    });
+}
+
+TEST_CASE("changes from run to run") {
+    int launches = 0;
+    grade_twice([&](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, static_cast<float>(++launches), 0, kN}, s);
+    });
+}
+
+TEST_CASE("not a number") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        const float infinity = std::numeric_limits<float>::infinity();
+        launch_scale(x, y, {infinity, -infinity, 5, 6}, s);
+    });
+}
+
+TEST_CASE("zero blocks") {
+    grade_twice([](const float*, float*, cudaStream_t s) { launch_zero_blocks(s); });
+}
+
+TEST_CASE("illegal address") {
+    grade_twice([](const float* x, float*, cudaStream_t s) {
+        launch_scale(x, nullptr, {2, 0, 0, kN}, s);
+    });
+}
+
+TEST_CASE("exception in the launcher") {
+    grade_twice([](const float*, float*, cudaStream_t) {
+        throw std::runtime_error("something of the launcher's own");
+    });
+}
+
+TEST_CASE("not solved") {
+    grade_twice([](const float*, float*, cudaStream_t) {
+        throw wb::NotSolved("not solved yet: write the TODO in x.cu:1");
+    });
+}
+
+TEST_CASE("work for zero elements") {
+    const GuardedBuffer buffer(4);
+    Grader grade("scale_v1", "n = 0");
+    grade.expect_no_work([&](cudaStream_t s) {
+        auto* y = static_cast<float*>(buffer.data());
+        launch_scale(y, y, {2, 0, 0, 0}, s);
+    });
+}
+
+TEST_CASE("zero elements fail") {
+    Grader grade("scale_v1", "n = 0");
+    grade.expect_no_work([](cudaStream_t s) { launch_zero_blocks(s); });
+}
+
+TEST_CASE("nothing refused") {
+    expect_refused("scale_v1", "n = -1", "n is -1", [] {});
+}
+
+TEST_CASE("refused without the name") {
+    expect_refused("scale_v1", "n = -1", "n is -1", [] {
+        throw wb::InvalidArgument("scale_v1: wrong");
+    });
+}
+
+TEST_CASE("refused with another exception") {
+    expect_refused("scale_v1", "n = -1", "n is -1", [] {
+        throw std::length_error("vector too long");
+    });
+}
+
+TEST_CASE("skipped") {
+    WB_SKIP("there is nothing to see");
+}

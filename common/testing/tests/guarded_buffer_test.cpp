@@ -1,0 +1,116 @@
+#include <wb/testing/guarded_buffer.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+
+#include "support.h"
+
+namespace {
+
+using wb::testing::contains;
+using wb::testing::GuardedBuffer;
+
+/// Sets an environment variable for the rest of a scope.
+class Environment {
+ public:
+    Environment(const char* name, const char* value) : name_(name) {
+        setenv(name, value, 1);
+    }
+    ~Environment() { unsetenv(name_); }
+    Environment(const Environment&) = delete;
+    Environment& operator=(const Environment&) = delete;
+
+ private:
+    const char* name_;
+};
+
+std::vector<unsigned char> contents(const GuardedBuffer& buffer) {
+    std::vector<unsigned char> bytes(buffer.bytes());
+    buffer.download(bytes.data());
+    return bytes;
+}
+
+void write_byte(void* where) {
+    CUDA_CHECK(cudaMemset(where, 0x11, 1));
+}
+
+char* address(const GuardedBuffer& buffer) {
+    return static_cast<char*>(buffer.data());
+}
+
+}  // namespace
+
+TEST_CASE("guarded buffer: it starts as poison, and poison comes back") {
+    GuardedBuffer buffer(100);
+    CHECK(contents(buffer) == std::vector<unsigned char>(100, 0xFF));
+    write_byte(buffer.data());
+    CHECK(contents(buffer)[0] == 0x11);
+    buffer.poison();
+    CHECK(contents(buffer) == std::vector<unsigned char>(100, 0xFF));
+}
+
+TEST_CASE("guarded buffer: what is uploaded is downloaded, of any size") {
+    const std::size_t size = GENERATE(as<std::size_t>(), 1, 3, 255, 256, 1000);
+    std::vector<unsigned char> bytes(size);
+    std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(1));
+    GuardedBuffer buffer(size);
+    buffer.upload(bytes.data());
+    CHECK(contents(buffer) == bytes);
+    CHECK(buffer.damage().empty());
+}
+
+TEST_CASE("guarded buffer: its address is aligned for any vector type") {
+    const GuardedBuffer buffer(1000);
+    CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 16 == 0);
+}
+
+TEST_CASE("guarded buffer: writing every byte damages nothing") {
+    const GuardedBuffer buffer(1000);
+    CUDA_CHECK(cudaMemset(buffer.data(), 0, 1000));
+    CHECK(buffer.damage().empty());
+}
+
+TEST_CASE("guarded buffer: one byte before the beginning is noticed") {
+    const GuardedBuffer buffer(1000);
+    write_byte(address(buffer) - 1);
+    CHECK_THAT(buffer.damage(), contains("before its beginning"));
+}
+
+TEST_CASE("guarded buffer: the far end of the canary is looked at too") {
+    const GuardedBuffer buffer(1000);
+    write_byte(address(buffer) - 1024);
+    CHECK_THAT(buffer.damage(), contains("before its beginning"));
+}
+
+TEST_CASE("guarded buffer: new poison repairs the canaries") {
+    GuardedBuffer buffer(1000);
+    write_byte(address(buffer) - 1);
+    buffer.poison();
+    CHECK(buffer.damage().empty());
+}
+
+#ifndef SIMT_CPU  // there, the memory ends at an inaccessible page instead
+TEST_CASE("guarded buffer: a byte past the end is noticed, and where") {
+    const GuardedBuffer buffer(1000);
+    write_byte(address(buffer) + 1000 + 12);
+    CHECK_THAT(buffer.damage(), contains("written 12 bytes past its end"));
+}
+#endif
+
+TEST_CASE("guarded buffer: of zero bytes, nothing can be copied") {
+    GuardedBuffer buffer(0);
+    CHECK_NOTHROW(buffer.upload(nullptr));
+    CHECK_NOTHROW(buffer.download(nullptr));
+    CHECK_NOTHROW(buffer.poison());
+    CHECK(buffer.damage().empty());
+}
+
+TEST_CASE("guarded buffer: without canaries the bounds are the allocation's own") {
+    const Environment no_canaries("WB_CANARIES", "0");
+    GuardedBuffer buffer(1000);
+    CHECK(contents(buffer) == std::vector<unsigned char>(1000, 0xFF));
+    CHECK(buffer.damage().empty());
+    GuardedBuffer empty(0);
+    CHECK(empty.data() == nullptr);
+}

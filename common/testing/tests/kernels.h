@@ -1,0 +1,24 @@
+// Kernels for the tests of the grader: one that is right, and the usual mistakes.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace wb::testing {
+
+/// y[i] = factor * x[i] + shift for i in [first, last).
+struct Scale {
+    float factor = 2.0f;
+    float shift = 0.0f;
+    int64_t first = 0;
+    int64_t last = 0;
+};
+
+/// Launches Scale; an empty range is launched too, with one block.
+void launch_scale(const float* x, float* y, Scale scale, cudaStream_t stream);
+
+/// Puts a launch with zero blocks onto the stream, as a careless host does.
+void launch_zero_blocks(cudaStream_t stream);
+
+}  // namespace wb::testing
