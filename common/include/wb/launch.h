@@ -24,11 +24,11 @@ constexpr T ceil_div(T a, T b) {
 /// @param block  threads per block, > 0
 /// Throws std::length_error above 2^31 - 1 blocks, the limit of gridDim.x.
 inline unsigned grid_size(int64_t work, int block) {
-    const int64_t blocks = ceil_div(work, int64_t{block});
+    const int64_t blocks = work > 0 ? ceil_div(work, int64_t{block}) : 0;
     if (blocks < 1 || blocks > INT32_MAX) {
-        throw std::length_error("grid_size: " + std::to_string(work) + " items in blocks of " +
-                                std::to_string(block) + " need " +
-                                std::to_string(blocks) +
+        throw std::length_error("grid_size: " + std::to_string(work) +
+                                " items in blocks of " + std::to_string(block) +
+                                " need " + std::to_string(blocks) +
                                 " blocks; a grid holds 1 to 2147483647 along x");
     }
     return static_cast<unsigned>(blocks);
