@@ -1,5 +1,8 @@
 #include <cuda_runtime.h>
 #include <wb/testing/simulator.h>
+#ifdef SIMT_CPU
+#include <simt/options.h>
+#endif
 
 #include <cstdlib>
 
@@ -12,6 +15,12 @@ void prepare_simulator() {
     setenv("SIMT_TIGHT", "1", kKeep);
     setenv("SIMT_STRICT_EXIT", "1", kKeep);
     setenv("SIMT_TIME_LIMIT", "10", kKeep);
+#endif
+}
+
+void shuffle_threads([[maybe_unused]] unsigned seed) {
+#ifdef SIMT_CPU
+    simt::set_seed(seed);
 #endif
 }
 

@@ -8,4 +8,8 @@ namespace wb::testing {
 /// seconds is stopped. On a GPU: nothing.
 void prepare_simulator();
 
+/// Under the simulator: threads and blocks of all later launches run in another,
+/// reproducible order; 0 is the usual one. On a GPU: nothing, the order is never sure.
+void shuffle_threads(unsigned seed);
+
 }  // namespace wb::testing

@@ -1,0 +1,76 @@
+/// wb/scratch.h: device memory that a launcher needs for a moment.
+///
+///     wb::Scratch<float> partials(num_blocks, stream);
+///     sums_kernel<<<grid, block, 0, stream>>>(a, partials.data(), n);
+///     total_kernel<<<1, block, 0, stream>>>(partials.data(), result);
+///
+/// Memory is taken and given back in the order of the stream: the destructor does not
+/// wait, and the memory is not used for anything else before the kernels above have
+/// finished. A `__device__` array would do without allocating, but all streams would
+/// share it, and two calls at once would ruin each other's sums.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <wb/check.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+namespace wb {
+namespace detail {
+
+/// The pool of the current device. CUDA's default pool returns its memory to the system
+/// at every synchronisation and has to fetch it anew; this one keeps it.
+inline cudaMemPool_t scratch_pool() {
+    static std::mutex mutex;
+    static std::map<int, cudaMemPool_t> pools;
+    const std::lock_guard<std::mutex> lock(mutex);
+    int device = 0;
+    CUDA_CHECK(cudaGetDevice(&device));
+    cudaMemPool_t& pool = pools[device];
+    if (pool == nullptr) {
+        cudaMemPoolProps properties{};
+        properties.allocType = cudaMemAllocationTypePinned;
+        properties.location.type = cudaMemLocationTypeDevice;
+        properties.location.id = device;
+        CUDA_CHECK(cudaMemPoolCreate(&pool, &properties));
+        std::uint64_t keep_all = UINT64_MAX;
+        CUDA_CHECK(
+            cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
+    }
+    return pool;
+}
+
+}  // namespace detail
+
+/// `count` elements of device memory, uninitialised, in the order of a stream.
+template <class T>
+class Scratch {
+ public:
+    /// @param count   > 0
+    /// @param stream  every kernel that uses the memory must be on it
+    /// Throws wb::CudaError if there is no memory left.
+    Scratch(std::int64_t count, cudaStream_t stream) : stream_(stream) {
+        void* memory = nullptr;
+        CUDA_CHECK(cudaMallocFromPoolAsync(&memory,
+                                           static_cast<std::size_t>(count) * sizeof(T),
+                                           detail::scratch_pool(),
+                                           stream));
+        data_ = static_cast<T*>(memory);
+    }
+    ~Scratch() {
+        (void)cudaFreeAsync(data_, stream_);  // a destructor cannot throw
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    /// The device address, aligned to 256 bytes.
+    T* data() const { return data_; }
+
+ private:
+    T* data_ = nullptr;
+    cudaStream_t stream_;
+};
+
+}  // namespace wb

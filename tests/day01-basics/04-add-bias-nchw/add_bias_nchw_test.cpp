@@ -1,0 +1,175 @@
+// Grades day01-basics/04-add-bias-nchw.
+#include "add_bias_nchw.h"
+
+#include <wb/ladder.h>
+#include <wb/reference/add_bias_nchw.h>
+#include <wb/testing/bounds.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/random.h>
+
+#include <limits>
+
+namespace {
+
+using wb::testing::Grader;
+using wb::testing::Shape;
+
+std::string sizes(const Shape& s, uint64_t seed) {
+    return "N C H W = " + std::to_string(s[0]) + " " + std::to_string(s[1]) + " " +
+           std::to_string(s[2]) + " " + std::to_string(s[3]) + ", seed " +
+           std::to_string(seed);
+}
+
+/// One correctly rounded addition an element, whatever the shape.
+void grade_bias(const Shape& s, uint64_t seed = 1) {
+    const auto x = wb::testing::random_normal(wb::testing::elements(s), seed);
+    const auto bias = wb::testing::random_normal(s[1], seed + 1000);
+    const auto expected = wb::reference::add_bias_nchw(x, bias, s[0], s[1], s[2], s[3]);
+    for (const auto& [name, idea, add_bias] :
+         wb::implementations("add_bias_nchw", add_bias_nchw)) {
+        Grader grade(name, sizes(s, seed));
+        const float* d_x = grade.input("x", x);
+        const float* d_bias = grade.input("bias", bias);
+        float* d_y = grade.output<float>("y", s);
+        grade.run([&, add_bias = add_bias](cudaStream_t stream) {
+            add_bias(d_x, d_bias, d_y, s[0], s[1], s[2], s[3], stream);
+        });
+        grade.expect("y", expected, [&](int64_t i) {
+            return wb::testing::float_bound(1, std::abs(expected[i]));
+        });
+    }
+}
+
+}  // namespace
+
+TEST_CASE("one image: every channel gets its own bias") {
+    grade_bias(GENERATE(as<Shape>(), Shape{1, 1, 1, 1}, Shape{1, 3, 4, 5}));
+}
+
+TEST_CASE("several images share the channels' biases") {
+    // More channels than columns, more columns than channels, more images than both.
+    grade_bias(
+        GENERATE(as<Shape>(), Shape{2, 5, 4, 3}, Shape{2, 3, 4, 5}, Shape{7, 2, 3, 4}),
+        GENERATE(1, 2));
+}
+
+TEST_CASE("31, 32 and 33 along each dimension") {
+    const int64_t size = GENERATE(31, 32, 33);
+    grade_bias(GENERATE_COPY(Shape{size, 2, 3, 5},
+                             Shape{2, size, 3, 5},
+                             Shape{2, 3, size, 5},
+                             Shape{2, 3, 5, size}));
+}
+
+TEST_CASE("primes along every dimension, so that nothing divides evenly") {
+    grade_bias(GENERATE(as<Shape>(), Shape{3, 5, 7, 11}, Shape{2, 13, 61, 67}),
+               GENERATE(1, 2, 3));
+}
+
+TEST_CASE("planes of an odd size in a batch that divides by four") {
+    // 4 * 3 * 3 * 5 = 180 elements, in planes of 15: a float4 reaches over the edge.
+    grade_bias(Shape{4, 3, 3, 5});
+}
+
+TEST_CASE("more planes than a grid is deep") {
+    // 65,535 is the most that gridDim.y and gridDim.z can be. The first shape is the
+    // last stage of a ResNet-50, 2048 channels, with 32 images: one plane too many.
+    grade_bias(GENERATE(as<Shape>(),
+                        Shape{32, 2048, 1, 2},
+                        Shape{1, 70001, 1, 1},
+                        Shape{70001, 1, 1, 1}));
+}
+
+TEST_CASE("more rows than a grid is high") {
+    grade_bias(Shape{1, 1, 600011, 1});
+}
+
+TEST_CASE("a batch as in a network") {
+    grade_bias(GENERATE(as<Shape>(), Shape{4, 64, 56, 56}, Shape{2, 3, 225, 224}));
+}
+
+TEST_CASE("the result may be written over the input") {
+    const Shape s = {2, 3, 4, 8};
+    const auto x = wb::testing::random_normal(wb::testing::elements(s), 1);
+    const auto bias = wb::testing::random_normal(s[1], 2);
+    const auto expected = wb::reference::add_bias_nchw(x, bias, s[0], s[1], s[2], s[3]);
+    Grader grade("add_bias_nchw", "y is x, " + sizes(s, 1));
+    float* d_x = grade.in_out("x", s, x);
+    const float* d_bias = grade.input("bias", bias);
+    grade.run([&](cudaStream_t stream) {
+        add_bias_nchw(d_x, d_bias, d_x, s[0], s[1], s[2], s[3], stream);
+    });
+    grade.expect("x", expected, [&](int64_t i) {
+        return wb::testing::float_bound(1, std::abs(expected[i]));
+    });
+}
+
+TEST_CASE("a tensor that starts at any element") {
+    // Planes of 12 elements, three float4, but an address that is no multiple of 16.
+    const Shape s = {2, 3, 3, 4};
+    const int64_t count = wb::testing::elements(s);
+    const auto x = wb::testing::random_normal(count, 1);
+    const auto bias = wb::testing::random_normal(s[1], 2);
+    auto expected = wb::reference::add_bias_nchw(x, bias, s[0], s[1], s[2], s[3]);
+    std::vector<float> moved(1, std::numeric_limits<float>::quiet_NaN());
+    moved.insert(moved.end(), x.begin(), x.end());
+    expected.insert(expected.begin(), 0.0);  // y[0] is not part of the tensor
+    for (const auto& [name, idea, add_bias] :
+         wb::implementations("add_bias_nchw", add_bias_nchw)) {
+        Grader grade(name, "x and y start one element later, " + sizes(s, 1));
+        const float* d_x = grade.input("x", moved);
+        const float* d_bias = grade.input("bias", bias);
+        float* d_y =
+            grade.in_out("y", {count + 1}, std::vector<float>(expected.size(), 0.0f));
+        grade.run([&, add_bias = add_bias](cudaStream_t stream) {
+            add_bias(d_x + 1, d_bias, d_y + 1, s[0], s[1], s[2], s[3], stream);
+        });
+        grade.expect("y", expected, [&](int64_t i) {
+            return wb::testing::float_bound(1, std::abs(expected[i]));
+        });
+    }
+}
+
+TEST_CASE("a size of zero: nothing is launched") {
+    const Shape s = GENERATE(as<Shape>(),
+                             Shape{0, 3, 4, 5},
+                             Shape{2, 0, 4, 5},
+                             Shape{2, 3, 0, 5},
+                             Shape{2, 3, 4, 0});
+    Grader grade("add_bias_nchw", sizes(s, 0));
+    grade.expect_no_work([&](cudaStream_t stream) {
+        add_bias_nchw(nullptr, nullptr, nullptr, s[0], s[1], s[2], s[3], stream);
+    });
+}
+
+TEST_CASE("wrong arguments are refused by name") {
+    using wb::testing::expect_refused;
+    Grader memory("add_bias_nchw", "wrong arguments");
+    float* d = memory.output<float>("d", {8});
+    float host[8] = {};
+    const auto refuse = [](const char* what, const char* part, auto... arguments) {
+        expect_refused(
+            "add_bias_nchw", what, part, [&] { add_bias_nchw(arguments..., nullptr); });
+    };
+    float* null = nullptr;
+    refuse("N = -1", "N is -1", d, d, d, -1, 2, 2, 2);
+    refuse("C = -1", "C is -1", d, d, d, 2, -1, 2, 2);
+    refuse("H = -1", "H is -1", d, d, d, 2, 2, -1, 2);
+    refuse("W = -1", "W is -1", d, d, d, 2, 2, 2, -1);
+    refuse("x null", "x is a null pointer", null, d, d, 1, 2, 2, 2);
+    refuse("x on the host", "x is a host pointer", host, d, d, 1, 2, 2, 2);
+    refuse("bias on the host", "bias is a host pointer", d, host, d, 1, 2, 2, 2);
+    refuse("y on the host", "y is a host pointer", d, d, host, 1, 2, 2, 2);
+}
+
+TEST_CASE("sizes whose product overflows are refused") {
+    // 2^80 elements. Multiplied in 64 bits that is 0: nothing to do, all is well?
+    Grader memory("add_bias_nchw", "2^80 elements");
+    float* d = memory.output<float>("d", {8});
+    const int64_t k = 1 << 20;
+    wb::testing::expect_refused(
+        "add_bias_nchw", "N = C = H = W = 2^20", "does not fit into 64 bits", [&] {
+            add_bias_nchw(d, d, d, k, k, k, k, nullptr);
+        });
+}

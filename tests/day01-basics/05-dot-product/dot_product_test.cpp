@@ -1,0 +1,214 @@
+// Grades day01-basics/05-dot-product.
+#include "dot_product.h"
+
+#include <wb/ladder.h>
+#include <wb/reference/dot_product.h>
+#include <wb/testing/bounds.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/random.h>
+#include <wb/testing/simulator.h>
+
+#include <algorithm>
+
+namespace {
+
+using wb::testing::Grader;
+
+std::string sizes(int64_t n, uint64_t seed) {
+    return "n = " + std::to_string(n) + ", seed " + std::to_string(seed);
+}
+
+/// Numbers from -2 to 2, of which all products and, up to 2^22 elements, all sums of
+/// products are whole numbers below 2^24: floats hold them exactly, so that no order of
+/// addition may change the result by as much as one bit. A single element that is
+/// forgotten among a million, or added twice, shows.
+std::vector<float> small_integers(int64_t n, uint64_t seed) {
+    wb::testing::Random random(seed);
+    std::vector<float> values(static_cast<size_t>(n));
+    for (float& value : values)
+        value = static_cast<float>(random.below(5) - 2);
+    return values;
+}
+
+/// Every rung (or the learner's function) on these numbers.
+/// @param roundings  on the way of one product into the sum; 0: all sums are exact
+void grade_dot(const std::vector<float>& a,
+               const std::vector<float>& b,
+               double roundings,
+               const std::string& case_text) {
+    const auto n = static_cast<int64_t>(a.size());
+    const auto expected = wb::reference::dot_product(a, b);
+    const double bound =
+        roundings == 0 ? 0.0 : wb::testing::float_bound(roundings, expected.magnitude);
+    for (const auto& [name, idea, dot] :
+         wb::implementations("dot_product", dot_product)) {
+        Grader grade(name, case_text);
+        const float* d_a = grade.input("a", a);
+        const float* d_b = grade.input("b", b);
+        float* d_result = grade.output<float>("result", {1});
+        grade.run([&, dot = dot](cudaStream_t s) { dot(d_a, d_b, d_result, n, s); });
+        grade.expect("result", {expected.sum}, [&](int64_t) { return bound; });
+    }
+}
+
+/// Normal numbers with outliers: the products round, and so do their sums. Whatever the
+/// order, no product passes more than its own rounding and n - 1 additions.
+void grade_random(int64_t n, uint64_t seed) {
+    grade_dot(wb::testing::random_normal(n, seed),
+              wb::testing::random_normal(n, seed + 1000),
+              static_cast<double>(n),
+              sizes(n, seed));
+}
+
+/// Whole numbers: the result must be exact.
+void grade_exact(int64_t n, uint64_t seed) {
+    grade_dot(small_integers(n, seed),
+              small_integers(n, seed + 1000),
+              0,
+              "whole numbers, " + sizes(n, seed));
+}
+
+}  // namespace
+
+TEST_CASE("one block is enough for up to 256 elements") {
+    grade_random(GENERATE(as<int64_t>(), 1, 2, 3, 31, 32, 33, 255, 256),
+                 GENERATE(1, 2));
+}
+
+TEST_CASE("more elements than one block has threads") {
+    grade_random(GENERATE(as<int64_t>(), 257, 1000, 4096), GENERATE(1, 2));
+}
+
+TEST_CASE("a prime number of elements, so that nothing divides evenly") {
+    grade_random(GENERATE(as<int64_t>(), 97, 1009, 65537), GENERATE(1, 2, 3));
+}
+
+TEST_CASE("whole numbers add up exactly, in any order") {
+    grade_exact(GENERATE(as<int64_t>(), 1, 33, 255, 256, 257, 1009, 65537), 1);
+}
+
+TEST_CASE("a million whole numbers and one more") {
+    grade_exact((1 << 20) + 1, GENERATE(1, 2));
+}
+
+TEST_CASE("only the last element counts") {
+    const auto n = GENERATE(as<int64_t>(), 1, 3, 255, 1023, 65537);
+    std::vector<float> a(static_cast<size_t>(n), 0.0f);
+    const std::vector<float> b(a.size(), 3.0f);
+    a.back() = 7.0f;
+    grade_dot(a, b, 0, "a is 0 but for a[n - 1], n = " + std::to_string(n));
+}
+
+TEST_CASE("a small sum after a large one") {
+    // The blocks of the large sum leave their numbers behind in shared memory.
+    constexpr int64_t kLarge = 1 << 19;
+    const auto large = small_integers(kLarge, 1);
+    const auto n = GENERATE(as<int64_t>(), 1, 129);
+    const auto a = small_integers(n, 2);
+    const auto b = small_integers(n, 3);
+    const auto expected = wb::reference::dot_product(a, b);
+    for (const auto& [name, idea, dot] :
+         wb::implementations("dot_product", dot_product)) {
+        Grader grade(name, "first n = 2^19, then " + sizes(n, 2));
+        const float* d_large = grade.input("large", large);
+        const float* d_a = grade.input("a", a);
+        const float* d_b = grade.input("b", b);
+        float* d_result = grade.output<float>("result", {1});
+        grade.run([&, dot = dot](cudaStream_t s) {
+            dot(d_large, d_large, d_result, kLarge, s);
+            dot(d_a, d_b, d_result, n, s);
+        });
+        grade.expect("result", {expected.sum}, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("a sum is right whatever order the threads run in") {
+    constexpr int64_t kN = 1 << 18;
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade_exact(kN, seed);
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("the same sum, eight times over") {
+    constexpr int64_t kN = 100'003;
+    const auto a = wb::testing::random_normal(kN, 1);
+    const auto b = wb::testing::random_normal(kN, 2);
+    const auto exact = wb::reference::dot_product(a, b);
+    const double bound = wb::testing::float_bound(kN, exact.magnitude);
+    for (const auto& [name, idea, dot] :
+         wb::implementations("dot_product", dot_product)) {
+        double first = 0.0;
+        for (unsigned repeat = 0; repeat < 8; ++repeat) {
+            wb::testing::shuffle_threads(repeat);
+            Grader grade(name, "once more, " + sizes(kN, 1));
+            const float* d_a = grade.input("a", a);
+            const float* d_b = grade.input("b", b);
+            float* d_result = grade.output<float>("result", {1});
+            grade.run(
+                [&, dot = dot](cudaStream_t s) { dot(d_a, d_b, d_result, kN, s); });
+            grade.expect("result", {exact.sum}, [&](int64_t) { return bound; });
+            if (repeat == 0) first = grade.read("result")[0];
+            // Atomics add in any order; v5 alone promises the same bits each time.
+            if (name != "dot_product_v5") continue;
+            grade.expect("result", {first}, [](int64_t) { return 0.0; });
+        }
+    }
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("arrays that start at any element") {
+    constexpr int64_t kN = 1003;
+    const auto a = small_integers(kN, 1);
+    const auto b = small_integers(kN, 2);
+    const std::vector<float> tail(a.begin() + 1, a.end());
+    const std::vector<float> head(b.begin(), b.end() - 1);
+    const auto expected = wb::reference::dot_product(tail, head);
+    for (const auto& [name, idea, dot] :
+         wb::implementations("dot_product", dot_product)) {
+        Grader grade(name, "a starts one element later");
+        const float* d_a = grade.input("a", a);
+        const float* d_b = grade.input("b", b);
+        float* d_result = grade.output<float>("result", {1});
+        grade.run(
+            [&, dot = dot](cudaStream_t s) { dot(d_a + 1, d_b, d_result, kN - 1, s); });
+        grade.expect("result", {expected.sum}, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("a and b may be the same array") {
+    constexpr int64_t kN = 1009;
+    const auto a = small_integers(kN, 4);
+    const auto expected = wb::reference::dot_product(a, a);
+    Grader grade("dot_product", "b is a, " + sizes(kN, 4));
+    const float* d_a = grade.input("a", a);
+    float* d_result = grade.output<float>("result", {1});
+    grade.run([&](cudaStream_t s) { dot_product(d_a, d_a, d_result, kN, s); });
+    grade.expect("result", {expected.sum}, [](int64_t) { return 0.0; });
+}
+
+TEST_CASE("no elements: the sum is zero, and it is written") {
+    Grader grade("dot_product", "n = 0");
+    float* d_result = grade.output<float>("result", {1});
+    grade.run([&](cudaStream_t s) { dot_product(nullptr, nullptr, d_result, 0, s); });
+    grade.expect("result", {0.0}, [](int64_t) { return 0.0; });
+}
+
+TEST_CASE("wrong arguments are refused by name") {
+    using wb::testing::expect_refused;
+    Grader memory("dot_product", "wrong arguments");
+    float* d = memory.output<float>("d", {8});
+    float host[8] = {};
+    expect_refused(
+        "dot_product", "n = -1", "n is -1", [&] { dot_product(d, d, d, -1, nullptr); });
+    expect_refused("dot_product", "a null", "a is a null pointer", [&] {
+        dot_product(nullptr, d, d, 7, nullptr);
+    });
+    expect_refused("dot_product", "b on the host", "b is a host pointer", [&] {
+        dot_product(d, host, d, 7, nullptr);
+    });
+    expect_refused("dot_product", "result null", "result is a null pointer", [&] {
+        dot_product(d, d, nullptr, 0, nullptr);
+    });
+}

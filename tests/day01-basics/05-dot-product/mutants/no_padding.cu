@@ -1,0 +1,35 @@
+// Mutant: threads past the end write no zero, the tree adds what lay there before
+// Rejected by: a small sum after a large one
+#include "dot_product.h"
+
+#include <wb/arguments.h>
+#include <wb/check.h>
+
+constexpr int kThreads = 256;
+
+__global__ void dot_kernel(const float* a, const float* b, float* result, int64_t n) {
+    __shared__ float s_sum[kThreads];
+    const int tid = threadIdx.x;
+    const int64_t i = int64_t{blockIdx.x} * blockDim.x + tid;
+    if (i < n) s_sum[tid] = a[i] * b[i];
+    __syncthreads();
+    for (int active = kThreads / 2; active > 0; active /= 2) {
+        if (tid < active) s_sum[tid] += s_sum[tid + active];
+        __syncthreads();
+    }
+    if (tid == 0) atomicAdd(result, s_sum[0]);
+}
+
+void dot_product(
+    const float* a, const float* b, float* result, int64_t n, cudaStream_t stream) {
+    wb::Arguments("dot_product")
+        .size("n", n)
+        .device("a", a, n)
+        .device("b", b, n)
+        .device("result", result, 1);
+    CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof(float), stream));
+    if (n == 0) return;
+    const unsigned blocks = static_cast<unsigned>((n + kThreads - 1) / kThreads);
+    dot_kernel<<<blocks, kThreads, 0, stream>>>(a, b, result, n);
+    CUDA_CHECK_LAUNCH();
+}
