@@ -3,6 +3,7 @@
 #pragma once
 #include "simt/cache_hints.h"
 #include "simt/math/convert.h"
+#include "simt/math/dpx.h"
 #include "simt/math/elementary.h"
 #include "simt/math/fast.h"
 #include "simt/math/integer.h"

@@ -1,0 +1,3 @@
+/// sm_20_atomic_functions.h: intrinsics that cuda_runtime.h brings anyway.
+#pragma once
+#include "cuda_runtime.h"

@@ -1,0 +1,3 @@
+/// sm_61_intrinsics.h: intrinsics that cuda_runtime.h brings anyway.
+#pragma once
+#include "cuda_runtime.h"
