@@ -68,6 +68,7 @@ void Worker::run(Launch& l) {
     ready_.set_random(l.seed != 0);
     simt_blockDim = l.config->block;
     simt_gridDim = l.config->grid;
+    note_finished();  // a new launch is progress
     watched.store(&l, std::memory_order_release);
     if (l.config->cooperative) {
         const std::lock_guard lock(l.mutex);
@@ -213,12 +214,11 @@ void Worker::yield() {
         sched_yield();  // what they wait for may run on another OS thread
         resolve_active_masks();
         if (!launch->shared && launch->num_blocks > 1) call_workers(*launch);
-        if (resident_.size() < kMaxSpinningBlocks &&
-            (!starting_ || starting_->next_unstarted == starting_->size))
-            open_block();
+        if (resident_.size() < kMaxSpinningBlocks && !has_unstarted()) open_block();
     }
     make_ready(thread);
-    suspend();
+    // A thread that spins may wait for one that has not started yet.
+    resume(has_unstarted() ? start_thread() : next_thread());
 }
 
 // ---- Choosing the next thread
@@ -233,10 +233,10 @@ Thread* Worker::next_thread() {
     } else {
         // Now and then start a thread although others could go on.
         const auto n = static_cast<uint32_t>(ready_.random_size());
-        const bool more = starting_ && starting_->next_unstarted < starting_->size;
-        if (n != 0 && (!more || ready_.rng().below(4) != 0)) return ready_.pop();
+        if (n != 0 && (!has_unstarted() || ready_.rng().below(4) != 0))
+            return ready_.pop();
     }
-    if (starting_ && starting_->next_unstarted < starting_->size) return start_thread();
+    if (has_unstarted()) return start_thread();
     return next_thread_slow();
 }
 
@@ -358,9 +358,7 @@ void Worker::finish_thread() {
     Block& b = *t->block;
     t->state = State::done;
     if (t->copies) discard_copies(*t);
-    note_progress();
-    finished.store(finished.load(std::memory_order_relaxed) + 1,
-                   std::memory_order_relaxed);
+    note_finished();
     Warp& warp = b.warps[t->rank / 32];
     warp.alive &= ~(1u << (t->rank & 31));
     --b.alive;

@@ -213,6 +213,11 @@ class Worker {
                         std::memory_order_relaxed);
         idle_yields_ = 0;
     }
+    void note_finished() {
+        note_progress();
+        finished_.store(finished_.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
+    }
     bool seeded() const { return ready_.random(); }
     const std::vector<Block*>& resident() const { return resident_; }
 
@@ -228,7 +233,7 @@ class Worker {
     pthread_t os_thread;
     std::atomic<Launch*> watched{nullptr};
     uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
-    std::atomic<uint64_t> finished{0};
+    uint64_t finished() const { return finished_.load(std::memory_order_relaxed); }
     std::atomic<int> requested{0};  // what the watchdog asks for, see watchdog.h
 
  private:
@@ -237,6 +242,9 @@ class Worker {
     Thread* next_thread();
     Thread* next_thread_slow();
     Thread* start_thread();
+    bool has_unstarted() const {
+        return starting_ && starting_->next_unstarted < starting_->size;
+    }
     bool open_block();
     void close_block(Block* block);
     void finish_thread();
@@ -257,6 +265,7 @@ class Worker {
     ThreadList at_grid_;
     unsigned idle_yields_ = 0;
     std::atomic<uint64_t> progress_{0};
+    std::atomic<uint64_t> finished_{0};
 
     friend void grid_barrier(const char*, int);
     friend uint32_t active_mask(const char*, int);

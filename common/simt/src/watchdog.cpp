@@ -77,7 +77,7 @@ class Watchdog {
     }
     void see(Worker& w) {
         progress_ += w.progress();
-        finished_ += w.finished;
+        finished_ += w.finished();
         if (!w.watched) {
             workers_.erase(&w);
             return;
