@@ -92,6 +92,7 @@ void KernelTable::add(const Source& source,
                               defaults |= source.is(i, "=");
                       });
     size_t required = 0;
+    size_t parameters = 0;
     bool pack = false;
     if (function.is_template()) {
         const size_t open = function.template_open;
@@ -103,15 +104,16 @@ void KernelTable::add(const Source& source,
                     pack |= source.is(i, ".");
                 }
                 required += !has_default;
+                ++parameters;
             });
-        signature += "<" + std::to_string(count_arguments(
-                               source, open + 1, source.match_angle(open)));
+        signature += "<" + std::to_string(parameters);
     }
     const auto [at, is_new] = kernels_.try_emplace(function.name);
     Kernel& kernel = at->second;
     if (is_new) {
         kernel.signature = signature;
         kernel.scope_name = scope_name;
+        kernel.template_parameters = parameters;
         kernel.required_template_arguments = required;
     }
     kernel.overloaded |= kernel.signature != signature;

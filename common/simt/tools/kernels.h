@@ -16,6 +16,7 @@ struct Kernel {
     bool has_default_arguments = false;
     bool is_template = false;
     bool has_pack = false;
+    size_t template_parameters = 0;
     size_t required_template_arguments = 0;  // those without a default
     std::string signature;                   // scope and parameter types
     std::string scope_name;                  // name of the namespace, if any
@@ -30,9 +31,12 @@ class KernelTable {
         const auto found = kernels_.find(name);
         return found == kernels_.end() ? nullptr : &found->second;
     }
-    /// Does `name<…>` with so many explicit template arguments mean exactly one
-    /// function?
+    /// Does `&name<…>` with so many template arguments mean exactly one function?
     bool is_one_function(const Kernel& kernel, size_t template_arguments) const;
+    /// Are so many template arguments all, so that a call deduces none?
+    bool is_complete(const Kernel& kernel, size_t template_arguments) const {
+        return !kernel.has_pack && template_arguments >= kernel.template_parameters;
+    }
 
  private:
     void add(const Source& source,

@@ -1,16 +1,14 @@
 // Kernel launches.
 //
-//     k<<<grid, block>>>(x, NULL)   ::simt::kernel("k", k)(grid, block)(x, NULL)
-//     t<<<grid, block>>>(x, 0)      ::simt::kernel("t",
-//                                       [=](auto use) -> decltype(use(t)) { return
-//                                       use(t); },
-//                                       [=](auto&& simt_0) { t(simt_0, 0); })(grid,
-//                                       block)(x)
+//     k<<<grid, block>>>(x, NULL)
+//         ::simt::kernel("k", k)(grid, block)(x, NULL)
+//     t<<<grid, block>>>(x, 0)
+//         ::simt::deduced_kernel("t", [=](auto use) -> decltype(use(t)) { return use(t); },
+//                                [=](auto&& simt_0) { t(simt_0, 0); })(grid, block)(x)
 //
 // The first form serves every kernel whose type is known: parameters then convert as in
 // CUDA. The second serves templates whose arguments are deduced, overloads and default
-// arguments. There, arguments without a type of their own (0, NULL, {…}) stay in the
-// call.
+// arguments. There, what has no type of its own (0, NULL, {…}) stays in the call.
 #include <vector>
 
 #include "kernels.h"
@@ -172,13 +170,16 @@ void rewrite_launch(Source& source, const KernelTable& kernels, size_t angles) {
     const Kernel* kernel =
         source.is_identifier(name) ? kernels.find(source.text(name)) : nullptr;
     bool by_pointer = true;
+    std::string function = "::simt::kernel(";
     if (kernel) {
         const size_t given = qualified_name(source, name).template_arguments;
-        by_pointer =
-            kernels.is_one_function(*kernel, given) && !kernel->has_default_arguments;
+        const bool complete = kernels.is_complete(*kernel, given);
+        by_pointer = complete && kernels.is_one_function(*kernel, given) &&
+                     !kernel->has_default_arguments;
+        if (!complete) function = "::simt::deduced_kernel(";
     }
-    source.insert_before(
-        start, "::simt::kernel(" + quoted(source.squeeze(start, angles)) + ", ");
+    source.insert_before(start,
+                         function + quoted(source.squeeze(start, angles)) + ", ");
     if (!by_pointer) insert_lambda(source, start, angles, close + 3);
     source.insert_before(angles, ")(");
     source.insert_before(close, ")");

@@ -38,6 +38,20 @@ bool has_word(const Source& source, const Declaration& d, std::string_view word)
     return false;
 }
 
+/// Do the words around token i say `inline` already? Saying it twice is an error.
+bool is_said_inline(const Source& source, size_t i) {
+    const auto says = [&](size_t k) {
+        return source.is_any(k, {"inline", "__inline__", "__inline"});
+    };
+    for (size_t k = i; k > 0 && source.is_identifier(k - 1); --k) {
+        if (says(k - 1)) return true;
+    }
+    for (size_t k = i + 1; source.is_identifier(k); ++k) {
+        if (says(k)) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 void rewrite_device_variables(Source& source,
@@ -85,10 +99,10 @@ void rewrite_words(Source& source) {
         } else if (t == "__forceinline__") {
             // Recursion is legal in CUDA, but not for GCC's always_inline. In our own
             // headers there is none, and speed matters.
-            source.replace(i,
-                           source.in_system_header(i)
-                               ? "inline __attribute__((always_inline))"
-                               : "inline");
+            const bool system = source.in_system_header(i);
+            source.blank(i);
+            if (!is_said_inline(source, i)) source.insert_before(i, "inline");
+            if (system) source.insert_before(i, " __attribute__((always_inline))");
         }
     }
 }

@@ -228,7 +228,14 @@ auto kernel(const char* name, Find find, Call call) {
         return DeducedKernel<Find, Call>{name, find, call};
 }
 
-/// The same for a kernel given by its address.
+/// The same for a template of whose arguments the call deduces some, even if they have
+/// defaults.
+template <class Find, class Call>
+auto deduced_kernel(const char* name, Find find, Call call) {
+    return DeducedKernel<Find, Call>{name, find, call};
+}
+
+/// What the rewriter makes of a kernel that is a single function or a pointer.
 template <class... P>
 auto kernel(const char* name, void (*function)(P...)) {
     return detail::typed_kernel(name, function, function);

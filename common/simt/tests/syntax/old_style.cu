@@ -1,0 +1,51 @@
+// Programs written for older standards, compiled as C++20.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <numeric>
+#include <vector>
+
+using namespace std;
+
+__host__ __device__ float lerp(float a, float b, float t) { return a + t * (b - a); }
+__host__ __device__ int midpoint(int a, int b) { return (a + b) / 2; }
+int popcount(unsigned x) { return __builtin_popcount(x); }
+
+__device__ void warp_reduce(volatile int* s, int t) {
+    s[t] += s[t + 4];
+    s[t] += s[t + 2];
+    s[t] += s[t + 1];
+}
+
+__global__ void k(int* out, float* f) {
+    volatile __shared__ int s[16];
+    register int t = threadIdx.x;
+    s[t] = t < 8 ? t : 0;
+    __syncthreads();
+    if (t == 0) {
+        int total = 0;
+        for (int i = 0; i < 8; i++) total += s[i];
+        out[0] = total;
+        warp_reduce(s, 0);
+        f[0] = lerp(1.0f, 3.0f, 0.5f) + midpoint(2, 4);
+    }
+}
+
+int main(void) {
+    int* d;
+    float* f;
+    cudaMalloc((void**)&d, sizeof(int));
+    cudaMalloc((void**)&f, sizeof(float));
+    k<<<1, 16>>>(d, f);
+    cudaThreadSynchronize();
+    vector<int> h(1);
+    float result;
+    cudaMemcpy(&h[0], d, sizeof(int), cudaMemcpyDeviceToHost);
+    cudaMemcpy(&result, f, sizeof(float), cudaMemcpyDeviceToHost);
+    bool ok = h[0] == 28 && result == 5.0f && lerp(0.0f, 2.0f, 0.5f) == 1.0f &&
+              popcount(7u) == 3;
+    cout << (ok ? "PASSED" : "FAILED") << endl;
+    cudaDeviceReset();
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,97 @@
+// Inline PTX with an exact meaning on a CPU.
+#include "check.h"
+
+__device__ __forceinline__ unsigned lane_id() {
+    unsigned r;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(r));
+    return r;
+}
+__device__ unsigned lanes_below() {
+    unsigned r;
+    asm("mov.u32 %0, %lanemask_lt;" : "=r"(r));
+    return r;
+}
+
+__global__ void integers(int* o) {
+    unsigned r = 0;
+    int s = 0, i = 0;
+    unsigned long long wide;
+    asm("add.s32 %0, %1, %2;" : "=r"(s) : "r"(3), "r"(4));
+    o[i++] = s;
+    asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(s) : "r"(3), "r"(4), "r"(5));
+    o[i++] = s;
+    asm("bfe.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(0xabcd), "r"(4), "r"(8));
+    o[i++] = r;
+    asm("bfe.s32 %0, %1, 4, 4;" : "=r"(s) : "r"(0xf0));
+    o[i++] = s;
+    asm("bfi.b32 %0, %1, %2, 8, 4;" : "=r"(r) : "r"(0xf), "r"(0));
+    o[i++] = r;
+    asm("prmt.b32 %0, %1, %2, 0x0123;" : "=r"(r) : "r"(0x01020304), "r"(0));
+    o[i++] = r;
+    asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(r) : "r"(12), "r"(10), "r"(1));
+    o[i++] = r;
+    asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(0x80000000), "r"(1), "r"(1));
+    o[i++] = r;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(wide) : "r"(1u << 31), "r"(4));
+    o[i++] = wide >> 32;
+    asm("popc.b32 %0, %1;\n\tclz.b32 %2, %1;" : "=r"(r), "+r"(s), "=r"(o[i]) : "r"(0xff));
+    o[i++] = 0;
+    asm("{ shl.b32 %0, %1, 40; }" : "=r"(r) : "r"(1));
+    o[i++] = r;
+    asm volatile("" ::: "memory");
+    asm volatile("membar.gl;" ::: "memory");
+    asm volatile("bar.sync 0;");
+}
+
+__global__ void floats(float* o, const float* in) {
+    float f;
+    unsigned bits;
+    asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(f) : "f"(2.0f), "f"(3.0f), "f"(1.0f));
+    o[0] = f;
+    asm("mov.b32 %0, %1;" : "=r"(bits) : "f"(1.0f));
+    o[1] = bits == 0x3f800000;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(f) : "f"(3.0f));
+    o[2] = f;
+    asm("ld.global.nc.f32 %0, [%1];" : "=f"(f) : "l"(in));
+    o[3] = f;
+    asm volatile("ld.global.v2.f32 {%0, %1}, [%2+4];"
+                 : "=f"(o[4]), "=f"(o[5])
+                 : "l"(in));
+    asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(o + 6), "f"(6.5f) : "memory");
+    asm("rsqrt.approx.f32 %0, %1;" : "=f"(o[7]) : "f"(4.0f));
+}
+
+__global__ void copies(int* o, const int4* in) {
+    __shared__ int4 s[32];
+    unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&s[threadIdx.x]));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(in + threadIdx.x));
+    asm volatile("cp.async.commit_group;");
+    asm volatile("cp.async.wait_group %0;" ::"n"(0));
+    __syncthreads();
+    o[threadIdx.x] = s[31 - threadIdx.x].w + lane_id() + lanes_below() % 2;
+}
+
+int main() {
+    DeviceArray<int> d(128);
+    DeviceArray<float> f(16);
+    integers<<<1, 1>>>(d);
+    const int want[] = {7, 17, 0xbc, -1, 0xf00, 0x04030201, 7, 3, 2};
+    for (int i = 0; i < 9; ++i) EXPECT(d.at(i), want[i]);
+    EXPECT(d.at(10), 0);
+
+    float* in;
+    cudaMallocManaged(&in, 4 * sizeof(float));
+    for (int i = 0; i < 4; ++i) in[i] = i + 0.5f;
+    floats<<<1, 1>>>(f, in);
+    const float want_floats[] = {7, 1, 8, 0.5, 1.5, 2.5, 6.5, 0.5};
+    for (int i = 0; i < 8; ++i) EXPECT(f.at(i), want_floats[i]);
+
+    int4* vectors;
+    cudaMallocManaged(&vectors, 32 * sizeof(int4));
+    for (int i = 0; i < 32; ++i) vectors[i] = make_int4(0, 0, 0, 100 * i);
+    copies<<<1, 32>>>(d, vectors);
+    EXPECT(d.at(0), 3100);
+    EXPECT(d.at(31), 32);
+    EXPECT(cudaDeviceSynchronize(), cudaSuccess);
+    return failures != 0;
+}
