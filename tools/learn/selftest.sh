@@ -35,6 +35,15 @@ run_workbook_tests() {
         --output-junit "$junit" "$@"
 }
 
+# skipped_reasons JUNIT: "<test>: <reason>" for each, as the test program put it.
+skipped_reasons() {
+    local name reason
+    while read -r name; do
+        reason=$(junit_output "$1" "$name" | sed -n "s/^ *wb| SKIPPED: //p" | head -n 1)
+        say "$name${reason:+: $reason}"
+    done < <(junit_names "$1" skipped)
+}
+
 # test_summary JUNIT LOG: the failures, then "N passed, N failed" as the last line. True
 # when at least one test passed and none failed: a run that tested nothing is no success.
 test_summary() {
@@ -58,8 +67,8 @@ test_summary() {
     fi
     if ((${#failures[@]} > 0)); then say "The whole log: $log"; fi
     if ((skipped > 0)); then
-        say "$skipped skipped, for want of hardware:"
-        junit_names "$junit" skipped | indent
+        say "$skipped skipped:"
+        skipped_reasons "$junit" | indent
     fi
     say "$passed passed, ${#failures[@]} failed"
     ((passed > 0 && ${#failures[@]} == 0))
