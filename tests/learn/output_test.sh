@@ -46,13 +46,13 @@ wait_until() {
 # Watching one chapter: graded at once, and again on a save.
 ./learn watch one >watch.log 2>&1 </dev/null &
 watcher=$!
-check 'watch grades at once' wait_until 10 grep -q 'Watching day01-basics/01-one/one.cu' watch.log
+check 'watch grades at once' wait_until 60 grep -q 'Watching day01-basics/01-one/one.cu' watch.log
 solve one 'return 0;'
-check 'watch grades a save' wait_until 10 grep -q 'NOT RIGHT YET' watch.log
+check 'watch grades a save' wait_until 60 grep -q 'NOT RIGHT YET' watch.log
 # Editors that write a new file and rename it.
 cp solutions/day01-basics/01-one/one.cu new.cu
 mv new.cu day01-basics/01-one/one.cu
-check 'watch sees a renamed file' wait_until 10 grep -q 'PASSED, all 3 cases' watch.log
+check 'watch sees a renamed file' wait_until 60 grep -q 'PASSED, all 3 cases' watch.log
 wait "$watcher"
 STATUS=$?
 OUTPUT=$(<watch.log)
@@ -62,9 +62,9 @@ expect_not "$escape"
 # Without a name it moves on to the next chapter, until it is stopped.
 ./learn watch >watch.log 2>&1 </dev/null &
 watcher=$!
-check 'watch takes the next chapter' wait_until 10 grep -q 'Watching day01-basics/02-plus-two' watch.log
+check 'watch takes the next chapter' wait_until 60 grep -q 'Watching day01-basics/02-plus-two' watch.log
 solve plus_two 'return x + 2;'
-check 'watch moves on' wait_until 10 grep -q 'Watching day02-memory/01-plus-three' watch.log
+check 'watch moves on' wait_until 60 grep -q 'Watching day02-memory/01-plus-three' watch.log
 kill -TERM "$watcher"
 wait "$watcher"
 STATUS=$?
