@@ -1,0 +1,11 @@
+// Matrix-vector routines.
+
+#include "blas.h"
+#include "call.h"
+#include "product.h"
+
+using namespace simt::cublas;
+using blas::cpu;
+
+#define SIMT_ROUTINES "level2.inc"
+#include "real_types.inc"
