@@ -11,6 +11,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "api/stream.h"
 #include "error.h"
 #include "fault.h"
 #include "kernel_attributes.h"
@@ -25,7 +26,7 @@ namespace simt::detail {
 // Defined with the streams; absent from programs that capture nothing.
 extern __attribute__((weak)) std::atomic<int> g_captures;
 __attribute__((weak)) bool capturing_slow(cudaStream_t stream);
-__attribute__((weak)) void record_node(cudaStream_t stream, std::function<void()> work);
+__attribute__((weak)) void record_kernel(KernelRecord kernel);
 
 namespace {
 
@@ -248,12 +249,21 @@ void record(const Config& config, const Body& body) {
     std::shared_ptr<const void> context = body.copy(body.context);
     std::vector<const void*> pointers(body.pointers,
                                       body.pointers + body.pointer_count);
-    record_node(config.stream, [config, body, context, pointers] {
+    auto repeat = [config, body, context, pointers](cudaStream_t stream) {
+        Config place = config;
+        place.stream = stream;
         Body again = body;
         again.context = context.get();
         again.pointers = pointers.data();
-        launch(config, again);
-    });
+        launch(place, again);
+    };
+    record_kernel({config.stream,
+                   body.name,
+                   body.address,
+                   config.grid,
+                   config.block,
+                   config.smem,
+                   std::move(repeat)});
 }
 
 }  // namespace
