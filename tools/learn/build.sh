@@ -33,6 +33,9 @@ configure() {
     note "Configuring $BUILD_DIR ..."
     if run_logged "$BUILD_LOG" "${command[@]}"; then
         printf '%s' "$ROOT" >"$BUILD_DIR/learn-configured"
+        if [[ $PRESET == sim* ]]; then
+            note "The first build compiles the simulator as well: about a minute."
+        fi
         return 0
     fi
     # CMake's first error, from its "CMake Error" line to the next blank line after text.

@@ -21,8 +21,6 @@ verdict() {
     printf '%s%s: %s%s%s\n' "$BOLD" "$(chapter_label "$1")" "$2" "$3" "$PLAIN"
 }
 
-indent() { sed 's/^/    /'; }
-
 report_passed() {
     verdict "$1" "$GREEN" "PASSED, all $(count_cases "$G_PASSED") $(device_in_words)"
     if ((G_SKIPPED > 0)); then
@@ -161,10 +159,14 @@ report_build_failure() {
 }
 
 # learners_lines: of a test program's output, the lines meant for the learner: those
-# that begin with "wb| ", and the simulator's fault reports.
+# that begin with "wb| ", and the simulator's fault reports with the indented lines that
+# continue them.
 learners_lines() {
-    sed -n -e 's/^ *wb| \{0,1\}//p' -e 's/^ *==SIMT== \{0,1\}/simulator: /p' |
-        relative_paths
+    awk '
+        /^ *wb\| ?/ { sub(/^ *wb\| ?/, ""); print; fault = 0; next }
+        /^ *==SIMT== ?/ { sub(/^ *==SIMT== ?/, "simulator: "); print; fault = 1; next }
+        fault && /^    / { sub(/^ +/, "  "); print; next }
+        { fault = 0 }' | relative_paths | wrapped
 }
 
 count_cases() {

@@ -3,10 +3,15 @@
 # shellcheck shell=bash
 
 BOLD='' DIM='' RED='' GREEN='' YELLOW='' PLAIN=''
+TERMINAL_WIDTH=0 # 0: there is none
 
-# ui_init auto|never: sets the colours. None when stdout is not a terminal, when
-# NO_COLOR is set (https://no-color.org) or when the terminal is "dumb".
+# ui_init auto|never: sets the width and the colours. There are none when stdout is not
+# a terminal, when NO_COLOR is set (https://no-color.org), when the terminal is "dumb".
 ui_init() {
+    if [[ -t 1 ]]; then
+        TERMINAL_WIDTH=$(stty size <&1 2>/dev/null | cut -d " " -f 2)
+        TERMINAL_WIDTH=${TERMINAL_WIDTH:-80}
+    fi
     if [[ $1 == never || -n ${NO_COLOR:-} || ${TERM:-dumb} == dumb || ! -t 1 ]]; then
         return
     fi
@@ -92,4 +97,26 @@ run_logged() {
     mkdir -p "${log%/*}" || return
     show_command "$@"
     "$@" >"$log" 2>&1
+}
+
+indent() { sed 's/^/    /'; }
+
+# wrapped: a filter that breaks long lines between words where the terminal ends, with a
+# hanging indent. Without a terminal the lines stay whole, for grep and for logs.
+wrapped() {
+    awk -v width=$((TERMINAL_WIDTH - 6)) '
+        width < 40 { print; next }
+        {
+            match($0, /^ */)
+            margin = substr($0, 1, RLENGTH)
+            line = $0
+            while (length(line) > width) {
+                cut = width
+                while (cut > RLENGTH + 1 && substr(line, cut, 1) != " ") cut--
+                if (cut <= length(margin) + 4) break # one long word
+                print substr(line, 1, cut - 1)
+                line = margin "  " substr(line, cut + 1)
+            }
+            print line
+        }'
 }
