@@ -163,10 +163,17 @@ report_build_failure() {
 # continue them.
 learners_lines() {
     awk '
-        /^ *wb\| ?/ { sub(/^ *wb\| ?/, ""); print; fault = 0; next }
-        /^ *==SIMT== ?/ { sub(/^ *==SIMT== ?/, "simulator: "); print; fault = 1; next }
-        fault && /^    / { sub(/^ +/, "  "); print; next }
-        { fault = 0 }' | relative_paths | wrapped
+        function flush_fault() { if (fault != "") print fault; fault = "" }
+        /^ *wb\| ?/ { flush_fault(); sub(/^ *wb\| ?/, ""); print; next }
+        /^ *==SIMT== ?/ {
+            flush_fault()
+            sub(/^ *==SIMT== ?/, "")
+            fault = "simulator: " $0
+            next
+        }
+        fault != "" && /^    / { sub(/^ +/, " "); fault = fault $0; next }
+        { flush_fault() }
+        END { flush_fault() }' | relative_paths | wrapped
 }
 
 count_cases() {
