@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "calls.h"
+
 namespace rewriter {
 namespace {
 
@@ -173,20 +175,6 @@ void check_kernels(Source& source, const Structure& structure) {
 
 namespace {
 
-/// Is the identifier at token `name` declared as a variable inside the function around
-/// it?
-bool is_declared_locally(const Source& source, const Function& function, size_t name) {
-    for (size_t i = function.params_open; i < name; ++i) {
-        if (source.text(i) != source.text(name)) continue;
-        if (source.is_any(i - 1, {"*", "&", ">"}) ||
-            (source.is_identifier(i - 1) &&
-             !source.is_any(i - 1, {"return", "else", "do", "case", "goto"}))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// Is the kernel named at [name.first, name.last) used as a value there?
 bool is_value(const Source& source,
               const Structure& structure,
@@ -247,7 +235,7 @@ bool is_plain_call(const Source& source,
                           "do",
                           "&&",
                           "||"}) &&
-           !is_declared_locally(source, *function, token);
+           !is_declared_before(source, function->params_open, token);
 }
 
 }  // namespace

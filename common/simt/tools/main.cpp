@@ -11,6 +11,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "calls.h"
 #include "kernels.h"
 #include "ptx.h"
 #include "shared.h"
@@ -29,6 +30,8 @@ bool rewrite(rewriter::Source& source, bool relocatable) {
     const Structure structure(source);
     const KernelTable kernels(source, structure);
     check_kernels(source, structure);
+    check_calls(source, structure);
+    check_textures(source);
     rewrite_device_variables(source, structure, relocatable);
     rewrite_shared_variables(source, structure);
     rewrite_launches(source, kernels);

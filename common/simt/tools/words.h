@@ -13,6 +13,9 @@ void rewrite_device_variables(Source& source,
                               const Structure& structure,
                               bool relocatable);
 
+/// Refuses what the simulator does not have: textures and surfaces.
+void check_textures(Source& source);
+
 /// Removes the words that mean nothing on a CPU and translates the inlining ones.
 void rewrite_words(Source& source);
 

@@ -10,14 +10,8 @@
 
 #define SIMT_CPU 1
 
-#ifdef SIMT_REWRITE  // for the preprocessor of simt-c++: the rewriter reads these words
-#define __global__ __global__
-#define __device__ __device__
-#define __host__ __host__
-#define __constant__ __constant__
-#define __managed__ __managed__
-#define __grid_constant__ __grid_constant__
-#define __forceinline__ __forceinline__
+#ifdef SIMT_REWRITE
+// simt-c++ is preprocessing a .cu file: the rewriter will read and remove the words.
 #else
 #define __global__
 #define __device__
