@@ -76,7 +76,7 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* data) {
 std::vector<void*> capture_frames() {
     Frames frames{{}, 0};
     _Unwind_Backtrace(add_frame, &frames);
-    return {frames.pc, frames.pc + frames.size};
+    return std::vector<void*>(frames.pc, frames.pc + frames.size);
 }
 
 std::string format(const char* format, ...) {

@@ -74,14 +74,16 @@ void Worker::run(Launch& l) {
         const std::lock_guard lock(l.mutex);
         ++l.workers_active;
     }
-    if (open_block()) {
-        Thread* first = next_thread();
+    if (!l.aborted && open_block()) {
+        // Not next_thread(): that may abandon, which only a fiber can.
+        Thread* first = start_thread();
         first->fiber = fibers_.take();
         if (first->fiber) {
             set_current(first);
             fiber = first->fiber;
             simt_switch(&main_sp_, fiber->sp);
         } else {
+            abandoned_ = true;
             fault_ = std::make_unique<PendingFault>();
             fault_->code = cudaErrorLaunchOutOfResources;
             fault_->text = "the system has no memory for the stacks of CUDA threads";
@@ -95,7 +97,8 @@ void Worker::run(Launch& l) {
         --l.workers_active;
         l.grid_changed.notify_all();
     }
-    if (!resident_.empty()) clean_up();
+    if (abandoned_) clean_up();
+    abandoned_ = false;
     fault_ = nullptr;
     launch = nullptr;
     block = nullptr;
@@ -122,6 +125,7 @@ void Worker::clean_up() {
 void Worker::abandon(std::unique_ptr<PendingFault> fault) {
     in_runtime = true;
     fault_ = std::move(fault);
+    abandoned_ = true;
     void* nowhere;
     simt_switch(&nowhere, main_sp_);
     __builtin_unreachable();

@@ -261,6 +261,7 @@ class Worker {
     Block* starting_ = nullptr;
     void* main_sp_ = nullptr;
     std::unique_ptr<PendingFault> fault_;
+    bool abandoned_ = false;
     uint64_t grid_seen_ = 0;
     ThreadList at_grid_;
     unsigned idle_yields_ = 0;

@@ -84,18 +84,22 @@ TEST("every function returns the old value and stores the new one") {
     Buffer<float> f(2);
     LAUNCH(each, 1, 1)(i.get(), u.get(), ull.get(), ll.get(), f.get());
     const int expected_i[] = {77, 0, 2, -3, -7, 12, 0xff, 0x3c, 0x3f, 0x3e, 77};
-    for (size_t k = 0; k < 11; ++k) CHECK(i[k] == expected_i[k]);
+    for (size_t k = 0; k < 11; ++k)
+        CHECK(i[k] == expected_i[k]);
     const unsigned expected_u[] = {8, 0, 1, 0, 9};
-    for (size_t k = 0; k < 5; ++k) CHECK(u[k] == expected_u[k]);
+    for (size_t k = 0; k < 5; ++k)
+        CHECK(u[k] == expected_u[k]);
     const unsigned long long expected_ull[] = {16, 0, 1, 1ull << 60, 5};
-    for (size_t k = 0; k < 5; ++k) CHECK(ull[k] == expected_ull[k]);
+    for (size_t k = 0; k < 5; ++k)
+        CHECK(ull[k] == expected_ull[k]);
     CHECK(ll[0] == -1ll << 60);
     CHECK(f[0] == 3.5f);
     CHECK(f[1] == 0.0f);
 }
 
 void short_cas(unsigned short* p) {
-    p[1] = atomicCAS(&p[0], static_cast<unsigned short>(7), static_cast<unsigned short>(8));
+    p[1] = atomicCAS(
+        &p[0], static_cast<unsigned short>(7), static_cast<unsigned short>(8));
 }
 
 TEST("atomicCAS of 16 bits") {

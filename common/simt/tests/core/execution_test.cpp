@@ -24,7 +24,8 @@ TEST("every thread of a 3-D grid of 3-D blocks runs once, with its own indices")
     const dim3 grid(3, 4, 5), block(7, 3, 2);
     Buffer<int> count(3 * 4 * 5 * 7 * 3 * 2);
     LAUNCH(mark, grid, block)(count.get());
-    for (size_t i = 0; i < count.size(); ++i) CHECK(count[i] == 1);
+    for (size_t i = 0; i < count.size(); ++i)
+        CHECK(count[i] == 1);
 }
 
 void rotate_rows(int* data, int steps) {
@@ -40,7 +41,8 @@ void rotate_rows(int* data, int steps) {
 TEST("a barrier separates reads from writes") {
     for (unsigned n : {1u, 31u, 32u, 33u, 257u, 1024u}) {
         Buffer<int> data(n);
-        for (unsigned i = 0; i < n; ++i) data[i] = static_cast<int>(i);
+        for (unsigned i = 0; i < n; ++i)
+            data[i] = static_cast<int>(i);
         LAUNCH(rotate_rows, 1, n)(data.get(), 5);
         for (unsigned i = 0; i < n; ++i)
             CHECK(data[i] == static_cast<int>((i + 5) % n));
@@ -104,10 +106,12 @@ TEST("each block has its own shared memory, poisoned at its start") {
 
 void dynamic_sum(int* out, int n) {
     int* s = simt::dynamic_shared<int>();
-    for (int i = static_cast<int>(threadIdx.x); i < n; i += 32) s[i] = i;
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += 32)
+        s[i] = i;
     __syncthreads();
     int sum = 0;
-    for (int i = 0; i < n; ++i) sum += s[i];
+    for (int i = 0; i < n; ++i)
+        sum += s[i];
     out[threadIdx.x] = sum;
 }
 
@@ -135,9 +139,11 @@ TEST("several host threads launch at once") {
             Buffer<float> data(kSize, 1.0f);
             for (int r = 0; r < kRounds; ++r)
                 LAUNCH(spread, 20, 128)(data.get(), kSize, r % 2 ? 0.5f : 2.0f);
-            for (size_t i = 0; i < kSize; ++i) wrong += data[i] != 1.0f;
+            for (size_t i = 0; i < kSize; ++i)
+                wrong += data[i] != 1.0f;
         });
-    for (auto& t : threads) t.join();
+    for (auto& t : threads)
+        t.join();
     CHECK(wrong == 0);
 }
 
@@ -172,7 +178,8 @@ TEST("a cooperative launch synchronises its grid") {
     for (unsigned blocks : {1u, 2u, 7u, 64u}) {
         const unsigned n = blocks * 96;
         Buffer<int> data(n), out(n);
-        for (unsigned i = 0; i < n; ++i) data[i] = static_cast<int>(i);
+        for (unsigned i = 0; i < n; ++i)
+            data[i] = static_cast<int>(i);
         simt::Config config(blocks, 96);
         config.cooperative = true;
         simt::kernel("grid_sum", grid_sum).with(config)(data.get(), out.get());
@@ -197,7 +204,8 @@ TEST("a seed shuffles the order of threads, reproducibly") {
         return std::vector<int>(data.get(), data.get() + kSize);
     };
     std::vector<int> in_order(kSize);
-    for (unsigned i = 0; i < kSize; ++i) in_order[i] = static_cast<int>(i);
+    for (unsigned i = 0; i < kSize; ++i)
+        in_order[i] = static_cast<int>(i);
     CHECK(run(0) == in_order);
     CHECK(run(1) != in_order);
     CHECK(run(1) != run(2));
@@ -207,7 +215,8 @@ TEST("correct kernels give the same with every seed") {
     for (unsigned seed = 1; seed < 6; ++seed) {
         simt::set_seed(seed);
         Buffer<int> data(300), out(64 * 4);
-        for (unsigned i = 0; i < 300; ++i) data[i] = static_cast<int>(i);
+        for (unsigned i = 0; i < 300; ++i)
+            data[i] = static_cast<int>(i);
         LAUNCH(rotate_rows, 1, 300)(data.get(), 7);
         LAUNCH(votes, 1, 64)(out.get());
         simt::set_seed(0);
@@ -233,7 +242,8 @@ void copy_async(const float* in, float* early, float* out) {
 
 TEST("asynchronous copies land when they are waited for") {
     Buffer<float> in(128), early(64), out(64);
-    for (unsigned i = 0; i < 128; ++i) in[i] = static_cast<float>(i + 1);
+    for (unsigned i = 0; i < 128; ++i)
+        in[i] = static_cast<float>(i + 1);
     LAUNCH(copy_async, 1, 16)(in.get(), early.get(), out.get());
     for (unsigned i = 0; i < 64; i += 4) {
         CHECK(early[i] != early[i]);

@@ -21,13 +21,15 @@ std::string mistake() {
 
 void write_at(float* p, long i) {
     if (blockIdx.x == 1 && threadIdx.x == 7) {
-        MISTAKE; p[i] = 1.0f;
+        MISTAKE;
+        p[i] = 1.0f;
     }
 }
 
 TEST("an access past the end names allocation, kernel, block, thread and line") {
     Buffer<float> data(1024);
-    const std::string launch = HERE; LAUNCH(write_at, 3, 32)(data.get(), 1024 + 25);
+    const std::string launch = HERE;
+    LAUNCH(write_at, 3, 32)(data.get(), 1024 + 25);
     CHECK(test::take_fault() == cudaErrorIllegalAddress);
     CHECK(test::report_contains("kernel write_at launched at " + launch));
     CHECK(test::report_contains("block (1,0,0) thread (7,0,0), " + mistake()));
@@ -87,7 +89,8 @@ TEST("null pointer") {
 }
 
 void divide(int* out, int by) {
-    MISTAKE; *out = 100 / by;
+    MISTAKE;
+    *out = 100 / by;
 }
 
 TEST("division by zero") {
@@ -115,10 +118,12 @@ TEST("stack overflow") {
 }
 
 void failing_assert(int n) {
-    MISTAKE; assert(n == 3 && "three");
+    MISTAKE;
+    assert(n == 3 && "three");
 }
 void trapping() {
-    MISTAKE; __trap();
+    MISTAKE;
+    __trap();
 }
 void throwing() {
     throw std::runtime_error("thrown in a kernel");
@@ -139,11 +144,13 @@ TEST("assert, trap and exceptions") {
     CHECK(test::report_contains("thrown in a kernel"));
 }
 
-// ---- Barriers and warps --------------------------------------------------------------
+// ---- Barriers and warps
+// --------------------------------------------------------------
 
 void early_return(unsigned n) {
     if (threadIdx.x >= n) return;
-    MISTAKE; __syncthreads();
+    MISTAKE;
+    __syncthreads();
 }
 
 TEST("strict: threads that returned before a barrier") {
@@ -177,7 +184,8 @@ TEST("two barriers in the branches of an if: accepted, except when strict") {
 void shuffle_in_branch(int* out) {
     int v = static_cast<int>(threadIdx.x);
     if (threadIdx.x % 32 < 16) {
-        MISTAKE; v = __shfl_xor_sync(~0u, v, 1);
+        MISTAKE;
+        v = __shfl_xor_sync(~0u, v, 1);
     }
     __syncthreads();
     out[threadIdx.x] = v;
@@ -196,7 +204,8 @@ TEST("deadlock: a shuffle that half of the warp does not reach") {
 
 void wrong_mask() {
     if (threadIdx.x % 2) {
-        MISTAKE; __syncwarp(0x55555555u);
+        MISTAKE;
+        __syncwarp(0x55555555u);
     }
 }
 
@@ -223,7 +232,8 @@ TEST("lanes that name each other in different operations") {
 
 void lonely_grid_barrier() {
     if (blockIdx.x != 0) {
-        MISTAKE; simt::detail::grid_barrier(__FILE__, __LINE__);
+        MISTAKE;
+        simt::detail::grid_barrier(__FILE__, __LINE__);
     }
 }
 
@@ -238,14 +248,16 @@ TEST("a grid barrier without a cooperative launch, and one that not all blocks r
     CHECK(test::report_contains("32 threads wait in grid.sync"));
 }
 
-// ---- Shared memory -------------------------------------------------------------------
+// ---- Shared memory
+// -------------------------------------------------------------------
 
 struct Row {
     float v[10];
 };
 
 void overrun_shared(int i) {
-    Row& row = simt::shared<Row>("row"); MISTAKE;
+    Row& row = simt::shared<Row>("row");
+    MISTAKE;
     if (threadIdx.x == 3) row.v[i] = 1.0f;
 }
 
@@ -260,7 +272,8 @@ TEST("a write past the end of a shared variable") {
 
 void overrun_dynamic(int i) {
     auto* s = simt::dynamic_shared<float>();
-    MISTAKE; s[i] = 1.0f;
+    MISTAKE;
+    s[i] = 1.0f;
 }
 
 TEST("a write past the end of dynamic shared memory") {
@@ -287,7 +300,8 @@ TEST("a misaligned asynchronous copy") {
 }
 
 void fault_in_one_block(int* p) {
-    for (int i = 0; i < 100; ++i) __syncthreads();
+    for (int i = 0; i < 100; ++i)
+        __syncthreads();
     if (blockIdx.x == 77) p[1 << 20] = 1;
 }
 

@@ -2,8 +2,8 @@
 ///
 ///     TEST("what holds") { CHECK(1 + 1 == 2); }
 ///
-/// Kernels are plain functions here, launched by LAUNCH(k, grid, block)(args): the core is
-/// tested without the rewriter.
+/// Kernels are plain functions here, launched by LAUNCH(k, grid, block)(args): the core
+/// is tested without the rewriter.
 #pragma once
 
 #include <cstring>
@@ -35,11 +35,12 @@ int run(const char* filter);
 /// Device memory of n elements, freed at the end of the scope.
 template <class T>
 class Buffer {
-   public:
+ public:
     explicit Buffer(size_t n, T value = T()) : size_(n) {
-        data_ = static_cast<T*>(simt::detail::allocate(
-            n * sizeof(T), simt::detail::MemoryKind::device));
-        for (size_t i = 0; i < n; ++i) data_[i] = value;
+        data_ = static_cast<T*>(
+            simt::detail::allocate(n * sizeof(T), simt::detail::MemoryKind::device));
+        for (size_t i = 0; i < n; ++i)
+            data_[i] = value;
     }
     ~Buffer() { simt::detail::release(data_, simt::detail::MemoryKind::device); }
     Buffer(const Buffer&) = delete;
@@ -48,7 +49,7 @@ class Buffer {
     T& operator[](size_t i) const { return data_[i]; }
     size_t size() const { return size_; }
 
-   private:
+ private:
     T* data_;
     size_t size_;
 };
@@ -67,13 +68,13 @@ std::string here(const char* file, int line);
 
 #define TEST_CAT2(a, b) a##b
 #define TEST_CAT(a, b) TEST_CAT2(a, b)
-#define TEST(name)                                                                \
-    static void TEST_CAT(test_, __LINE__)();                                      \
-    static const bool TEST_CAT(added_, __LINE__) =                                \
-        ::test::add(name, TEST_CAT(test_, __LINE__));                             \
+#define TEST(name)                                    \
+    static void TEST_CAT(test_, __LINE__)();          \
+    static const bool TEST_CAT(added_, __LINE__) =    \
+        ::test::add(name, TEST_CAT(test_, __LINE__)); \
     static void TEST_CAT(test_, __LINE__)()
-#define CHECK(...)                                                       \
-    do {                                                                 \
+#define CHECK(...)                                                          \
+    do {                                                                    \
         if (!(__VA_ARGS__)) ::test::fail(__FILE__, __LINE__, #__VA_ARGS__); \
     } while (0)
 #define LAUNCH(k, ...) ::simt::kernel(#k, k)(__VA_ARGS__)

@@ -11,7 +11,8 @@ void nothing() {}
 bool is_refused(const simt::Config& config, int code, const char* why) {
     simt::kernel("nothing", nothing).with(config)();
     const bool right = test::take_fault() == code && test::report_contains(why);
-    return right && test::report_contains("kernel nothing launched at launch_test.cpp:");
+    return right &&
+           test::report_contains("kernel nothing launched at launch_test.cpp:");
 }
 
 TEST("impossible shapes are refused with invalid configuration") {
@@ -27,7 +28,9 @@ TEST("impossible shapes are refused with invalid configuration") {
     CHECK(is_refused(simt::Config(static_cast<unsigned>(-1), 32), code, "gridDim.x"));
 }
 
-TEST("dynamic shared memory above 48 KiB needs permission, above 227 KiB there is none") {
+TEST(
+    "dynamic shared memory above 48 KiB needs permission, above 227 KiB there is "
+    "none") {
     const int code = cudaErrorInvalidValue;
     CHECK(is_refused(simt::Config(1, 32, 49153), code, "cudaFuncSetAttribute"));
     const auto* address = reinterpret_cast<const void*>(nothing);
@@ -70,16 +73,17 @@ TEST("arguments are converted to the parameters' types at the launch") {
     Buffer<int> out(5);
     LAUNCH(params, 1, 1)(out.get(), {3, 4.0f}, 1, 2, NULL);
     const int expected[] = {3, 4, 0, 4, 1};
-    for (size_t i = 0; i < 5; ++i) CHECK(out[i] == expected[i]);
+    for (size_t i = 0; i < 5; ++i)
+        CHECK(out[i] == expected[i]);
     LAUNCH(params, 1, 1)(NULL, {}, 0, 0, 0);
     LAUNCH(params, 1, 1)(nullptr, {}, 0, 0, nullptr);
     CHECK(test::take_fault() == 0);
 }
 
 // What the rewriter generates for `NAME<<<...>>>`.
-#define REWRITTEN(...)                                                          \
-    simt::kernel(                                                               \
-        #__VA_ARGS__,                                                           \
+#define REWRITTEN(...)                                                            \
+    simt::kernel(                                                                 \
+        #__VA_ARGS__,                                                             \
         [&](auto use) -> decltype(use(__VA_ARGS__)) { return use(__VA_ARGS__); }, \
         [&](auto... a) { __VA_ARGS__(a...); })
 
@@ -101,7 +105,8 @@ void overloaded(int* out, float b) {
     *out = static_cast<int>(b) + 1000;
 }
 
-TEST("default arguments, templates, overloads and pointers to kernels can be launched") {
+TEST(
+    "default arguments, templates, overloads and pointers to kernels can be launched") {
     Buffer<int> out(1);
     REWRITTEN(defaults)(1, 1)(out.get());
     CHECK(out[0] == 56);
@@ -146,7 +151,8 @@ void change_parameter(int* out, int n) {
 TEST("each thread has its own copy of the parameters") {
     Buffer<int> out(32);
     LAUNCH(change_parameter, 1, 32)(out.get(), 100);
-    for (int i = 0; i < 32; ++i) CHECK(out[static_cast<size_t>(i)] == 100 + i);
+    for (int i = 0; i < 32; ++i)
+        CHECK(out[static_cast<size_t>(i)] == 100 + i);
 }
 
 void read_first(const int* in, int* out) {

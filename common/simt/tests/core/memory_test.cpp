@@ -13,7 +13,8 @@ TEST("memory is aligned, poisoned, found by any address in it, and freed once") 
     for (size_t n : {1u, 15u, 16u, 255u, 256u, 4096u, 5000u, 1000000u}) {
         char* p = get(n);
         CHECK(reinterpret_cast<uintptr_t>(p) % 256 == 0);
-        for (size_t i = 0; i < n; ++i) CHECK(p[i] == '\xff');
+        for (size_t i = 0; i < n; ++i)
+            CHECK(p[i] == '\xff');
         Allocation a;
         CHECK(find_allocation(p + n - 1, &a));
         CHECK(a.begin == p && a.size == n && a.live && a.kind == MemoryKind::device);

@@ -24,7 +24,8 @@ void exchange_lock(int* lock, int* count) {
     while (atomicExch(lock, 1) == 1) {
     }
     const int before = *count;
-    for (int i = 0; i < 3; ++i) __threadfence();  // lets the others try
+    for (int i = 0; i < 3; ++i)
+        __threadfence();  // lets the others try
     *count = before + 1;
     atomicExch(lock, 0);
 }
@@ -105,7 +106,8 @@ void preempted_sum(volatile int* flag, double* out) {
 void preempt_main(int* flag, double* out) {
     if (threadIdx.x < 31) return preempted_sum(flag, out);
     double x = 0.1;
-    for (int i = 0; i < 1000; ++i) x = x * 0.999 + 0.01;
+    for (int i = 0; i < 1000; ++i)
+        x = x * 0.999 + 0.01;
     out[31] = x;
     __threadfence();
     *static_cast<volatile int*>(flag) = 1;
@@ -115,7 +117,8 @@ TEST("preemption keeps the registers of the threads") {
     Buffer<int> flag(1);
     Buffer<double> out(33, -1.0);
     LAUNCH(preempt_main, 1, 32)(flag.get(), out.get());
-    for (size_t i = 0; i < 31; ++i) CHECK(out[i] == 0.0);
+    for (size_t i = 0; i < 31; ++i)
+        CHECK(out[i] == 0.0);
     CHECK(out[31] > 0);
 }
 
@@ -123,14 +126,16 @@ int g_line = 0;
 
 void endless(volatile int* p) {
     g_line = __LINE__ + 1;
-    while (p[0] == 0) p[1] = p[1] + 1;
+    while (p[0] == 0)
+        p[1] = p[1] + 1;
 }
 void endless_polling(int* p) {
     while (atomicAdd(p, 0) == 0) {
     }
 }
 void endless_barriers(volatile int* p) {
-    while (p[0] == 0) __syncthreads();
+    while (p[0] == 0)
+        __syncthreads();
 }
 
 TEST("an endless loop ends at the time limit, with its place") {

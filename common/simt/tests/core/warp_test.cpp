@@ -63,7 +63,8 @@ TEST("votes and matches") {
         CHECK(mine[1] == 1u);
         CHECK(mine[2] == 0u);
         unsigned same = 0;
-        for (unsigned i = 0; i < 32; ++i) same |= unsigned{i / 5 == t / 5} << i;
+        for (unsigned i = 0; i < 32; ++i)
+            same |= unsigned{i / 5 == t / 5} << i;
         CHECK(mine[3] == same);
         CHECK(mine[4] == ~0u);
         CHECK(mine[5] == 1u);
@@ -89,7 +90,8 @@ TEST("reductions, signed and unsigned") {
     Buffer<int> out(8);
     LAUNCH(reductions, 1, 32)(out.get());
     const int expected[] = {496 - 3200, -100, -69, 31, 64, 31, 0, 0};
-    for (size_t i = 0; i < 8; ++i) CHECK(out[i] == expected[i]);
+    for (size_t i = 0; i < 8; ++i)
+        CHECK(out[i] == expected[i]);
 }
 
 void halves(int* out) {
@@ -180,8 +182,12 @@ void custom_sum(simt::detail::WarpArg* const* lanes, uint32_t mask) {
 void custom(unsigned* out) {
     simt::detail::WarpArg arg{threadIdx.x, 0, 0, nullptr, custom_sum};
     if (threadIdx.x % 2)
-        simt::detail::warp_op(
-            simt::detail::WarpOp::custom, 0xaaaaaaaau, arg, "custom", __FILE__, __LINE__);
+        simt::detail::warp_op(simt::detail::WarpOp::custom,
+                              0xaaaaaaaau,
+                              arg,
+                              "custom",
+                              __FILE__,
+                              __LINE__);
     out[threadIdx.x] = static_cast<unsigned>(arg.out);
 }
 
@@ -195,7 +201,8 @@ TEST("a custom operation sees the lanes in its mask") {
 void partial_sum(float* out) {
     float v = 1.0f;
     if (threadIdx.x < 8)
-        for (unsigned o = 4; o > 0; o /= 2) v += __shfl_down_sync(0xffu, v, o);
+        for (unsigned o = 4; o > 0; o /= 2)
+            v += __shfl_down_sync(0xffu, v, o);
     out[threadIdx.x] = v;
 }
 
