@@ -90,7 +90,9 @@ std::string Json::dump() const {
 }
 
 const Json* Json::find(const std::string& key) const {
-    for (const Member& member : members()) {
+    const Object* object = std::get_if<Object>(&value_);
+    if (object == nullptr) return nullptr;
+    for (const Member& member : *object) {
         if (member.key == key) return &member.value;
     }
     return nullptr;
@@ -106,16 +108,14 @@ double Json::number(double otherwise) const {
     return number == nullptr ? otherwise : *number;
 }
 
-const Json::Array& Json::items() const {
-    static const Array kNone;
+Json::Array Json::items() const {
     const Array* array = std::get_if<Array>(&value_);
-    return array == nullptr ? kNone : *array;
+    return array == nullptr ? Array{} : *array;
 }
 
-const Json::Object& Json::members() const {
-    static const Object kNone;
+Json::Object Json::members() const {
     const Object* object = std::get_if<Object>(&value_);
-    return object == nullptr ? kNone : *object;
+    return object == nullptr ? Object{} : *object;
 }
 
 }  // namespace wb::bench

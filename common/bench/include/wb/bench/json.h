@@ -38,10 +38,10 @@ class Json {
     double number(double otherwise = 0.0) const;
 
     /// The elements; none if this is no array.
-    const Array& items() const;
+    Array items() const;
 
     /// The members; none if this is no object.
-    const Object& members() const;
+    Object members() const;
 
     /// JSON text. The first two levels of nesting get a line for each element, so that
     /// a diff of two files shows the rows that changed. NaN and infinity, which JSON

@@ -1,0 +1,201 @@
+#include <wb/bench/report.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "support.h"
+
+using namespace wb::bench;
+using wb::testing::contains;
+
+namespace {
+
+/// A row with a median of `us`.
+Row row_of(const std::string& rung, const std::string& size, double us) {
+    Row row;
+    row.exercise = "vector_add";
+    row.rung = rung;
+    row.idea = "one thread an element";
+    row.size = size;
+    row.timing.us = summarise({us - 1.0, us, us + 1.0});
+    row.ceiling = Ceiling::read2_write1;
+    row.work = 3e9;
+    row.ceiling_value = 3000.0;
+    return row;
+}
+
+Machine machine_of(const std::string& gpu) {
+    Machine machine;
+    machine.gpu = gpu;
+    machine.arch = "sm_90";
+    machine.sms = 132;
+    machine.memory_bytes = 80'000'000'000;
+    machine.l2_bytes = 50'000'000;
+    machine.cuda = "13.0";
+    machine.cuda_driver = "13.0";
+    return machine;
+}
+
+Json document_of(const std::string& gpu, const std::vector<Row>& rows) {
+    Json::Array items;
+    for (const Row& row : rows)
+        items.push_back(row_json(row, "2026-11-21"));
+    return document(machine_of(gpu),
+                    {{"driver", "580.1"}},
+                    {{Ceiling::copy, 2900.0}, {Ceiling::read2_write1, 3000.0}},
+                    2.5,
+                    items);
+}
+
+/// A folder of its own, removed at the end.
+class Folder {
+ public:
+    Folder() {
+        char name[] = "/tmp/wb_bench_XXXXXX";
+        if (mkdtemp(name) == nullptr) throw std::runtime_error("mkdtemp failed");
+        path_ = name;
+    }
+    ~Folder() { std::filesystem::remove_all(path_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+    std::string path_;
+};
+
+std::string contents(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("report: 3 GB in a millisecond are 3000 GB/s") {
+    const Row row = row_of("v1", "n = 1", 1000.0);
+    CHECK(row.rate() == 3000.0);
+    CHECK(row.percent() == 100.0);
+    CHECK(row_of("v1", "n = 1", 2000.0).percent() == 50.0);
+}
+
+TEST_CASE("report: 3 GFLOP in a millisecond are 3 TFLOP/s") {
+    Row row = row_of("v1", "n = 1", 1000.0);
+    row.ceiling = Ceiling::fp32;
+    row.ceiling_value = 60.0;
+    CHECK(row.rate() == 3.0);
+    CHECK(row.percent() == 5.0);
+    CHECK(row_json(row, "").find("tflops")->number() == 3.0);
+    CHECK(row_json(row, "").find("gbps") == nullptr);
+}
+
+TEST_CASE("report: without a ceiling, no percentage is claimed") {
+    Row row = row_of("v1", "n = 1", 1000.0);
+    row.ceiling_value = 0.0;
+    CHECK(row.percent() == 0.0);
+    CHECK(*row_json(row, "").find("percent") == Json());
+    CHECK_THAT(row_text(row), contains("3000.0      -\n"));
+    CHECK_THAT(problem_text(row), contains("2 reads + 1 write not measured"));
+}
+
+TEST_CASE("report: a line of the table") {
+    CHECK(row_text(row_of("vector_add_v1", "n = 1", 1000.0)) ==
+          "  vector_add_v1          one thread an element                1000.00    "
+          "0.2%    3000.0  100.0 %\n");
+}
+
+TEST_CASE("report: an idea that is too long is shortened, not wrapped") {
+    Row row = row_of("v1", "n = 1", 1000.0);
+    row.idea = std::string(100, 'x');
+    CHECK(row_text(row).size() == row_text(row_of("v1", "n = 1", 1000.0)).size());
+}
+
+TEST_CASE("report: a batch of launches and a hot cache are told") {
+    Row row = row_of("v1", "n = 1", 1000.0);
+    CHECK_THAT(problem_text(row), contains("L2 flushed"));
+    row.cache = Cache::hot;
+    row.timing.launches_a_sample = 16;
+    CHECK_THAT(problem_text(row), contains("L2 hot"));
+    CHECK_THAT(row_text(row), contains("(16 launches a sample)"));
+    CHECK(row_json(row, "").find("cache")->text() == "hot");
+    CHECK(row_json(row, "").find("launches_a_sample")->number() == 16.0);
+}
+
+TEST_CASE("report: the header names the machine, its clocks and its ceilings") {
+    const std::string text =
+        header_text(machine_of("NVIDIA H100"),
+                    {{"driver", "580.1"}, {"sm_clock", "1980 MHz"}},
+                    {{Ceiling::copy, 2900.4}, {Ceiling::fp32, 51.25}},
+                    2.5);
+    CHECK(text ==
+          "NVIDIA H100, sm_90, 132 SMs, 80.0 GB, L2 50.0 MB\n"
+          "CUDA 13.0 (driver's: 13.0), driver 580.1, sm_clock 1980 MHz\n"
+          "measured ceilings: copy 2900 GB/s | fp32 51.2 TFLOP/s\n"
+          "an empty kernel between two events: 2.5 us\n");
+}
+
+TEST_CASE("report: rows are replaced by exercise, rung and size, and kept otherwise") {
+    const Json old =
+        document_of("GPU", {row_of("v1", "n = 1", 10.0), row_of("v1", "n = 2", 20.0)});
+    const Json fresh =
+        document_of("GPU", {row_of("v1", "n = 2", 25.0), row_of("v2", "n = 2", 15.0)});
+    const Json both = merged(old, fresh);
+    const Json::Array rows = both.find("rows")->items();
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[0].find("median_us")->number() == 10.0);
+    CHECK(rows[1].find("median_us")->number() == 25.0);
+    CHECK(rows[2].find("rung")->text() == "v2");
+}
+
+TEST_CASE("report: ceilings that were not measured again are kept") {
+    const Json old = Json::parse(
+        "{\"machine\": {\"gpu\": \"GPU\"}, \"rows\": [], "
+        "\"ceilings\": {\"fp32\": {\"value\": 50}, \"copy\": {\"value\": 1}}}");
+    const Json both = merged(old, document_of("GPU", {}));
+    CHECK(both.find("ceilings")->find("fp32")->find("value")->number() == 50.0);
+    CHECK(both.find("ceilings")->find("copy")->find("value")->number() == 2900.0);
+}
+
+TEST_CASE("report: two GPUs do not share a file") {
+    const Json old = document_of("NVIDIA H100", {});
+    CHECK_THROWS_WITH(merged(old, document_of("NVIDIA H200", {})),
+                      contains("holds measurements of NVIDIA H100, these are of NVIDIA "
+                               "H200"));
+    CHECK_THROWS_WITH(merged(Json::parse("[]"), old), contains("no known GPU"));
+}
+
+TEST_CASE("report: a file is created, then merged into") {
+    const Folder folder;
+    const std::string path = folder.file("bench.json");
+    merge_into_file(path, document_of("GPU", {row_of("v1", "n = 1", 10.0)}));
+    merge_into_file(path, document_of("GPU", {row_of("v2", "n = 1", 20.0)}));
+    const Json result = Json::parse(contents(path));
+    CHECK(result.find("rows")->items().size() == 2);
+    CHECK(result.find("machine")->find("gpu")->text() == "GPU");
+    CHECK(result.find("machine")->find("driver")->text() == "580.1");
+    CHECK(result.find("ceilings")->find("empty kernel")->find("unit")->text() == "us");
+    CHECK_FALSE(std::filesystem::exists(path + ".partial"));
+}
+
+TEST_CASE("report: a file that is no measurement is left as it is") {
+    const Folder folder;
+    const std::string path = folder.file("notes.txt");
+    std::ofstream(path) << "my notes\n";
+    CHECK_THROWS_WITH(merge_into_file(path, document_of("GPU", {})),
+                      contains("notes.txt was left as it is: JSON, line 1"));
+    CHECK(contents(path) == "my notes\n");
+}
+
+TEST_CASE("report: a folder that does not exist is told") {
+    const Folder folder;
+    CHECK_THROWS_WITH(merge_into_file(folder.file("no/x.json"), document_of("GPU", {})),
+                      contains("cannot write"));
+}
+
+TEST_CASE("report: the date has the form of a date") {
+    CHECK(today().size() == 10);
+    CHECK(today()[4] == '-');
+}
