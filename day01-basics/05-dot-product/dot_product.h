@@ -15,9 +15,9 @@
 ///
 /// Traffic  reads 2 n * 4 B
 /// Error    in whatever order the terms are added, each passes one multiplication and
-/// at
-///          most n - 1 additions: |error| <= gamma_n * sum of |a[i] b[i]|, where
-///          gamma_n = n u / (1 - n u) and u = 2^-24 (Higham 2002, chapters 3 and 4)
+///          at most n - 1 additions: |error| <= gamma_n * sum of |a[i] b[i]|, where
+///          gamma_n = n u / (1 - n u), u = 2^-24, n u < 1 (Higham 2002, chapters 3, 4);
+///          for trees, which pass fewer, gamma of the steps on the longest way
 /// Throws   wb::InvalidArgument for a negative n, a null or a host pointer
 void dot_product(
     const float* a, const float* b, float* result, int64_t n, cudaStream_t stream);

@@ -69,11 +69,12 @@ __global__ void dot_product_v2_kernel(const float* a,  // [n]
                                       const float* b,  // [n]
                                       float* result,   // [1], 0 at the start
                                       int64_t n) {
-    __shared__ float s_sum[kThreads];
-    // TODO(learner): write this thread's product, or 0 past the end, into s_sum; halve
-    // the number of adding threads until s_sum[0] holds the block's sum, with a barrier
-    // before every step; let one thread add it to *result (about 10 lines)
+    // TODO(learner): in shared memory, an array s_sum of one float a thread. Write this
+    // thread's product into it, or 0 past the end; halve the number of adding threads
+    // until s_sum[0] holds the block's sum, with a barrier before every step; let one
+    // thread add that to *result (about 11 lines)
     // #solution
+    __shared__ float s_sum[kThreads];
     const int tid = threadIdx.x;
     const int64_t i = int64_t{blockIdx.x} * blockDim.x + tid;
     // Past the end there is no early return: every thread must reach every barrier,

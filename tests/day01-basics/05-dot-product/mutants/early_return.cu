@@ -1,5 +1,5 @@
-// Mutant: threads past the end return: they miss the barrier and leave old values
-// behind Rejected by: a small sum after a large one
+// Mutant: threads past the end return before the barrier, and write no zero
+// Rejected by: a small sum after a large one
 #include "dot_product.h"
 
 #include <wb/arguments.h>
