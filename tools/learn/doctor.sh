@@ -78,8 +78,9 @@ doctor_gpu() {
         absent nvcc "not found, not needed: the simulator runs the exercises"
     fi
     if names=$(gpu_names); then
-        driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)
-        found gpu "$(printf "%s" "$names" | sed "s/ (UUID.*//" | paste -s -d ";"), driver $driver"
+        names=$(sed 's/ (UUID.*//' <<<"$names" | paste -s -d ';')
+        driver=$(gpu_query driver_version)
+        found gpu "$names, driver $driver"
         [[ -n $nvcc ]] || absent gpu "to use it, install the CUDA toolkit"
     elif [[ $PRESET == cuda* ]]; then
         lacking gpu "--gpu was asked for, but nvidia-smi reports no GPU"

@@ -70,6 +70,7 @@ Options for every command:
   --yes          do not ask
   --no-color     plain text; so does the variable NO_COLOR
   -h             help on a command
+The variable WB_PRESET names any CMake preset instead: WB_PRESET=sim-debug ./learn
 TEXT
 }
 

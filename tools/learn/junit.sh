@@ -50,7 +50,7 @@ junit_lines() {
             status = attribute($0, "status")
             status = status == "run" ? "passed" : status == "fail" ? "failed" : "notrun"
         }
-        /<failure / { reason = attribute($0, "message"); if (status == "notrun") status = "failed" }
+        /<failure / { reason = attribute($0, "message"); status = "failed" }
         /<skipped / {
             reason = attribute($0, "message")
             # A test whose program is missing is "skipped" too, but nobody skipped it.

@@ -16,14 +16,24 @@ find_nvcc() {
     return 1
 }
 
-# gpu_names: prints one line per GPU that the driver offers; false when there is none. A
-# driver in a bad state can hang, hence the time limit.
+# run_nvidia_smi ARGS: under WSL it is not on PATH. A driver in a bad state can hang,
+# hence the time limit.
+run_nvidia_smi() {
+    local program
+    program=$(command -v nvidia-smi || command -v /usr/lib/wsl/lib/nvidia-smi) || return
+    timeout 20 "$program" "$@" 2>/dev/null
+}
+
+# gpu_names: prints one line per GPU that the driver offers; false when there is
+# none.
 gpu_names() {
     local list
-    command -v nvidia-smi >/dev/null || return 1
-    list=$(timeout 20 nvidia-smi -L 2>/dev/null) || return 1
+    list=$(run_nvidia_smi -L) || return 1
     [[ $list == GPU* ]] && printf '%s\n' "$list"
 }
+
+# gpu_query FIELD: what nvidia-smi says about the first GPU.
+gpu_query() { run_nvidia_smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
 
 # choose_preset: sets PRESET and BUILD_DIR; false, with a sentence, when --gpu was asked
 # for in vain.

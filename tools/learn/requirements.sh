@@ -27,9 +27,12 @@ compiler_version() {
          END { print clang ? "clang " clang : "g++ " gnu }' <<<"$macros"
 }
 
-# has_header COMPILER HEADER
+# has_header COMPILER HEADER: also where CMake would look besides the usual places.
 has_header() {
-    printf '#include <%s>\n' "$2" | "$1" -E -x c++ - >/dev/null 2>&1
+    local prefix prefixes include=()
+    IFS=: read -r -a prefixes <<<"${CMAKE_PREFIX_PATH:-}"
+    for prefix in "${prefixes[@]}"; do include+=(-I "$prefix/include"); done
+    printf '#include <%s>\n' "$2" | "$1" "${include[@]}" -E -x c++ - >/dev/null 2>&1
 }
 
 cmake_version() { cmake --version 2>/dev/null | awk 'NR == 1 { print $3 }'; }

@@ -2,6 +2,10 @@
 # root is apt-get.
 # shellcheck shell=bash
 
+# How apt-get puts it that there is no network, or that it never had one.
+APT_NO_NETWORK='resolve|failed to fetch|unable to (fetch|connect)|cannot initiate'
+APT_NO_NETWORK+='|unable to locate package'
+
 cmd_setup() {
     if (($# > 0)); then
         fail "./learn setup takes no argument but --yes."
@@ -80,7 +84,7 @@ run_apt() {
     fi
     if grep -q -i -E 'password is required|not in the sudoers|not allowed' "$log"; then
         fail "sudo was refused: run '$by_hand' yourself, or ask an administrator."
-    elif grep -q -i -E 'resolve|failed to fetch|unable to (fetch|connect)|cannot initiate|unable to locate package' "$log"; then
+    elif grep -q -i -E "$APT_NO_NETWORK" "$log"; then
         fail "The package server could not be reached (no network?): connect, or" \
             "install by other means, then run ./learn again ('$by_hand')."
     elif grep -q -i -E 'no space left|enough free space' "$log"; then

@@ -41,5 +41,6 @@ cmd_solution() {
     fi
     say "$file"
     next_step Compare "diff ${CHAPTER_FILE[$i]} $file"
-    next_step Use "./learn solution ${CHAPTER_NAME[$i]} --copy$( ((reveal)) && echo ' --reveal')"
+    if ((reveal)); then reveal=' --reveal'; else reveal=''; fi
+    next_step Use "./learn solution ${CHAPTER_NAME[$i]}$reveal --copy"
 }

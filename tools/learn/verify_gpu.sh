@@ -93,7 +93,7 @@ verify_build() {
     begin_part build
     if has_target conformance; then targets+=(conformance); fi
     if build_targets "${targets[@]}" -- -k 0; then
-        end_part build ok "nvcc $(nvcc_version), $(grep -c . "$BUILD_DIR/chapters.tsv") chapters"
+        end_part build ok "nvcc $(nvcc_version), ${#CHAPTER_NAME[@]} chapters"
     else
         report_build_failure '' | indent
         end_part build FAILED "see $BUILD_LOG"
@@ -124,7 +124,8 @@ verify_suite() {
     failed=$(($(junit_count "$junit" failed) + $(junit_count "$junit" notrun)))
     skipped=$(junit_count "$junit" skipped)
     while read -r name; do
-        junit_output "$junit" "$name" | grep -q 'sm_[0-9]' || unexplained=$((unexplained + 1))
+        junit_output "$junit" "$name" | grep -q 'sm_[0-9]' ||
+            unexplained=$((unexplained + 1))
     done < <(junit_names "$junit" skipped)
     test_summary "$junit" "$V_WORK/ctest.log"
     if ((passed > 0 && failed == 0 && unexplained == 0)); then

@@ -49,7 +49,7 @@ gpu_json() {
         clocks.max.sm clocks.max.mem power.limit temperature.gpu ecc.mode.current)
     printf '  "gpu": {'
     for field in "${fields[@]}"; do
-        value=$(nvidia-smi --query-gpu="$field" --format=csv,noheader 2>/dev/null | head -n 1)
+        value=$(gpu_query "$field")
         printf '"%s": %s' "$field" "$(json_text "${value:-unknown}")"
         [[ $field == "${fields[-1]}" ]] || printf ', '
     done

@@ -23,8 +23,11 @@ verify_sanitize() {
 }
 
 find_sanitizer() {
-    command -v compute-sanitizer ||
-        command -v "$(dirname "$(readlink -f "$(find_nvcc)")")/compute-sanitizer"
+    local toolkit
+    command -v compute-sanitizer && return
+    toolkit=$(dirname "$(readlink -f "$(find_nvcc)")")
+    command -v "$toolkit/compute-sanitizer" ||
+        command -v "$toolkit/../compute-sanitizer/compute-sanitizer"
 }
 
 # sanitize_all SANITIZER: every tool on every selected chapter, several at a time.
@@ -60,7 +63,7 @@ sanitize_one() {
     status=$?
     if ((status == 124)); then
         echo "not done after $SANITIZER_SECONDS s"
-    elif ! grep -q -E 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$base.log"; then
+    elif ! grep -q -E '(ERROR|RACECHECK) SUMMARY: 0 (errors|hazards)' "$base.log"; then
         grep -E '(ERROR|RACECHECK) SUMMARY' "$base.log" || echo 'no summary'
     elif ((status != 0)); then
         echo "the tests fail under it (exit status $status)"
