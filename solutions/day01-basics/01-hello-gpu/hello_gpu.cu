@@ -20,9 +20,9 @@
 /// The exception for a launch that CUDA refused.
 inline wb::CudaError refusal(cudaError_t error, int blocks, int threads) {
     return wb::CudaError(error,
-                         "a launch of " + std::to_string(blocks) + " blocks of " +
+                         "the launch <<<" + std::to_string(blocks) + ", " +
                              std::to_string(threads) +
-                             " threads was refused: " + cudaGetErrorName(error) + " (" +
+                             ">>> failed: " + cudaGetErrorName(error) + " (" +
                              cudaGetErrorString(error) + ")");
 }
 

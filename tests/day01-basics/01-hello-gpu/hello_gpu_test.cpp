@@ -15,8 +15,7 @@ namespace {
 using wb::testing::Grader;
 
 std::string launch_text(int blocks, int threads) {
-    return std::to_string(blocks) + " blocks of " + std::to_string(threads) +
-           " threads";
+    return "<<<" + std::to_string(blocks) + ", " + std::to_string(threads) + ">>>";
 }
 
 /// Fails the test case, in the learner's words.
@@ -100,7 +99,7 @@ void grade_refusal(int blocks, int threads) {
 }  // namespace
 
 TEST_CASE("every thread of one block writes its own number") {
-    grade_greetings(1, GENERATE(1, 31, 32, 33, 97, 1024));
+    grade_greetings(1, GENERATE(32, 1, 31, 33, 97, 1024));
 }
 
 TEST_CASE("the numbers go on from one block to the next") {
@@ -130,7 +129,7 @@ TEST_CASE("after a refused launch the next good one is not blamed") {
     for (const auto& [name, idea, hello] :
          wb::implementations("hello_gpu", hello_gpu)) {
         const std::string what = name + ", a refused launch and then a good one";
-        Grader grade(name, "4 blocks of 32 threads, after a launch that was refused");
+        Grader grade(name, "<<<4, 32>>> after a launch that was refused");
         int* d_greetings = grade.output<int>("greetings", {4, 32});
         expect_cuda_error(cudaErrorInvalidConfiguration, what, [&, hello = hello] {
             hello(d_greetings, 0, 32, nullptr);
@@ -171,7 +170,7 @@ TEST_CASE("an earlier error of somebody else is not blamed on the launch") {
 TEST_CASE("the launch goes to the caller's stream, and nobody waits for it") {
     for (const auto& [name, idea, hello] :
          wb::implementations("hello_gpu", hello_gpu)) {
-        const std::string what = name + ", 4 blocks of 32 threads, stream captured";
+        const std::string what = name + ", <<<4, 32>>> on a stream that is captured";
         Grader memory(name, what);
         int* d_greetings = memory.output<int>("greetings", {4, 32});
         // A stream that is being captured writes down what it is given, and refuses to
