@@ -53,23 +53,9 @@ build_targets() {
         show_command "${command[@]}"
         "${command[@]}" 2>&1 | tee "$BUILD_LOG" >&2
     else
-        NINJA_STATUS='[%f/%t] ' "${command[@]}" 2>&1 | tee "$BUILD_LOG" | build_progress
+        NINJA_STATUS='[%f/%t] ' "${command[@]}" 2>&1 | tee "$BUILD_LOG" |
+            show_progress building
     fi
-}
-
-# build_progress: a filter that turns ninja's lines "[3/12] Building ..." into one line
-# that counts on a terminal, into nothing elsewhere.
-build_progress() {
-    local line shown=0
-    while IFS= read -r line; do
-        if [[ -t 1 && $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
-            printf '\r%s  building %s of %s%s' "$DIM" "${BASH_REMATCH[1]}" \
-                "${BASH_REMATCH[2]}" "$PLAIN"
-            shown=1
-        fi
-    done
-    # Wipe the line: what follows is the verdict.
-    if ((shown)); then printf '\r%*s\r' 40 ''; fi
 }
 
 # build_log_text: what the compilers said in the last build, without ninja's own lines

@@ -13,7 +13,7 @@ cmd_dev() {
     build_targets workbook -- -k 0 || report_build_failure '' | indent
     junit=$ROOT/$BUILD_DIR/dev-junit.xml
     rm -f "$junit"
-    run_logged "$log" ctest --test-dir "$BUILD_DIR" -L '^dev$' \
+    run_tests "$log" --test-dir "$BUILD_DIR" -L '^dev$' \
         -j "$(parallel_jobs)" --no-tests=error --output-on-failure \
         --output-junit "$junit"
     test_summary "$junit" "$log"

@@ -78,7 +78,7 @@ doctor_gpu() {
         absent nvcc "not found, not needed: the simulator runs the exercises"
     fi
     if names=$(gpu_names); then
-        names=$(sed 's/ (UUID.*//' <<<"$names" | paste -s -d ';')
+        names=$(printf '%s' "$names" | sed 's/ (UUID.*//' | paste -s -d ';')
         driver=$(gpu_query driver_version)
         found gpu "$names, driver $driver"
         [[ -n $nvcc ]] || absent gpu "to use it, install the CUDA toolkit"

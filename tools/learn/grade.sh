@@ -43,7 +43,7 @@ case_pattern() { printf '^%s\\.' "${1//./\\.}"; }
 # tests were found" nor "all were skipped" counts as passed, though CTest ends with 0.
 run_cases() {
     rm -f "$G_JUNIT"
-    run_logged "$G_CTEST_LOG" ctest --test-dir "$BUILD_DIR" \
+    run_tests "$G_CTEST_LOG" --test-dir "$BUILD_DIR" \
         -R "$(case_pattern "$1")" -L '^learner$' -j 2 --no-tests=error \
         --output-junit "$G_JUNIT"
     if [[ ! -f $G_JUNIT ]]; then

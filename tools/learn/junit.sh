@@ -86,8 +86,3 @@ junit_output() {
         $1 == "T" { on = $2 == name; next }
         on { sub(/^O\t/, ""); print }'
 }
-
-# junit_reason FILE NAME: why CTest says it failed ("Timeout", "SEGFAULT"), often empty.
-junit_reason() {
-    junit_lines "$1" | awk -F '\t' -v name="$2" '$1 == "T" && $2 == name { print $5 }'
-}

@@ -120,3 +120,27 @@ wrapped() {
             print line
         }'
 }
+
+# show_progress WORD: a filter that turns ninja's lines "[3/12] Building ..." and ctest's
+# " 3/12 Test ..." into one line that counts on a terminal, into nothing elsewhere.
+show_progress() {
+    local line shown=0
+    while IFS= read -r line; do
+        if [[ -t 1 && $line =~ ^\[?\ *([0-9]+)/([0-9]+)(\]|\ Test) ]]; then
+            printf '\r%s  %s %s of %s%s' "$DIM" "$1" "${BASH_REMATCH[1]}" \
+                "${BASH_REMATCH[2]}" "$PLAIN"
+            shown=1
+        fi
+    done
+    # Wipe the line: what follows is the verdict.
+    if ((shown)); then printf '\r%*s\r' 40 ''; fi
+}
+
+# run_tests LOG ARGS: runs ctest with its output in LOG and its progress on a terminal.
+run_tests() {
+    local log=$1
+    shift
+    mkdir -p "${log%/*}" || return
+    show_command ctest "$@"
+    ctest "$@" 2>&1 | tee "$log" | show_progress testing
+}
