@@ -54,7 +54,8 @@ std::string shape(const Config& c) {
 
 bool has_shape(const Config& c, const char* name) {
     const auto wrong = [&](const std::string& why) {
-        refuse(cudaErrorInvalidConfiguration, c, name, shape(c) + ": " + why);
+        // CUDA 13's code, read off an H100; CUDA 12 said cudaErrorInvalidConfiguration.
+        refuse(cudaErrorInvalidValue, c, name, shape(c) + ": " + why);
         return false;
     };
     const uint64_t threads = uint64_t{c.block.x} * c.block.y * c.block.z;
@@ -296,7 +297,7 @@ void launch(const Config& config, const Body& body) {
     if (in_kernel()) return launch_child(config, body);
     if (is_captured(config.stream)) return record(config, body);
     own_worker();
-    ensure_signal_handlers();
+    ensure_signal_handlers(now());
     ensure_watchdog();
     const std::lock_guard lock(g_launch_mutex);
     execute(config, body);

@@ -5,6 +5,8 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 
+#include <cmath>
+
 #include "kernels.h"
 
 namespace {

@@ -19,7 +19,7 @@ CONFORMANCE(barriers_in_a_loop) {
         s[threadIdx.x] = 1;
         for (int stride = 128; stride > 0; stride /= 2) {
             __syncthreads();
-            if (threadIdx.x < stride) s[threadIdx.x] += s[threadIdx.x + stride];
+            if (int(threadIdx.x) < stride) s[threadIdx.x] += s[threadIdx.x + stride];
         }
         if (threadIdx.x == 0) *out = s[0];
     });
