@@ -36,7 +36,7 @@ class Pool {
  private:
     void serve() {
         Worker& w = own_worker();
-        ensure_signal_handlers();
+        ensure_signal_handlers(now());
         uint64_t seen = 0;
         std::unique_lock lock(mutex_);
         for (;;) {

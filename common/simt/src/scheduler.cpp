@@ -90,8 +90,15 @@ void Worker::run(Launch& l) {
         }
     }
     watched.store(nullptr, std::memory_order_release);
-    requested = 0;
-    if (fault_ && !l.aborted.exchange(true)) report(l, *fault_);
+    requested = kNone;
+    if (fault_ && !l.aborted.exchange(true)) {
+        for_each_worker(
+            [](Worker& w, void* which) {
+                if (w.watched == which) w.requested = kLeave;
+            },
+            &l);
+        report(l, *fault_);
+    }
     if (l.config->cooperative) {
         const std::lock_guard lock(l.mutex);
         --l.workers_active;
@@ -229,9 +236,8 @@ void Worker::yield() {
 // ----------------------------------------------------------
 
 Thread* Worker::next_thread() {
-    if (launch->aborted.load(std::memory_order_relaxed)) abandon(nullptr);
-    if (requested.load(std::memory_order_relaxed) == kTimeOut) [[unlikely]]
-        abandon(make_time_out(*this));
+    if (requested.load(std::memory_order_relaxed) >= kTimeOut) [[unlikely]]
+        abandon(requested == kLeave ? nullptr : make_time_out(*this));
     if (!ready_.random()) {
         if (Thread* t = ready_.pop()) return t;
     } else {
@@ -362,7 +368,7 @@ void Worker::finish_thread() {
     Block& b = *t->block;
     t->state = State::done;
     if (t->copies) discard_copies(*t);
-    note_finished();
+    note_progress();
     Warp& warp = b.warps[t->rank / 32];
     warp.alive &= ~(1u << (t->rank & 31));
     --b.alive;
@@ -374,6 +380,7 @@ void Worker::finish_thread() {
 }
 
 void Worker::close_block(Block* b) {
+    note_finished();
     check_shared(*this, *b);
     resident_.erase(std::find(resident_.begin(), resident_.end(), b));
     if (starting_ == b) starting_ = nullptr;

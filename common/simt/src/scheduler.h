@@ -36,21 +36,20 @@ enum class State : uint8_t {
 };
 
 /// A CUDA thread. Meaningful from its start on.
-struct Thread {
+struct alignas(64) Thread {
     Thread* next = nullptr;  // in the queue that it is in
     Block* block = nullptr;
     Fiber* fiber = nullptr;
+    CopyQueue* copies = nullptr;  // of cp.async, in flight
     uint3 index{};
     uint32_t rank = 0;
     State state = State::done;
-    WarpOp warp_op{};  // what it waits in, and where
-    uint32_t mask = 0;
+    uint32_t mask = 0;  // what it waits in, and where
+    int line = 0;
+    uint32_t result = 0;
     const char* op = nullptr;
     const char* file = nullptr;
-    int line = 0;
     const void* place = nullptr;
-    uint32_t result = 0;
-    CopyQueue* copies = nullptr;  // of cp.async, in flight
 };
 
 inline void ThreadList::push(Thread* thread) {
@@ -229,12 +228,12 @@ class Worker {
     volatile bool in_runtime = true;
     unsigned spins = 0;
 
-    // For the watchdog.
+    // For the watchdog, and for a worker whose block has failed.
     pthread_t os_thread;
     std::atomic<Launch*> watched{nullptr};
     uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
     uint64_t finished() const { return finished_.load(std::memory_order_relaxed); }
-    std::atomic<int> requested{0};  // what the watchdog asks for, see watchdog.h
+    std::atomic<int> requested{0};  // a Request, see signals.h
 
  private:
     static void fiber_main();

@@ -17,6 +17,7 @@ namespace {
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 // Its default action is to ignore it, and nearly nobody uses it.
 constexpr int kInterrupt = SIGURG;
+constexpr double kRecent = 5e-6;  // seconds
 constexpr size_t kStackBytes = 64 * 1024;
 // A thread that is in a library function may hold its locks: try again so many times.
 constexpr int kPatience = 50;
@@ -136,9 +137,10 @@ void on_interrupt(int, siginfo_t*, void* context) {
         w->in_runtime = true;
         w->yield();
         w->in_runtime = false;
-    } else if (request == kTimeOut && (in_program(pc) || ++patience > kPatience)) {
+    } else if (request >= kTimeOut && (in_program(pc) || ++patience > kPatience)) {
         patience = 0;
         w->in_runtime = true;
+        if (request == kLeave) w->abandon(nullptr);
         auto fault = make_time_out(*w);
         fault->frames = frames_from(pc);
         w->abandon(std::move(fault));
@@ -186,11 +188,19 @@ void find_program() {
 
 }  // namespace
 
-void ensure_signal_handlers() {
-    ensure_stack();
+void ensure_signal_handlers(double time) {
+    static thread_local double last = 0;
+    const bool recent = time - last < kRecent;
+    last = time;
+    if (recent) return;
+    static thread_local bool has_stack = false;
+    if (!has_stack) ensure_stack();
+    has_stack = true;
     struct sigaction current;
     sigaction(SIGSEGV, nullptr, &current);
     if ((current.sa_flags & SA_SIGINFO) && current.sa_sigaction == on_exception) return;
+    // Whoever replaces the handlers may replace the stack, and only then.
+    ensure_stack();
     find_program();
     struct sigaction mine {};
     // No signal is blocked while a handler runs, because handlers end in a switch to

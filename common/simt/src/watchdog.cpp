@@ -84,8 +84,9 @@ class Watchdog {
         }
         busy_ = true;
         if (workers_[&w].observe(w.progress(), time_) > kPreemptAfter &&
-            w.requested != kTimeOut)
+            w.requested < kTimeOut)
             ask(w, kPreempt);
+        if (w.requested >= kTimeOut) interrupt(w.os_thread);  // it has not listened yet
     }
 
     double time_ = 0;

@@ -9,11 +9,12 @@ namespace {
 using test::Buffer;
 using test::here;
 
-#define HERE test::here(__FILE__, __LINE__)
+#define NEXT_LINE test::here(__FILE__, __LINE__ + 1)
 
-// Each kernel notes the line of its mistake, so that the report can be checked.
+// Each kernel notes the line of its mistake, the next one, so that the report can be
+// checked.
 int g_line = 0;
-#define MISTAKE g_line = __LINE__
+#define MISTAKE g_line = __LINE__ + 1
 
 std::string mistake() {
     return "at " + here(__FILE__, g_line) + ": ";
@@ -28,7 +29,7 @@ void write_at(float* p, long i) {
 
 TEST("an access past the end names allocation, kernel, block, thread and line") {
     Buffer<float> data(1024);
-    const std::string launch = HERE;
+    const std::string launch = NEXT_LINE;
     LAUNCH(write_at, 3, 32)(data.get(), 1024 + 25);
     CHECK(test::take_fault() == cudaErrorIllegalAddress);
     CHECK(test::report_contains("kernel write_at launched at " + launch));
@@ -256,8 +257,8 @@ struct Row {
 };
 
 void overrun_shared(int i) {
-    Row& row = simt::shared<Row>("row");
     MISTAKE;
+    Row& row = simt::shared<Row>("row");
     if (threadIdx.x == 3) row.v[i] = 1.0f;
 }
 
