@@ -1,0 +1,87 @@
+#define TEST_GROUP "errors"
+#include "check.h"
+
+#include <cstring>
+#include <thread>
+
+TEST(names_and_texts) {
+    EXPECT(std::strcmp(cudaGetErrorName(cudaSuccess), "cudaSuccess") == 0);
+    EXPECT(std::strcmp(cudaGetErrorString(cudaSuccess), "no error") == 0);
+    EXPECT(std::strcmp(cudaGetErrorName(cudaErrorIllegalAddress),
+                       "cudaErrorIllegalAddress") == 0);
+    EXPECT(std::strcmp(cudaGetErrorString(cudaErrorIllegalAddress),
+                       "an illegal memory access was encountered") == 0);
+    EXPECT(std::strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument") ==
+           0);
+    EXPECT(std::strcmp(cudaGetErrorString(cudaErrorMemoryAllocation),
+                       "out of memory") == 0);
+    EXPECT(std::strcmp(cudaGetErrorString(cudaErrorInvalidConfiguration),
+                       "invalid configuration argument") == 0);
+    EXPECT(std::strcmp(cudaGetErrorName(static_cast<cudaError_t>(12345)),
+                       "unrecognized error code") == 0);
+    EXPECT(std::strcmp(cudaGetErrorString(static_cast<cudaError_t>(12345)),
+                       "unrecognized error code") == 0);
+}
+
+TEST(numbers) {
+    EXPECT(cudaErrorInvalidValue == 1);
+    EXPECT(cudaErrorMemoryAllocation == 2);
+    EXPECT(cudaErrorInvalidConfiguration == 9);
+    EXPECT(cudaErrorInvalidPitchValue == 12);
+    EXPECT(cudaErrorInvalidSymbol == 13);
+    EXPECT(cudaErrorInvalidMemcpyDirection == 21);
+    EXPECT(cudaErrorInvalidDeviceFunction == 98);
+    EXPECT(cudaErrorInvalidDevice == 101);
+    EXPECT(cudaErrorInvalidResourceHandle == 400);
+    EXPECT(cudaErrorNotReady == 600);
+    EXPECT(cudaErrorIllegalAddress == 700);
+    EXPECT(cudaErrorAssert == 710);
+    EXPECT(cudaErrorLaunchFailure == 719);
+    EXPECT(cudaErrorCooperativeLaunchTooLarge == 720);
+    EXPECT(cudaErrorStreamCaptureUnsupported == 900);
+    EXPECT(cudaErrorUnknown == 999);
+}
+
+TEST(last_error_is_kept_until_it_is_taken) {
+    (void)cudaGetLastError();
+    EXPECT(cudaSetDevice(1000) == cudaErrorInvalidDevice);
+    int device = -1;
+    EXPECT(cudaGetDevice(&device) == cudaSuccess);  // success does not clear it
+    EXPECT(cudaPeekAtLastError() == cudaErrorInvalidDevice);
+    EXPECT(cudaPeekAtLastError() == cudaErrorInvalidDevice);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidDevice);
+    EXPECT(cudaGetLastError() == cudaSuccess);
+    EXPECT(cudaPeekAtLastError() == cudaSuccess);
+}
+
+TEST(last_error_belongs_to_the_host_thread) {
+    (void)cudaGetLastError();
+    EXPECT(cudaSetDevice(1000) == cudaErrorInvalidDevice);
+    cudaError_t other = cudaErrorUnknown;
+    std::thread([&] { other = cudaGetLastError(); }).join();
+    EXPECT(other == cudaSuccess);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidDevice);
+}
+
+__global__ void does_nothing() {}
+
+TEST(an_impossible_launch_is_seen_by_get_last_error) {
+    (void)cudaGetLastError();
+    does_nothing<<<1, 2000>>>();
+    EXPECT(cudaPeekAtLastError() == cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+    does_nothing<<<0, 32>>>();
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    does_nothing<<<1, 32, 1 << 20>>>();
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    does_nothing<<<1, 32>>>();
+    EXPECT(cudaGetLastError() == cudaSuccess);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST(error_enum_has_its_tag) {
+    enum cudaError tagged = cudaErrorInvalidValue;
+    const cudaError_t same = tagged;
+    EXPECT(same == cudaErrorInvalidValue);
+}
