@@ -7,6 +7,7 @@
 #include <wb/launch.h>
 
 #include <algorithm>
+#include <cstdint>
 
 /// Threads of a block of v1: a row of 32, one warp, is one contiguous piece of memory.
 constexpr int kBlockX = 32;

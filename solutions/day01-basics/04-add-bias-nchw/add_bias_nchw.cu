@@ -2,10 +2,10 @@
 // #solution
 //
 // The ladder:
-//   v1  a grid of three dimensions  x over columns, y over rows, z over the N * C
-//   planes v2  a flat grid                 one thread an element; c is found by
-//   division v3  four elements a thread      float4 within a plane, one division for
-//   four
+//   v1  a grid of three dimensions  x over columns, y over rows, z over N * C planes
+//   v2  a flat grid                 one thread an element; c is found by division
+//   v3  four elements a thread      float4 within a plane, one division for four
+//   v4  float4 across planes        c is carried on, and divided for in 32 bits
 // #end
 #include "add_bias_nchw.h"
 
@@ -18,6 +18,7 @@
 #include <wb/launch.h>
 
 #include <algorithm>
+#include <cstdint>
 
 /// Threads of a block of v1: a row of 32, one warp, is one contiguous piece of memory.
 constexpr int kBlockX = 32;
@@ -27,7 +28,7 @@ constexpr int kBlockY = 8;
 constexpr int64_t kMaxGridYZ = 65535;
 // #solution
 
-/// Threads in a block of v2 and v3.
+/// Threads in a block of v2, v3 and v4.
 constexpr int kThreads = 256;
 // #end
 
@@ -181,6 +182,95 @@ static void add_bias_nchw_v3(const float* x,
 }
 // #endregion v3-launch
 WB_RUNG(add_bias_nchw, add_bias_nchw_v3, "float4: four elements a thread");
+
+// #region v4-kernel
+/// add_bias_nchw_v4: four neighbouring elements a thread, whatever the plane's size.
+///
+/// One division finds the plane of the first element; the next three are at most one
+/// step further, in the next plane when this one ends.
+///
+/// @tparam Index  an unsigned type that holds count: a division of 64-bit numbers takes
+///                several times as many instructions as one of 32-bit numbers
+///
+/// Launch   grid ceil_div(count / 4 + 1, kThreads), block kThreads; the one extra
+///          thread does the count % 4 last elements
+template <class Index>
+__global__ void add_bias_nchw_v4_kernel(const float* x,     // [count] 16-byte aligned
+                                        const float* bias,  // [C]
+                                        float* y,           // [count] 16-byte aligned
+                                        Index count,        // N C H W
+                                        Index C,
+                                        Index plane_size  // H W
+) {
+    const Index v = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const Index num_vectors = count / 4;
+    if (v > num_vectors) return;
+    const Index plane = 4 * v / plane_size;
+    Index place = 4 * v - plane * plane_size;  // within the plane
+    Index c = plane % C;
+    const auto next_bias = [&] {
+        const float b = bias[c];
+        if (++place == plane_size) {
+            place = 0;
+            if (++c == C) c = 0;
+        }
+        return b;
+    };
+    if (v < num_vectors) {
+        float4 r = reinterpret_cast<const float4*>(x)[v];
+        r.x += next_bias();
+        r.y += next_bias();
+        r.z += next_bias();
+        r.w += next_bias();
+        reinterpret_cast<float4*>(y)[v] = r;
+    } else {
+        for (Index i = 4 * v; i < count; ++i)
+            y[i] = x[i] + next_bias();
+    }
+}
+// #endregion v4-kernel
+
+// #region v4-launch
+template <class Index>
+static void launch_add_bias_nchw_v4(const float* x,
+                                    const float* bias,
+                                    float* y,
+                                    int64_t count,
+                                    int64_t C,
+                                    int64_t plane_size,
+                                    cudaStream_t stream) {
+    const unsigned blocks = wb::grid_size(count / 4 + 1, kThreads);
+    const auto kernel = add_bias_nchw_v4_kernel<Index>;
+    kernel<<<blocks, kThreads, 0, stream>>>(x,
+                                            bias,
+                                            y,
+                                            static_cast<Index>(count),
+                                            static_cast<Index>(C),
+                                            static_cast<Index>(plane_size));
+    CUDA_CHECK_LAUNCH();
+}
+
+static void add_bias_nchw_v4(const float* x,
+                             const float* bias,
+                             float* y,
+                             int64_t N,
+                             int64_t C,
+                             int64_t H,
+                             int64_t W,
+                             cudaStream_t stream) {
+    if (!is_aligned_for_float4(x) || !is_aligned_for_float4(y)) {
+        return add_bias_nchw_v2(x, bias, y, N, C, H, W, stream);
+    }
+    const int64_t count = N * C * H * W;
+    // The threads left over in the last block compute an index too: it must fit as well.
+    if (count + 4 * kThreads <= UINT32_MAX) {
+        launch_add_bias_nchw_v4<uint32_t>(x, bias, y, count, C, H * W, stream);
+    } else {
+        launch_add_bias_nchw_v4<uint64_t>(x, bias, y, count, C, H * W, stream);
+    }
+}
+// #endregion v4-launch
+WB_RUNG(add_bias_nchw, add_bias_nchw_v4, "float4 across planes, 32-bit division");
 // #end
 
 // #region contract
@@ -199,7 +289,7 @@ void add_bias_nchw(const float* x,
     if (count == 0) return;  // an image without rows, a batch without images, ...
     arguments.device("x", x, count).device("bias", bias, C).device("y", y, count);
     // #solution
-    add_bias_nchw_v3(x, bias, y, N, C, H, W, stream);
+    add_bias_nchw_v4(x, bias, y, N, C, H, W, stream);
     // #end
     // #starter add_bias_nchw_v1(x, bias, y, N, C, H, W, stream);
 }
