@@ -7,8 +7,11 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -47,28 +50,31 @@ Outcome outcome_of(const std::string& what, const std::function<void()>& call) {
     return {};
 }
 
-/// Up to CUDA 12 a launch of an impossible shape is an invalid configuration; CUDA 13
-/// calls it an invalid value.
-bool is_refused_launch(cudaError_t code) {
-    return code == cudaErrorInvalidConfiguration || code == cudaErrorInvalidValue;
-}
-
-/// The call must throw a wb::CudaError with CUDA's code and its name in the message.
-void expect_refused_launch(const std::string& what, const std::function<void()>& call) {
+/// The call must throw a wb::CudaError that carries one of these codes, and names it.
+void expect_cuda_error(const std::vector<cudaError_t>& codes,
+                       const std::string& what,
+                       const std::function<void()>& call) {
+    const std::string wanted = cudaGetErrorName(codes.front());
     const Outcome outcome = outcome_of(what, call);
     if (outcome.code == cudaSuccess) {
-        report(what, "CUDA refuses this launch, but nothing was thrown");
+        report(what, "CUDA refuses this with " + wanted + ", but nothing was thrown");
     }
     const std::string name = cudaGetErrorName(outcome.code);
-    if (!is_refused_launch(outcome.code)) {
+    if (std::find(codes.begin(), codes.end(), outcome.code) == codes.end()) {
         report(what,
-               "the exception should carry the launch's own error, but its code is " +
-                   name);
+               "the exception should carry " + wanted + ", but its code is " + name);
     }
     if (outcome.message.find(name) == std::string::npos) {
         report(what, "the message does not name " + name + ": " + outcome.message);
     }
 }
+
+/// CUDA 13 calls a launch of an impossible shape an invalid value; up to CUDA 12 it was
+/// an invalid configuration.
+const std::vector<cudaError_t> kRefusedLaunch =
+    CUDART_VERSION >= 13000
+        ? std::vector{cudaErrorInvalidValue, cudaErrorInvalidConfiguration}
+        : std::vector{cudaErrorInvalidConfiguration, cudaErrorInvalidValue};
 
 /// Every thread's greeting arrives, in its own element.
 void grade_greetings(int blocks, int threads) {
@@ -93,7 +99,8 @@ void grade_refusal(int blocks, int threads) {
          wb::implementations("hello_gpu", hello_gpu)) {
         Grader memory(name, launch_text(blocks, threads));
         int* d_greetings = memory.output<int>("greetings", {blocks, threads});
-        expect_refused_launch(
+        expect_cuda_error(
+            kRefusedLaunch,
             name + ", " + launch_text(blocks, threads),
             [&, hello = hello] { hello(d_greetings, blocks, threads, nullptr); });
     }
@@ -134,7 +141,7 @@ TEST_CASE("after a refused launch the next good one is not blamed") {
         const std::string what = name + ", a refused launch and then a good one";
         Grader grade(name, "<<<4, 32>>> after a launch that was refused");
         int* d_greetings = grade.output<int>("greetings", {4, 32});
-        expect_refused_launch(what, [&, hello = hello] {
+        expect_cuda_error(kRefusedLaunch, what, [&, hello = hello] {
             hello(d_greetings, 0, 32, nullptr);
         });
         const cudaError_t left = cudaGetLastError();
@@ -277,7 +284,7 @@ TEST_CASE("a device that does not exist is an error, not an empty description") 
     int count = 0;
     CUDA_CHECK(cudaGetDeviceCount(&count));
     for (const int device : {count, -1}) {
-        expect_cuda_error(cudaErrorInvalidDevice,
+        expect_cuda_error({cudaErrorInvalidDevice},
                           "describe_device(" + std::to_string(device) + ") with " +
                               std::to_string(count) + " devices",
                           [&] { (void)describe_device(device); });

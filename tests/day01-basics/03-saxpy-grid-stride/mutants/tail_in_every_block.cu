@@ -1,5 +1,5 @@
-// Mutant: each block adds to the tail, so that it is updated several times
-// Rejected by: a prime number of elements, so that nothing divides evenly
+// Mutant: every block updates the tail, so that it is updated several times
+// Rejected by: a million elements and one more
 #include "saxpy_grid_stride.h"
 
 #include <wb/arguments.h>
