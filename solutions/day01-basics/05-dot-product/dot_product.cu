@@ -6,8 +6,7 @@
 //   v2  a tree in shared memory   the block adds up first: one atomic a block
 //   v3  a grid-stride loop        the thread adds up before that: at most 1024 atomics
 //   v4  float4                    four products a step, 16 bytes an access
-//   v5  two kernels, no atomics   partial sums in a fixed order: the same bits each
-//   time
+//   v5  two kernels, no atomics   partial sums in a fixed order: always the same bits
 // #end
 #include "dot_product.h"
 

@@ -72,6 +72,15 @@ TEST_CASE("planes of an odd size in a batch that divides by four") {
     grade_bias(Shape{4, 3, 3, 5});
 }
 
+TEST_CASE("planes of fewer than four elements") {
+    // A float4 holds several channels here, and may end in the next image.
+    grade_bias(GENERATE(as<Shape>(),
+                        Shape{5, 3, 1, 1},
+                        Shape{4, 5, 1, 2},
+                        Shape{3, 7, 3, 1},
+                        Shape{9, 1, 1, 1}));
+}
+
 TEST_CASE("more planes than a grid is deep") {
     // 65,535 is the most that gridDim.y and gridDim.z can be. The first shape is the
     // last stage of a ResNet-50, 2048 channels, with 32 images: one plane too many.
