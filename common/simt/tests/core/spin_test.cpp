@@ -126,8 +126,8 @@ int g_line = 0;
 
 void endless(volatile int* p) {
     g_line = __LINE__ + 1;
-    while (p[0] == 0)
-        p[1] = p[1] + 1;
+    while (p[0] == 0) {
+    }
 }
 void endless_polling(int* p) {
     while (atomicAdd(p, 0) == 0) {
