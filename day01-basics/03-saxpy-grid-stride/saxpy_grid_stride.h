@@ -9,7 +9,8 @@
 ///
 /// @param alpha       any float; no shortcut for 0: a NaN in x shows in y
 /// @param x           [n] device memory, read only
-/// @param y           [n] device memory, updated; may be x itself
+/// @param y           [n] device memory, updated; may be x itself, but must not overlap
+///                    it in any other way
 /// @param n           >= 0; 0 is legal and launches nothing
 /// @param num_blocks  >= 1, the number of blocks that the grid has, whatever n is; the
 ///                    result does not depend on it
