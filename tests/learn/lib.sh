@@ -74,6 +74,16 @@ check() {
     if ! "$@"; then complain "$description"; fi
 }
 
+# has_terminals: can this machine pretend a terminal? Some containers cannot.
+has_terminals() {
+    if [[ $(script -qec 'test -t 1 && echo yes' /dev/null 2>/dev/null </dev/null) == yes* ]]
+    then
+        return 0
+    fi
+    echo 'no pseudo terminals here: what needs one was not tested'
+    return 1
+}
+
 finish() {
     if ((FAILURES > 0)); then
         echo "$FAILURES checks failed"

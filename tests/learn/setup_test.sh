@@ -132,7 +132,7 @@ SUDO_USER=ada learn_there map
 expect 'Run it as ada'
 
 # On a terminal it asks, and no means no.
-if command -v script >/dev/null; then
+if has_terminals; then
     fake_machine
     rm "$FAKE/ninja"
     OUTPUT=$(PATH=$FAKE CUDA_HOME=/nowhere "$(command -v script)" -qec './learn setup' \
