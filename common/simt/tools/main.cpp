@@ -1,18 +1,19 @@
 // simt_rewrite: turns preprocessed CUDA C++ into plain C++.
 //
-//     g++ -E -x c++ kernels.cu | simt_rewrite > kernels.ii
+//     g++ -E -x c++ kernels.cu -o kernels.ii && simt_rewrite kernels.ii > rewritten.ii
 //
 // After the preprocessor there are no comments, macros are expanded, headers are
 // included, and `# 12 "kernels.cu"` markers lead compilers and debuggers to the user's
 // file. Text is inserted or blanked only: no line ever moves.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 
 #include "calls.h"
 #include "kernels.h"
+#include "merge.h"
 #include "ptx.h"
 #include "shared.h"
 #include "words.h"
@@ -20,9 +21,20 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: simt_rewrite [--rdc] [FILE]\n"
-    "Rewrites preprocessed CUDA C++ (FILE or standard input) to plain C++.\n"
-    "  --rdc  relocatable device code: __device__ variables are shared between files\n";
+    "usage: simt_rewrite [--rdc] [--host HOST_FILE] FILE\n"
+    "Rewrites preprocessed CUDA C++ to plain C++ on standard output.\n"
+    "  --rdc   relocatable device code: __device__ variables are shared between files\n"
+    "  --host  the same source preprocessed without __CUDA_ARCH__\n";
+
+/// The text of a file; ends the program if it cannot be read.
+std::string read_file(const char* path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        std::fprintf(stderr, "simt_rewrite: cannot read %s\n", path);
+        std::exit(1);
+    }
+    return {std::istreambuf_iterator<char>(file), {}};
+}
 
 /// All passes over one translation unit; false after an error.
 bool rewrite(rewriter::Source& source, bool relocatable) {
@@ -46,9 +58,12 @@ bool rewrite(rewriter::Source& source, bool relocatable) {
 int main(int argc, char** argv) {
     bool relocatable = false;
     const char* path = nullptr;
+    const char* host_path = nullptr;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--rdc") == 0) {
             relocatable = true;
+        } else if (std::strcmp(argv[i], "--host") == 0 && i + 1 < argc) {
+            host_path = argv[++i];
         } else if (argv[i][0] == '-' || path) {
             std::fputs(kUsage, stderr);
             return 2;
@@ -56,17 +71,12 @@ int main(int argc, char** argv) {
             path = argv[i];
         }
     }
-    std::string text;
-    if (path) {
-        std::ifstream file(path, std::ios::binary);
-        if (!file) {
-            std::fprintf(stderr, "simt_rewrite: cannot read %s\n", path);
-            return 1;
-        }
-        text.assign(std::istreambuf_iterator<char>(file), {});
-    } else {
-        text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    if (!path) {
+        std::fputs(kUsage, stderr);
+        return 2;
     }
+    std::string text = read_file(path);
+    if (host_path) text = rewriter::merge_sides(std::move(text), read_file(host_path));
     rewriter::Source source(std::move(text));
     if (!rewrite(source, relocatable)) return 1;
     const std::string result = source.result();
