@@ -40,10 +40,10 @@ struct DeviceModel {
 };
 
 /// The model of the architecture that the program was compiled for (sm_80 unless the
-/// program's files say otherwise through __CUDA_ARCH__).
+/// program is compiled with another -arch).
 const DeviceModel& device_model();
 
-/// Called before main by every file that includes cuda_runtime.h, with __CUDA_ARCH__ (800
+/// Called before main by every file that simt-c++ compiles, with the value of -arch (800
 /// for sm_80). The newest architecture wins.
 bool set_device_arch(int cuda_arch);
 

@@ -23,11 +23,6 @@
 
 namespace simt::detail {
 
-// Defined with the streams; absent from programs that capture nothing.
-extern __attribute__((weak)) std::atomic<int> g_captures;
-__attribute__((weak)) bool capturing_slow(cudaStream_t stream);
-__attribute__((weak)) void record_kernel(KernelRecord kernel);
-
 namespace {
 
 constexpr size_t kDefaultDynamic = 48 * 1024;
@@ -241,11 +236,6 @@ void launch_child(const Config& config, const Body& body) {
     w.in_runtime = false;
 }
 
-bool is_captured(cudaStream_t stream) {
-    return &g_captures != nullptr && g_captures.load(std::memory_order_relaxed) != 0 &&
-           capturing_slow(stream);
-}
-
 void record(const Config& config, const Body& body) {
     std::shared_ptr<const void> context = body.copy(body.context);
     std::vector<const void*> pointers(body.pointers,
@@ -295,7 +285,11 @@ void launch(const Config& config, const Body& body) {
         !fits_resident(config, body))
         return;
     if (in_kernel()) return launch_child(config, body);
-    if (is_captured(config.stream)) return record(config, body);
+    if (const cudaError_t error = check_stream(config.stream); error != cudaSuccess) {
+        set_error(error);
+        return;
+    }
+    if (capturing(config.stream)) return record(config, body);
     own_worker();
     ensure_signal_handlers(now());
     ensure_watchdog();

@@ -90,8 +90,10 @@ cudaError_t end(CUstream_st* stream, cudaGraph_t* graph) {
         return cudaErrorStreamCaptureUnmatched;
     }
     if (capture->mode != cudaStreamCaptureModeRelaxed &&
-        capture->owner != std::this_thread::get_id())
+        capture->owner != std::this_thread::get_id()) {
+        finish(capture);
         return cudaErrorStreamCaptureWrongThread;
+    }
     const bool joined = all_joined(*capture);
     finish(capture);
     *graph = nullptr;
@@ -144,9 +146,11 @@ void merge_tail(std::vector<cudaGraphNode_t>& tail,
             tail.push_back(node);
 }
 
-cudaError_t refuse_if_capturing(CUstream_st* stream) {
+cudaError_t refuse_if_capturing(cudaStream_t handle) {
     if (g_captures.load(std::memory_order_relaxed) == 0) return cudaSuccess;
     const std::lock_guard lock(capture_mutex());
+    const CUstream_st* stream = find_stream(handle);
+    if (!stream) return cudaErrorInvalidResourceHandle;
     if (stream->capture)
         return invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported);
     if (!is_legacy(stream)) return cudaSuccess;

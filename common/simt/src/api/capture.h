@@ -36,9 +36,6 @@ cudaError_t invalidate(Capture& capture, cudaError_t error);
 /// A stream or event that is destroyed while it takes part leaves its capture.
 void leave_capture(CUstream_st* stream);
 
-/// The refusal of calls on a stream under capture (synchronize, query, destroy).
-cudaError_t refuse_if_capturing(CUstream_st* stream);
-
 /// The refusal of calls that wait for the whole device.
 cudaError_t refuse_device_wait();
 

@@ -58,32 +58,18 @@ cudaError_t check_end(const cudaExtent& extent,
                                                            : cudaErrorInvalidValue;
 }
 
+// As seen on an H100: the end that the direction calls "device" must be memory that
+// kernels may use; the end that it calls "host" may be anything.
 Side destination_side(cudaMemcpyKind kind) {
-    switch (kind) {
-        case cudaMemcpyHostToDevice:
-        case cudaMemcpyDeviceToDevice:
-            return Side::device;
-        case cudaMemcpyHostToHost:
-        case cudaMemcpyDeviceToHost:
-            return Side::host;
-        case cudaMemcpyDefault:
-            break;
-    }
-    return Side::any;
+    const bool device =
+        kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    return device ? Side::device : Side::any;
 }
 
 Side source_side(cudaMemcpyKind kind) {
-    switch (kind) {
-        case cudaMemcpyDeviceToHost:
-        case cudaMemcpyDeviceToDevice:
-            return Side::device;
-        case cudaMemcpyHostToHost:
-        case cudaMemcpyHostToDevice:
-            return Side::host;
-        case cudaMemcpyDefault:
-            break;
-    }
-    return Side::any;
+    const bool device =
+        kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    return device ? Side::device : Side::any;
 }
 
 }  // namespace
@@ -150,7 +136,10 @@ cudaError_t FillOperation::check() const {
     if (__builtin_mul_overflow(params_.width, size_t{size}, &row))
         return cudaErrorInvalidValue;
     const Layout end = {static_cast<char*>(params_.dst), params_.pitch, 0};
-    return check_end({row, params_.height, 1}, end, Side::device, call_, "the pointer");
+    const cudaError_t error =
+        check_end({row, params_.height, 1}, end, Side::device, call_, "the pointer");
+    // CUDA's code for a bad pitch is that of copies only.
+    return error == cudaErrorInvalidPitchValue ? cudaErrorInvalidValue : error;
 }
 
 cudaError_t FillOperation::run(cudaStream_t) const {

@@ -112,8 +112,7 @@ cudaError_t cudaDeviceReset() {
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
     return api_call([&] {
-        if (!value) return cudaErrorInvalidValue;
-        if (!is_limit(limit)) return cudaErrorUnsupportedLimit;
+        if (!value || !is_limit(limit)) return cudaErrorInvalidValue;
         *value = g_limits[limit];
         return cudaSuccess;
     });
@@ -121,7 +120,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     return api_call([&] {
-        if (!is_limit(limit)) return cudaErrorUnsupportedLimit;
+        if (!is_limit(limit)) return cudaErrorInvalidValue;
         g_limits[limit] = value;
         return cudaSuccess;
     });
@@ -198,8 +197,8 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {
     return api_call([&] {
         if (flags != 0) return cudaErrorInvalidValue;
         // A device cannot be its own peer, and there is no other.
-        (void)peer;
-        return cudaErrorInvalidDevice;
+        return check_device(peer) ? cudaErrorInvalidDevice
+                                  : cudaErrorPeerAccessUnsupported;
     });
 }
 

@@ -144,7 +144,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return with_event(event, [](const CUevent_st& e) {
-        return e.captured ? cudaErrorCapturedEvent : cudaSuccess;
+        if (!e.captured) return cudaSuccess;
+        const std::lock_guard lock(capture_mutex());
+        if (const auto capture = e.capture.lock())
+            invalidate(*capture, cudaErrorCapturedEvent);
+        return cudaErrorCapturedEvent;
     });
 }
 

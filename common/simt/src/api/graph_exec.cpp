@@ -5,7 +5,6 @@
 #include "call.h"
 #include "copy.h"
 #include "graph.h"
-#include "graph_operation.h"
 #include "handles.h"
 #include "kernel_operation.h"
 #include "simt/api/graph.h"
@@ -161,7 +160,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     return api_call([&] {
         if (!is_exec(exec)) return cudaErrorInvalidValue;
         if (const cudaError_t error = check_stream(stream)) return error;
-        if (capturing(stream)) return submit(stream, GraphOperation(exec->graph->clone()));
+        if (const cudaError_t error = refuse_if_capturing(stream)) {
+            hint("cudaGraphLaunch: a graph cannot be launched into a stream that is being "
+                 "captured: add it as a child graph node");
+            return error;
+        }
         return run_graph(exec->order, stream);
     });
 }

@@ -112,7 +112,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
     return api_call([&] {
         if (!attributes) return cudaErrorInvalidValue;
-        if (!find_kernel(function)) return cudaErrorInvalidDeviceFunction;
+        if (!find_kernel(function)) return not_a_kernel(function);
         const DeviceModel& model = device_model();
         // Static shared memory is not known before a kernel has run: 0 is reported.
         *attributes = {};
@@ -130,7 +130,7 @@ cudaError_t cudaFuncSetAttribute(const void* function,
                                  cudaFuncAttribute attribute,
                                  int value) {
     return api_call([&] {
-        if (!find_kernel(function)) return cudaErrorInvalidDeviceFunction;
+        if (!find_kernel(function)) return not_a_kernel(function);
         switch (attribute) {
             case cudaFuncAttributeMaxDynamicSharedMemorySize: {
                 const size_t most = device_model().shared_per_block_optin;
@@ -164,7 +164,7 @@ cudaError_t cudaFuncSetAttribute(const void* function,
 
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
     return api_call([&] {
-        if (!find_kernel(function)) return cudaErrorInvalidDeviceFunction;
+        if (!find_kernel(function)) return not_a_kernel(function);
         const bool known = config >= cudaFuncCachePreferNone &&
                            config <= cudaFuncCachePreferEqual;
         return known ? cudaSuccess : cudaErrorInvalidValue;
@@ -173,7 +173,7 @@ cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
 
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
     return api_call([&] {
-        return find_kernel(function) ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+        return find_kernel(function) ? cudaSuccess : not_a_kernel(function);
     });
 }
 
@@ -181,7 +181,7 @@ cudaError_t cudaFuncGetName(const char** name, const void* function) {
     return api_call([&] {
         if (!name) return cudaErrorInvalidValue;
         const KernelEntry* entry = find_kernel(function);
-        if (!entry) return cudaErrorInvalidDeviceFunction;
+        if (!entry) return not_a_kernel(function);
         *name = entry->name;
         return cudaSuccess;
     });

@@ -28,14 +28,17 @@ cudaError_t error_of(Launch launch) {
 
 }  // namespace
 
+cudaError_t not_a_kernel(const void* function) {
+    hint("%p is not the address of a kernel that the simulator knows", function);
+    // Other addresses are taken for handles of kernels, as seen on an H100.
+    return function ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
+}
+
 cudaError_t launch_kernel(const void* function,
                           const LaunchRequest& request,
                           void** args) {
     const KernelEntry* entry = find_kernel(function);
-    if (!entry) {
-        hint("%p is not the address of a kernel that the simulator knows", function);
-        return cudaErrorInvalidDeviceFunction;
-    }
+    if (!entry) return not_a_kernel(function);
     if (entry->num_params > 0 && !args) return cudaErrorInvalidValue;
     return error_of([&] { entry->launch(*entry, request, args); });
 }
@@ -63,10 +66,7 @@ KernelOperation::KernelOperation(const cudaKernelNodeParams& params) : params_(p
 
 cudaError_t KernelOperation::check() const {
     const KernelEntry* entry = find_kernel(params_.func);
-    if (!entry) {
-        hint("%p is not the address of a kernel that the simulator knows", params_.func);
-        return cudaErrorInvalidDeviceFunction;
-    }
+    if (!entry) return not_a_kernel(params_.func);
     if (params_.extra) {
         hint("cudaKernelNodeParams::extra is not supported: use kernelParams");
         return cudaErrorNotSupported;

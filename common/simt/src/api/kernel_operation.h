@@ -9,9 +9,12 @@
 
 namespace simt::detail {
 
+/// The error for an address that is not a kernel's, with a line on stderr.
+cudaError_t not_a_kernel(const void* function);
+
 /// Launches the kernel that `request` and `args` describe.
-/// @returns what the launch left as the thread's error, cudaErrorInvalidDeviceFunction
-///          for the address of something else.
+/// @returns what the launch left as the thread's error, not_a_kernel() for the address of
+///          something else.
 cudaError_t launch_kernel(const void* function,
                           const LaunchRequest& request,
                           void** args);

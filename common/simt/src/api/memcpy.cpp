@@ -13,6 +13,7 @@ namespace {
 
 cudaError_t copy_now(const CopyOperation& copy) {
     return api_call([&] {
+        if (const cudaError_t error = check_stream(nullptr)) return error;
         if (const cudaError_t error = refuse_during_capture()) return error;
         return submit(nullptr, copy);
     });
@@ -24,6 +25,7 @@ cudaError_t copy_in(cudaStream_t stream, const CopyOperation& copy) {
 
 cudaError_t fill_now(const FillOperation& fill) {
     return api_call([&] {
+        if (const cudaError_t error = check_stream(nullptr)) return error;
         if (const cudaError_t error = refuse_during_capture()) return error;
         return submit(nullptr, fill);
     });

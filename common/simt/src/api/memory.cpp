@@ -237,8 +237,7 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned int flags) {
     return api_call([&] {
         const bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
-        // Unlike cudaMalloc, CUDA refuses a size of zero here.
-        if (!pointer || !known || bytes == 0) return cudaErrorInvalidValue;
+        if (!pointer || !known) return cudaErrorInvalidValue;
         return allocate_for(pointer, bytes, MemoryKind::managed);
     });
 }

@@ -148,7 +148,7 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer,
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     return api_call([&] {
         if (const cudaError_t error = check_stream(stream)) return error;
-        if (!pointer) return cudaErrorInvalidValue;
+        if (!pointer) return cudaSuccess;
         if (capturing(stream)) return submit(stream, FreeOperation(pointer));
         forget_pool_allocation(pointer);
         if (release(pointer, MemoryKind::device)) return cudaSuccess;

@@ -9,6 +9,7 @@
 #include "../device_model.h"
 #include "../kernel_attributes.h"
 #include "call.h"
+#include "kernel_operation.h"
 #include "simt/api/kernel.h"
 
 namespace simt::detail {
@@ -59,8 +60,10 @@ bool fits_cooperatively(dim3 grid, dim3 block, size_t shared_bytes) {
 OccupancySearch::OccupancySearch(const void* function, int limit)
     : function_(function), limit_(limit) {
     const int most = DeviceModel::kMaxThreadsPerBlock;
-    if (limit_ < 0 || !find_kernel(function))
-        error_ = limit_ < 0 ? cudaErrorInvalidValue : cudaErrorInvalidDeviceFunction;
+    if (limit_ < 0)
+        error_ = cudaErrorInvalidValue;
+    else if (!find_kernel(function))
+        error_ = not_a_kernel(function);
     if (limit_ == 0 || limit_ > most) limit_ = most;
     size_ = 0;
 }
@@ -103,7 +106,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     return api_call([&] {
         if (!blocks || block_size <= 0 || (flags & ~cudaOccupancyDisableCachingOverride))
             return cudaErrorInvalidValue;
-        if (!find_kernel(function)) return cudaErrorInvalidDeviceFunction;
+        if (!find_kernel(function)) return not_a_kernel(function);
         const bool launchable =
             is_block_size(block_size) && shared_bytes <= max_dynamic_smem(function);
         *blocks = launchable ? blocks_per_multiprocessor(block_size, shared_bytes) : 0;
@@ -127,7 +130,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
         const DeviceModel& model = device_model();
         if (!bytes || blocks <= 0 || !is_block_size(block_size))
             return cudaErrorInvalidValue;
-        if (!find_kernel(function)) return cudaErrorInvalidDeviceFunction;
+        if (!find_kernel(function)) return not_a_kernel(function);
         if (blocks > blocks_per_multiprocessor(block_size, 0))
             return cudaErrorInvalidValue;
         const size_t share = model.shared_per_sm / static_cast<size_t>(blocks) /

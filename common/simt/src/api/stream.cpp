@@ -127,7 +127,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
     return with_stream(handle,
-                       [](CUstream_st& stream) { return refuse_if_capturing(&stream); });
+                       [=](const CUstream_st&) { return refuse_if_capturing(handle); });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
@@ -232,7 +232,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream,
                                   unsigned int flags) {
     return api_call([&] {
         if (!callback || flags != 0) return cudaErrorInvalidValue;
-        if (capturing(stream)) return refuse_if_capturing(find_stream(stream));
+        if (capturing(stream)) return refuse_if_capturing(stream);
         return submit(stream, CallbackOperation(callback, stream, data));
     });
 }

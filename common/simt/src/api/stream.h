@@ -44,6 +44,10 @@ void record_operation(cudaStream_t stream, OperationPtr operation);
 /// broken, and it does not make a capture depend on the default stream.
 cudaError_t check_stream(cudaStream_t stream);
 
+/// The refusal of calls on a stream under capture (synchronize, query, graph launch),
+/// which break the capture.
+cudaError_t refuse_if_capturing(cudaStream_t stream);
+
 /// The refusal of calls that cannot be captured while a capture is going on (allocation,
 /// synchronous copies, waiting for the device): breaks the captures that CUDA would break.
 cudaError_t refuse_during_capture();

@@ -31,8 +31,10 @@ bool in_bounds(const Symbol& symbol, size_t bytes, size_t offset, const char* ca
 }
 
 cudaError_t issue(const CopyOperation& copy, cudaStream_t stream, bool synchronous) {
-    if (synchronous)
+    if (synchronous) {
+        if (const cudaError_t error = check_stream(stream)) return error;
         if (const cudaError_t error = refuse_during_capture()) return error;
+    }
     return submit(stream, copy);
 }
 

@@ -1,5 +1,6 @@
-// Faults of kernels destroy the context. Each test resets the device afterwards, so that
-// these tests run in a program of their own.
+// Faults of kernels destroy the context. The simulator recovers from that by
+// cudaDeviceReset; a GPU may refuse the process afterwards, so that there each test needs
+// a process of its own.
 #define TEST_GROUP "faults"
 #include "check.h"
 
@@ -16,8 +17,9 @@ TEST(an_illegal_access_stays) {
     write_far<<<1, 32>>>(p);
     EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     EXPECT(cudaGetLastError() == cudaErrorIllegalAddress);
-    EXPECT(cudaGetLastError() == cudaErrorIllegalAddress);  // not reset
-    EXPECT(cudaPeekAtLastError() == cudaErrorIllegalAddress);
+    EXPECT(cudaGetLastError() == cudaSuccess);  // told once, but not over:
+    EXPECT(cudaPeekAtLastError() == cudaSuccess);
+    EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     void* q = nullptr;
     EXPECT(cudaMalloc(&q, 128) == cudaErrorIllegalAddress);
     EXPECT(cudaMemset(p, 0, 4) == cudaErrorIllegalAddress);
@@ -25,12 +27,14 @@ TEST(an_illegal_access_stays) {
     EXPECT(cudaGetLastError() == cudaErrorIllegalAddress);
     cudaStream_t stream;
     EXPECT(cudaStreamCreate(&stream) == cudaErrorIllegalAddress);
+#ifdef SIMT_CPU
     (void)cudaDeviceReset();
     (void)cudaGetLastError();
     OK(cudaMalloc(&q, 128));
     nothing<<<1, 1>>>();
     OK(cudaDeviceSynchronize());
     OK(cudaFree(q));
+#endif
 }
 
 TEST(a_failed_assert) {
@@ -42,7 +46,9 @@ TEST(a_failed_assert) {
     assert_small<<<1, 32>>>(p, 0);
     EXPECT(cudaDeviceSynchronize() == cudaErrorAssert);
     EXPECT(cudaGetLastError() == cudaErrorAssert);
+#ifdef SIMT_CPU
     (void)cudaDeviceReset();
     (void)cudaGetLastError();
     OK(cudaDeviceSynchronize());
+#endif
 }

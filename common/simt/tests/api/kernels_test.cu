@@ -75,10 +75,11 @@ TEST(launch_by_address) {
     OK(cudaFree(x));
 }
 
+// Impossible shapes: CUDA 12 and older say cudaErrorInvalidConfiguration.
 TEST(launch_by_address_checks) {
     void* args[] = {nullptr};
     int not_a_kernel = 0;
-    EXPECT_ERROR(cudaErrorInvalidDeviceFunction,
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle,
                  cudaLaunchKernel((void*)&not_a_kernel, dim3(1), dim3(1), args, 0, 0));
     EXPECT_ERROR(cudaErrorInvalidDeviceFunction,
                  cudaLaunchKernel((void*)nullptr, dim3(1), dim3(1), args, 0, 0));
@@ -184,7 +185,7 @@ TEST(function_attributes) {
     OK(cudaFuncGetAttributes(&a, (const void*)stepped<float, 4>));
     EXPECT_ERROR(cudaErrorInvalidValue, cudaFuncGetAttributes(nullptr, plain));
     int not_a_kernel = 0;
-    EXPECT_ERROR(cudaErrorInvalidDeviceFunction,
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle,
                  cudaFuncGetAttributes(&a, (const void*)&not_a_kernel));
 }
 

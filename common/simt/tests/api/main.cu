@@ -1,4 +1,4 @@
-// Runs all tests, or those of the groups named on the command line.
+// Runs all tests, or the tests and groups of tests that the command line names.
 
 #define TEST_GROUP "main"
 #include "check.h"
@@ -10,7 +10,9 @@ int main(int argc, char** argv) {
     std::vector<const check::Test*> chosen;
     for (const check::Test* test = check::tests(); test; test = test->next) {
         bool wanted = argc < 2;
-        for (int i = 1; i < argc; ++i) wanted |= std::strcmp(argv[i], test->group) == 0;
+        for (int i = 1; i < argc; ++i)
+            wanted |= std::strcmp(argv[i], test->group) == 0 ||
+                      std::strcmp(argv[i], test->name) == 0;
         if (wanted) chosen.insert(chosen.begin(), test);
     }
     if (chosen.empty()) {

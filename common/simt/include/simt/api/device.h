@@ -58,8 +58,8 @@ cudaError_t cudaProfilerStop();
 namespace simt::detail {
 /// Selects the device model; see src/device_model.h.
 bool set_device_arch(int cuda_arch);
-#ifdef __CUDA_ARCH__
-/// Runs before main in every file that includes this header, compiled for the device.
-inline const bool kDeviceArchSelected = set_device_arch(__CUDA_ARCH__);
+#ifdef __CUDA_ARCH_LIST__
+/// Runs before main for every file that simt-c++ compiles: what -arch asked for.
+inline const bool kDeviceArchSelected = set_device_arch(__CUDA_ARCH_LIST__);
 #endif
 }  // namespace simt::detail

@@ -16,7 +16,9 @@
 // ---- Launching ---------------------------------------------------------------------
 
 /// Launches the kernel at `function`; `args[i]` points to its i-th argument.
-/// @returns cudaErrorInvalidDeviceFunction if `function` is not the address of a kernel.
+/// @returns cudaErrorInvalidResourceHandle if `function` is not the address of a kernel,
+///          cudaErrorInvalidDeviceFunction if it is null, cudaErrorInvalidValue for an
+///          impossible shape.
 cudaError_t cudaLaunchKernel(const void* function,
                              dim3 grid,
                              dim3 block,

@@ -75,7 +75,8 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream,
 /// Ends a capture and gives its graph.
 /// @returns cudaErrorStreamCaptureInvalidated if an illegal call broke the capture,
 ///          cudaErrorStreamCaptureUnjoined if a forked stream has not been joined,
-///          cudaErrorStreamCaptureUnmatched on a stream that did not begin it.
+///          cudaErrorStreamCaptureUnmatched on a stream that did not begin it,
+///          cudaErrorIllegalState on one that is not being captured.
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
