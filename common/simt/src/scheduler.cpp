@@ -297,7 +297,7 @@ bool Worker::resolve_active_masks() {
             uint32_t mask = 0;
             for (unsigned i = 0; i < lanes; ++i)
                 if (first[i].state == State::in_active_mask &&
-                    first[i].place == t.place)
+                    first[i].place == t.place && first[i].line == t.line)
                     mask |= 1u << i;
             for (unsigned i = 0; i < lanes; ++i) {
                 if (!(mask >> i & 1)) continue;

@@ -241,6 +241,8 @@ __attribute__((noinline)) uint32_t active_mask(const char* file, int line) {
     t->op = "__activemask";
     t->file = file;
     t->line = line;
+    // Two calls on one line differ by their address, two that the compiler has merged by
+    // their line.
     t->place = __builtin_return_address(0);
     ++w.block->at_active_mask;
     w.suspend();
