@@ -38,8 +38,10 @@ configure() {
         fi
         return 0
     fi
-    # CMake's first error, from its "CMake Error" line to the next blank line after text.
-    awk '/^CMake Error/ { on = 1 } on { print; if (++n >= 12) exit }' "$BUILD_LOG" |
+    # CMake's errors, without the status lines around them.
+    awk '/^(--|Preset CMake)/ { on = 0 }
+         /^CMake Error/ { on = 1 }
+         on { print; if (++n >= 12) exit }' "$BUILD_LOG" |
         relative_paths >&2
     fail "CMake could not configure the '$PRESET' preset (the whole log: $BUILD_LOG);" \
         "./learn doctor shows what is missing."
