@@ -74,7 +74,8 @@ const Arguments& Arguments::device_bytes(const char* name,
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (address % alignment != 0) {
         refuse(std::string(name) + " is not aligned to its type: address % " +
-               std::to_string(alignment) + " is " + std::to_string(address % alignment));
+               std::to_string(alignment) + " is " +
+               std::to_string(address % alignment));
     }
     return *this;
 }

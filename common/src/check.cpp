@@ -14,12 +14,10 @@ std::string check_message(const char* expression,
 void check_cuda(cudaError_t code, const char* expression, const char* file, int line) {
     if (code == cudaSuccess) return;
     (void)cudaGetLastError();
-    throw CudaError(code,
-                    check_message(expression,
-                                  cudaGetErrorName(code),
-                                  cudaGetErrorString(code),
-                                  file,
-                                  line));
+    throw CudaError(
+        code,
+        check_message(
+            expression, cudaGetErrorName(code), cudaGetErrorString(code), file, line));
 }
 
 }  // namespace wb::detail

@@ -15,4 +15,5 @@
 /// Traffic  reads 2 n * 4 B, writes n * 4 B
 /// Error    one rounding: |c[i] - (a[i] + b[i])| <= 2^-24 |a[i] + b[i]|
 /// Throws   wb::InvalidArgument for a negative n, a null or a host pointer
-void vector_add(const float* a, const float* b, float* c, int64_t n, cudaStream_t stream);
+void vector_add(
+    const float* a, const float* b, float* c, int64_t n, cudaStream_t stream);

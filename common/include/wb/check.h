@@ -35,7 +35,7 @@ namespace detail {
 /// that one failure is not reported a second time by an unrelated later check.
 void check_cuda(cudaError_t code, const char* expression, const char* file, int line);
 
-/// The text of every failed check: `expression` failed: NAME (description) at file:line.
+/// The text of a failed check: `expression` failed: NAME (description) at file:line.
 std::string check_message(const char* expression,
                           const char* name,
                           const char* description,
@@ -46,16 +46,16 @@ std::string check_message(const char* expression,
 }  // namespace wb
 
 /// Evaluates a CUDA runtime call once and throws wb::CudaError if it failed.
-#define CUDA_CHECK(expression)                                                        \
-    do {                                                                              \
-        ::wb::detail::check_cuda((expression), #expression, __FILE__, __LINE__);      \
+#define CUDA_CHECK(expression)                                                   \
+    do {                                                                         \
+        ::wb::detail::check_cuda((expression), #expression, __FILE__, __LINE__); \
     } while (0)
 
 /// Throws if the launch just above was refused (wrong block size, too much shared
 /// memory, ...). An error inside the running kernel shows only at the next
 /// synchronisation: a launch is asynchronous.
-#define CUDA_CHECK_LAUNCH()                                                           \
-    do {                                                                              \
-        ::wb::detail::check_cuda(                                                     \
-            cudaGetLastError(), "kernel launch", __FILE__, __LINE__);                 \
+#define CUDA_CHECK_LAUNCH()                                           \
+    do {                                                              \
+        ::wb::detail::check_cuda(                                     \
+            cudaGetLastError(), "kernel launch", __FILE__, __LINE__); \
     } while (0)

@@ -38,7 +38,7 @@ inline void check_cublas(cublasStatus_t code,
 }  // namespace wb
 
 /// Evaluates a cuBLAS call once and throws wb::CublasError if it failed.
-#define CUBLAS_CHECK(expression)                                                      \
-    do {                                                                              \
-        ::wb::detail::check_cublas((expression), #expression, __FILE__, __LINE__);    \
+#define CUBLAS_CHECK(expression)                                                   \
+    do {                                                                           \
+        ::wb::detail::check_cublas((expression), #expression, __FILE__, __LINE__); \
     } while (0)

@@ -53,9 +53,9 @@ std::vector<Implementation<Function>> implementations(const std::string& exercis
 }  // namespace wb
 
 /// Registers `launcher`, which must have the type of the contract's function.
-#define WB_RUNG(exercise, launcher, idea)                                             \
-    [[maybe_unused]] static const bool wb_rung_##launcher = ::wb::register_rung(      \
-        {#exercise,                                                                   \
-         #launcher,                                                                   \
-         idea,                                                                        \
+#define WB_RUNG(exercise, launcher, idea)                                        \
+    [[maybe_unused]] static const bool wb_rung_##launcher = ::wb::register_rung( \
+        {#exercise,                                                              \
+         #launcher,                                                              \
+         idea,                                                                   \
          reinterpret_cast<void (*)()>(static_cast<decltype(&exercise)>(&launcher))})

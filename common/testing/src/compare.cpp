@@ -7,7 +7,8 @@ namespace wb::testing {
 
 std::int64_t elements(const Shape& shape) {
     std::int64_t count = 1;
-    for (const std::int64_t extent : shape) count *= extent;
+    for (const std::int64_t extent : shape)
+        count *= extent;
     return count;
 }
 
@@ -41,8 +42,8 @@ Comparison compare(const Observed& got,
         }
         const double ratio = std::isnan(error) ? std::numeric_limits<double>::infinity()
                              : allowed > 0.0   ? error / allowed
-                             : error > 0.0 ? std::numeric_limits<double>::infinity()
-                                           : 0.0;
+                             : error > 0.0     ? std::numeric_limits<double>::infinity()
+                                               : 0.0;
         if (ratio > worst_ratio) {
             worst_ratio = ratio;
             result.worst = index;

@@ -23,7 +23,8 @@ namespace {
 /// Prints the report, line by line behind "wb| ", and leaves the test case.
 [[noreturn]] void report(const std::vector<std::string>& lines) {
     std::string text;
-    for (const std::string& line : lines) text += "wb| " + line + "\n";
+    for (const std::string& line : lines)
+        text += "wb| " + line + "\n";
     std::fflush(stderr);
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
@@ -41,10 +42,12 @@ std::string number(double value) {
 std::string error_hint(cudaError_t code) {
     switch (code) {
         case cudaErrorInvalidConfiguration:
-            return "likely cause: a grid of zero blocks, or more than 1024 threads in a "
+            return "likely cause: a grid of zero blocks, or more than 1024 threads in "
+                   "a "
                    "block";
         case cudaErrorIllegalAddress:
-            return "likely cause: an index outside an array (is the guard there?), or a "
+            return "likely cause: an index outside an array (is the guard there?), or "
+                   "a "
                    "host pointer given to a kernel";
         case cudaErrorMisalignedAddress:
             return "likely cause: a vector load (float4) from an address that is not a "
@@ -53,7 +56,8 @@ std::string error_hint(cudaError_t code) {
             return "likely cause: a loop that never ends";
         case cudaErrorInvalidValue:
             return "likely cause: a grid of zero blocks, more than 1024 threads in a "
-                   "block, too much shared memory, or a wrong pointer or size in a CUDA "
+                   "block, too much shared memory, or a wrong pointer or size in a "
+                   "CUDA "
                    "call";
         default:
             return "";
@@ -89,8 +93,13 @@ void* Grader::add(const std::string& name,
     const std::size_t bytes = count * element_bytes;
     std::vector<unsigned char> original(bytes, 0xFF);
     if (values != nullptr && bytes > 0) std::memcpy(original.data(), values, bytes);
-    arrays_.push_back(std::unique_ptr<Array>(new Array{
-        name, role, shape, element_bytes, read, std::move(original), GuardedBuffer(bytes)}));
+    arrays_.push_back(std::unique_ptr<Array>(new Array{name,
+                                                       role,
+                                                       shape,
+                                                       element_bytes,
+                                                       read,
+                                                       std::move(original),
+                                                       GuardedBuffer(bytes)}));
     Array& array = *arrays_.back();
     array.buffer.upload(array.original.data());
     return array.buffer.data();
@@ -159,10 +168,10 @@ void Grader::check_memory() {
         const auto [changed, original] =
             std::mismatch(now.begin(), now.end(), array->original.begin());
         if (changed == now.end()) continue;
-        const auto index = (changed - now.begin()) /
-                           static_cast<std::ptrdiff_t>(array->element_bytes);
-        fail({"the input " + array->name + " was changed, first at " + array->name + "[" +
-                  std::to_string(index) + "]",
+        const auto index =
+            (changed - now.begin()) / static_cast<std::ptrdiff_t>(array->element_bytes);
+        fail({"the input " + array->name + " was changed, first at " + array->name +
+                  "[" + std::to_string(index) + "]",
               "likely cause: input and output exchanged, or a store through the wrong "
               "pointer"});
     }
@@ -230,7 +239,8 @@ void Grader::expect_no_work(const std::function<void(cudaStream_t)>& launcher) {
         report({unsolved.what()});
     } catch (const std::exception& error) {
         (void)cudaStreamEndCapture(stream_, &graph);
-        fail({"zero-size work is legal, but this failed: " + std::string(error.what())});
+        fail(
+            {"zero-size work is legal, but this failed: " + std::string(error.what())});
     }
     if (nodes != 0) {
         fail({"zero-size work must launch nothing, but " + std::to_string(nodes) +

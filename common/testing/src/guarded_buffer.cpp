@@ -35,7 +35,8 @@ GuardedBuffer::GuardedBuffer(std::size_t bytes)
 }
 
 GuardedBuffer::~GuardedBuffer() {
-    (void)cudaFree(base_);  // a destructor cannot throw; a broken context is told elsewhere
+    (void)cudaFree(
+        base_);  // a destructor cannot throw; a broken context is told elsewhere
 }
 
 void GuardedBuffer::poison() {
@@ -58,7 +59,8 @@ std::string GuardedBuffer::damage() const {
     std::vector<unsigned char> zone(front_ > back_ ? front_ : back_);
     const auto damaged = [&](std::size_t offset, std::size_t size) -> std::int64_t {
         if (size == 0) return -1;
-        CUDA_CHECK(cudaMemcpy(zone.data(), base_ + offset, size, cudaMemcpyDeviceToHost));
+        CUDA_CHECK(
+            cudaMemcpy(zone.data(), base_ + offset, size, cudaMemcpyDeviceToHost));
         for (std::size_t i = 0; i < size; ++i) {
             if (zone[i] != kPoison) return static_cast<std::int64_t>(i);
         }

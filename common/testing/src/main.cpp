@@ -42,11 +42,12 @@ int list_tests(Catch::Session& session) {
 bool device_is_usable() {
     const cudaError_t error = cudaFree(nullptr);  // makes the context
     if (error == cudaSuccess) return true;
-    std::printf("wb| no GPU can be used here: %s (%s)\n"
-                "wb|   without one, build for the simulator: ./learn --cpu, or "
-                "cmake --preset sim\n",
-                cudaGetErrorName(error),
-                cudaGetErrorString(error));
+    std::printf(
+        "wb| no GPU can be used here: %s (%s)\n"
+        "wb|   without one, build for the simulator: ./learn --cpu, or "
+        "cmake --preset sim\n",
+        cudaGetErrorName(error),
+        cudaGetErrorString(error));
     return false;
 }
 

@@ -23,7 +23,8 @@ void grade_sum(int64_t n, uint64_t seed) {
     const auto a = wb::testing::random_normal(n, seed);
     const auto b = wb::testing::random_normal(n, seed + 1000);
     const auto expected = wb::reference::vector_add(a, b);
-    for (const auto& [name, idea, add] : wb::implementations("vector_add", vector_add)) {
+    for (const auto& [name, idea, add] :
+         wb::implementations("vector_add", vector_add)) {
         Grader grade(name, sizes(n, seed));
         const float* d_a = grade.input("a", a);
         const float* d_b = grade.input("b", b);
@@ -98,9 +99,8 @@ TEST_CASE("wrong arguments are refused by name") {
     Grader memory("vector_add", "wrong arguments");
     float* d = memory.output<float>("d", {8});
     float host[8] = {};
-    expect_refused("vector_add", "n = -1", "n is -1", [&] {
-        vector_add(d, d, d, -1, nullptr);
-    });
+    expect_refused(
+        "vector_add", "n = -1", "n is -1", [&] { vector_add(d, d, d, -1, nullptr); });
     expect_refused("vector_add", "a null", "a is a null pointer", [&] {
         vector_add(nullptr, d, d, 8, nullptr);
     });

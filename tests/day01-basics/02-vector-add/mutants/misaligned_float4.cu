@@ -13,7 +13,8 @@ __global__ void add_kernel(const float* a, const float* b, float* c, int64_t n) 
         reinterpret_cast<float4*>(c)[i] =
             make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
     } else if (i == n / 4) {
-        for (int64_t k = n / 4 * 4; k < n; ++k) c[k] = a[k] + b[k];
+        for (int64_t k = n / 4 * 4; k < n; ++k)
+            c[k] = a[k] + b[k];
     }
 }
 

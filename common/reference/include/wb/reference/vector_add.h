@@ -11,7 +11,8 @@ namespace wb::reference {
 inline std::vector<double> vector_add(const std::vector<float>& a,
                                       const std::vector<float>& b) {
     std::vector<double> c(a.size());
-    for (std::size_t i = 0; i < a.size(); ++i) c[i] = double{a[i]} + double{b[i]};
+    for (std::size_t i = 0; i < a.size(); ++i)
+        c[i] = double{a[i]} + double{b[i]};
     return c;
 }
 

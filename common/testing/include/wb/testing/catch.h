@@ -24,8 +24,8 @@ void note_skipped(const std::string& reason);
 }  // namespace wb::testing
 
 /// Leaves the test case and reports it as skipped, with the reason.
-#define WB_SKIP(reason)                                                               \
-    do {                                                                              \
-        ::wb::testing::note_skipped(reason);                                          \
-        return;                                                                       \
+#define WB_SKIP(reason)                      \
+    do {                                     \
+        ::wb::testing::note_skipped(reason); \
+        return;                              \
     } while (0)

@@ -15,7 +15,9 @@ using Shape = std::vector<std::int64_t>;
 std::int64_t elements(const Shape& shape);
 
 /// "c[2, 17]" for the element at a flat index.
-std::string coordinates(const std::string& name, const Shape& shape, std::int64_t index);
+std::string coordinates(const std::string& name,
+                        const Shape& shape,
+                        std::int64_t index);
 
 /// What a kernel left in an output, ready to be judged.
 struct Observed {
@@ -27,11 +29,11 @@ struct Observed {
 
 /// The verdict on one output.
 struct Comparison {
-    std::int64_t wrong = 0;        ///< elements with error > bound, or NaN
-    std::int64_t first_wrong = -1; ///< flat index of the first of them
-    std::int64_t worst = -1;       ///< flat index of the largest error / bound
-    double worst_error = 0.0;      ///< |got - expected| there
-    double worst_bound = 0.0;      ///< what is allowed there
+    std::int64_t wrong = 0;         ///< elements with error > bound, or NaN
+    std::int64_t first_wrong = -1;  ///< flat index of the first of them
+    std::int64_t worst = -1;        ///< flat index of the largest error / bound
+    double worst_error = 0.0;       ///< |got - expected| there
+    double worst_bound = 0.0;       ///< what is allowed there
 
     bool passed() const { return wrong == 0; }
 };

@@ -39,8 +39,8 @@ class Grader {
     /// Device memory with these values, which the kernel must not change.
     template <class T>
     const T* input(const std::string& name, const std::vector<T>& values) {
-        return static_cast<const T*>(
-            add(name, Role::input, {}, sizeof(T), nullptr, values.data(), values.size()));
+        return static_cast<const T*>(add(
+            name, Role::input, {}, sizeof(T), nullptr, values.data(), values.size()));
     }
 
     /// Poisoned device memory that the kernel must fill.
@@ -57,7 +57,9 @@ class Grader {
 
     /// Device memory with these values, which the kernel updates in place.
     template <class T>
-    T* in_out(const std::string& name, const Shape& shape, const std::vector<T>& values) {
+    T* in_out(const std::string& name,
+              const Shape& shape,
+              const std::vector<T>& values) {
         return static_cast<T*>(add(name,
                                    Role::in_out,
                                    shape,
