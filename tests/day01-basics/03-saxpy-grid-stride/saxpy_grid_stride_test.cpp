@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <tuple>
 
 namespace {
 
@@ -206,8 +207,10 @@ TEST_CASE("y may be x itself") {
 TEST_CASE("slices that start at any element") {
     // x + 1 is no address for a float4, and y may be one when x is not.
     constexpr int64_t kN = 1003;
-    const auto [x_start, y_start] =
+    const auto starts =
         GENERATE(table<int64_t, int64_t>({{1, 1}, {0, 1}, {1, 0}, {2, 3}}));
+    const int64_t x_start = std::get<0>(starts);
+    const int64_t y_start = std::get<1>(starts);
     const int64_t n = kN - 3;
     const auto x = wb::testing::random_normal(kN, 1);
     const auto y = wb::testing::random_normal(kN, 2);
@@ -223,10 +226,10 @@ TEST_CASE("slices that start at any element") {
                          " of their arrays, " + text({n, 2}));
         const float* d_x = grade.input("x", x) + x_start;
         float* d_y = grade.in_out("y", {kN}, y);
-        grade.run([&, saxpy = saxpy, y_start = y_start](cudaStream_t stream) {
+        grade.run([&, saxpy = saxpy](cudaStream_t stream) {
             saxpy(2.5f, d_x, d_y + y_start, n, 2, stream);
         });
-        grade.expect("y", expected, [&, y_start = y_start](int64_t i) {
+        grade.expect("y", expected, [&](int64_t i) {
             const int64_t k = i - y_start;
             if (k < 0 || k >= n) return 0.0;  // not part of the slice
             return bound(2.5f, x[x_start + k], expected[i]);
