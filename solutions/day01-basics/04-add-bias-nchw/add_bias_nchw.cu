@@ -262,7 +262,7 @@ static void add_bias_nchw_v4(const float* x,
         return add_bias_nchw_v2(x, bias, y, N, C, H, W, stream);
     }
     const int64_t count = N * C * H * W;
-    // The threads left over in the last block compute an index too: it must fit as well.
+    // The threads left over in the last block compute an index too, which must fit.
     if (count + 4 * kThreads <= UINT32_MAX) {
         launch_add_bias_nchw_v4<uint32_t>(x, bias, y, count, C, H * W, stream);
     } else {

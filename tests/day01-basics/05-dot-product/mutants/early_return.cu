@@ -1,5 +1,5 @@
 // Mutant: threads past the end return before the barrier, and write no zero
-// Rejected by: a small sum after a large one
+// Rejected by: a last block with a single product
 #include "dot_product.h"
 
 #include <wb/arguments.h>

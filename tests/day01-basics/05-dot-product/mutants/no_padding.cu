@@ -1,5 +1,5 @@
 // Mutant: threads past the end write no zero, the tree adds what lay there before
-// Rejected by: a small sum after a large one
+// Rejected by: a last block with a single product
 #include "dot_product.h"
 
 #include <wb/arguments.h>
