@@ -33,7 +33,7 @@ replace_file() {
     local file=${CHAPTER_FILE[$1]} stamp copy
     if [[ -f $file ]]; then
         printf -v stamp '%(%Y%m%d-%H%M%S)T' -1
-        copy=$BACKUP_DIR/$(chapter_target "$1")-$stamp.cu
+        copy=$BACKUP_DIR/${CHAPTER_DAY[$1]}-${CHAPTER_NAME[$1]}-$stamp.cu
         # Two backups within a second must not become one.
         while [[ -e $copy ]]; do copy=${copy%.cu}x.cu; done
         if ! mkdir -p "$BACKUP_DIR" || ! cp -p "$file" "$copy" || ! cmp -s "$file" "$copy"
