@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Tests tools/dev_check.sh and tools/dev_style.sh: a good checkout passes, and each of
+# its parts, once broken, is reported in words.
+#
+#     dev_check_test.sh WB_STARTER
+#
+# The checkout is a temporary one with a single chapter of this repository.
+set -u -o pipefail
+
+STARTER_PROGRAM=$(realpath -e -- "$1") || exit 2
+REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+CHECKOUT=$(mktemp -d) || exit 2
+trap 'rm -rf "$CHECKOUT"' EXIT
+readonly CHAPTER=day01-basics/02-vector-add
+readonly SOLUTION=solutions/$CHAPTER/vector_add.cu
+readonly TESTS=tests/$CHAPTER
+FAILURES=0
+OUTPUT=''
+STATUS=0
+
+complain() {
+    FAILURES=$((FAILURES + 1))
+    printf 'FAILED (line %s): %s\n' "${BASH_LINENO[1]}" "$1"
+    printf '%s\n' "$OUTPUT" | sed 's/^/    | /'
+}
+
+# make_checkout: a fresh one, whatever the last test did to it.
+make_checkout() {
+    find "$CHECKOUT" -mindepth 1 -delete
+    cd "$CHECKOUT" || exit 2
+    mkdir -p "$CHAPTER" "solutions/$CHAPTER" "$TESTS" tools
+    cp "$REPOSITORY/$CHAPTER/"*.{md,h} "$CHAPTER/"
+    cp "$REPOSITORY/$SOLUTION" "solutions/$CHAPTER/"
+    cp -r "$REPOSITORY/$TESTS/." "$TESTS/"
+    cp "$REPOSITORY/.clang-format" .
+    cp "$REPOSITORY/tools/starter.cpp" tools/
+    "$STARTER_PROGRAM" "$SOLUTION" "$CHAPTER/vector_add.cu"
+    printf 'wb_chapter(%s)\n' "$CHAPTER" >CMakeLists.txt
+    printf '# Warpbook\n' >README.md
+}
+
+commit_all() {
+    git init -q . && git add -A &&
+        git -c user.name=test -c user.email=test@example.org -c commit.gpgsign=false \
+            commit -q -m test
+}
+
+check() {
+    OUTPUT=$("$REPOSITORY/tools/dev_check.sh" --starter "$STARTER_PROGRAM" "$@" \
+        "$CHECKOUT" 2>&1)
+    STATUS=$?
+}
+
+style() {
+    OUTPUT=$("$REPOSITORY/tools/dev_style.sh" "$CHECKOUT" 2>&1)
+    STATUS=$?
+}
+
+expect_pass() {
+    if ((STATUS != 0)); then complain 'a good checkout does not pass'; fi
+}
+
+# expect_problem TEXT: it failed, and says so in these words.
+expect_problem() {
+    if ((STATUS == 0)); then complain 'a broken checkout passes'; fi
+    if [[ $OUTPUT != *"$1"* ]]; then complain "no '$1' in the output"; fi
+}
+
+# broken EXPECTED COMMAND...: in a fresh checkout, after COMMAND, the check says EXPECTED.
+broken() {
+    local expected=$1
+    shift
+    make_checkout
+    "$@" || complain "could not break it: $*"
+    check
+    expect_problem "$expected"
+}
+
+make_checkout
+check
+expect_pass
+style
+expect_pass
+
+# What a learner does to the starter is nobody's business, ...
+printf 'whatever I like, in a line of more columns than anybody else may use here: %s\n' \
+    'xxxxxxxxxxxxxxxx' >"$CHAPTER/vector_add.cu"
+check
+expect_pass
+style
+expect_pass
+
+# ... but what is committed must follow from the solution, where that is asked for.
+make_checkout
+check --committed
+expect_problem 'is not committed'
+commit_all
+check --committed
+expect_pass
+printf '// drift\n' >>"$CHAPTER/vector_add.cu"
+check --committed
+expect_pass
+commit_all
+check --committed
+expect_problem 'is not what'
+
+broken 'lesson.md: missing or empty' rm "$CHAPTER/lesson.md"
+broken 'vector_add_bench.cpp: missing or empty' truncate -s 0 \
+    "$TESTS/vector_add_bench.cpp"
+# shellcheck disable=SC2016 # $d is sed's
+broken 'must have ## Hint 1' sed -i '/^## Hint 3/,$d' "$CHAPTER/hints.md"
+broken 'has no section "Worked numbers"' sed -i '/^## Worked/d' "$CHAPTER/lesson.md"
+broken '"// #region v1-kernel" is not there once' sed -i 's/#region v1-kernel/#region v/' \
+    "$SOLUTION"
+broken '"// #endregion v2-launch" is not there once' sed -i '/#endregion v2-launch/d' \
+    "$SOLUTION"
+broken 'includes ./vector_add.hpp' sed -i 's/vector_add[.]h{/vector_add.hpp{/' \
+    "$CHAPTER/lesson.md"
+broken 'includes ./hint.md' sed -i 's/include: .*hints.md/include: .\/hint.md/' \
+    "$CHAPTER/lesson.md"
+broken 'has no TODO(learner)' sed -i 's/TODO(learner)/To do/' "$SOLUTION"
+broken 'has no WB_NOT_SOLVED()' sed -i '/WB_NOT_SOLVED/d' "$SOLUTION"
+broken 'gives no starter' sed -i '0,/#end$/s/#end$/#fin/' "$SOLUTION"
+broken '2 mutants' find "$TESTS/mutants" -name '[fgh]*.cu' -delete
+broken 'has no line "// Mutant:' sed -i 1d "$TESTS/mutants/missing_guard.cu"
+broken 'has no line "// Rejected by:' sed -i 2d "$TESTS/mutants/missing_guard.cu"
+broken 'which is no test case' sed -i '2s/$/ or so/' "$TESTS/mutants/missing_guard.cu"
+broken 'its wb_chapter() lines' sed -i 's/02/03/' CMakeLists.txt
+broken '0 chapters' rm -r "$CHAPTER"
+
+make_checkout
+printf '/// %s\n' "$(printf 'x%.0s' {1..85})" >>"$CHAPTER/vector_add.h"
+style
+expect_problem 'vector_add.h:20: more than 88 columns'
+
+make_checkout
+printf '#!/bin/sh\ncd /%s/main\n' work >tools/here.sh
+style
+expect_problem 'tools/here.sh:2: names a folder of one machine'
+
+if [[ $(clang-format --version 2>/dev/null) == *'version 14.'* ]]; then
+    make_checkout
+    printf 'int  x ;\n' >>"$SOLUTION"
+    style
+    expect_problem 'vector_add.cu: is not formatted'
+fi
+
+if ((FAILURES > 0)); then exit 1; fi
+printf 'dev_check.sh and dev_style.sh report what they should\n'
