@@ -17,10 +17,20 @@ inline double halley_erf_step(double z, double residual) {
     const double u = residual * 0.5 * kSqrtPi * ::exp(z * z);
     return z - u / (1.0 + z * u);
 }
+/// erfinv for |x| <= 1/2, where erf has no cancellation.
+inline double erfinv_center(double x) {
+    if (::fabs(x) < 1e-9) return 0.5 * kSqrtPi * x;
+    double z = 0.5 * kSqrtPi * x * (1.0 + 0.2617993877991494 * x * x);
+    for (int i = 0; i < 3; ++i) {
+        z = halley_erf_step(z, ::erf(z) - x);
+    }
+    return z;
+}
 inline double erfcinv(double y) {
     if (!(y >= 0.0 && y <= 2.0)) return __builtin_nan("");
     if (y == 0.0) return __builtin_huge_val();
     if (y == 2.0) return -__builtin_huge_val();
+    if (y >= 0.5 && y <= 1.5) return erfinv_center(1.0 - y);
     if (y > 1.0) return -erfcinv(2.0 - y);
     const double t = ::sqrt(-2.0 * ::log(0.5 * y));
     const double numerator = 2.515517 + t * (0.802853 + t * 0.010328);
@@ -34,14 +44,9 @@ inline double erfcinv(double y) {
 inline double erfinv(double x) {
     const double magnitude = ::fabs(x);
     if (!(magnitude <= 1.0)) return __builtin_nan("");
+    if (magnitude <= 0.5) return erfinv_center(x);
     // 1 - |x| is exact here, and erfc has no cancellation.
-    if (magnitude > 0.5) return ::copysign(erfcinv(1.0 - magnitude), x);
-    double z = 0.5 * kSqrtPi * x * (1.0 + 0.2617993877991494 * x * x);
-    if (magnitude < 1e-9) return 0.5 * kSqrtPi * x;
-    for (int i = 0; i < 3; ++i) {
-        z = halley_erf_step(z, ::erf(z) - x);
-    }
-    return z;
+    return ::copysign(erfcinv(1.0 - magnitude), x);
 }
 inline double normcdf(double x) {
     if (::fabs(x) > 40.0) return x < 0.0 ? 0.0 : 1.0;

@@ -2,9 +2,8 @@
 ///
 /// Shapes (M x N x K): 16x16x16, 32x8x16 and 8x32x16 for half, bfloat16 and 8-bit
 /// integers, 16x16x8 for tf32, 8x8x4 for double. Which lane holds which element is
-/// NVIDIA's secret; the layout here is that of the corresponding mma instructions of
-/// the PTX ISA, and the number of elements per lane is CUDA's, so that code may loop
-/// over x[0 .. num_elements).
+/// not documented; here it is as on an H100, so that even code that relies on it gets
+/// the GPU's answer.
 #pragma once
 #include <bit>
 #include <type_traits>
@@ -63,22 +62,47 @@ inline constexpr int kCols = std::is_same_v<Use, matrix_a> ? K : N;
 struct Position {
     int row, col;
 };
-/// Where element i of a lane stands. Each 8x8 part of the tile gives a lane two
-/// neighbours of a row (of a column, for matrix_b); an 8x4 part of double gives it one.
-/// Parts follow each other along M first, those of matrix_b along K first.
-template <class Use, int M, int N, int K>
+/// Where element i of a lane stands, as seen on an H100.
+///
+/// Lanes count through 8 lines of a tile, four lanes to a line; each holds `kRun`
+/// neighbours along K (for accumulators along N; along M if the tile is wider than high).
+/// The parts of a larger tile follow each other in the order of the mma instructions that
+/// multiply them.
+///
+/// @tparam T  type of the elements in memory
+template <class Use, int M, int N, int K, class T>
 constexpr Position position(int lane, int i) {
+    constexpr bool kIsA = std::is_same_v<Use, matrix_a>;
     constexpr bool kIsB = std::is_same_v<Use, matrix_b>;
-    constexpr int kPartsInLine = kIsB ? (K < 8 ? 1 : K / 8) : M / 8;
-    if (K == 4 && !std::is_same_v<Use, accumulator>) {
-        return kIsB ? Position{lane % 4, lane / 4} : Position{lane / 4, lane % 4};
+    constexpr int kRun = !kIsA && !kIsB   ? 2
+                         : sizeof(T) == 1 ? 4
+                         : sizeof(T) == 2 ? 2
+                                          : 1;
+    const int part = i / kRun;
+    const int line = lane / 4;
+    const int run = lane % 4 * kRun + i % kRun;
+    if (!kIsA && !kIsB) {
+        if (N == 32) return {run, line + 8 * part};
+        return {line + part % (M / 8) * 8, run + part / (M / 8) * 8};
     }
-    const int part = i / 2;
-    const int along = part % kPartsInLine * 8;
-    const int across = part / kPartsInLine * 8;
-    const int pair = lane % 4 * 2 + i % 2;
-    if (kIsB) return Position{pair + along, lane / 4 + across};
-    return Position{lane / 4 + along, pair + across};
+    // Now lines run along M (matrix_a) or N (matrix_b).
+    constexpr int kLines = kIsA ? M : N;
+    int next_lines = 0;
+    int next_run = 0;
+    if (sizeof(T) == 1) {
+        next_lines = part;
+    } else if (kLines == 8) {
+        next_run = part;
+    } else if (kIsB && kLines == 16) {
+        next_run = part % 2;
+        next_lines = part / 2;
+    } else {
+        next_lines = part % 2 + part / 4 * 2;
+        next_run = part / 2 % 2;
+    }
+    const int along_lines = line + 8 * next_lines;
+    const int along_k = run + 4 * kRun * next_run;
+    return kIsA ? Position{along_lines, along_k} : Position{along_k, along_lines};
 }
 }  // namespace simt_detail
 

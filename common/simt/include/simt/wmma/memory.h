@@ -35,26 +35,29 @@ inline void check_agreement(const Transfer& mine, const Transfer& other) {
                         "dimension or layout",
                         mine.op);
 }
-inline void check_alignment(const Transfer& t, size_t element_size) {
-    if (reinterpret_cast<uintptr_t>(t.memory) % 16 != 0) {
+/// CUDA asks for multiples of 16 bytes, or of a whole line of the tile if that is
+/// shorter.
+inline void check_alignment(const Transfer& t, size_t element_size, size_t line_bytes) {
+    const size_t unit = line_bytes < 16 ? line_bytes : 16;
+    if (reinterpret_cast<uintptr_t>(t.memory) % unit != 0) {
         simt::detail::fault(kMisalignedAddress,
                             t.file,
                             t.line,
-                            "%s: the tile at %p is not aligned to 16 bytes (CUDA asks "
-                            "for 32)",
+                            "%s: the tile at %p is not aligned to %zu bytes",
                             t.op,
-                            t.memory);
+                            t.memory,
+                            unit);
     }
-    if (t.ldm * element_size % 16 != 0) {
-        simt::detail::fault(
-            kMisalignedAddress,
-            t.file,
-            t.line,
-            "%s: leading dimension %u; rows of a tile must be a multiple "
-            "of 16 bytes apart, here of %zu elements",
-            t.op,
-            t.ldm,
-            16 / element_size);
+    if (t.ldm * element_size % unit != 0) {
+        simt::detail::fault(kMisalignedAddress,
+                            t.file,
+                            t.line,
+                            "%s: leading dimension %u; it must be a multiple of %zu "
+                            "elements (%zu bytes)",
+                            t.op,
+                            t.ldm,
+                            unit / element_size,
+                            unit);
     }
 }
 
@@ -67,7 +70,8 @@ void transfer(simt::detail::WarpArg* const* lanes, uint32_t mask) {
             ? 16
             : kDistinct;
     const auto& first = *static_cast<Transfer*>(lanes[__builtin_ctz(mask)]->p);
-    check_alignment(first, sizeof(Element));
+    const int line_length = first.row_major ? kCols<Use, M, N, K> : kRows<Use, M, N, K>;
+    check_alignment(first, sizeof(Element), line_length * sizeof(Element));
     for (int lane = 0; lane < 32; ++lane) {
         if (lanes[lane] == nullptr) continue;
         const auto& mine = *static_cast<Transfer*>(lanes[lane]->p);
@@ -75,7 +79,7 @@ void transfer(simt::detail::WarpArg* const* lanes, uint32_t mask) {
         auto* elements = static_cast<Element*>(mine.elements);
         auto* memory = static_cast<Element*>(mine.memory);
         for (int i = 0; i < (kLoad ? kElements : kDistinct); ++i) {
-            const Position at = position<Use, M, N, K>(lane, i % kDistinct);
+            const Position at = position<Use, M, N, K, Element>(lane, i % kDistinct);
             const size_t offset = mine.row_major ? size_t(at.row) * mine.ldm + at.col
                                                  : size_t(at.col) * mine.ldm + at.row;
             if constexpr (kLoad) {

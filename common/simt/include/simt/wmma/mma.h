@@ -63,15 +63,15 @@ void multiply(simt::detail::WarpArg* const* lanes, uint32_t mask) {
         const auto& mine = *static_cast<Operands<D, A, B, C>*>(lanes[lane]->p);
         saturate = mine.saturate;
         for (int i = 0; i < A::simt_distinct; ++i) {
-            const Position at = position<matrix_a, M, N, K>(lane, i);
+            const Position at = position<matrix_a, M, N, K, Storage<T>>(lane, i);
             a[at.row][at.col] = operand<T>(mine.a->x[i]);
         }
         for (int i = 0; i < B::simt_distinct; ++i) {
-            const Position at = position<matrix_b, M, N, K>(lane, i);
+            const Position at = position<matrix_b, M, N, K, Storage<T>>(lane, i);
             b[at.row][at.col] = operand<T>(mine.b->x[i]);
         }
         for (int i = 0; i < C::num_elements; ++i) {
-            const Position at = position<accumulator, M, N, K>(lane, i);
+            const Position at = position<accumulator, M, N, K, S>(lane, i);
             sum[at.row][at.col] = static_cast<S>(mine.c->x[i]);
         }
     }
@@ -86,7 +86,7 @@ void multiply(simt::detail::WarpArg* const* lanes, uint32_t mask) {
         if ((mask >> lane & 1u) == 0) continue;
         const auto& mine = *static_cast<Operands<D, A, B, C>*>(lanes[lane]->p);
         for (int i = 0; i < D::num_elements; ++i) {
-            const Position at = position<accumulator, M, N, K>(lane, i);
+            const Position at = position<accumulator, M, N, K, S>(lane, i);
             mine.d->x[i] = static_cast<typename D::element_type>(sum[at.row][at.col]);
         }
     }
