@@ -85,7 +85,7 @@ must ./archived
 [[ -e never ]] && fail "--dryrun wrote a program"
 cp main.cu plain.txt
 must "$compiler" -x cu -DSCALE=1 -Iinclude -c plain.txt -o plain.o
-echo '#if __CUDA_ARCH__ != 750
+echo '#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 750
 #error wrong architecture
 #endif' >arch.cu
 must "$compiler" -arch=compute_75 -c arch.cu

@@ -11,8 +11,8 @@ __global__ void hello(int* o) {
 #if !defined(__NVCC__) || __CUDACC_VER_MAJOR__ < 12
 #error "the compiler's version is not defined"
 #endif
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
-#error "__CUDA_ARCH__ is not defined"
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#error "__CUDA_ARCH__ is too small"
 #endif
 
 int main(int argc, char** argv) {
