@@ -4,7 +4,9 @@
 #   wb_kernels(TARGET file.cu…) an object library of CUDA sources
 #     WERROR                    warnings are errors: for what we wrote, not the learner
 
-set(WB_KERNEL_WARNINGS -Wall -Wextra -Wno-unused-parameter)
+# A fresh starter has parameters and constants that nothing uses yet.
+set(WB_KERNEL_WARNINGS
+    -Wall -Wextra -Wno-unused-parameter -Wno-unused-const-variable)
 
 # The architectures of the workbook that the toolkit at hand knows. Asking nvcc beats
 # a table: each toolkit drops old architectures and adds new ones.
