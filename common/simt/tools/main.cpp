@@ -13,6 +13,7 @@
 
 #include "calls.h"
 #include "kernels.h"
+#include "lockstep.h"
 #include "merge.h"
 #include "ptx.h"
 #include "shared.h"
@@ -44,6 +45,7 @@ bool rewrite(rewriter::Source& source, bool relocatable) {
     check_kernels(source, structure);
     check_calls(source, structure);
     check_textures(source);
+    warn_of_lockstep(source, structure);
     rewrite_device_variables(source, structure, relocatable);
     rewrite_shared_variables(source, structure);
     rewrite_launches(source, kernels);

@@ -62,7 +62,9 @@ class SharedRewriter {
                                   structure_.scope_of(word).close});
             }
         }
-        if (d.is_extern) {
+        if (kind == ScopeKind::switch_block && !d.is_extern) {
+            before_switch(d, structure_.scope_of(word));
+        } else if (d.is_extern) {
             dynamic(d, global);
         } else {
             fixed(d, global);
@@ -103,6 +105,26 @@ class SharedRewriter {
         const std::string n(source_.text(name));
         return "auto& " + n + " = ::simt::shared<simt_s" + std::to_string(id) + ">(\"" +
                n + "\")." + n + ";";
+    }
+
+    /// A variable in the block of a switch: a case label must not jump over a reference,
+    /// so it is declared before the switch.
+    void before_switch(const Declaration& d, const Scope& block) {
+        const size_t condition = source_.match(block.open - 1);
+        const size_t statement = condition - 1;
+        std::string text = "{ struct simt_s" + std::to_string(count_) + " { ";
+        for (size_t i = d.first; i < d.semicolon; ++i) {
+            if (!is_storage_word(source_, i))
+                text += std::string(source_.text(i)) + ' ';
+        }
+        text += "; };";
+        for (const Declarator& declarator : d.declarators) {
+            text += ' ' + reference(declarator.name, count_);
+        }
+        ++count_;
+        source_.insert_before(statement, text + ' ');
+        source_.insert_after(block.close, " }");
+        source_.blank(d.first, d.semicolon + 1);
     }
 
     /// A variable of fixed size: wrapped into a struct, with a reference behind.

@@ -150,11 +150,23 @@ void Source::blank(size_t first, size_t last) {
         blank(i);
 }
 
-void Source::error(size_t i, const std::string& message) {
+void Source::report(size_t i, const char* severity, const std::string& message) const {
     const Location where = locate(i);
-    std::fprintf(
-        stderr, "%s:%zu: error: %s\n", where.file.c_str(), where.line, message.c_str());
+    std::fprintf(stderr,
+                 "%s:%zu: %s: %s\n",
+                 where.file.c_str(),
+                 where.line,
+                 severity,
+                 message.c_str());
+}
+
+void Source::error(size_t i, const std::string& message) {
+    report(i, "error", message);
     failed_ = true;
+}
+
+void Source::warning(size_t i, const std::string& message) {
+    report(i, "warning", message);
 }
 
 std::string Source::result() const {

@@ -77,6 +77,8 @@ class Source {
     /// Reports an error at token i in the form of compilers; result() is then not to be
     /// used.
     void error(size_t i, const std::string& message);
+    /// Reports something that the user should know.
+    void warning(size_t i, const std::string& message);
     bool failed() const { return failed_; }
 
     /// The rewritten text.
@@ -87,6 +89,7 @@ class Source {
         std::uint32_t offset;
         std::string text;
     };
+    void report(size_t i, const char* severity, const std::string& message) const;
     const LineMarker* marker_of(size_t i) const;
     void match_brackets();
 

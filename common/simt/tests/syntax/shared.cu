@@ -145,6 +145,18 @@ __global__ void in_blocks(int* o) {
     o[threadIdx.x] = sum;
 }
 
+__global__ void in_switch(int* o, int which) {
+    switch (which) {
+        case 0:
+            __shared__ int s[32];
+            s[threadIdx.x] = threadIdx.x;
+            __syncthreads();
+            o[threadIdx.x] = s[31 - threadIdx.x];
+            break;
+        case 1: o[threadIdx.x] = 7; break;
+    }
+}
+
 // At namespace scope, where several kernels share the declaration.
 extern __shared__ float everywhere[];
 extern __shared__ char anything[];
@@ -228,6 +240,10 @@ int main() {
     EXPECT(d.at(5), 30);
     in_blocks<<<1, 64>>>(d);
     EXPECT(d.at(5), 8);
+    in_switch<<<1, 32>>>(d, 0);
+    EXPECT(d.at(1), 30);
+    in_switch<<<1, 32>>>(d, 1);
+    EXPECT(d.at(1), 7);
     uses_namespace_scope<<<1, 32, 128>>>(f);
     EXPECT(f.at(0), 31 + 1 + 100 + 2 + 3);
     shadows<<<1, 1>>>(f, 3);
