@@ -63,7 +63,7 @@ test_summary() {
         fi
     done
     if ((${#failures[@]} > TEST_SHOWN_FAILURES)); then
-        printf 'FAILED %s\n' "${failures[@]:TEST_SHOWN_FAILURES}"
+        say "and $((${#failures[@]} - TEST_SHOWN_FAILURES)) more."
     fi
     if ((${#failures[@]} > 0)); then say "The whole log: $log"; fi
     if ((skipped > 0)); then
