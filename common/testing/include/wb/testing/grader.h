@@ -106,7 +106,7 @@ class Grader {
               std::size_t count);
     Array& find(const std::string& name) const;
     Observed observe(const Array& array) const;
-    bool changes_from_run_to_run(const Array& array);
+    bool changes_from_run_to_run(const Array& array, const Bound& bound);
     void launch();
     void check_memory();
     [[noreturn]] void fail(const std::vector<std::string>& lines);
