@@ -103,11 +103,13 @@ __global__ void increment(int* x, int n) {
 TEST(managed_memory) {
     int* p = nullptr;
     OK(cudaMallocManaged(&p, 100 * sizeof(int)));
-    for (int i = 0; i < 100; ++i) p[i] = i;
+    for (int i = 0; i < 100; ++i)
+        p[i] = i;
     increment<<<1, 128>>>(p, 100);
     OK(cudaDeviceSynchronize());
     bool right = true;
-    for (int i = 0; i < 100; ++i) right &= p[i] == i + 1;
+    for (int i = 0; i < 100; ++i)
+        right &= p[i] == i + 1;
     EXPECT(right);
     OK(cudaFree(p));
     OK(cudaMallocManaged(&p, 0));
@@ -204,6 +206,9 @@ TEST(memory_info) {
     OK(cudaMalloc(&p, 64 << 20));
     size_t less = 0;
     OK(cudaMemGetInfo(&less, &total));
+#ifdef SIMT_CPU  // a GPU's memory is shared with all other programs
     EXPECT(less < free_bytes);
+#endif
+    EXPECT(less <= total);
     OK(cudaFree(p));
 }
