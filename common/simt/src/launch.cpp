@@ -97,6 +97,11 @@ bool fits_resident(const Config& c, const Body& body) {
     return false;
 }
 
+bool is_possible(const Config& config, const Body& body) {
+    return has_shape(config, body.name) && has_shared(config, body) &&
+           fits_resident(config, body);
+}
+
 // ---- Host pointers -----------------------------------------------------------------
 
 struct Query {
@@ -226,7 +231,7 @@ void execute(const Config& config, const Body& body) {
 void launch_child(const Config& config, const Body& body) {
     Worker& w = *worker;
     w.in_runtime = true;
-    {
+    if (is_possible(config, body)) {
         const std::lock_guard lock(w.launch->mutex);
         ChildLaunch child{config, body, body.copy(body.context), w.block->linear};
         child.body.context = child.context.get();
@@ -281,10 +286,8 @@ void launch(const Config& config, const Body& body) {
         set_error(fault);
         return;
     }
-    if (!has_shape(config, body.name) || !has_shared(config, body) ||
-        !fits_resident(config, body))
-        return;
     if (in_kernel()) return launch_child(config, body);
+    if (!is_possible(config, body)) return;
     if (const cudaError_t error = check_stream(config.stream); error != cudaSuccess) {
         set_error(error);
         return;

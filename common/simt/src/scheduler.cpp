@@ -35,6 +35,8 @@ constexpr double kWorthSharing = 20e-6;
 // that has not started: hand-written grid barriers do.
 constexpr unsigned kYieldsBeforeNewBlock = 2000;
 constexpr size_t kMaxSpinningBlocks = 256;
+// So often a preempted thread is tried again while others spin and yield.
+constexpr unsigned kYieldsBeforeParked = 64;
 
 uint32_t lanes_of_warp(unsigned block_size, unsigned warp) {
     const unsigned left = block_size - warp * 32;
@@ -117,6 +119,7 @@ void Worker::clean_up() {
     fibers_.reset();
     ready_.clear();
     at_grid_ = {};
+    parked_ = {};
     for (Block* b : resident_) {
         for (Thread& t : b->threads) {
             t.state = State::done;
@@ -221,15 +224,30 @@ void Worker::suspend() {
 }
 
 void Worker::yield() {
-    if (++idle_yields_ % kYieldsBeforeNewBlock == 0) {
+    ++idle_yields_;
+    if (idle_yields_ % kYieldsBeforeParked == 0) make_ready(parked_);
+    if (idle_yields_ % kYieldsBeforeNewBlock == 0) {
         sched_yield();  // what they wait for may run on another OS thread
         resolve_active_masks();
         if (!launch->shared && launch->num_blocks > 1) call_workers(*launch);
-        if (resident_.size() < kMaxSpinningBlocks && !has_unstarted()) open_block();
+        if (!has_unstarted()) open_another_block();
     }
     make_ready(thread);
     // A thread that spins may wait for one that has not started yet.
     resume(has_unstarted() ? start_thread() : next_thread());
+}
+
+void Worker::preempt() {
+    if (seeded())
+        make_ready(thread);
+    else
+        parked_.push(thread);
+    resume(has_unstarted() ? start_thread() : next_thread());
+}
+
+/// For threads that seem to wait for a block that has not started.
+bool Worker::open_another_block() {
+    return resident_.size() < kMaxSpinningBlocks && open_block();
 }
 
 // ---- Choosing the next thread
@@ -253,6 +271,8 @@ Thread* Worker::next_thread() {
 Thread* Worker::next_thread_slow() {
     for (;;) {
         if (resolve_active_masks()) return ready_.pop();
+        if (!parked_.empty())
+            return open_another_block() ? start_thread() : parked_.pop();
         // One block at a time, except that a cooperative launch needs them all.
         if (resident_.empty() || launch->config->cooperative)
             if (open_block()) return start_thread();

@@ -201,6 +201,9 @@ class Worker {
     void suspend();
     /// Lets others run if there are any.
     void yield();
+    /// The running thread was interrupted after a long time without progress: runs others,
+    /// and other blocks, before it goes on.
+    void preempt();
     /// Ends the launch on this worker; `fault` may be null (another worker reports).
     [[noreturn]] void abandon(std::unique_ptr<PendingFault> fault);
 
@@ -245,6 +248,7 @@ class Worker {
         return starting_ && starting_->next_unstarted < starting_->size;
     }
     bool open_block();
+    bool open_another_block();
     void close_block(Block* block);
     void finish_thread();
     void resume(Thread* thread);
@@ -263,6 +267,7 @@ class Worker {
     bool abandoned_ = false;
     uint64_t grid_seen_ = 0;
     ThreadList at_grid_;
+    ThreadList parked_;  // preempted: run when nobody else can
     unsigned idle_yields_ = 0;
     std::atomic<uint64_t> progress_{0};
     std::atomic<uint64_t> finished_{0};

@@ -169,10 +169,11 @@ void* shared_slot(const void* key,
                   const char* file,
                   int line) {
     Worker& w = kernel_worker("a __shared__ variable", file, line);
+    w.in_runtime = true;  // nobody else may add a variable while this one is looked up
+    char* begin = nullptr;
     for (const SharedVariable& v : w.block->shared.variables)
-        if (v.key == key) return v.begin;
-    w.in_runtime = true;
-    void* begin = new_variable(w, key, size, align, name, file, line)->begin;
+        if (v.key == key) begin = v.begin;
+    if (!begin) begin = new_variable(w, key, size, align, name, file, line)->begin;
     w.in_runtime = false;
     return begin;
 }

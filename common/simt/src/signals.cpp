@@ -135,7 +135,7 @@ void on_interrupt(int, siginfo_t*, void* context) {
     if (request == kPreempt && in_program(pc)) {
         w->requested = kNone;
         w->in_runtime = true;
-        w->yield();
+        w->preempt();
         w->in_runtime = false;
     } else if (request >= kTimeOut && (in_program(pc) || ++patience > kPatience)) {
         patience = 0;

@@ -14,9 +14,13 @@
 namespace simt::detail {
 namespace {
 
-constexpr double kPreemptAfter = 0.050;  // seconds without progress of a worker
+// Seconds without progress of a worker after which its thread is preempted: of the first
+// one in a launch, and of those that follow.
+constexpr double kPreemptAfter = 0.040;
+constexpr double kPreemptAgainAfter = 0.0015;
 // A launch whose threads pass barriers but never end is given so many time limits.
 constexpr double kFinishFactor = 10;
+constexpr auto kSpinningPeriod = std::chrono::milliseconds(2);
 constexpr auto kBusyPeriod = std::chrono::milliseconds(10);
 constexpr auto kIdlePeriod = std::chrono::milliseconds(50);
 
@@ -48,8 +52,8 @@ bool is_traced() {
 
 class Watchdog {
  public:
-    /// Looks at all workers once; true if any is running a kernel.
-    bool look() {
+    /// Looks at all workers once; returns when to look again.
+    std::chrono::milliseconds look() {
         time_ = now();
         busy_ = false;
         progress_ = finished_ = 0;
@@ -58,7 +62,8 @@ class Watchdog {
         if (!busy_) {
             still_ = unfinished_ = {};
             workers_.clear();
-            return false;
+            spinning_ = false;
+            return kIdlePeriod;
         }
         const double limit = options().time_limit;
         const double still = still_.observe(progress_, time_);
@@ -66,7 +71,7 @@ class Watchdog {
         if (limit > 0 && (still > limit || unfinished > limit * kFinishFactor) &&
             !is_traced())
             for_each_worker([](Worker& w, void*) { ask(w, kTimeOut); }, nullptr);
-        return true;
+        return spinning_ ? kSpinningPeriod : kBusyPeriod;
     }
 
  private:
@@ -83,14 +88,18 @@ class Watchdog {
             return;
         }
         busy_ = true;
-        if (workers_[&w].observe(w.progress(), time_) > kPreemptAfter &&
-            w.requested < kTimeOut)
+        const double still = workers_[&w].observe(w.progress(), time_);
+        if (still > (spinning_ ? kPreemptAgainAfter : kPreemptAfter) &&
+            w.requested < kTimeOut) {
+            spinning_ = true;
             ask(w, kPreempt);
+        }
         if (w.requested >= kTimeOut) interrupt(w.os_thread);  // it has not listened yet
     }
 
     double time_ = 0;
     bool busy_ = false;
+    bool spinning_ = false;  // some thread has been preempted
     uint64_t progress_ = 0, finished_ = 0;
     Stillness still_, unfinished_;
     std::unordered_map<Worker*, Stillness> workers_;
@@ -104,8 +113,7 @@ void ensure_watchdog() {
         std::thread([] {
             Watchdog watchdog;
             for (;;)
-                std::this_thread::sleep_for(watchdog.look() ? kBusyPeriod
-                                                            : kIdlePeriod);
+                std::this_thread::sleep_for(watchdog.look());
         }).detach();
     });
 }
