@@ -55,12 +55,13 @@ void Call::matrix(
     const void* A, int rows, int cols, int ld, size_t element, const char* name) {
     if (!ok()) return;
     if (ld < std::max(1, rows)) {
-        hint("%s: the leading dimension of %s (%d) is less than its %d rows "
-             "(matrices are column-major)",
-             name_,
-             name,
-             ld,
-             rows);
+        hint(
+            "%s: the leading dimension of %s (%d) is less than its %d rows "
+            "(matrices are column-major)",
+            name_,
+            name,
+            ld,
+            rows);
         return fail(CUBLAS_STATUS_INVALID_VALUE);
     }
     if (rows <= 0 || cols <= 0) return;

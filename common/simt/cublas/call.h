@@ -24,20 +24,20 @@ bool is_handle(cublasHandle_t handle);
 /// it runs, as cuBLAS does.
 template <class T>
 class Scalar {
-   public:
+ public:
     Scalar() = default;
     Scalar(const T* pointer, bool in_device)
         : value_(in_device ? T() : *pointer), device_(in_device ? pointer : nullptr) {}
     T operator()() const { return device_ ? *device_ : value_; }
 
-   private:
+ private:
     T value_{};
     const T* device_ = nullptr;
 };
 
 /// One call of a routine. The first check that fails decides its status.
 class Call {
-   public:
+ public:
     Call(cublasHandle_t handle, const char* name);
 
     /// Refuses negative sizes.
@@ -62,12 +62,8 @@ class Call {
     void matrix(const T* A, int rows, int cols, int ld, const char* name) {
         matrix(A, rows, cols, ld, sizeof(T), name);
     }
-    void matrix(const void* A,
-                int rows,
-                int cols,
-                int ld,
-                size_t element,
-                const char* name);
+    void matrix(
+        const void* A, int rows, int cols, int ld, size_t element, const char* name);
     void memory(const void* pointer, size_t bytes, const char* name);
 
     /// A scalar where the pointer mode says.
@@ -98,7 +94,7 @@ class Call {
         return CUBLAS_STATUS_SUCCESS;
     }
 
-   private:
+ private:
     bool place(const void* pointer, size_t bytes, const char* name);
     bool begin();
     void record(std::function<void()> work);

@@ -13,12 +13,12 @@ namespace simt::cublas {
 namespace {
 
 detail::HandleTable<cublasContext>& handles() {
-    static detail::HandleTable<cublasContext> table;
-    return table;
+    static auto* const table = new detail::HandleTable<cublasContext>;
+    return *table;
 }
 
-// The matrices of a workbook are small: more threads than the simulator's own would only
-// wait for each other.
+// The matrices of a workbook are small: more threads than the simulator's own would
+// only wait for each other.
 void limit_threads() {
     static const bool done = [] {
         if (openblas_set_num_threads)
@@ -50,7 +50,9 @@ cublasStatus_t take(T& setting, T value, bool known) {
 
 }  // namespace
 
-bool is_handle(cublasHandle_t handle) { return handle && handles().contains(handle); }
+bool is_handle(cublasHandle_t handle) {
+    return handle && handles().contains(handle);
+}
 
 }  // namespace simt::cublas
 
@@ -84,7 +86,9 @@ cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
     return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-size_t cublasGetCudartVersion() { return CUDART_VERSION; }
+size_t cublasGetCudartVersion() {
+    return CUDART_VERSION;
+}
 
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
     return with_handle(handle, [&](auto& c) { return take(c.stream, stream, true); });

@@ -9,8 +9,8 @@ using namespace simt::cublas;
 
 namespace {
 
-/// The index, from 1, of the first element for which `better(candidate, best)`; 0 if there
-/// is none. As in BLAS, a stride that is not positive gives 0.
+/// The index, from 1, of the first element for which `better(candidate, best)`; 0 if
+/// there is none. As in BLAS, a stride that is not positive gives 0.
 template <class T, class Better>
 int index_of(int n, const T* x, int incx, Better better) {
     if (n < 1 || incx < 1) return 0;

@@ -1,6 +1,7 @@
 #pragma once
-// Products on the CPU as cuBLAS defines them. With beta = 0 the old contents of the result
-// are not read, so that a NaN there does not survive: not every CPU library keeps that.
+// Products on the CPU as cuBLAS defines them. With beta = 0 the old contents of the
+// result are not read, so that a NaN there does not survive: not every CPU library
+// keeps that.
 
 #include "blas.h"
 
@@ -10,14 +11,16 @@ namespace simt::cublas {
 template <class T>
 void clear_vector(T* y, int n, int incy) {
     const size_t step = static_cast<size_t>(incy < 0 ? -incy : incy);
-    for (int i = 0; i < n; ++i) y[static_cast<size_t>(i) * step] = T();
+    for (int i = 0; i < n; ++i)
+        y[static_cast<size_t>(i) * step] = T();
 }
 
 /// Sets a column-major matrix of m x n to zero.
 template <class T>
 void clear_matrix(T* C, int m, int n, int ldc) {
     for (int j = 0; j < n; ++j)
-        for (int i = 0; i < m; ++i) C[static_cast<size_t>(j) * ldc + i] = T();
+        for (int i = 0; i < m; ++i)
+            C[static_cast<size_t>(j) * ldc + i] = T();
 }
 
 /// C = alpha op(A) op(B) + beta C, column-major.

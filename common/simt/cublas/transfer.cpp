@@ -24,9 +24,9 @@ cublasStatus_t copy_vector(int n,
     const size_t dst_pitch = size * static_cast<size_t>(incy);
     const size_t src_pitch = size * static_cast<size_t>(incx);
     const auto count = static_cast<size_t>(n);
-    return status_of(
-        wait ? cudaMemcpy2D(y, dst_pitch, x, src_pitch, size, count, kind)
-             : cudaMemcpy2DAsync(y, dst_pitch, x, src_pitch, size, count, kind, stream));
+    return status_of(wait ? cudaMemcpy2D(y, dst_pitch, x, src_pitch, size, count, kind)
+                          : cudaMemcpy2DAsync(
+                                y, dst_pitch, x, src_pitch, size, count, kind, stream));
 }
 
 cublasStatus_t copy_matrix(int rows,
@@ -39,8 +39,8 @@ cublasStatus_t copy_matrix(int rows,
                            cudaMemcpyKind kind,
                            cudaStream_t stream,
                            bool wait) {
-    if (rows < 0 || cols < 0 || elem_size <= 0 || lda < rows || ldb < rows || lda <= 0 ||
-        ldb <= 0)
+    if (rows < 0 || cols < 0 || elem_size <= 0 || lda < rows || ldb < rows ||
+        lda <= 0 || ldb <= 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     const auto size = static_cast<size_t>(elem_size);
     const size_t dst_pitch = size * static_cast<size_t>(ldb);
@@ -48,9 +48,9 @@ cublasStatus_t copy_matrix(int rows,
     const size_t width = size * static_cast<size_t>(rows);
     const auto height = static_cast<size_t>(cols);
     return status_of(
-        wait
-            ? cudaMemcpy2D(B, dst_pitch, A, src_pitch, width, height, kind)
-            : cudaMemcpy2DAsync(B, dst_pitch, A, src_pitch, width, height, kind, stream));
+        wait ? cudaMemcpy2D(B, dst_pitch, A, src_pitch, width, height, kind)
+             : cudaMemcpy2DAsync(
+                   B, dst_pitch, A, src_pitch, width, height, kind, stream));
 }
 
 constexpr cudaMemcpyKind kToDevice = cudaMemcpyHostToDevice;
@@ -60,8 +60,7 @@ constexpr cudaMemcpyKind kToHost = cudaMemcpyDeviceToHost;
 
 cublasStatus_t cublasSetVector(
     int n, int elem_size, const void* x, int incx, void* device_y, int incy) {
-    return copy_vector(
-        n, elem_size, x, incx, device_y, incy, kToDevice, nullptr, true);
+    return copy_vector(n, elem_size, x, incx, device_y, incy, kToDevice, nullptr, true);
 }
 
 cublasStatus_t cublasGetVector(
@@ -98,8 +97,7 @@ cublasStatus_t cublasSetVectorAsync(int n,
                                     void* device_y,
                                     int incy,
                                     cudaStream_t stream) {
-    return copy_vector(
-        n, elem_size, x, incx, device_y, incy, kToDevice, stream, false);
+    return copy_vector(n, elem_size, x, incx, device_y, incy, kToDevice, stream, false);
 }
 
 cublasStatus_t cublasGetVectorAsync(int n,

@@ -1,10 +1,10 @@
 #pragma once
-// The functions of cuBLAS that textbooks use, for real numbers: levels 1 to 3, batched and
-// mixed-precision GEMM. Complex types and the 64-bit forms are not there.
+// The functions of cuBLAS that textbooks use, for real numbers: levels 1 to 3, batched
+// and mixed-precision GEMM. Complex types and the 64-bit forms are not there.
 //
-// As in cuBLAS, matrices are column-major, vectors and matrices lie in device memory, and
-// the scalars alpha, beta and results lie where the pointer mode says. Device pointers are
-// checked: a host pointer, or a matrix that leaves its allocation, is
+// As in cuBLAS, matrices are column-major, vectors and matrices lie in device memory,
+// and the scalars alpha, beta and results lie where the pointer mode says. Device
+// pointers are checked: a host pointer, or a matrix that leaves its allocation, is
 // CUBLAS_STATUS_INVALID_VALUE with a line on stderr.
 #ifndef CUBLAS_API_H_
 #define CUBLAS_API_H_
@@ -16,7 +16,7 @@
 #include "cuda_runtime_api.h"
 #include "simt/cublas/types.h"
 
-// ---- The library -------------------------------------------------------------------
+// ---- The library ------------------------------------------------------------------
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle);
 cublasStatus_t cublasDestroy(cublasHandle_t handle);
@@ -36,26 +36,16 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void* workspace, size_t
 const char* cublasGetStatusName(cublasStatus_t status);
 const char* cublasGetStatusString(cublasStatus_t status);
 
-// ---- Copies between host and device ------------------------------------------------
+// ---- Copies between host and device -----------------------------------------------
 
 cublasStatus_t cublasSetVector(
     int n, int elem_size, const void* x, int incx, void* device_y, int incy);
 cublasStatus_t cublasGetVector(
     int n, int elem_size, const void* device_x, int incx, void* y, int incy);
-cublasStatus_t cublasSetMatrix(int rows,
-                               int cols,
-                               int elem_size,
-                               const void* A,
-                               int lda,
-                               void* device_B,
-                               int ldb);
-cublasStatus_t cublasGetMatrix(int rows,
-                               int cols,
-                               int elem_size,
-                               const void* device_A,
-                               int lda,
-                               void* B,
-                               int ldb);
+cublasStatus_t cublasSetMatrix(
+    int rows, int cols, int elem_size, const void* A, int lda, void* device_B, int ldb);
+cublasStatus_t cublasGetMatrix(
+    int rows, int cols, int elem_size, const void* device_A, int lda, void* B, int ldb);
 cublasStatus_t cublasSetVectorAsync(int n,
                                     int elem_size,
                                     const void* x,
@@ -87,7 +77,7 @@ cublasStatus_t cublasGetMatrixAsync(int rows,
                                     int ldb,
                                     cudaStream_t stream);
 
-// ---- Levels 1 to 3, for float (S) and double (D) -----------------------------------
+// ---- Levels 1 to 3, for float (S) and double (D) ----------------------------------
 
 #define SIMT_REAL float
 #define SIMT_CUBLAS(routine) cublasS##routine
@@ -105,6 +95,6 @@ cublasStatus_t cublasGetMatrixAsync(int rows,
 #undef SIMT_CUBLAS
 #undef SIMT_REAL
 
-// ---- GEMM in half and in mixed precision ----------------------------------------------
+// ---- GEMM in half and in mixed precision ------------------------------------------
 
 #include "simt/cublas/mixed_gemm.h"

@@ -1,7 +1,7 @@
 #pragma once
-// What nvcc includes implicitly: the execution model, the device library and the runtime
-// API. The C headers are here because nvcc's own header brings them too, and many programs
-// call printf, exit or sqrt without including anything.
+// What nvcc includes implicitly: the execution model, the device library and the
+// runtime API. The C headers are here because nvcc's own header brings them too, and
+// many programs call printf, exit or sqrt without including anything.
 #ifndef __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_H__
 #endif

@@ -19,7 +19,10 @@ enum nvtxMessageType_t {
     NVTX_MESSAGE_TYPE_UNICODE = 2,
     NVTX_MESSAGE_TYPE_REGISTERED = 3,
 };
-enum nvtxPayloadType_t { NVTX_PAYLOAD_UNKNOWN = 0, NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1 };
+enum nvtxPayloadType_t {
+    NVTX_PAYLOAD_UNKNOWN = 0,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1
+};
 
 union nvtxMessageValue_t {
     const char* ascii;
@@ -48,22 +51,42 @@ struct nvtxEventAttributes_t {
 };
 using nvtxEventAttributes_v2 = nvtxEventAttributes_t;
 
-inline int nvtxRangePushA(const char*) { return 0; }
-inline int nvtxRangePushW(const wchar_t*) { return 0; }
-inline int nvtxRangePush(const char*) { return 0; }
-inline int nvtxRangePushEx(const nvtxEventAttributes_t*) { return 0; }
-inline int nvtxRangePop() { return 0; }
-inline nvtxRangeId_t nvtxRangeStartA(const char*) { return 0; }
-inline nvtxRangeId_t nvtxRangeStart(const char*) { return 0; }
-inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t*) { return 0; }
+inline int nvtxRangePushA(const char*) {
+    return 0;
+}
+inline int nvtxRangePushW(const wchar_t*) {
+    return 0;
+}
+inline int nvtxRangePush(const char*) {
+    return 0;
+}
+inline int nvtxRangePushEx(const nvtxEventAttributes_t*) {
+    return 0;
+}
+inline int nvtxRangePop() {
+    return 0;
+}
+inline nvtxRangeId_t nvtxRangeStartA(const char*) {
+    return 0;
+}
+inline nvtxRangeId_t nvtxRangeStart(const char*) {
+    return 0;
+}
+inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t*) {
+    return 0;
+}
 inline void nvtxRangeEnd(nvtxRangeId_t) {}
 inline void nvtxMarkA(const char*) {}
 inline void nvtxMark(const char*) {}
 inline void nvtxMarkEx(const nvtxEventAttributes_t*) {}
 inline void nvtxNameOsThreadA(uint32_t, const char*) {}
-inline nvtxDomainHandle_t nvtxDomainCreateA(const char*) { return nullptr; }
+inline nvtxDomainHandle_t nvtxDomainCreateA(const char*) {
+    return nullptr;
+}
 inline void nvtxDomainDestroy(nvtxDomainHandle_t) {}
 inline int nvtxDomainRangePushEx(nvtxDomainHandle_t, const nvtxEventAttributes_t*) {
     return 0;
 }
-inline int nvtxDomainRangePop(nvtxDomainHandle_t) { return 0; }
+inline int nvtxDomainRangePop(nvtxDomainHandle_t) {
+    return 0;
+}

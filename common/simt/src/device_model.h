@@ -1,6 +1,6 @@
 #pragma once
-// The simulated device's limits in one place: the launcher enforces them, properties and
-// occupancy report them.
+// The simulated device's limits in one place: the launcher enforces them, properties
+// and occupancy report them.
 
 #include <cstddef>
 
@@ -43,8 +43,8 @@ struct DeviceModel {
 /// program is compiled with another -arch).
 const DeviceModel& device_model();
 
-/// Called before main by every file that simt-c++ compiles, with the value of -arch (800
-/// for sm_80). The newest architecture wins.
+/// Called before main by every file that simt-c++ compiles, with the value of -arch
+/// (800 for sm_80). The newest architecture wins.
 bool set_device_arch(int cuda_arch);
 
 }  // namespace simt::detail

@@ -1,9 +1,10 @@
 #pragma once
 // Kernels behind a `void*`: cudaLaunchKernel((void*)k, ...), kernel nodes of graphs.
 //
-// A `const void*` does not say how to call the kernel. Therefore the rewriter wraps every
-// kernel that is mentioned as a value, `(void*)k`, into `(void*)simt::kernel_ref("k", k)`,
-// which notes name, parameter sizes and caller of that address before it passes it on.
+// A `const void*` does not say how to call the kernel. Therefore the rewriter wraps
+// every kernel that is mentioned as a value, `(void*)k`, into
+// `(void*)simt::kernel_ref("k", k)`, which notes name, parameter sizes and caller of
+// that address before it passes it on.
 
 #include <cstddef>
 #include <utility>
@@ -60,8 +61,8 @@ void call_kernel(const KernelEntry& entry,
                   request.line);
     config.cooperative = request.cooperative;
     (void)args;  // unused by a kernel without parameters
-    kernel(entry.name, function).with(config)(
-        *static_cast<std::remove_cvref_t<P>*>(args[I])...);
+    kernel(entry.name, function)
+        .with(config)(*static_cast<std::remove_cvref_t<P>*>(args[I])...);
 }
 
 template <class... P>
@@ -85,7 +86,8 @@ KernelEntry make_entry(const char* name, void (*function)(P...)) {
 
 namespace simt {
 
-/// The kernel itself; makes its address known to the functions that take a `const void*`.
+/// The kernel itself; makes its address known to the functions that take a `const
+/// void*`.
 template <class... P>
 constexpr auto kernel_ref(const char* name, void (&function)(P...)) -> void (&)(P...) {
     if (!std::is_constant_evaluated())

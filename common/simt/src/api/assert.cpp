@@ -16,8 +16,7 @@ extern "C" void __assert_fail(const char* expression,
                               unsigned int line,
                               const char* function) noexcept {
     if (simt::detail::in_kernel())
-        simt::detail::assert_failed(
-            expression, file, static_cast<int>(line), function);
+        simt::detail::assert_failed(expression, file, static_cast<int>(line), function);
     // In host code: what the C library prints.
     std::fflush(stdout);
     std::fprintf(stderr,

@@ -15,11 +15,11 @@ struct Attribute {
     int (*value)(const cudaDeviceProp&);
 };
 
-#define SIMT_ATTRIBUTE(id, expression)                       \
-    {                                                        \
+#define SIMT_ATTRIBUTE(id, expression)                        \
+    {                                                         \
         cudaDevAttr##id, [](const cudaDeviceProp& p) -> int { \
-            return static_cast<int>(p.expression);           \
-        }                                                    \
+            return static_cast<int>(p.expression);            \
+        }                                                     \
     }
 
 constexpr Attribute kAttributes[] = {
@@ -112,7 +112,8 @@ constexpr Attribute kAttributes[] = {
     SIMT_ATTRIBUTE(PageableMemoryAccess, pageableMemoryAccess),
     SIMT_ATTRIBUTE(ConcurrentManagedAccess, concurrentManagedAccess),
     SIMT_ATTRIBUTE(ComputePreemptionSupported, computePreemptionSupported),
-    SIMT_ATTRIBUTE(CanUseHostPointerForRegisteredMem, canUseHostPointerForRegisteredMem),
+    SIMT_ATTRIBUTE(CanUseHostPointerForRegisteredMem,
+                   canUseHostPointerForRegisteredMem),
     SIMT_ATTRIBUTE(CooperativeLaunch, cooperativeLaunch),
     SIMT_ATTRIBUTE(CooperativeMultiDeviceLaunch, cooperativeMultiDeviceLaunch),
     SIMT_ATTRIBUTE(MaxSharedMemoryPerBlockOptin, sharedMemPerBlockOptin),
@@ -126,14 +127,16 @@ constexpr Attribute kAttributes[] = {
     SIMT_ATTRIBUTE(ReservedSharedMemoryPerBlock, reservedSharedMemPerBlock),
     SIMT_ATTRIBUTE(SparseCudaArraySupported, sparseCudaArraySupported),
     SIMT_ATTRIBUTE(HostRegisterReadOnlySupported, hostRegisterReadOnlySupported),
-    SIMT_ATTRIBUTE(TimelineSemaphoreInteropSupported, timelineSemaphoreInteropSupported),
+    SIMT_ATTRIBUTE(TimelineSemaphoreInteropSupported,
+                   timelineSemaphoreInteropSupported),
     SIMT_ATTRIBUTE(MemoryPoolsSupported, memoryPoolsSupported),
     SIMT_ATTRIBUTE(GPUDirectRDMASupported, gpuDirectRDMASupported),
     SIMT_ATTRIBUTE(GPUDirectRDMAFlushWritesOptions, gpuDirectRDMAFlushWritesOptions),
     SIMT_ATTRIBUTE(GPUDirectRDMAWritesOrdering, gpuDirectRDMAWritesOrdering),
     SIMT_ATTRIBUTE(MemoryPoolSupportedHandleTypes, memoryPoolSupportedHandleTypes),
     SIMT_ATTRIBUTE(ClusterLaunch, clusterLaunch),
-    SIMT_ATTRIBUTE(DeferredMappingCudaArraySupported, deferredMappingCudaArraySupported),
+    SIMT_ATTRIBUTE(DeferredMappingCudaArraySupported,
+                   deferredMappingCudaArraySupported),
     SIMT_ATTRIBUTE(IpcEventSupport, ipcEventSupported),
     SIMT_ATTRIBUTE(NumaConfig, deviceNumaConfig),
     SIMT_ATTRIBUTE(NumaId, deviceNumaId),

@@ -1,5 +1,5 @@
-// Stream capture: the work of a stream, and of those that join it through events, becomes
-// a graph instead of running.
+// Stream capture: the work of a stream, and of those that join it through events,
+// becomes a graph instead of running.
 
 #include "capture.h"
 
@@ -19,11 +19,13 @@ std::atomic<unsigned long long> g_next_capture_id = 1;
 thread_local cudaStreamCaptureMode t_mode = cudaStreamCaptureModeGlobal;
 
 std::vector<std::shared_ptr<Capture>>& captures() {
-    static std::vector<std::shared_ptr<Capture>> list;
-    return list;
+    static auto* const list = new std::vector<std::shared_ptr<Capture>>;
+    return *list;
 }
 
-bool is_legacy(const CUstream_st* stream) { return stream == find_stream(nullptr); }
+bool is_legacy(const CUstream_st* stream) {
+    return stream == find_stream(nullptr);
+}
 
 /// The nodes of `tail` and everything that they depend on.
 std::unordered_set<const CUgraphNode_st*> ancestors(
@@ -65,7 +67,9 @@ cudaError_t begin(CUstream_st* stream,
     if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
         return cudaErrorInvalidValue;
     if (is_legacy(stream)) {
-        hint("cudaStreamBeginCapture: the default stream cannot be captured: create one");
+        hint(
+            "cudaStreamBeginCapture: the default stream cannot be captured: create "
+            "one");
         return cudaErrorStreamCaptureUnsupported;
     }
     if (stream->capture) return cudaErrorIllegalState;
@@ -99,8 +103,9 @@ cudaError_t end(CUstream_st* stream, cudaGraph_t* graph) {
     *graph = nullptr;
     if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
     if (!joined) {
-        hint("cudaStreamEndCapture: a stream that took part has not been joined: record "
-             "an event in it and let the first stream wait for that event");
+        hint(
+            "cudaStreamEndCapture: a stream that took part has not been joined: record "
+            "an event in it and let the first stream wait for that event");
         return cudaErrorStreamCaptureUnjoined;
     }
     *graph = capture->owned ? publish_graph(std::move(capture->owned)) : capture->graph;
@@ -110,8 +115,8 @@ cudaError_t end(CUstream_st* stream, cudaGraph_t* graph) {
 }  // namespace
 
 std::recursive_mutex& capture_mutex() {
-    static std::recursive_mutex mutex;
-    return mutex;
+    static auto* const mutex = new std::recursive_mutex;
+    return *mutex;
 }
 
 void join_capture(const std::shared_ptr<Capture>& capture,
@@ -183,8 +188,10 @@ cudaError_t refuse_during_capture() {
         if (forbids) error = invalidate(*capture, cudaErrorStreamCaptureUnsupported);
     }
     if (error)
-        hint("a stream is being captured: this call (allocation, synchronous copy, wait) "
-             "cannot be captured and breaks the capture");
+        hint(
+            "a stream is being captured: this call (allocation, synchronous copy, "
+            "wait) "
+            "cannot be captured and breaks the capture");
     return error;
 }
 
@@ -212,8 +219,9 @@ cudaError_t check_stream(cudaStream_t handle) {
         if (!(capture->origin->flags & cudaStreamNonBlocking))
             error = invalidate(*capture, cudaErrorStreamCaptureImplicit);
     if (error)
-        hint("work for the default stream while a stream is being captured: launch it "
-             "into the captured stream (or capture a non-blocking one)");
+        hint(
+            "work for the default stream while a stream is being captured: launch it "
+            "into the captured stream (or capture a non-blocking one)");
     return error;
 }
 
@@ -238,9 +246,9 @@ void record_kernel(KernelRecord kernel) {
 }
 
 void record_node(cudaStream_t stream, std::function<void()> work) {
-    record_operation(stream,
-                     std::make_shared<CallOperation>(cudaGraphNodeTypeKernel,
-                                                     std::move(work)));
+    record_operation(
+        stream,
+        std::make_shared<CallOperation>(cudaGraphNodeTypeKernel, std::move(work)));
 }
 
 }  // namespace simt::detail

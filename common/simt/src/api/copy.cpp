@@ -10,7 +10,8 @@
 namespace simt::detail {
 namespace {
 
-/// One end of a copy: where its first byte is and how far its rows and slices are apart.
+/// One end of a copy: where its first byte is and how far its rows and slices are
+/// apart.
 struct Layout {
     char* first;
     size_t pitch;
@@ -74,11 +75,8 @@ Side source_side(cudaMemcpyKind kind) {
 
 }  // namespace
 
-CopyOperation CopyOperation::linear(const char* call,
-                                    void* dst,
-                                    const void* src,
-                                    size_t bytes,
-                                    cudaMemcpyKind kind) {
+CopyOperation CopyOperation::linear(
+    const char* call, void* dst, const void* src, size_t bytes, cudaMemcpyKind kind) {
     return rows(call, dst, bytes, src, bytes, bytes, 1, kind);
 }
 

@@ -8,7 +8,7 @@ namespace simt::detail {
 
 /// A copy of up to three dimensions.
 class CopyOperation : public Operation {
-   public:
+ public:
     /// @param call  the function's name, for messages
     CopyOperation(const char* call, const cudaMemcpy3DParms& params)
         : call_(call), params_(params) {}
@@ -34,14 +34,14 @@ class CopyOperation : public Operation {
     cudaError_t run(cudaStream_t stream) const override;
     const cudaMemcpy3DParms& params() const { return params_; }
 
-   private:
+ private:
     const char* call_;
     cudaMemcpy3DParms params_;
 };
 
 /// A fill of rows with one value of 1, 2 or 4 bytes.
 class FillOperation : public Operation {
-   public:
+ public:
     FillOperation(const char* call, const cudaMemsetParams& params)
         : call_(call), params_(params) {}
 
@@ -50,7 +50,7 @@ class FillOperation : public Operation {
     cudaError_t run(cudaStream_t stream) const override;
     const cudaMemsetParams& params() const { return params_; }
 
-   private:
+ private:
     const char* call_;
     cudaMemsetParams params_;
 };

@@ -22,12 +22,14 @@ unsigned int g_device_flags = cudaDeviceScheduleAuto;
 cudaFuncCache g_cache_config = cudaFuncCachePreferNone;
 cudaSharedMemConfig g_bank_size = cudaSharedMemBankSizeFourByte;
 
-// Defaults of a real device. They are remembered; the simulator's own limits (stacks, the
-// heap of kernels) do not depend on them.
+// Defaults of a real device. They are remembered; the simulator's own limits (stacks,
+// the heap of kernels) do not depend on them.
 size_t g_limits[] = {1024, 7340032, 8388608, 2, 2048, 64, 0};
 constexpr int kNumLimits = sizeof g_limits / sizeof g_limits[0];
 
-bool is_limit(cudaLimit limit) { return limit >= 0 && limit < kNumLimits; }
+bool is_limit(cudaLimit limit) {
+    return limit >= 0 && limit < kNumLimits;
+}
 
 cudaError_t check_device(int device) {
     return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;

@@ -4,17 +4,17 @@
 
 #include "call.h"
 #include "capture.h"
+#include "event_operations.h"
 #include "handles.h"
 #include "operation.h"
-#include "event_operations.h"
 #include "stream.h"
 
 namespace simt::detail {
 namespace {
 
 HandleTable<CUevent_st>& events() {
-    static HandleTable<CUevent_st> table;
-    return table;
+    static auto* const table = new HandleTable<CUevent_st>;
+    return *table;
 }
 
 cudaError_t record(CUevent_st* event, CUstream_st* stream) {
@@ -33,16 +33,17 @@ cudaError_t record(CUevent_st* event, CUstream_st* stream) {
     return cudaSuccess;
 }
 
-// An edge from the event to the stream's next work. Outside captures everything that was
-// recorded is already done.
+// An edge from the event to the stream's next work. Outside captures everything that
+// was recorded is already done.
 cudaError_t wait(CUstream_st* stream, CUevent_st* event) {
     const std::lock_guard lock(capture_mutex());
     const std::shared_ptr<Capture> source =
         event->captured ? event->capture.lock() : nullptr;
     if (!source) {
         if (!stream->capture) return cudaSuccess;
-        hint("cudaStreamWaitEvent: the event was not recorded in the capture that the "
-             "stream belongs to");
+        hint(
+            "cudaStreamWaitEvent: the event was not recorded in the capture that the "
+            "stream belongs to");
         return invalidate(*stream->capture, cudaErrorStreamCaptureIsolation);
     }
     if (stream == find_stream(nullptr))
@@ -68,9 +69,13 @@ cudaError_t with_event(cudaEvent_t event, Body body) {
 
 }  // namespace
 
-bool is_event(cudaEvent_t event) { return events().contains(event); }
+bool is_event(cudaEvent_t event) {
+    return events().contains(event);
+}
 
-void destroy_events() { events().clear(); }
+void destroy_events() {
+    events().clear();
+}
 
 void stamp_event(cudaEvent_t event) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -152,7 +157,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     });
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return cudaEventSynchronize(event);
+}
 
 cudaError_t cudaEventElapsedTime(float* milliseconds,
                                  cudaEvent_t start,

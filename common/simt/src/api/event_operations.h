@@ -8,7 +8,7 @@ namespace simt::detail {
 
 /// Records an event whenever the graph runs.
 class EventRecordOperation : public Operation {
-   public:
+ public:
     explicit EventRecordOperation(cudaEvent_t event) : event_(event) {}
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeEventRecord; }
     cudaError_t check() const override {
@@ -20,13 +20,13 @@ class EventRecordOperation : public Operation {
         return cudaSuccess;
     }
 
-   private:
+ private:
     cudaEvent_t event_;
 };
 
 /// Waits for an event of other work, which has always run by then.
 class EventWaitOperation : public Operation {
-   public:
+ public:
     explicit EventWaitOperation(cudaEvent_t event) : event_(event) {}
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeWaitEvent; }
     cudaError_t check() const override {
@@ -34,7 +34,7 @@ class EventWaitOperation : public Operation {
     }
     cudaError_t run(cudaStream_t) const override { return check(); }
 
-   private:
+ private:
     cudaEvent_t event_;
 };
 

@@ -65,8 +65,8 @@ namespace simt::detail {
 namespace {
 
 HandleTable<CUgraph_st>& graphs() {
-    static HandleTable<CUgraph_st> table;
-    return table;
+    static auto* const table = new HandleTable<CUgraph_st>;
+    return *table;
 }
 
 /// Gives a list in CUDA's way: with a null array, only its length.
@@ -139,7 +139,9 @@ const char* type_name(cudaGraphNodeType type) {
 
 }  // namespace
 
-bool is_graph(cudaGraph_t graph) { return graph && graphs().contains(graph); }
+bool is_graph(cudaGraph_t graph) {
+    return graph && graphs().contains(graph);
+}
 
 cudaGraph_t publish_graph(std::unique_ptr<CUgraph_st> graph) {
     return graphs().insert(std::move(graph));
@@ -220,17 +222,21 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     return api_call([&] {
         if (!node || !is_graph(node->graph)) return cudaErrorInvalidValue;
         auto& nodes = node->graph->nodes;
-        for (const auto& other : nodes) std::erase(other->dependencies, node);
+        for (const auto& other : nodes)
+            std::erase(other->dependencies, node);
         std::erase_if(nodes, [&](const auto& owner) { return owner.get() == node; });
         return cudaSuccess;
     });
 }
 
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph,
+                              cudaGraphNode_t* nodes,
+                              size_t* count) {
     return api_call([&] {
         if (!is_graph(graph)) return cudaErrorInvalidValue;
         std::vector<cudaGraphNode_t> all;
-        for (const auto& node : graph->nodes) all.push_back(node.get());
+        for (const auto& node : graph->nodes)
+            all.push_back(node.get());
         return give(all, nodes, count);
     });
 }

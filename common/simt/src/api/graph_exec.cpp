@@ -14,11 +14,13 @@ namespace simt::detail {
 namespace {
 
 HandleTable<CUgraphExec_st>& executables() {
-    static HandleTable<CUgraphExec_st> table;
-    return table;
+    static auto* const table = new HandleTable<CUgraphExec_st>;
+    return *table;
 }
 
-bool is_exec(cudaGraphExec_t exec) { return exec && executables().contains(exec); }
+bool is_exec(cudaGraphExec_t exec) {
+    return exec && executables().contains(exec);
+}
 
 cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
     if (!exec || !is_graph(graph)) return cudaErrorInvalidValue;
@@ -37,7 +39,8 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
 /// The executable's own copy of a node of the graph that it was made from.
 CUgraphNode_st* own_node(cudaGraphExec_t exec, cudaGraphNode_t node) {
     if (!is_exec(exec) || !node) return nullptr;
-    const bool related = node->graph == exec->source || node->graph == exec->graph.get();
+    const bool related =
+        node->graph == exec->source || node->graph == exec->graph.get();
     return related ? exec->graph->find(node->id) : nullptr;
 }
 
@@ -46,7 +49,8 @@ cudaError_t set_exec_params(cudaGraphExec_t exec,
                             cudaGraphNode_t node,
                             const Op& operation) {
     CUgraphNode_st* own = own_node(exec, node);
-    if (!own || own->operation->type() != operation.type()) return cudaErrorInvalidValue;
+    if (!own || own->operation->type() != operation.type())
+        return cudaErrorInvalidValue;
     if (const cudaError_t error = operation.check()) return error;
     own->operation = std::make_shared<Op>(operation);
     return cudaSuccess;
@@ -126,10 +130,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec,
     const cudaError_t error = cudaGraphInstantiateWithFlags(exec, graph, 0);
     if (error_node) *error_node = nullptr;
     if (log && log_size > 0)
-        std::snprintf(log,
-                      log_size,
-                      "%s",
-                      error == cudaSuccess ? "" : cudaGetErrorString(error));
+        std::snprintf(
+            log, log_size, "%s", error == cudaSuccess ? "" : cudaGetErrorString(error));
     return error;
 }
 
@@ -151,9 +153,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
-    return api_call([&] {
-        return is_exec(exec) ? check_stream(stream) : cudaErrorInvalidValue;
-    });
+    return api_call(
+        [&] { return is_exec(exec) ? check_stream(stream) : cudaErrorInvalidValue; });
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
@@ -161,8 +162,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
         if (!is_exec(exec)) return cudaErrorInvalidValue;
         if (const cudaError_t error = check_stream(stream)) return error;
         if (const cudaError_t error = refuse_if_capturing(stream)) {
-            hint("cudaGraphLaunch: a graph cannot be launched into a stream that is being "
-                 "captured: add it as a child graph node");
+            hint(
+                "cudaGraphLaunch: a graph cannot be launched into a stream that is "
+                "being "
+                "captured: add it as a child graph node");
             return error;
         }
         return run_graph(exec->order, stream);

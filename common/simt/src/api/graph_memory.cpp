@@ -25,9 +25,11 @@ bool GraphMemory::is_live() const {
 
 cudaError_t AllocOperation::run(cudaStream_t) const {
     if (!memory_->is_live()) {
-        hint("cudaGraphLaunch: the graph's own memory (%p) has been freed by the program; "
-             "the simulator cannot allocate it again",
-             memory_->pointer());
+        hint(
+            "cudaGraphLaunch: the graph's own memory (%p) has been freed by the "
+            "program; "
+            "the simulator cannot allocate it again",
+            memory_->pointer());
         return cudaErrorNotSupported;
     }
     std::memset(memory_->pointer(), 0xFF, memory_->bytes());

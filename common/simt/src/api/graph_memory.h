@@ -10,7 +10,7 @@ namespace simt::detail {
 
 /// One such allocation; frees it unless the program already has.
 class GraphMemory {
-   public:
+ public:
     /// Null if there is not enough memory.
     static std::shared_ptr<GraphMemory> create(size_t bytes);
     ~GraphMemory();
@@ -22,7 +22,7 @@ class GraphMemory {
     /// False once the program has freed it.
     bool is_live() const;
 
-   private:
+ private:
     GraphMemory(void* pointer, size_t bytes, int id)
         : pointer_(pointer), bytes_(bytes), id_(id) {}
     void* pointer_;
@@ -32,25 +32,25 @@ class GraphMemory {
 
 /// Allocation as a node: at each launch the contents are undefined (0xFF).
 class AllocOperation : public Operation {
-   public:
+ public:
     explicit AllocOperation(std::shared_ptr<GraphMemory> memory)
         : memory_(std::move(memory)) {}
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemAlloc; }
     cudaError_t run(cudaStream_t) const override;
 
-   private:
+ private:
     std::shared_ptr<GraphMemory> memory_;
 };
 
 /// The end of the memory's life within one launch of the graph.
 class FreeOperation : public Operation {
-   public:
+ public:
     explicit FreeOperation(void* pointer) : pointer_(pointer) {}
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemFree; }
     cudaError_t check() const override;
     cudaError_t run(cudaStream_t) const override { return cudaSuccess; }
 
-   private:
+ private:
     void* pointer_;
 };
 

@@ -55,7 +55,7 @@ cudaError_t get_params(cudaGraphNode_t node, Params* params) {
 
 using namespace simt::detail;
 
-// ---- Adding ------------------------------------------------------------------------
+// ---- Adding -----------------------------------------------------------------------
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node,
                                    cudaGraph_t graph,
@@ -186,12 +186,67 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node,
     });
 }
 
-// ---- Parameters ---------------------------------------------------------------------
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node,
+                             cudaGraph_t graph,
+                             const cudaGraphNode_t* dependencies,
+                             size_t count,
+                             cudaGraphNodeParams* params) {
+    if (!params) return api_call([] { return cudaErrorInvalidValue; });
+    switch (params->type) {
+        case cudaGraphNodeTypeKernel:
+            return cudaGraphAddKernelNode(
+                node, graph, dependencies, count, &params->kernel);
+        case cudaGraphNodeTypeMemcpy:
+            return cudaGraphAddMemcpyNode(
+                node, graph, dependencies, count, &params->memcpy.copyParams);
+        case cudaGraphNodeTypeMemset:
+            return cudaGraphAddMemsetNode(
+                node, graph, dependencies, count, &params->memset);
+        case cudaGraphNodeTypeHost:
+            return cudaGraphAddHostNode(
+                node, graph, dependencies, count, &params->host);
+        case cudaGraphNodeTypeGraph:
+            return cudaGraphAddChildGraphNode(
+                node, graph, dependencies, count, params->graph.graph);
+        case cudaGraphNodeTypeEmpty:
+            return cudaGraphAddEmptyNode(node, graph, dependencies, count);
+        case cudaGraphNodeTypeWaitEvent:
+            return cudaGraphAddEventWaitNode(
+                node, graph, dependencies, count, params->eventWait.event);
+        case cudaGraphNodeTypeEventRecord:
+            return cudaGraphAddEventRecordNode(
+                node, graph, dependencies, count, params->eventRecord.event);
+        case cudaGraphNodeTypeMemAlloc:
+            return cudaGraphAddMemAllocNode(
+                node, graph, dependencies, count, &params->alloc);
+        case cudaGraphNodeTypeMemFree:
+            return cudaGraphAddMemFreeNode(
+                node, graph, dependencies, count, params->free.dptr);
+        default:
+            break;
+    }
+    return api_call([] {
+        hint("cudaGraphAddNode: this kind of node is not simulated");
+        return cudaErrorNotSupported;
+    });
+}
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node,
+                             cudaGraph_t graph,
+                             const cudaGraphNode_t* dependencies,
+                             const cudaGraphEdgeData*,
+                             size_t count,
+                             cudaGraphNodeParams* params) {
+    return cudaGraphAddNode(node, graph, dependencies, count, params);
+}
+
+// ---- Parameters -------------------------------------------------------------------
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                          cudaKernelNodeParams* params) {
     return api_call([&] {
-        if (get_params<KernelOperation>(node, params) == cudaSuccess) return cudaSuccess;
+        if (get_params<KernelOperation>(node, params) == cudaSuccess)
+            return cudaSuccess;
         return get_params<CapturedKernelOperation>(node, params);
     });
 }

@@ -8,7 +8,7 @@
 namespace simt::detail {
 
 class GraphOperation : public Operation {
-   public:
+ public:
     explicit GraphOperation(std::shared_ptr<CUgraph_st> graph)
         : graph_(std::move(graph)) {}
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeGraph; }
@@ -21,7 +21,7 @@ class GraphOperation : public Operation {
     }
     CUgraph_st* graph() const { return graph_.get(); }
 
-   private:
+ private:
     std::shared_ptr<CUgraph_st> graph_;
 };
 

@@ -10,9 +10,11 @@
 namespace simt::detail {
 
 /// Owns the objects behind one kind of handle. Safe to use from several threads.
+/// Tables are never destroyed: destructors of the program's own static objects may still
+/// free streams and events when the process ends.
 template <class T>
 class HandleTable {
-   public:
+ public:
     /// Takes the object and gives its handle.
     T* insert(std::unique_ptr<T> object) {
         const std::lock_guard lock(mutex_);
@@ -41,7 +43,7 @@ class HandleTable {
         objects_.clear();
     }
 
-   private:
+ private:
     std::mutex mutex_;
     std::unordered_map<const T*, std::unique_ptr<T>> objects_;
 };

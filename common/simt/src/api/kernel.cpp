@@ -16,12 +16,13 @@ cudaError_t launch_cooperative(const void* function,
                                const LaunchRequest& request,
                                void** args) {
     if (!fits_cooperatively(request.grid, request.block, request.shared_bytes)) {
-        hint("cooperative launch of %u x %u x %u blocks: they cannot all be resident on "
-             "the %d multiprocessors of the simulated device",
-             request.grid.x,
-             request.grid.y,
-             request.grid.z,
-             device_model().multiprocessors);
+        hint(
+            "cooperative launch of %u x %u x %u blocks: they cannot all be resident on "
+            "the %d multiprocessors of the simulated device",
+            request.grid.x,
+            request.grid.y,
+            request.grid.z,
+            device_model().multiprocessors);
         return cudaErrorCooperativeLaunchTooLarge;
     }
     return launch_kernel(function, request, args);
@@ -40,11 +41,12 @@ cudaError_t apply_attributes(const cudaLaunchConfig_t& config, LaunchRequest& re
                 const auto& cluster = attribute.val.clusterDim;
                 // A cluster of one block is an ordinary block.
                 if (cluster.x <= 1 && cluster.y <= 1 && cluster.z <= 1) break;
-                hint("thread block clusters (%u x %u x %u) are not simulated: they need "
-                     "a GPU of compute capability 9.0",
-                     cluster.x,
-                     cluster.y,
-                     cluster.z);
+                hint(
+                    "thread block clusters (%u x %u x %u) are not simulated: they need "
+                    "a GPU of compute capability 9.0",
+                    cluster.x,
+                    cluster.y,
+                    cluster.z);
                 return cudaErrorNotSupported;
             }
             case cudaLaunchAttributeDeviceUpdatableKernelNode:
@@ -109,7 +111,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
     });
 }
 
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
+                                  const void* function) {
     return api_call([&] {
         if (!attributes) return cudaErrorInvalidValue;
         if (!find_kernel(function)) return not_a_kernel(function);
@@ -135,10 +138,12 @@ cudaError_t cudaFuncSetAttribute(const void* function,
             case cudaFuncAttributeMaxDynamicSharedMemorySize: {
                 const size_t most = device_model().shared_per_block_optin;
                 if (value < 0 || static_cast<size_t>(value) > most) {
-                    hint("cudaFuncSetAttribute: %d bytes of dynamic shared memory, but a "
-                         "block of this device has %zu at most",
-                         value,
-                         most);
+                    hint(
+                        "cudaFuncSetAttribute: %d bytes of dynamic shared memory, but "
+                        "a "
+                        "block of this device has %zu at most",
+                        value,
+                        most);
                     return cudaErrorInvalidValue;
                 }
                 return set_max_dynamic_smem(function, static_cast<size_t>(value))
@@ -146,7 +151,8 @@ cudaError_t cudaFuncSetAttribute(const void* function,
                            : cudaErrorInvalidValue;
             }
             case cudaFuncAttributePreferredSharedMemoryCarveout:
-                return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
+                return value >= -1 && value <= 100 ? cudaSuccess
+                                                   : cudaErrorInvalidValue;
             case cudaFuncAttributeNonPortableClusterSizeAllowed:
             case cudaFuncAttributeClusterSchedulingPolicyPreference:
                 return cudaSuccess;
@@ -165,16 +171,15 @@ cudaError_t cudaFuncSetAttribute(const void* function,
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
     return api_call([&] {
         if (!find_kernel(function)) return not_a_kernel(function);
-        const bool known = config >= cudaFuncCachePreferNone &&
-                           config <= cudaFuncCachePreferEqual;
+        const bool known =
+            config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
         return known ? cudaSuccess : cudaErrorInvalidValue;
     });
 }
 
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
-    return api_call([&] {
-        return find_kernel(function) ? cudaSuccess : not_a_kernel(function);
-    });
+    return api_call(
+        [&] { return find_kernel(function) ? cudaSuccess : not_a_kernel(function); });
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* function) {

@@ -50,9 +50,9 @@ KernelOperation::KernelOperation(const cudaKernelNodeParams& params) : params_(p
     for (size_t i = 0; i < entry->num_params; ++i)
         bytes += aligned(entry->param_sizes[i]);
     constexpr std::align_val_t kAlignment{kArgumentAlignment};
-    storage_ = std::shared_ptr<void>(::operator new(bytes, kAlignment), [](void* memory) {
-        ::operator delete(memory, kAlignment);
-    });
+    storage_ = std::shared_ptr<void>(
+        ::operator new(bytes, kAlignment),
+        [](void* memory) { ::operator delete(memory, kAlignment); });
     pointers_ = std::make_shared<std::vector<void*>>();
     char* next = static_cast<char*>(storage_.get());
     for (size_t i = 0; i < entry->num_params; ++i) {

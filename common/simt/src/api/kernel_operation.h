@@ -13,15 +13,15 @@ namespace simt::detail {
 cudaError_t not_a_kernel(const void* function);
 
 /// Launches the kernel that `request` and `args` describe.
-/// @returns what the launch left as the thread's error, not_a_kernel() for the address of
-///          something else.
+/// @returns what the launch left as the thread's error, not_a_kernel() for the address
+///          of something else.
 cudaError_t launch_kernel(const void* function,
                           const LaunchRequest& request,
                           void** args);
 
 /// A launch that was described by cudaKernelNodeParams. The arguments are copied.
 class KernelOperation : public Operation {
-   public:
+ public:
     explicit KernelOperation(const cudaKernelNodeParams& params);
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeKernel; }
     cudaError_t check() const override;
@@ -29,15 +29,16 @@ class KernelOperation : public Operation {
     /// With pointers to the copies of the arguments.
     const cudaKernelNodeParams& params() const { return params_; }
 
-   private:
+ private:
     cudaKernelNodeParams params_;
-    std::shared_ptr<void> storage_;                // the arguments, one after the other
+    std::shared_ptr<void> storage_;  // the arguments, one after the other
     std::shared_ptr<std::vector<void*>> pointers_;  // to each of them
 };
 
-/// A launch that was captured: its arguments are known only to the code that repeats it.
+/// A launch that was captured: its arguments are known only to the code that repeats
+/// it.
 class CapturedKernelOperation : public Operation {
-   public:
+ public:
     CapturedKernelOperation(const cudaKernelNodeParams& params,
                             std::function<void(cudaStream_t)> work)
         : params_(params), work_(std::move(work)) {}
@@ -46,7 +47,7 @@ class CapturedKernelOperation : public Operation {
     /// kernelParams is null.
     const cudaKernelNodeParams& params() const { return params_; }
 
-   private:
+ private:
     cudaKernelNodeParams params_;
     std::function<void(cudaStream_t)> work_;
 };

@@ -1,7 +1,7 @@
 // The last error of the host thread.
 //
-// A fault in a kernel is a last error too, once for each thread. After that only the calls
-// that need the context go on to report it (as seen on an H100).
+// A fault in a kernel is a last error too, once for each thread. After that only the
+// calls that need the context go on to report it (as seen on an H100).
 
 #include "../error.h"
 

@@ -59,7 +59,9 @@ cudaError_t fill_box(cudaPitchedPtr pitched,
     });
 }
 
-bool is_device(int device) { return device == 0; }
+bool is_device(int device) {
+    return device == 0;
+}
 
 cudaMemcpy3DParms without_devices(const cudaMemcpy3DPeerParms& copy) {
     return {copy.srcArray,
@@ -142,12 +144,10 @@ cudaError_t cudaMemcpyPeerAsync(void* dst,
                                 cudaStream_t stream) {
     if (!is_device(dst_device) || !is_device(src_device))
         return api_call([] { return cudaErrorInvalidDevice; });
-    return copy_in(stream,
-                   CopyOperation::linear("cudaMemcpyPeerAsync",
-                                         dst,
-                                         src,
-                                         bytes,
-                                         cudaMemcpyDeviceToDevice));
+    return copy_in(
+        stream,
+        CopyOperation::linear(
+            "cudaMemcpyPeerAsync", dst, src, bytes, cudaMemcpyDeviceToDevice));
 }
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* copy) {
@@ -182,8 +182,8 @@ cudaError_t cudaMemsetAsync(void* pointer,
 
 cudaError_t cudaMemset2D(
     void* pointer, size_t pitch, int value, size_t width, size_t height) {
-    return fill_now(FillOperation("cudaMemset2D",
-                                  fill_rows(pointer, pitch, value, width, height)));
+    return fill_now(
+        FillOperation("cudaMemset2D", fill_rows(pointer, pitch, value, width, height)));
 }
 
 cudaError_t cudaMemset2DAsync(void* pointer,

@@ -8,7 +8,6 @@
 #include "call.h"
 #include "memory_pool.h"
 #include "pointers.h"
-#include "properties.h"
 #include "simt/api/memory.h"
 #include "stream.h"
 
@@ -58,7 +57,7 @@ void explain_free(const char* call, const void* pointer) {
              call,
              pointer,
              !in_device_range(pointer) ? " (a host pointer?)"
-                                               : ": was it freed before?");
+                                       : ": was it freed before?");
     } else if (allocation.begin != pointer) {
         hint("%s: %p points into an allocation, not to its start", call, pointer);
     } else {
@@ -90,7 +89,10 @@ cudaError_t cudaFree(void* pointer) {
     });
 }
 
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+cudaError_t cudaMallocPitch(void** pointer,
+                            size_t* pitch,
+                            size_t width,
+                            size_t height) {
     size_t bytes = 0;
     size_t row = 0;
     if (!pitch) return api_call([] { return cudaErrorInvalidValue; });
@@ -117,7 +119,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
     return api_call([&] {
         if (!free_bytes || !total_bytes) return cudaErrorInvalidValue;
-        *total_bytes = device_memory_bytes();
+        *total_bytes = memory_limit();
         *free_bytes = *total_bytes - std::min(*total_bytes, memory_used());
         return cudaSuccess;
     });
@@ -164,7 +166,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     return not_simulated("CUDA arrays and textures");
 }
 
-// ---- Pinned host memory ------------------------------------------------------------
+// ---- Pinned host memory -----------------------------------------------------------
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
     constexpr unsigned kKnown =
@@ -214,9 +216,11 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int fla
     return api_call([&] {
         if (!device || flags != 0) return cudaErrorInvalidValue;
         if (look_up(host).space != Space::pinned) {
-            hint("cudaHostGetDevicePointer: %p was neither allocated by cudaHostAlloc or "
-                 "cudaMallocHost nor registered",
-                 host);
+            hint(
+                "cudaHostGetDevicePointer: %p was neither allocated by cudaHostAlloc "
+                "or "
+                "cudaMallocHost nor registered",
+                host);
             return cudaErrorInvalidValue;
         }
         *device = host;
@@ -226,13 +230,14 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int fla
 
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
     return api_call([&] {
-        if (!flags || look_up(host).space != Space::pinned) return cudaErrorInvalidValue;
+        if (!flags || look_up(host).space != Space::pinned)
+            return cudaErrorInvalidValue;
         *flags = cudaHostAllocMapped;  // with unified addresses, all of it is
         return cudaSuccess;
     });
 }
 
-// ---- Managed memory ----------------------------------------------------------------
+// ---- Managed memory ---------------------------------------------------------------
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned int flags) {
     return api_call([&] {

@@ -1,5 +1,6 @@
-// Stream-ordered allocation and memory pools. Work runs in order of issue, so that memory
-// is available at once and freed at once; pools keep the accounts that programs print.
+// Stream-ordered allocation and memory pools. Work runs in order of issue, so that
+// memory is available at once and freed at once; pools keep the accounts that programs
+// print.
 
 #include "memory_pool.h"
 
@@ -40,16 +41,18 @@ Pool g_default_pool;
 Pool* g_current_pool = &g_default_pool;
 
 HandleTable<Pool>& pools() {
-    static HandleTable<Pool> table;
-    return table;
+    static auto* const table = new HandleTable<Pool>;
+    return *table;
 }
 
 std::map<const void*, PoolAllocation>& allocations() {
-    static std::map<const void*, PoolAllocation> table;
-    return table;
+    static auto* const table = new std::map<const void*, PoolAllocation>;
+    return *table;
 }
 
-bool is_pool(Pool* pool) { return pool == &g_default_pool || pools().contains(pool); }
+bool is_pool(Pool* pool) {
+    return pool == &g_default_pool || pools().contains(pool);
+}
 
 void note_use(Pool& pool, size_t bytes) {
     pool.used += bytes;
@@ -70,7 +73,10 @@ cudaError_t allocate_in_capture(void** pointer, size_t bytes, cudaStream_t strea
     return cudaSuccess;
 }
 
-cudaError_t allocate_from(Pool* pool, void** pointer, size_t bytes, cudaStream_t stream) {
+cudaError_t allocate_from(Pool* pool,
+                          void** pointer,
+                          size_t bytes,
+                          cudaStream_t stream) {
     if (!pointer) return cudaErrorInvalidValue;
     if (!is_pool(pool)) return cudaErrorInvalidValue;
     if (const cudaError_t error = check_stream(stream)) return error;
@@ -135,7 +141,8 @@ void destroy_pools() {
 using namespace simt::detail;
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-    return api_call([&] { return allocate_from(g_current_pool, pointer, bytes, stream); });
+    return api_call(
+        [&] { return allocate_from(g_current_pool, pointer, bytes, stream); });
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer,
@@ -252,8 +259,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool,
             case cudaMemPoolAttrUsedMemHigh:
                 // High-water marks can only be reset.
                 if (bytes != 0) return cudaErrorInvalidValue;
-                *account(*pool, attribute) =
-                    attribute == cudaMemPoolAttrUsedMemHigh ? pool->used : pool->reserved;
+                *account(*pool, attribute) = attribute == cudaMemPoolAttrUsedMemHigh
+                                                 ? pool->used
+                                                 : pool->reserved;
                 return cudaSuccess;
             default:
                 return cudaErrorInvalidValue;

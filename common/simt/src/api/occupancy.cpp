@@ -19,7 +19,9 @@ namespace {
 // memory in these many bytes.
 constexpr size_t kSharedUnit = 128;
 
-size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+size_t round_up(size_t value, size_t unit) {
+    return (value + unit - 1) / unit * unit;
+}
 
 size_t shared_of_block(size_t shared_bytes) {
     return round_up(shared_bytes, kSharedUnit) +
@@ -52,7 +54,8 @@ int blocks_per_multiprocessor(int block_size, size_t shared_bytes) {
 bool fits_cooperatively(dim3 grid, dim3 block, size_t shared_bytes) {
     const uint64_t threads = uint64_t{block.x} * block.y * block.z;
     if (threads == 0 || threads > DeviceModel::kMaxThreadsPerBlock) return true;
-    const int per_sm = blocks_per_multiprocessor(static_cast<int>(threads), shared_bytes);
+    const int per_sm =
+        blocks_per_multiprocessor(static_cast<int>(threads), shared_bytes);
     const uint64_t resident = uint64_t(per_sm) * device_model().multiprocessors;
     return uint64_t{grid.x} * grid.y * grid.z <= resident;
 }
@@ -97,14 +100,14 @@ cudaError_t OccupancySearch::result(int* min_grid, int* block) const {
 
 using namespace simt::detail;
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int* blocks,
-    const void* function,
-    int block_size,
-    size_t shared_bytes,
-    unsigned int flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                   const void* function,
+                                                                   int block_size,
+                                                                   size_t shared_bytes,
+                                                                   unsigned int flags) {
     return api_call([&] {
-        if (!blocks || block_size <= 0 || (flags & ~cudaOccupancyDisableCachingOverride))
+        if (!blocks || block_size <= 0 ||
+            (flags & ~cudaOccupancyDisableCachingOverride))
             return cudaErrorInvalidValue;
         if (!find_kernel(function)) return not_a_kernel(function);
         const bool launchable =

@@ -11,7 +11,8 @@ namespace simt::detail {
 /// @param shared_bytes  static and dynamic shared memory of a block
 int blocks_per_multiprocessor(int block_size, size_t shared_bytes);
 
-/// True if all blocks of the grid can be resident at once, as cooperative launches need.
+/// True if all blocks of the grid can be resident at once, as cooperative launches
+/// need.
 bool fits_cooperatively(dim3 grid, dim3 block, size_t shared_bytes);
 
 }  // namespace simt::detail

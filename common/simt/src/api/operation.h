@@ -1,6 +1,6 @@
 #pragma once
-// One piece of work for a stream: a kernel, a copy, a host function. It is run at once, or
-// becomes a node of a graph when the stream is being captured.
+// One piece of work for a stream: a kernel, a copy, a host function. It is run at once,
+// or becomes a node of a graph when the stream is being captured.
 
 #include <functional>
 #include <memory>
@@ -11,7 +11,7 @@ namespace simt::detail {
 
 /// Immutable, so that graphs and their executable copies can share it.
 class Operation {
-   public:
+ public:
     virtual ~Operation() = default;
     virtual cudaGraphNodeType type() const = 0;
 
@@ -26,7 +26,7 @@ using OperationPtr = std::shared_ptr<const Operation>;
 
 /// Work that only the caller knows how to do.
 class CallOperation : public Operation {
-   public:
+ public:
     CallOperation(cudaGraphNodeType type, std::function<void()> call)
         : type_(type), call_(std::move(call)) {}
     cudaGraphNodeType type() const override { return type_; }
@@ -35,21 +35,21 @@ class CallOperation : public Operation {
         return cudaSuccess;
     }
 
-   private:
+ private:
     cudaGraphNodeType type_;
     std::function<void()> call_;
 };
 
 /// Orders other work and does nothing itself.
 class EmptyOperation : public Operation {
-   public:
+ public:
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeEmpty; }
     cudaError_t run(cudaStream_t) const override { return cudaSuccess; }
 };
 
 /// A call of a host function.
 class HostOperation : public Operation {
-   public:
+ public:
     explicit HostOperation(const cudaHostNodeParams& params) : params_(params) {}
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeHost; }
     cudaError_t check() const override {
@@ -61,7 +61,7 @@ class HostOperation : public Operation {
     }
     const cudaHostNodeParams& params() const { return params_; }
 
-   private:
+ private:
     cudaHostNodeParams params_;
 };
 

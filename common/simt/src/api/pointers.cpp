@@ -17,8 +17,8 @@ constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
 
 std::mutex g_symbol_mutex;
 std::map<const char*, size_t>& symbols() {
-    static std::map<const char*, size_t> table;
-    return table;
+    static auto* const table = new std::map<const char*, size_t>;
+    return *table;
 }
 
 bool find_symbol(const char* address, Pointee* out) {
@@ -116,13 +116,14 @@ bool check_range(
         return false;
     }
     if (bytes > pointee.bytes_left) {
-        hint("%s: %zu bytes at %s (%p) end %zu bytes past the end of their allocation "
-             "(sizes are in bytes: is a sizeof missing or too much?)",
-             call,
-             bytes,
-             name,
-             address,
-             bytes - pointee.bytes_left);
+        hint(
+            "%s: %zu bytes at %s (%p) end %zu bytes past the end of their allocation "
+            "(sizes are in bytes: is a sizeof missing or too much?)",
+            call,
+            bytes,
+            name,
+            address,
+            bytes - pointee.bytes_left);
         return false;
     }
     return true;

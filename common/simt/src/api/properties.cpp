@@ -2,27 +2,20 @@
 
 #include "properties.h"
 
-#include <sys/sysinfo.h>
-
 #include <cstdio>
 #include <cstring>
 
 #include "../device_model.h"
+#include "../memory.h"
 #include "call.h"
 #include "simt/api/device.h"
 
 namespace simt::detail {
 
-size_t device_memory_bytes() {
-    struct sysinfo info;
-    if (sysinfo(&info) != 0) return size_t{4} << 30;
-    return static_cast<size_t>(info.totalram) * info.mem_unit;
-}
-
 namespace {
 
-// What every architecture that CUDA 13 supports has in common, in textures for instance,
-// although the simulator refuses to create any.
+// What every architecture that CUDA 13 supports has in common, in textures for
+// instance, although the simulator refuses to create any.
 void fill_texture_limits(cudaDeviceProp& prop) {
     prop.maxTexture1D = 131072;
     prop.maxTexture1DMipmap = 32768;
@@ -34,7 +27,8 @@ void fill_texture_limits(cudaDeviceProp& prop) {
     prop.maxTexture2DLinear[1] = 65000;
     prop.maxTexture2DLinear[2] = 2097120;
     prop.maxTexture2DGather[0] = prop.maxTexture2DGather[1] = 32768;
-    for (int& size : prop.maxTexture3D) size = 16384;
+    for (int& size : prop.maxTexture3D)
+        size = 16384;
     prop.maxTexture3DAlt[0] = prop.maxTexture3DAlt[1] = 8192;
     prop.maxTexture3DAlt[2] = 32768;
     prop.maxTextureCubemap = 32768;
@@ -47,7 +41,8 @@ void fill_texture_limits(cudaDeviceProp& prop) {
     prop.maxSurface1D = 32768;
     prop.maxSurface2D[0] = 131072;
     prop.maxSurface2D[1] = 65536;
-    for (int& size : prop.maxSurface3D) size = 16384;
+    for (int& size : prop.maxSurface3D)
+        size = 16384;
     prop.maxSurface1DLayered[0] = 32768;
     prop.maxSurface1DLayered[1] = 2048;
     prop.maxSurface2DLayered[0] = prop.maxSurface2DLayered[1] = 32768;
@@ -79,7 +74,7 @@ void fill_launch_limits(cudaDeviceProp& prop, const DeviceModel& model) {
 }
 
 void fill_memory(cudaDeviceProp& prop, const DeviceModel& model) {
-    prop.totalGlobalMem = device_memory_bytes();
+    prop.totalGlobalMem = memory_limit();
     prop.totalConstMem = DeviceModel::kConstantBytes;
     prop.memPitch = 2147483647;
     prop.l2CacheSize = static_cast<int>(model.l2_bytes);
@@ -123,7 +118,8 @@ cudaDeviceProp device_properties() {
     prop.clockRate = model.clock_khz;
     prop.memoryClockRate = model.memory_clock_khz;
     prop.computeMode = cudaComputeModeDefault;
-    prop.singleToDoublePrecisionPerfRatio = model.minor() == 0 && model.arch >= 80 ? 2 : 64;
+    prop.singleToDoublePrecisionPerfRatio =
+        model.minor() == 0 && model.arch >= 80 ? 2 : 64;
     return prop;
 }
 

@@ -2,16 +2,16 @@
 
 #include "stream.h"
 
-#include "capture.h"
 #include "call.h"
+#include "capture.h"
 #include "handles.h"
 
 namespace simt::detail {
 namespace {
 
 HandleTable<CUstream_st>& streams() {
-    static HandleTable<CUstream_st> table;
-    return table;
+    static auto* const table = new HandleTable<CUstream_st>;
+    return *table;
 }
 
 std::atomic<unsigned long long> g_next_stream_id = 3;  // after the two default ones
@@ -43,7 +43,7 @@ CUstream_st* per_thread_stream() {
 
 /// What cudaStreamAddCallback runs.
 class CallbackOperation : public Operation {
-   public:
+ public:
     CallbackOperation(cudaStreamCallback_t callback, cudaStream_t stream, void* data)
         : callback_(callback), stream_(stream), data_(data) {}
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeHost; }
@@ -52,7 +52,7 @@ class CallbackOperation : public Operation {
         return cudaSuccess;
     }
 
-   private:
+ private:
     cudaStreamCallback_t callback_;
     cudaStream_t stream_;
     void* data_;
@@ -66,7 +66,9 @@ CUstream_st* find_stream(cudaStream_t stream) {
     return streams().contains(stream) ? stream : nullptr;
 }
 
-void destroy_streams() { streams().clear(); }
+void destroy_streams() {
+    streams().clear();
+}
 
 }  // namespace simt::detail
 

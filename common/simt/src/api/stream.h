@@ -1,6 +1,7 @@
 #pragma once
-// Streams. All work of a program goes through submit(), which runs it or, while the stream
-// is being captured, records it: the one place to change for asynchronous execution.
+// Streams. All work of a program goes through submit(), which runs it or, while the
+// stream is being captured, records it: the one place to change for asynchronous
+// execution.
 
 #include <atomic>
 #include <functional>
@@ -48,8 +49,9 @@ cudaError_t check_stream(cudaStream_t stream);
 /// which break the capture.
 cudaError_t refuse_if_capturing(cudaStream_t stream);
 
-/// The refusal of calls that cannot be captured while a capture is going on (allocation,
-/// synchronous copies, waiting for the device): breaks the captures that CUDA would break.
+/// The refusal of calls that cannot be captured while a capture is going on
+/// (allocation, synchronous copies, waiting for the device): breaks the captures that
+/// CUDA would break.
 cudaError_t refuse_during_capture();
 
 /// Runs `operation` as the next work of `stream`, or records a copy of it.

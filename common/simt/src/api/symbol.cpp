@@ -12,7 +12,8 @@ namespace {
 cudaError_t check_symbol(const Symbol& symbol) {
     if (in_static_storage(symbol.address)) return cudaSuccess;
     hint(
-        "%p is no __device__ or __constant__ variable: pass the variable itself, not its "
+        "%p is no __device__ or __constant__ variable: pass the variable itself, not "
+        "its "
         "address and not a copy",
         symbol.address);
     return cudaErrorInvalidSymbol;
@@ -61,9 +62,8 @@ cudaError_t copy_to_symbol(Symbol symbol,
         // An extern array's size is not known, so that its end cannot be checked.
         if (symbol.size == 0) kind = cudaMemcpyDefault;
         char* dst = static_cast<char*>(symbol.address) + offset;
-        return issue(CopyOperation::linear(kCall, dst, src, bytes, kind),
-                     stream,
-                     synchronous);
+        return issue(
+            CopyOperation::linear(kCall, dst, src, bytes, kind), stream, synchronous);
     });
 }
 
@@ -83,9 +83,8 @@ cudaError_t copy_from_symbol(void* dst,
         note(symbol);
         if (symbol.size == 0) kind = cudaMemcpyDefault;
         const char* src = static_cast<const char*>(symbol.address) + offset;
-        return issue(CopyOperation::linear(kCall, dst, src, bytes, kind),
-                     stream,
-                     synchronous);
+        return issue(
+            CopyOperation::linear(kCall, dst, src, bytes, kind), stream, synchronous);
     });
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// A minimal test harness for the runtime API. The same sources are compiled by simt-c++ and
-// by nvcc: what passes here and fails on a GPU is a difference between the two. A failed
-// check is printed and the test goes on, so that one run finds all differences.
+// A minimal test harness for the runtime API. The same sources are compiled by simt-c++
+// and by nvcc: what passes here and fails on a GPU is a difference between the two. A
+// failed check is printed and the test goes on, so that one run finds all differences.
 
 #include <cuda_runtime.h>
 
@@ -68,10 +68,10 @@ inline void verify_error(cudaError_t expected,
 #endif
 
 /// TEST(name) { ... }
-#define TEST(name)                                                             \
-    static void test_##name();                                                 \
+#define TEST(name)                                                              \
+    static void test_##name();                                                  \
     static check::Test info_##name = {TEST_GROUP, #name, test_##name, nullptr}; \
-    static check::Registration registration_##name(info_##name);               \
+    static check::Registration registration_##name(info_##name);                \
     static void test_##name()
 
 #define EXPECT(...) check::verify((__VA_ARGS__), __FILE__, __LINE__, #__VA_ARGS__)

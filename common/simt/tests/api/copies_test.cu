@@ -172,7 +172,8 @@ TEST(rows) {
                     cudaMemcpyDeviceToHost));
     bool right = true;
     for (int y = 0; y < 4; ++y)
-        for (int x = 0; x < 8; ++x) right &= tile[y * 8 + x] == (y + 2) * 32 + x + 3;
+        for (int x = 0; x < 8; ++x)
+            right &= tile[y * 8 + x] == (y + 2) * 32 + x + 3;
     EXPECT(right);
     OK(cudaMemset2D(d.p, 32 * 4, 0, 4, 32));  // the first column
     const std::vector<int> got = d.get();
@@ -180,9 +181,8 @@ TEST(rows) {
     EXPECT_ERROR(
         cudaErrorInvalidPitchValue,
         cudaMemcpy2D(tile.data(), 16, d.p, 128, 32, 4, cudaMemcpyDeviceToHost));
-    EXPECT_ERROR(
-        cudaErrorInvalidPitchValue,
-        cudaMemcpy2D(tile.data(), 32, d.p, 16, 32, 4, cudaMemcpyDeviceToHost));
+    EXPECT_ERROR(cudaErrorInvalidPitchValue,
+                 cudaMemcpy2D(tile.data(), 32, d.p, 16, 32, 4, cudaMemcpyDeviceToHost));
     EXPECT_ERROR(cudaErrorInvalidValue, cudaMemset2D(d.p, 16, 0, 32, 4));
 }
 
@@ -239,8 +239,7 @@ TEST(an_invalid_stream_is_refused) {
     OK(cudaStreamDestroy(stream));
 #ifdef SIMT_CPU  // on a GPU a destroyed handle may crash
     DeviceInts d;
-    EXPECT_ERROR(cudaErrorInvalidResourceHandle,
-                 cudaMemsetAsync(d.p, 0, 4, stream));
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaMemsetAsync(d.p, 0, 4, stream));
     EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamDestroy(stream));
     EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(stream));
 #endif

@@ -1,14 +1,18 @@
 // Faults of kernels destroy the context. The simulator recovers from that by
-// cudaDeviceReset; a GPU may refuse the process afterwards, so that there each test needs
-// a process of its own.
+// cudaDeviceReset; a GPU may refuse the process afterwards, so that there each test
+// needs a process of its own.
 #define TEST_GROUP "faults"
 #include "check.h"
 
 #include <cassert>
 #include <cstring>
 
-__global__ void write_far(int* x) { x[size_t(1) << 34] = 1; }
-__global__ void assert_small(const int* x, int limit) { assert(x[threadIdx.x] < limit); }
+__global__ void write_far(int* x) {
+    x[size_t(1) << 34] = 1;
+}
+__global__ void assert_small(const int* x, int limit) {
+    assert(x[threadIdx.x] < limit);
+}
 __global__ void nothing() {}
 
 TEST(an_illegal_access_stays) {

@@ -130,7 +130,9 @@ TEST(edges_are_checked) {
     OK(cudaGraphDestroy(graph));
 }
 
-static void CUDART_CB add_ten(void* data) { *static_cast<int*>(data) += 10; }
+static void CUDART_CB add_ten(void* data) {
+    *static_cast<int*>(data) += 10;
+}
 
 TEST(every_kind_of_node) {
     Buffer buffer;

@@ -1,8 +1,8 @@
 #define TEST_GROUP "kernels"
 #include "check.h"
 
-#include <cstdint>
 #include <cooperative_groups.h>
+#include <cstdint>
 
 namespace {
 
@@ -56,7 +56,8 @@ TEST(launch_by_address) {
     int n = 64;
     Parameters p = {3, 0.5};
     void* args[] = {&x, &n, &p};
-    OK(cudaLaunchKernel(reinterpret_cast<const void*>(plain), dim3(2), dim3(32), args, 0, 0));
+    OK(cudaLaunchKernel(
+        reinterpret_cast<const void*>(plain), dim3(2), dim3(32), args, 0, 0));
     EXPECT(first(x + 33) == 18);
     p.offset = 5;
     OK(cudaLaunchKernel((void*)plain, dim3(2), dim3(32), args, 0, nullptr));
@@ -66,7 +67,8 @@ TEST(launch_by_address) {
     EXPECT(first(x) == 3.5f);
     float value = 2;
     void* stepped_args[] = {&x, &value};
-    OK(cudaLaunchKernel((const void*)stepped<float, 4>, dim3(1), dim3(32), stepped_args, 0, 0));
+    OK(cudaLaunchKernel(
+        (const void*)stepped<float, 4>, dim3(1), dim3(32), stepped_args, 0, 0));
     EXPECT(first(x + 31) == 126);
     const void* later = (const void*)stepped<float, 8>;
     OK(cudaLaunchKernel(later, dim3(1), dim3(32), stepped_args, 0, 0));
@@ -167,10 +169,9 @@ TEST(more_shared_memory_must_be_asked_for) {
                      with_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, -1));
     OK(cudaFuncSetAttribute(
         with_shared, cudaFuncAttributePreferredSharedMemoryCarveout, 50));
-    EXPECT_ERROR(
-        cudaErrorInvalidValue,
-        cudaFuncSetAttribute(
-            with_shared, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
+    EXPECT_ERROR(cudaErrorInvalidValue,
+                 cudaFuncSetAttribute(
+                     with_shared, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
     OK(cudaFuncSetCacheConfig(with_shared, cudaFuncCachePreferShared));
     OK(cudaFree(x));
 }
@@ -199,22 +200,19 @@ TEST(occupancy) {
     EXPECT(blocks == prop.maxBlocksPerMultiProcessor);
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &blocks, (const void*)plain, 128, 40 * 1024));
-    EXPECT(blocks ==
-           static_cast<int>(prop.sharedMemPerMultiprocessor / (41 * 1024)));
+    EXPECT(blocks == static_cast<int>(prop.sharedMemPerMultiprocessor / (41 * 1024)));
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         &blocks, plain, 256, 0, cudaOccupancyDefault));
     EXPECT(blocks == prop.maxThreadsPerMultiProcessor / 256);
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, 2048, 0));
     EXPECT(blocks == 0);
-    EXPECT_ERROR(
-        cudaErrorInvalidValue,
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, 0, 0));
+    EXPECT_ERROR(cudaErrorInvalidValue,
+                 cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, 0, 0));
     int grid = 0;
     int block = 0;
     OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain, 0, 0));
     EXPECT(block > 0 && block <= 1024);
-    EXPECT(grid * block ==
-           prop.multiProcessorCount * prop.maxThreadsPerMultiProcessor);
+    EXPECT(grid * block == prop.multiProcessorCount * prop.maxThreadsPerMultiProcessor);
     OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain, 0, 200));
     EXPECT(block <= 200);
     OK(cudaOccupancyMaxPotentialBlockSizeVariableSMem(

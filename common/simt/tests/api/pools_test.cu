@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
-__global__ void fill(int* x, int v) { x[threadIdx.x] = v; }
+__global__ void fill(int* x, int v) {
+    x[threadIdx.x] = v;
+}
 
 TEST(stream_ordered_allocation) {
     cudaStream_t stream;

@@ -3,7 +3,9 @@
 
 #include <vector>
 
-__global__ void add_one(int* x) { x[threadIdx.x] += 1; }
+__global__ void add_one(int* x) {
+    x[threadIdx.x] += 1;
+}
 
 TEST(streams_are_created_and_destroyed) {
     cudaStream_t a;
@@ -57,7 +59,9 @@ TEST(a_default_stream_cannot_be_destroyed) {
     EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamDestroy(0));
 }
 
-static void CUDART_CB count_call(void* data) { ++*static_cast<int*>(data); }
+static void CUDART_CB count_call(void* data) {
+    ++*static_cast<int*>(data);
+}
 
 static void CUDART_CB note_callback(cudaStream_t, cudaError_t status, void* data) {
     *static_cast<int*>(data) = status == cudaSuccess ? 1 : -1;

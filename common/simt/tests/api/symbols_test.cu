@@ -31,7 +31,8 @@ TEST(kernels_see_what_the_host_copies) {
     const float first = 77;
     OK(cudaMemcpy(values, &first, sizeof first, cudaMemcpyHostToDevice));
     float host[16];
-    for (int i = 0; i < 16; ++i) host[i] = static_cast<float>(i * i);
+    for (int i = 0; i < 16; ++i)
+        host[i] = static_cast<float>(i * i);
     OK(cudaMemcpyToSymbol(table, host, sizeof host));
     const float one = 100;
     OK(cudaMemcpyToSymbol(table, &one, sizeof one, 3 * sizeof(float)));
@@ -43,8 +44,7 @@ TEST(kernels_see_what_the_host_copies) {
     const float element = 12;
     OK(cudaMemcpyToSymbol(matrix, &element, sizeof element, 10 * sizeof(float)));
     const int set = 3;
-    OK(cudaMemcpyToSymbolAsync(
-        flag, &set, sizeof set, 0, cudaMemcpyHostToDevice, 0));
+    OK(cudaMemcpyToSymbolAsync(flag, &set, sizeof set, 0, cudaMemcpyHostToDevice, 0));
     read_symbols<<<1, 32>>>(out);
     std::vector<float> got(32);
     OK(cudaMemcpy(got.data(), out, 32 * sizeof(float), cudaMemcpyDeviceToHost));
@@ -69,8 +69,7 @@ TEST(copies_from_symbols) {
         &got, counter, sizeof got, 0, cudaMemcpyDeviceToHost, 0));
     int* device = nullptr;
     OK(cudaMalloc(&device, sizeof(int)));
-    OK(cudaMemcpyFromSymbol(
-        device, counter, sizeof(int), 0, cudaMemcpyDeviceToDevice));
+    OK(cudaMemcpyFromSymbol(device, counter, sizeof(int), 0, cudaMemcpyDeviceToDevice));
     got = 0;
     OK(cudaMemcpy(&got, device, sizeof got, cudaMemcpyDeviceToHost));
     EXPECT(got == 7);

@@ -49,8 +49,12 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 
 // Names from before CUDA 4, which very old programs still use.
-inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
-inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
+inline cudaError_t cudaThreadSynchronize() {
+    return cudaDeviceSynchronize();
+}
+inline cudaError_t cudaThreadExit() {
+    return cudaDeviceReset();
+}
 
 cudaError_t cudaProfilerStart();
 cudaError_t cudaProfilerStop();
@@ -59,7 +63,9 @@ namespace simt::detail {
 /// Selects the device model; see src/device_model.h.
 bool set_device_arch(int cuda_arch);
 #ifdef __CUDA_ARCH_LIST__
-/// Runs before main for every file that simt-c++ compiles: what -arch asked for.
-inline const bool kDeviceArchSelected = set_device_arch(__CUDA_ARCH_LIST__);
+/// Runs before main for every file that simt-c++ compiles: what -arch asked for. Not
+/// inline, because files may be compiled for different architectures.
+[[maybe_unused]] static const bool kDeviceArchSelected =
+    set_device_arch(__CUDA_ARCH_LIST__);
 #endif
 }  // namespace simt::detail

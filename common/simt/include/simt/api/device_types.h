@@ -1,8 +1,8 @@
 #pragma once
 // What a program can ask about the device: properties, attributes, limits, modes.
 //
-// The device is a model (src/device_model.h): an NVIDIA GPU of the architecture that the
-// program is compiled for, simulated on the CPU.
+// The device is a model (src/device_model.h): an NVIDIA GPU of the architecture that
+// the program is compiled for, simulated on the CPU.
 
 #include "types.h"
 
@@ -12,7 +12,8 @@ struct CUuuid_st {
 using CUuuid = CUuuid_st;
 using cudaUUID_t = CUuuid_st;
 
-/// Properties of CUDA 13, followed by those that CUDA 13 removed and older programs print.
+/// Properties of CUDA 13, followed by those that CUDA 13 removed and older programs
+/// print.
 struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;

@@ -1,6 +1,6 @@
 #pragma once
-// CUDA graphs: a directed acyclic graph of operations, instantiated once and launched many
-// times. A launch runs the nodes in an order that respects the dependencies.
+// CUDA graphs: a directed acyclic graph of operations, instantiated once and launched
+// many times. A launch runs the nodes in an order that respects the dependencies.
 
 #include <cstddef>
 
@@ -8,7 +8,7 @@
 #include "memcpy.h"
 #include "types.h"
 
-// ---- Building ----------------------------------------------------------------------
+// ---- Building ---------------------------------------------------------------------
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
@@ -73,8 +73,23 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node,
                                     size_t count,
                                     void* pointer);
 
-/// Edges from[i] -> to[i]. @returns cudaErrorInvalidValue for a duplicate edge or a node of
-/// another graph.
+/// A node of the kind that `params` names. Conditional nodes and semaphores are not
+/// simulated: cudaErrorNotSupported.
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node,
+                             cudaGraph_t graph,
+                             const cudaGraphNode_t* dependencies,
+                             const cudaGraphEdgeData* edges,
+                             size_t count,
+                             cudaGraphNodeParams* params);
+/// The form of CUDA 12.
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node,
+                             cudaGraph_t graph,
+                             const cudaGraphNode_t* dependencies,
+                             size_t count,
+                             cudaGraphNodeParams* params);
+
+/// Edges from[i] -> to[i]. @returns cudaErrorInvalidValue for a duplicate edge or a
+/// node of another graph.
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph,
                                      const cudaGraphNode_t* from,
                                      const cudaGraphNode_t* to,
@@ -96,7 +111,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph,
                                         size_t count);
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
 
-// ---- Asking ------------------------------------------------------------------------
+// ---- Asking -----------------------------------------------------------------------
 // As in CUDA: with a null array, `count` gets the number of elements.
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
@@ -149,7 +164,7 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph,
                                    const char* path,
                                    unsigned int flags);
 
-// ---- Executing ---------------------------------------------------------------------
+// ---- Executing --------------------------------------------------------------------
 
 /// Checks the graph and makes it executable; later changes of `graph` do not reach it.
 /// @returns cudaErrorInvalidValue for a cycle.
@@ -206,7 +221,7 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec,
                                     cudaGraphNode_t node,
                                     unsigned int* enabled);
 
-// ---- Copies to and from variables --------------------------------------------------
+// ---- Copies to and from variables -------------------------------------------------
 
 /// A node that copies to the `__device__` or `__constant__` variable `symbol`.
 template <class T>

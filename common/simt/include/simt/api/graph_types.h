@@ -52,6 +52,52 @@ struct cudaMemAllocNodeParams {
     void* dptr;
 };
 
+struct cudaMemcpyNodeParams {
+    int flags;
+    int reserved[3];
+    cudaMemcpy3DParms copyParams;
+};
+
+struct cudaChildGraphNodeParams {
+    cudaGraph_t graph;
+};
+
+struct cudaEventRecordNodeParams {
+    cudaEvent_t event;
+};
+
+struct cudaEventWaitNodeParams {
+    cudaEvent_t event;
+};
+
+struct cudaMemFreeNodeParams {
+    void* dptr;
+};
+
+using cudaKernelNodeParamsV2 = cudaKernelNodeParams;
+using cudaMemsetParamsV2 = cudaMemsetParams;
+using cudaHostNodeParamsV2 = cudaHostNodeParams;
+using cudaMemAllocNodeParamsV2 = cudaMemAllocNodeParams;
+
+/// Parameters of any kind of node, for cudaGraphAddNode; zero it before use.
+struct cudaGraphNodeParams {
+    cudaGraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        cudaKernelNodeParamsV2 kernel;
+        cudaMemcpyNodeParams memcpy;
+        cudaMemsetParamsV2 memset;
+        cudaHostNodeParamsV2 host;
+        cudaChildGraphNodeParams graph;
+        cudaEventWaitNodeParams eventWait;
+        cudaEventRecordNodeParams eventRecord;
+        cudaMemAllocNodeParamsV2 alloc;
+        cudaMemFreeNodeParams free;
+    };
+    long long reserved2;
+};
+
 enum cudaGraphDependencyType {
     cudaGraphDependencyTypeDefault = 0,
     cudaGraphDependencyTypeProgrammatic = 1,

@@ -1,8 +1,8 @@
 #pragma once
 // Launching by function, attributes of kernels, and occupancy.
 //
-// Each function takes a kernel as CUDA's C++ API does, by its typed pointer, or as the C API
-// does, by `const void*` (see kernel_ref.h).
+// Each function takes a kernel as CUDA's C++ API does, by its typed pointer, or as the
+// C API does, by `const void*` (see kernel_ref.h).
 
 #include <tuple>
 #include <type_traits>
@@ -13,12 +13,12 @@
 #include "launch_types.h"
 #include "types.h"
 
-// ---- Launching ---------------------------------------------------------------------
+// ---- Launching --------------------------------------------------------------------
 
 /// Launches the kernel at `function`; `args[i]` points to its i-th argument.
-/// @returns cudaErrorInvalidResourceHandle if `function` is not the address of a kernel,
-///          cudaErrorInvalidDeviceFunction if it is null, cudaErrorInvalidValue for an
-///          impossible shape.
+/// @returns cudaErrorInvalidResourceHandle if `function` is not the address of a
+///          kernel, cudaErrorInvalidDeviceFunction if it is null, cudaErrorInvalidValue
+///          for an impossible shape.
 cudaError_t cudaLaunchKernel(const void* function,
                              dim3 grid,
                              dim3 block,
@@ -47,35 +47,35 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
                                 const char* file = __builtin_FILE(),
                                 int line = __builtin_LINE());
 
-// ---- Attributes --------------------------------------------------------------------
+// ---- Attributes -------------------------------------------------------------------
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function);
 cudaError_t cudaFuncSetAttribute(const void* function,
                                  cudaFuncAttribute attribute,
                                  int value);
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config);
-cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig config);
+cudaError_t cudaFuncSetSharedMemConfig(const void* function,
+                                       cudaSharedMemConfig config);
 cudaError_t cudaFuncGetName(const char** name, const void* function);
 
-// ---- Occupancy ---------------------------------------------------------------------
+// ---- Occupancy --------------------------------------------------------------------
 // Computed from the device model. Registers are not known; 32 a thread are assumed.
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
                                                           const void* function,
                                                           int block_size,
                                                           size_t shared_bytes);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int* blocks,
-    const void* function,
-    int block_size,
-    size_t shared_bytes,
-    unsigned int flags);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                   const void* function,
+                                                                   int block_size,
+                                                                   size_t shared_bytes,
+                                                                   unsigned int flags);
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
                                                       const void* function,
                                                       int blocks,
                                                       int block_size);
 
-// ---- The same for typed kernels ----------------------------------------------------
+// ---- The same for typed kernels ---------------------------------------------------
 
 namespace simt::detail {
 
@@ -87,15 +87,15 @@ const void* kernel_address(T* function) {
     return reinterpret_cast<const void*>(function);
 }
 
-/// A kernel by address: the parameter of the typed overloads, which must not compete with
-/// the `const void*` ones for a `void*`.
+/// A kernel by address: the parameter of the typed overloads, which must not compete
+/// with the `const void*` ones for a `void*`.
 template <class T>
 using IfKernel = std::enable_if_t<std::is_function_v<T>, cudaError_t>;
 
-/// Tries block sizes from the largest down, a warp at a time, and keeps the one with the
-/// most resident threads: the rule of cudaOccupancyMaxPotentialBlockSize.
+/// Tries block sizes from the largest down, a warp at a time, and keeps the one with
+/// the most resident threads: the rule of cudaOccupancyMaxPotentialBlockSize.
 class OccupancySearch {
-   public:
+ public:
     OccupancySearch(const void* function, int limit);
     /// Steps to the next block size; false after the last.
     bool next();
@@ -104,7 +104,7 @@ class OccupancySearch {
     void consider(size_t shared_bytes, unsigned int flags);
     cudaError_t result(int* min_grid, int* block) const;
 
-   private:
+ private:
     const void* function_;
     int size_;
     int limit_;
@@ -205,7 +205,11 @@ template <class T>
 simt::detail::IfKernel<T> cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, T* function, int block_size, size_t shared_bytes, unsigned int flags) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks, simt::detail::kernel_address(function), block_size, shared_bytes, flags);
+        blocks,
+        simt::detail::kernel_address(function),
+        block_size,
+        shared_bytes,
+        flags);
 }
 template <class T>
 simt::detail::IfKernel<T> cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
@@ -252,11 +256,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid,
         min_grid, block, function, [=](int) { return shared_bytes; }, limit, flags);
 }
 template <class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid,
-                                               int* block,
-                                               T function,
-                                               size_t shared_bytes = 0,
-                                               int limit = 0) {
+cudaError_t cudaOccupancyMaxPotentialBlockSize(
+    int* min_grid, int* block, T function, size_t shared_bytes = 0, int limit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeWithFlags(
         min_grid, block, function, shared_bytes, limit);
 }

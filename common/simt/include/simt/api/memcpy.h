@@ -3,8 +3,8 @@
 //
 // Every copy checks its pointers against the table of allocations: a host pointer where
 // the direction says device, or a range that leaves its allocation, is refused with
-// cudaErrorInvalidValue (and a line on stderr that says why) before anything is written.
-// The Async forms take a stream last.
+// cudaErrorInvalidValue (and a line on stderr that says why) before anything is
+// written. The Async forms take a stream last.
 
 #include <type_traits>
 
@@ -70,7 +70,7 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched,
                               cudaExtent extent,
                               cudaStream_t stream = nullptr);
 
-// ---- __device__ and __constant__ variables -----------------------------------------
+// ---- __device__ and __constant__ variables ----------------------------------------
 
 namespace simt::detail {
 
@@ -99,7 +99,8 @@ cudaError_t symbol_size(size_t* bytes, Symbol);
 
 template <class T>
 Symbol symbol_of(const T& variable) {
-    void* address = const_cast<char*>(&reinterpret_cast<const volatile char&>(variable));
+    void* address =
+        const_cast<char*>(&reinterpret_cast<const volatile char&>(variable));
     if constexpr (std::is_unbounded_array_v<T>)
         return {address, 0};
     else
@@ -108,8 +109,8 @@ Symbol symbol_of(const T& variable) {
 
 }  // namespace simt::detail
 
-/// Copies into the `__device__` or `__constant__` variable `symbol` (the variable itself,
-/// not its address), `offset` bytes after its start.
+/// Copies into the `__device__` or `__constant__` variable `symbol` (the variable
+/// itself, not its address), `offset` bytes after its start.
 /// @returns cudaErrorInvalidValue past the variable's end, cudaErrorInvalidSymbol for
 ///          something that is no variable in static storage.
 template <class T>

@@ -6,11 +6,11 @@
 
 #include "types.h"
 
-// ---- Device memory -----------------------------------------------------------------
+// ---- Device memory ----------------------------------------------------------------
 
 /// Allocates `bytes` bytes of device memory, aligned to 256.
-/// @returns cudaErrorMemoryAllocation if there is not enough, cudaErrorInvalidValue for a
-///          null `pointer`.
+/// @returns cudaErrorMemoryAllocation if there is not enough, cudaErrorInvalidValue for
+///          a null `pointer`.
 cudaError_t cudaMalloc(void** pointer, size_t bytes);
 /// Frees memory of cudaMalloc*, cudaMallocAsync or cudaMallocManaged; null is legal.
 /// @returns cudaErrorInvalidValue for any other pointer and for a second free.
@@ -29,7 +29,7 @@ cudaError_t cudaMallocArray(cudaArray_t* array,
                             unsigned int flags = 0);
 cudaError_t cudaFreeArray(cudaArray_t array);
 
-// ---- Pinned host memory ------------------------------------------------------------
+// ---- Pinned host memory -----------------------------------------------------------
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned int flags = 0);
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned int flags);
@@ -39,7 +39,7 @@ cudaError_t cudaHostUnregister(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags);
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host);
 
-// ---- Managed memory ----------------------------------------------------------------
+// ---- Managed memory ---------------------------------------------------------------
 
 cudaError_t cudaMallocManaged(void** pointer,
                               size_t bytes,
@@ -74,7 +74,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream,
                                      size_t length = 0,
                                      unsigned int flags = cudaMemAttachSingle);
 
-// ---- Stream-ordered allocation and pools -------------------------------------------
+// ---- Stream-ordered allocation and pools ------------------------------------------
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaMallocFromPoolAsync(void** pointer,
@@ -101,7 +101,7 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags,
                                  cudaMemPool_t pool,
                                  cudaMemLocation* location);
 
-// ---- The same for typed pointers ---------------------------------------------------
+// ---- The same for typed pointers --------------------------------------------------
 
 namespace simt::detail {
 template <class T>
@@ -141,8 +141,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream,
                                      T* pointer,
                                      size_t length = 0,
                                      unsigned int flags = cudaMemAttachSingle) {
-    return cudaStreamAttachMemAsync(
-        stream, static_cast<void*>(pointer), length, flags);
+    return cudaStreamAttachMemAsync(stream, static_cast<void*>(pointer), length, flags);
 }
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) {

@@ -1,14 +1,15 @@
 #pragma once
 // Streams and events, and the capture of a stream's work into a graph.
 //
-// Work runs when it is issued, in the order of issue: one of the orders that CUDA allows.
-// A program that relies on more (a missing cudaStreamWaitEvent, say) is not found out.
+// Work runs when it is issued, in the order of issue: one of the orders that CUDA
+// allows. A program that relies on more (a missing cudaStreamWaitEvent, say) is not
+// found out.
 
 #include "graph_types.h"
 #include "launch_types.h"
 #include "types.h"
 
-// ---- Streams -----------------------------------------------------------------------
+// ---- Streams ----------------------------------------------------------------------
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags);
@@ -41,7 +42,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream,
                                   void* data,
                                   unsigned int flags);
 
-// ---- Events ------------------------------------------------------------------------
+// ---- Events -----------------------------------------------------------------------
 
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags);
@@ -57,13 +58,13 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event,
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 /// Host time between the two records, in milliseconds.
-/// @returns cudaErrorInvalidResourceHandle if an event was never recorded or was created
-///          with cudaEventDisableTiming.
+/// @returns cudaErrorInvalidResourceHandle if an event was never recorded or was
+///          created with cudaEventDisableTiming.
 cudaError_t cudaEventElapsedTime(float* milliseconds,
                                  cudaEvent_t start,
                                  cudaEvent_t end);
 
-// ---- Capture -----------------------------------------------------------------------
+// ---- Capture ----------------------------------------------------------------------
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream,

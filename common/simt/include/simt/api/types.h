@@ -12,7 +12,7 @@
 #define CUDART_CB
 #define CUDART_DEVICE
 
-// ---- Handles -----------------------------------------------------------------------
+// ---- Handles ----------------------------------------------------------------------
 
 struct CUstream_st;
 struct CUevent_st;
@@ -46,7 +46,7 @@ using cudaSurfaceObject_t = unsigned long long;
 using cudaHostFn_t = void (*)(void* user_data);
 using cudaStreamCallback_t = void (*)(cudaStream_t, cudaError_t, void* user_data);
 
-// ---- Flags (macros, because programs test them with #ifdef) ------------------------
+// ---- Flags (macros, because programs test them with #ifdef) -----------------------
 
 #define cudaHostAllocDefault 0x00
 #define cudaHostAllocPortable 0x01
@@ -88,7 +88,7 @@ using cudaStreamCallback_t = void (*)(cudaStream_t, cudaError_t, void* user_data
 #define cudaCpuDeviceId (static_cast<int>(-1))
 #define cudaInvalidDeviceId (static_cast<int>(-2))
 
-// ---- Copies ------------------------------------------------------------------------
+// ---- Copies -----------------------------------------------------------------------
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0,
@@ -169,10 +169,14 @@ struct cudaChannelFormatDesc {
 inline cudaPitchedPtr make_cudaPitchedPtr(void* d, size_t p, size_t xsz, size_t ysz) {
     return {d, p, xsz, ysz};
 }
-inline cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) { return {w, h, d}; }
-inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+inline cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) {
+    return {w, h, d};
+}
+inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
+    return {x, y, z};
+}
 
-// ---- Managed memory and memory pools -----------------------------------------------
+// ---- Managed memory and memory pools ----------------------------------------------
 
 enum cudaMemoryAdvise {
     cudaMemAdviseSetReadMostly = 1,
@@ -255,7 +259,7 @@ enum cudaMemPoolAttr {
     cudaMemPoolAttrUsedMemHigh = 8,
 };
 
-// ---- Streams: capture states ---------------------------------------------------------
+// ---- Streams: capture states ------------------------------------------------------
 
 enum cudaStreamCaptureStatus {
     cudaStreamCaptureStatusNone = 0,

@@ -1,6 +1,7 @@
 #pragma once
-// GEMM in half precision and with types chosen at run time. Products are added up in the
-// compute type (16-bit compute types add up in float) and rounded once to the type of C.
+// GEMM in half precision and with types chosen at run time. Products are added up in
+// the compute type (16-bit compute types add up in float) and rounded once to the type
+// of C.
 
 #include "../../cuda_fp16.h"
 #include "../api/types.h"
