@@ -65,9 +65,9 @@ struct Position {
 /// Where element i of a lane stands, as seen on an H100.
 ///
 /// Lanes count through 8 lines of a tile, four lanes to a line; each holds `kRun`
-/// neighbours along K (for accumulators along N; along M if the tile is wider than high).
-/// The parts of a larger tile follow each other in the order of the mma instructions that
-/// multiply them.
+/// neighbours along K (for accumulators along N; along M if the tile is wider than
+/// high). The parts of a larger tile follow each other in the order of the mma
+/// instructions that multiply them.
 ///
 /// @tparam T  type of the elements in memory
 template <class Use, int M, int N, int K, class T>

@@ -1,0 +1,3 @@
+/// curand_kernel.h: see simt/curand/.
+#pragma once
+#include "simt/curand/distributions.h"

@@ -1,0 +1,3 @@
+/// thrust/adjacent_difference.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"

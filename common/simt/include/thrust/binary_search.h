@@ -1,0 +1,3 @@
+/// thrust/binary_search.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"

@@ -1,0 +1,3 @@
+/// thrust/memory.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"

@@ -1,0 +1,3 @@
+/// thrust/reverse.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"

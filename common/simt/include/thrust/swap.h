@@ -1,0 +1,3 @@
+/// thrust/swap.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"

@@ -1,0 +1,3 @@
+/// thrust/system/cuda/execution_policy.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"

@@ -1,0 +1,3 @@
+/// thrust/system/cuda/vector.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"

@@ -1,0 +1,3 @@
+/// thrust/uninitialized_fill.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"
