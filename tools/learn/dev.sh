@@ -1,6 +1,6 @@
-# ./learn dev check: for those who write chapters. Every chapter has all its parts, the
-# starter follows from the solution, compiles without warnings and says what to do, and
-# the lesson's code regions exist. These are the tests that CTest labels `dev`.
+# ./learn dev check: for those who write chapters: does every chapter have all its parts,
+# and do they belong together? These are the tests that CTest labels `dev`, quick ones;
+# ./learn test runs them too, with everything that needs compiling.
 # shellcheck shell=bash
 
 cmd_dev() {
@@ -10,7 +10,10 @@ cmd_dev() {
         return
     fi
     prepare || return
-    build_targets workbook -- -k 0 || report_build_failure '' | indent
+    if ! build_targets starters; then
+        report_build_failure '' | indent
+        return 1
+    fi
     junit=$ROOT/$BUILD_DIR/dev-junit.xml
     rm -f "$junit"
     run_tests "$log" --test-dir "$BUILD_DIR" -L '^dev$' \
