@@ -14,7 +14,7 @@ inline float uniform_float(unsigned int x) {
     return __builtin_fmaf(float(x), 0x1p-32f, 0x1p-33f);
 }
 inline double uniform_double(unsigned int x) {
-    return __builtin_fma(double(x), 0x1p-32, 0x1p-33);
+    return __builtin_fma(double(x), 0x1p-32, 0x1p-32);
 }
 inline double uniform_double(unsigned int x, unsigned int y) {
     const unsigned long long z = x ^ (static_cast<unsigned long long>(y) << 21);
