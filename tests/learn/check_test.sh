@@ -97,6 +97,13 @@ expect_status 0
 expect_first_line 'day01/01-one: PASSED, all 3 cases'
 expect 'day01-basics/02-plus-two/lesson.md, then ./learn'
 
+# Warnings of the learner's own file are passed on, also when it passes.
+solve one 'int spare; return x + 1;'
+learn check one
+expect_status 0
+expect 'The compiler warns:'
+expect 'day01-basics/01-one/one.cu:4:9: warning: unused variable'
+
 learn check 1
 expect_status 1
 expect 'day01/01-one: passed, 3 cases'

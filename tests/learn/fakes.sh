@@ -42,10 +42,10 @@ fake_compiler() {
     cat >"$FAKE/c++" <<SCRIPT
 #!/bin/bash
 if [[ \$* == *-dM* ]]; then echo '#define __GNUC__ $1'; exit; fi
-if [[ \$1 != -E ]]; then exec $(command -v c++) "\$@"; fi
+if [[ \$1 != -E ]]; then exec "$(command -v c++)" "\$@"; fi
 source=\$(cat)
-[[ -e $FAKE/no-catch2 && \$source == *catch2* ]] && exit 1
-[[ -e $FAKE/no-blas && \$source == *cblas* ]] && exit 1
+[[ -e "$FAKE/no-catch2" && \$source == *catch2* ]] && exit 1
+[[ -e "$FAKE/no-blas" && \$source == *cblas* ]] && exit 1
 exit 0
 SCRIPT
     chmod +x "$FAKE/c++"

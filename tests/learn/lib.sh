@@ -1,4 +1,5 @@
-# What the tests of ./learn share: a small checkout of their own in a temporary folder,
+# What the tests of ./learn share: a small checkout of their own in a temporary folder
+# (with a blank in its name, as some people's home folders have),
 # the command with its output captured, and assertions.
 #
 # The checkout holds the real ./learn over a course of three tiny chapters, built by real
@@ -8,7 +9,7 @@
 
 set -u -o pipefail
 REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
-CHECKOUT=$(mktemp -d "${TMPDIR:-/tmp}/learn-test.XXXXXX") || exit 1
+CHECKOUT=$(mktemp -d "${TMPDIR:-/tmp}/learn test.XXXXXX") || exit 1
 trap 'rm -rf "$CHECKOUT"' EXIT
 FAILURES=0
 OUTPUT=''

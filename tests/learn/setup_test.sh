@@ -29,7 +29,7 @@ expect_status 2
 expect 'Nothing was installed.'
 
 # With --yes: as root through sudo only apt-get, with these packages only.
-fake apt-get "[[ \$1 == install ]] && rm -f $FAKE/no-catch2 && ln -s $(command -v ninja) $FAKE/ninja; true"
+fake apt-get "[[ \$1 == install ]] && cd '$FAKE' && rm -f no-catch2 && ln -s '$(command -v ninja)' ninja; true"
 learn_there setup --yes
 expect_status 0
 expect_called 'sudo -n env DEBIAN_FRONTEND=noninteractive apt-get install -y .*recommends catch2 ninja-build$'
@@ -39,7 +39,7 @@ check 'sudo runs nothing but apt-get' test "$(grep '^sudo' "$CALLS" | grep -vc a
 fake_machine
 rm "$FAKE/ninja"
 fake id 'echo 0'
-fake apt-get "ln -sf $(command -v ninja) $FAKE/ninja"
+fake apt-get "ln -sf '$(command -v ninja)' '$FAKE/ninja'"
 learn_there setup --yes
 expect_status 0
 expect_not_called sudo
