@@ -183,8 +183,7 @@ void trap(const char* file, int line) {
     fault(cudaErrorLaunchFailure, file, line, "the kernel called __trap()");
 }
 
-// ---- Deadlocks
-// -----------------------------------------------------------------------
+// ---- Deadlocks ------------------------------------------------------------------
 
 namespace {
 

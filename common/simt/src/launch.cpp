@@ -102,7 +102,7 @@ bool is_possible(const Config& config, const Body& body) {
            fits_resident(config, body);
 }
 
-// ---- Host pointers -----------------------------------------------------------------
+// ---- Host pointers --------------------------------------------------------------
 
 struct Query {
     uintptr_t address;
@@ -175,8 +175,7 @@ void check_buffers(const Launch& launch) {
     }
 }
 
-// ---- Running
-// -------------------------------------------------------------------------
+// ---- Running --------------------------------------------------------------------
 
 void execute(const Config& config, const Body& body);
 

@@ -145,8 +145,7 @@ TEST("assert, trap and exceptions") {
     CHECK(test::report_contains("thrown in a kernel"));
 }
 
-// ---- Barriers and warps
-// --------------------------------------------------------------
+// ---- Barriers and warps ---------------------------------------------------------
 
 void early_return(unsigned n) {
     if (threadIdx.x >= n) return;
@@ -249,8 +248,7 @@ TEST("a grid barrier without a cooperative launch, and one that not all blocks r
     CHECK(test::report_contains("32 threads wait in grid.sync"));
 }
 
-// ---- Shared memory
-// -------------------------------------------------------------------
+// ---- Shared memory --------------------------------------------------------------
 
 struct Row {
     float v[10];
