@@ -6,8 +6,14 @@
 
 #include "operation.h"
 
-/// A node. Its graph owns it.
+/// A node. Its graph owns it. The addresses of all live nodes are known, so that the
+/// handle of a destroyed one is an error and not a crash.
 struct CUgraphNode_st {
+    CUgraphNode_st();
+    CUgraphNode_st(const CUgraphNode_st& other);
+    CUgraphNode_st& operator=(const CUgraphNode_st&) = delete;
+    ~CUgraphNode_st();
+
     CUgraph_st* graph = nullptr;
     size_t id = 0;  // unique in its graph and kept by clones
     simt::detail::OperationPtr operation;
@@ -38,6 +44,9 @@ struct CUgraphExec_st {
 };
 
 namespace simt::detail {
+
+/// True for the handle of a node that exists.
+bool is_node(cudaGraphNode_t node);
 
 /// True for a graph that the program created and has not destroyed.
 bool is_graph(cudaGraph_t graph);

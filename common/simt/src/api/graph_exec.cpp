@@ -38,7 +38,7 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
 
 /// The executable's own copy of a node of the graph that it was made from.
 CUgraphNode_st* own_node(cudaGraphExec_t exec, cudaGraphNode_t node) {
-    if (!is_exec(exec) || !node) return nullptr;
+    if (!is_exec(exec) || !is_node(node)) return nullptr;
     const bool related =
         node->graph == exec->source || node->graph == exec->graph.get();
     return related ? exec->graph->find(node->id) : nullptr;

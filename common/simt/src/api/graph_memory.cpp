@@ -1,20 +1,43 @@
 #include "graph_memory.h"
 
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 
 #include "../memory.h"
 #include "call.h"
+#include "simt/api/graph.h"
 
 namespace simt::detail {
+namespace {
+
+std::atomic<uint64_t> g_used = 0;
+std::atomic<uint64_t> g_high = 0;
+
+void note_use(uint64_t bytes) {
+    const uint64_t now = g_used += bytes;
+    uint64_t high = g_high;
+    while (high < now && !g_high.compare_exchange_weak(high, now)) {
+    }
+}
+
+bool is_high_mark(cudaGraphMemAttributeType attribute) {
+    return attribute == cudaGraphMemAttrUsedMemHigh ||
+           attribute == cudaGraphMemAttrReservedMemHigh;
+}
+
+}  // namespace
 
 std::shared_ptr<GraphMemory> GraphMemory::create(size_t bytes) {
     void* pointer = allocate(bytes, MemoryKind::device);
     Allocation allocation;
     if (!pointer || !find_allocation(pointer, &allocation)) return nullptr;
+    note_use(bytes);
     return std::shared_ptr<GraphMemory>(new GraphMemory(pointer, bytes, allocation.id));
 }
 
 GraphMemory::~GraphMemory() {
+    g_used -= bytes_;
     if (is_live()) release(pointer_, MemoryKind::device);
 }
 
@@ -44,3 +67,34 @@ cudaError_t FreeOperation::check() const {
 }
 
 }  // namespace simt::detail
+
+using namespace simt::detail;
+
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+    return api_call([&] { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device,
+                                           cudaGraphMemAttributeType attribute,
+                                           void* value) {
+    return api_call([&] {
+        if (device != 0) return cudaErrorInvalidDevice;
+        if (!value || attribute < cudaGraphMemAttrUsedMemCurrent ||
+            attribute > cudaGraphMemAttrReservedMemHigh)
+            return cudaErrorInvalidValue;
+        *static_cast<uint64_t*>(value) = is_high_mark(attribute) ? g_high : g_used;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device,
+                                           cudaGraphMemAttributeType attribute,
+                                           void* value) {
+    return api_call([&] {
+        if (device != 0) return cudaErrorInvalidDevice;
+        if (!value || !is_high_mark(attribute) || *static_cast<uint64_t*>(value) != 0)
+            return cudaErrorInvalidValue;
+        g_high = g_used.load();
+        return cudaSuccess;
+    });
+}

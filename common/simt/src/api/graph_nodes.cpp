@@ -22,7 +22,7 @@ cudaError_t add_node(cudaGraphNode_t* node,
     if (!node || !is_graph(graph) || (count > 0 && !dependencies))
         return cudaErrorInvalidValue;
     for (size_t i = 0; i < count; ++i)
-        if (!dependencies[i] || dependencies[i]->graph != graph)
+        if (!is_node(dependencies[i]) || dependencies[i]->graph != graph)
             return cudaErrorInvalidValue;
     if (const cudaError_t error = operation.check()) return error;
     *node = graph->add(std::make_shared<Op>(operation),
@@ -33,7 +33,7 @@ cudaError_t add_node(cudaGraphNode_t* node,
 /// Replaces the operation of a node by another of the same kind.
 template <class Op>
 cudaError_t set_params(cudaGraphNode_t node, const Op& operation) {
-    if (!node || node->operation->type() != operation.type())
+    if (!is_node(node) || node->operation->type() != operation.type())
         return cudaErrorInvalidValue;
     if (const cudaError_t error = operation.check()) return error;
     node->operation = std::make_shared<Op>(operation);
@@ -43,7 +43,7 @@ cudaError_t set_params(cudaGraphNode_t node, const Op& operation) {
 /// Gives the parameters of a node whose operation is an Op.
 template <class Op, class Params>
 cudaError_t get_params(cudaGraphNode_t node, Params* params) {
-    if (!node || !params) return cudaErrorInvalidValue;
+    if (!is_node(node) || !params) return cudaErrorInvalidValue;
     const auto* operation = dynamic_cast<const Op*>(node->operation.get());
     if (!operation) return cudaErrorInvalidValue;
     *params = operation->params();
@@ -300,7 +300,7 @@ cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* child) {
     return api_call([&] {
-        if (!node || !child) return cudaErrorInvalidValue;
+        if (!is_node(node) || !child) return cudaErrorInvalidValue;
         const auto* operation =
             dynamic_cast<const GraphOperation*>(node->operation.get());
         if (!operation) return cudaErrorInvalidValue;

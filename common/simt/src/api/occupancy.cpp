@@ -144,3 +144,18 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
         return cudaSuccess;
     });
 }
+
+cudaError_t cudaOccupancyMaxActiveClusters(int*,
+                                           const void*,
+                                           const cudaLaunchConfig_t*) {
+    return api_call([] {
+        hint("thread block clusters are not simulated");
+        return cudaErrorNotSupported;
+    });
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size,
+                                                 const void* function,
+                                                 const cudaLaunchConfig_t* config) {
+    return cudaOccupancyMaxActiveClusters(size, function, config);
+}

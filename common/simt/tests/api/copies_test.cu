@@ -233,6 +233,8 @@ TEST(peers_of_the_same_device) {
     EXPECT_ERROR(cudaErrorInvalidDevice, cudaMemcpyPeer(b.p, 99, a.p, 0, 4));
 }
 
+__global__ void nothing() {}
+
 TEST(an_invalid_stream_is_refused) {
     cudaStream_t stream;
     OK(cudaStreamCreate(&stream));
@@ -242,5 +244,7 @@ TEST(an_invalid_stream_is_refused) {
     EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaMemsetAsync(d.p, 0, 4, stream));
     EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamDestroy(stream));
     EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(stream));
+    nothing<<<1, 1, 0, stream>>>();
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaGetLastError());
 #endif
 }

@@ -280,11 +280,52 @@ TEST(clones_are_independent) {
     size_t count = 0;
     OK(cudaGraphGetNodes(clone, nullptr, &count));
     EXPECT(count == 1);
+    cudaGraphNode_t twin = nullptr;
+    OK(cudaGraphNodeFindInClone(&twin, a, clone));
+    EXPECT(twin != nullptr && twin != a);
     OK(cudaGraphDestroyNode(a));
     OK(cudaGraphGetNodes(graph, nullptr, &count));
     EXPECT(count == 1);
     OK(cudaGraphDestroy(graph));
     OK(cudaGraphDestroy(clone));
+}
+
+TEST(nodes_by_their_general_parameters) {
+    Buffer buffer;
+    cudaGraph_t graph;
+    cudaGraphNode_t zero;
+    cudaGraphNode_t moved;
+    OK(cudaGraphCreate(&graph, 0));
+    cudaGraphNodeParams params = {};
+    params.type = cudaGraphNodeTypeMemset;
+    params.memset.dst = buffer.p;
+    params.memset.elementSize = 4;
+    params.memset.width = kSize;
+    params.memset.height = 1;
+    OK(cudaGraphAddNode(&zero, graph, nullptr, nullptr, 0, &params));
+    double amount = 7;
+    int n = kSize;
+    void* args[] = {&buffer.p, &amount, &n};
+    cudaGraphNodeParams kernel = {};
+    kernel.type = cudaGraphNodeTypeKernel;
+    kernel.kernel.func = reinterpret_cast<void*>(shift);
+    kernel.kernel.gridDim = dim3(1);
+    kernel.kernel.blockDim = dim3(128);
+    kernel.kernel.kernelParams = args;
+    OK(cudaGraphAddNode(&moved, graph, &zero, nullptr, 1, &kernel));
+    cudaGraphExec_t exec;
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphLaunch(exec, 0));
+    OK(cudaDeviceSynchronize());
+    EXPECT(buffer.get(99) == 7);
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+#ifdef SIMT_CPU  // on a GPU, handles of what is gone may crash
+    cudaGraphNodeType type;
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphNodeGetType(moved, &type));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphLaunch(exec, 0));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphDestroy(graph));
+#endif
 }
 
 TEST(a_kernel_node_needs_a_kernel) {

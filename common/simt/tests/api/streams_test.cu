@@ -1,6 +1,7 @@
 #define TEST_GROUP "streams"
 #include "check.h"
 
+#include <thread>
 #include <vector>
 
 __global__ void add_one(int* x) {
@@ -161,6 +162,36 @@ TEST(streams_wait_for_events) {
     OK(cudaEventDestroy(event));
     OK(cudaStreamDestroy(a));
     OK(cudaStreamDestroy(b));
+}
+
+TEST(several_host_threads) {
+    constexpr int kThreads = 4;
+    constexpr int kRounds = 50;
+    std::vector<int> results(kThreads, -1);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t)
+        threads.emplace_back([&results, t] {
+            cudaStream_t stream;
+            int* p = nullptr;
+            if (cudaStreamCreate(&stream) || cudaMalloc(&p, 32 * sizeof(int))) return;
+            cudaMemsetAsync(p, 0, 32 * sizeof(int), stream);
+            for (int i = 0; i < kRounds; ++i) {
+                add_one<<<1, 32, 0, stream>>>(p);
+                add_one<<<1, 32, 0, cudaStreamPerThread>>>(p);
+                cudaStreamSynchronize(cudaStreamPerThread);
+            }
+            cudaStreamSynchronize(stream);
+            // Both streams added, perhaps at the same time: at least one of them counts.
+            int got = 0;
+            cudaMemcpy(&got, p, sizeof got, cudaMemcpyDeviceToHost);
+            if (cudaGetLastError() == cudaSuccess) results[t] = got;
+            cudaFree(p);
+            cudaStreamDestroy(stream);
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    for (const int result : results)
+        EXPECT(result >= kRounds && result <= 2 * kRounds);
 }
 
 TEST(ids_tell_streams_apart) {

@@ -13,6 +13,9 @@
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original);
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node,
+                                     cudaGraphNode_t original,
+                                     cudaGraph_t clone);
 
 /// Kernel parameters are copied when the node is added.
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node,
@@ -220,6 +223,19 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec,
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec,
                                     cudaGraphNode_t node,
                                     unsigned int* enabled);
+
+// ---- Memory of graphs ---------------------------------------------------------------
+
+/// Accepted: a graph's memory is freed with the graph.
+cudaError_t cudaDeviceGraphMemTrim(int device);
+/// Bytes (uint64_t) in memory of graphs, and the most there have been.
+cudaError_t cudaDeviceGetGraphMemAttribute(int device,
+                                           cudaGraphMemAttributeType attribute,
+                                           void* value);
+/// Resets a high-water mark; the value must be 0.
+cudaError_t cudaDeviceSetGraphMemAttribute(int device,
+                                           cudaGraphMemAttributeType attribute,
+                                           void* value);
 
 // ---- Copies to and from variables -------------------------------------------------
 

@@ -75,6 +75,14 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
                                                       int blocks,
                                                       int block_size);
 
+/// Thread block clusters are not simulated: cudaErrorNotSupported.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters,
+                                           const void* function,
+                                           const cudaLaunchConfig_t* config);
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size,
+                                                 const void* function,
+                                                 const cudaLaunchConfig_t* config);
+
 // ---- The same for typed kernels ---------------------------------------------------
 
 namespace simt::detail {
