@@ -13,6 +13,7 @@
 #include "error.h"
 #include "options.h"
 #include "simt/fault.h"
+#include "simt/last_fault.h"
 #include "symbolize.h"
 
 namespace simt {

@@ -225,6 +225,11 @@ void execute(const Config& config, const Body& body) {
     if (!launch.children.empty() && !launch.aborted) run_children(launch);
 }
 
+/// The kernel's arguments, to be used after the call that brought them.
+std::shared_ptr<const void> keep(const Body& body) {
+    return {body.copy(body.context), body.destroy};
+}
+
 /// A launch by a kernel: CUDA lets it begin any time, here it begins when the parent
 /// ends.
 void launch_child(const Config& config, const Body& body) {
@@ -232,7 +237,7 @@ void launch_child(const Config& config, const Body& body) {
     w.in_runtime = true;
     if (is_possible(config, body)) {
         const std::lock_guard lock(w.launch->mutex);
-        ChildLaunch child{config, body, body.copy(body.context), w.block->linear};
+        ChildLaunch child{config, body, keep(body), w.block->linear};
         child.body.context = child.context.get();
         child.body.pointer_count = 0;  // they live on the parent's stack
         w.launch->children.push_back(std::move(child));
@@ -241,7 +246,7 @@ void launch_child(const Config& config, const Body& body) {
 }
 
 void record(const Config& config, const Body& body) {
-    std::shared_ptr<const void> context = body.copy(body.context);
+    std::shared_ptr<const void> context = keep(body);
     std::vector<const void*> pointers(body.pointers,
                                       body.pointers + body.pointer_count);
     auto repeat = [config, body, context, pointers](cudaStream_t stream) {

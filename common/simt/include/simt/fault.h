@@ -1,17 +1,9 @@
-/// simt/fault.h: ending a kernel with an error, and what was said about the last one.
+/// simt/fault.h: ending a kernel with an error.
 #pragma once
-
-#include <string>
 
 #include "core.h"
 
 namespace simt {
-
-/// The text of the last fault report of this process, as printed; "" if there was none.
-std::string last_fault();
-
-/// Forgets the last fault report.
-void clear_last_fault();
 
 namespace detail {
 

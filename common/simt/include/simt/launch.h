@@ -16,8 +16,6 @@
 /// or by simt::kernel("k", &k).with(config)(x, y).
 #pragma once
 
-#include <array>
-#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -56,7 +54,8 @@ struct Body {
     const void* address;  // of the kernel; nullptr if unknown
     void (*call)(const void* context);
     const void* context;
-    std::shared_ptr<const void> (*copy)(const void* context);  // to keep it for later
+    const void* (*copy)(const void* context);  // to keep it for later
+    void (*destroy)(const void* context);      // a copy
     const void* const*
         pointers;  // [pointer_count]: the arguments, null for non-pointers
     size_t pointer_count;
@@ -87,27 +86,29 @@ void launch_call(const char* name,
         std::tuple<A...> args;
     };
     const Call call{std::move(function), std::move(args)};
-    const auto pointers = std::apply(
-        [](const auto&... value) {
-            return std::array<const void*, sizeof...(A) + 1>{pointer_value(value)...,
-                                                             nullptr};
-        },
-        call.args);
-    Body body{name,
-              address,
-              [](const void* context) SIMT_UNSEEN {
-                  const auto& c = *static_cast<const Call*>(context);
-                  // Each thread gets its own copies: parameters are variables.
-                  std::apply([&c](auto... value) { c.function(std::move(value)...); },
-                             c.args);
-              },
-              &call,
-              [](const void* context) -> std::shared_ptr<const void> {
-                  return std::make_shared<Call>(*static_cast<const Call*>(context));
-              },
-              pointers.data(),
-              sizeof...(A)};
-    launch(config, body);
+    const auto with_pointers = [&](const auto&... value) {
+        const void* const pointers[] = {pointer_value(value)..., nullptr};
+        launch(config,
+               Body{name,
+                    address,
+                    [](const void* context) SIMT_UNSEEN {
+                        const auto& c = *static_cast<const Call*>(context);
+                        // Each thread gets its own copies: parameters are variables.
+                        std::apply(
+                            [&c](auto... value) { c.function(std::move(value)...); },
+                            c.args);
+                    },
+                    &call,
+                    [](const void* context) -> const void* {
+                        return new Call(*static_cast<const Call*>(context));
+                    },
+                    [](const void* context) {
+                        delete static_cast<const Call*>(context);
+                    },
+                    pointers,
+                    sizeof...(A)});
+    };
+    std::apply(with_pointers, call.args);
 }
 
 /// Passed to the rewriter's first lambda: finds a kernel's only address and type.

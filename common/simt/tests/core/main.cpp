@@ -2,6 +2,7 @@
 
 #include "../../src/pool.h"
 #include "harness.h"
+#include "simt/last_fault.h"
 
 namespace test {
 namespace {
