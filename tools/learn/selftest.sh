@@ -44,6 +44,21 @@ skipped_reasons() {
     done < <(junit_names "$1" skipped)
 }
 
+# telling_lines: of a failed test's output the last 20 lines, and of those before them
+# the first few that speak of a failure.
+telling_lines() {
+    awk '
+        { line[NR] = $0 }
+        END {
+            last = NR > 20 ? NR - 19 : 1
+            for (i = 1; i < last; i++) {
+                if (line[i] ~ /FAIL|WRONG|failed|error:|wb\|/ && ++shown <= 8) print line[i]
+            }
+            if (shown) print "..."
+            for (i = last; i <= NR; i++) print line[i]
+        }'
+}
+
 # test_summary JUNIT LOG: the failures, then "N passed, N failed" as the last line. True
 # when at least one test passed and none failed: a run that tested nothing is no success.
 test_summary() {
@@ -59,7 +74,7 @@ test_summary() {
     for name in "${failures[@]:0:TEST_SHOWN_FAILURES}"; do
         say "${RED}FAILED $name$PLAIN"
         if [[ -f $junit ]]; then
-            junit_output "$junit" "$name" | tail -n 20 | relative_paths | indent
+            junit_output "$junit" "$name" | telling_lines | relative_paths | indent
         fi
     done
     if ((${#failures[@]} > TEST_SHOWN_FAILURES)); then
