@@ -1,12 +1,11 @@
-/// simt/thrust/functional.h: thrust's function objects, and placeholders such as 2 * _1
-/// + _2.
+/// simt/thrust/functional.h: function objects, and the placeholders _1, _2, _3.
 #pragma once
 #include <functional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace thrust {
-
 using std::bit_and;
 using std::bit_or;
 using std::bit_xor;
@@ -24,127 +23,179 @@ using std::modulus;
 using std::multiplies;
 using std::negate;
 using std::not_equal_to;
+using std::not_fn;
 using std::plus;
 
-using std::get;
-using std::make_pair;
-using std::make_tuple;
-using std::pair;
-using std::swap;
-using std::tie;
-using std::tuple;
-using std::tuple_element;
-using std::tuple_size;
-
-#define SIMT_THRUST_FUNCTOR(NAME, PARAMETERS, EXPRESSION)              \
-    template <class T = void>                                          \
-    struct NAME {                                                      \
-        constexpr T operator() PARAMETERS const { return EXPRESSION; } \
-    };                                                                 \
-    template <>                                                        \
-    struct NAME<void>;
-SIMT_THRUST_FUNCTOR(identity, (const T& a), a)
-SIMT_THRUST_FUNCTOR(square, (const T& a), a* a)
-SIMT_THRUST_FUNCTOR(maximum, (const T& a, const T& b), a < b ? b : a)
-SIMT_THRUST_FUNCTOR(minimum, (const T& a, const T& b), b < a ? b : a)
-SIMT_THRUST_FUNCTOR(project1st, (const T& a, const T&), a)
-SIMT_THRUST_FUNCTOR(project2nd, (const T&, const T& b), b)
-#undef SIMT_THRUST_FUNCTOR
+/// x
+template <class T = void>
+struct identity {
+    constexpr const T& operator()(const T& x) const { return x; }
+};
 template <>
 struct identity<void> {
     template <class T>
-    constexpr T operator()(T a) const {
-        return a;
+    constexpr T&& operator()(T&& x) const {
+        return std::forward<T>(x);
     }
+};
+/// x * x
+template <class T = void>
+struct square {
+    constexpr T operator()(const T& x) const { return x * x; }
+};
+/// The larger one, the first if they are equal.
+template <class T = void>
+struct maximum {
+    constexpr T operator()(const T& a, const T& b) const { return a < b ? b : a; }
+};
+/// The smaller one, the first if they are equal.
+template <class T = void>
+struct minimum {
+    constexpr T operator()(const T& a, const T& b) const { return b < a ? b : a; }
 };
 template <>
 struct maximum<void> {
-    template <class T>
-    constexpr T operator()(const T& a, const T& b) const {
+    template <class T, class U>
+    constexpr auto operator()(const T& a, const U& b) const {
         return a < b ? b : a;
     }
 };
 template <>
 struct minimum<void> {
-    template <class T>
-    constexpr T operator()(const T& a, const T& b) const {
+    template <class T, class U>
+    constexpr auto operator()(const T& a, const U& b) const {
         return b < a ? b : a;
     }
 };
-
 /// The negation of a predicate.
-template <class Predicate>
-auto not_fn(Predicate predicate) {
-    return std::not_fn(predicate);
-}
 template <class Predicate>
 auto not1(Predicate predicate) {
     return std::not_fn(predicate);
 }
-
-namespace placeholders {
-/// A function of the arguments of an algorithm's functor.
-template <class F>
-struct expression {
-    F function;
-    template <class... A>
-    constexpr auto operator()(const A&... arguments) const {
-        return function(arguments...);
-    }
+template <class T = void, class U = void>
+struct project1st {
+    constexpr T operator()(const T& a, const U&) const { return a; }
 };
-template <class F>
-expression(F) -> expression<F>;
-
-template <size_t kIndex>
-struct argument {
-    template <class... A>
-    constexpr auto operator()(const A&... arguments) const {
-        return std::get<kIndex>(std::tie(arguments...));
-    }
+template <class T = void, class U = void>
+struct project2nd {
+    constexpr U operator()(const T&, const U& b) const { return b; }
 };
-inline constexpr expression<argument<0>> _1{};
-inline constexpr expression<argument<1>> _2{};
-inline constexpr expression<argument<2>> _3{};
 
-/// The value of an operand, an expression or a constant, for the given arguments.
-template <class F, class... A>
-constexpr auto value_of(const expression<F>& operand, const A&... arguments) {
-    return operand(arguments...);
-}
-template <class T, class... A>
-constexpr T value_of(const T& operand, const A&...) {
-    return operand;
+/// Bases of function objects in old programs; they name the types.
+template <class Argument, class Result>
+struct unary_function {
+    using argument_type = Argument;
+    using result_type = Result;
+};
+template <class First, class Second, class Result>
+struct binary_function {
+    using first_argument_type = First;
+    using second_argument_type = Second;
+    using result_type = Result;
+};
+
+template <class T>
+constexpr const T& max(const T& a, const T& b) {
+    return a < b ? b : a;
 }
 template <class T>
-inline constexpr bool is_expression = false;
-template <class F>
-inline constexpr bool is_expression<expression<F>> = true;
+constexpr const T& min(const T& a, const T& b) {
+    return b < a ? b : a;
+}
+template <class T, class Less>
+constexpr const T& max(const T& a, const T& b, Less less) {
+    return less(a, b) ? b : a;
+}
+template <class T, class Less>
+constexpr const T& min(const T& a, const T& b, Less less) {
+    return less(b, a) ? b : a;
+}
 
-#define SIMT_PLACEHOLDER_OPERATOR(OP)                                                \
-    template <class A, class B>                                                      \
-    requires(is_expression<A> || is_expression<B>) constexpr auto operator OP(A a,   \
-                                                                              B b) { \
-        return expression{[a, b](const auto&... arguments) {                         \
-            return value_of(a, arguments...) OP value_of(b, arguments...);           \
-        }};                                                                          \
+namespace detail {
+/// An expression of placeholders: a function object made of `F`, which takes the
+/// arguments as a tuple.
+template <class F>
+struct Expression {
+    F f;
+    template <class... Args>
+    constexpr decltype(auto) operator()(Args&&... args) const {
+        return f(std::forward_as_tuple(std::forward<Args>(args)...));
     }
-SIMT_PLACEHOLDER_OPERATOR(+)
-SIMT_PLACEHOLDER_OPERATOR(-)
-SIMT_PLACEHOLDER_OPERATOR(*)
-SIMT_PLACEHOLDER_OPERATOR(/)
-SIMT_PLACEHOLDER_OPERATOR(%)
-SIMT_PLACEHOLDER_OPERATOR(<)
-SIMT_PLACEHOLDER_OPERATOR(<=)
-SIMT_PLACEHOLDER_OPERATOR(>)
-SIMT_PLACEHOLDER_OPERATOR(>=)
-SIMT_PLACEHOLDER_OPERATOR(==)
-SIMT_PLACEHOLDER_OPERATOR(!=)
-SIMT_PLACEHOLDER_OPERATOR(&&)
-SIMT_PLACEHOLDER_OPERATOR(||)
-SIMT_PLACEHOLDER_OPERATOR(&)
-SIMT_PLACEHOLDER_OPERATOR(|)
-SIMT_PLACEHOLDER_OPERATOR(^)
-#undef SIMT_PLACEHOLDER_OPERATOR
+};
+template <class T>
+struct IsExpression : std::false_type {};
+template <class F>
+struct IsExpression<Expression<F>> : std::true_type {};
+template <class... T>
+concept AnyExpression = (IsExpression<std::remove_cvref_t<T>>::value || ...);
+
+/// The I-th argument.
+template <size_t I>
+struct Argument {
+    template <class Tuple>
+    constexpr decltype(auto) operator()(Tuple&& args) const {
+        return std::get<I>(std::forward<Tuple>(args));
+    }
+};
+/// The value of an operand: of an expression for these arguments, or of a constant.
+template <class T, class Tuple>
+constexpr decltype(auto) evaluate(const T& operand, Tuple&& args) {
+    if constexpr (IsExpression<T>::value)
+        return operand.f(std::forward<Tuple>(args));
+    else
+        return operand;
+}
+}  // namespace detail
+
+namespace placeholders {
+inline constexpr detail::Expression<detail::Argument<0>> _1{};
+inline constexpr detail::Expression<detail::Argument<1>> _2{};
+inline constexpr detail::Expression<detail::Argument<2>> _3{};
+inline constexpr detail::Expression<detail::Argument<3>> _4{};
 }  // namespace placeholders
 
+namespace detail {
+#define SIMT_THRUST_BINARY(op)                             \
+    template <class A, class B>                            \
+    requires AnyExpression<A, B>                           \
+    constexpr auto operator op(const A& a, const B& b) {   \
+        auto f = [a, b](auto&& args) -> decltype(auto) {   \
+            return evaluate(a, args) op evaluate(b, args); \
+        };                                                 \
+        return Expression<decltype(f)>{f};                 \
+    }
+SIMT_THRUST_BINARY(+)
+SIMT_THRUST_BINARY(-)
+SIMT_THRUST_BINARY(*)
+SIMT_THRUST_BINARY(/)
+SIMT_THRUST_BINARY(%)
+SIMT_THRUST_BINARY(&)
+SIMT_THRUST_BINARY(|)
+SIMT_THRUST_BINARY(^)
+SIMT_THRUST_BINARY(<<)
+SIMT_THRUST_BINARY(>>)
+SIMT_THRUST_BINARY(<)
+SIMT_THRUST_BINARY(<=)
+SIMT_THRUST_BINARY(>)
+SIMT_THRUST_BINARY(>=)
+SIMT_THRUST_BINARY(==)
+SIMT_THRUST_BINARY(!=)
+SIMT_THRUST_BINARY(&&)
+SIMT_THRUST_BINARY(||)
+SIMT_THRUST_BINARY(+=)
+SIMT_THRUST_BINARY(-=)
+SIMT_THRUST_BINARY(*=)
+#undef SIMT_THRUST_BINARY
+#define SIMT_THRUST_UNARY(op)                                                         \
+    template <class A>                                                                \
+    requires AnyExpression<A>                                                         \
+    constexpr auto operator op(const A& a) {                                          \
+        auto f = [a](auto&& args) -> decltype(auto) { return op evaluate(a, args); }; \
+        return Expression<decltype(f)>{f};                                            \
+    }
+SIMT_THRUST_UNARY(-)
+SIMT_THRUST_UNARY(!)
+SIMT_THRUST_UNARY(~)
+#undef SIMT_THRUST_UNARY
+}  // namespace detail
 }  // namespace thrust

@@ -1,205 +1,348 @@
-/// simt/thrust/iterators.h: thrust's fancy iterators: counting, constant, transform,
-/// zip, permutation, discard, reverse.
+/// simt/thrust/iterators.h: iterators that compute what they point to.
 #pragma once
+#include <cstddef>
 #include <iterator>
-#include <tuple>
 #include <type_traits>
+#include <utility>
+
+#include "simt/thrust/pointer.h"
+#include "simt/thrust/tuple.h"
 
 namespace thrust {
-
-using std::advance;
-using std::distance;
-using std::make_reverse_iterator;
-using std::next;
-using std::prev;
-using std::reverse_iterator;
-template <class Iterator>
-using iterator_value_t = typename std::iterator_traits<Iterator>::value_type;
-
-namespace simt_detail {
-/// A random access iterator whose place is a number counted from its start;
-/// Derived::at(n) gives the element.
-template <class Derived, class Value, class Reference>
-class indexed_iterator {
+namespace detail {
+/// Gives `Self` the operators of a random access iterator, made from its advance(n),
+/// dereference() and distance_to(other).
+template <class Self, class Value, class Reference>
+class RandomAccess {
  public:
     using iterator_category = std::random_access_iterator_tag;
     using value_type = Value;
-    using difference_type = std::ptrdiff_t;
-    using pointer = void;
     using reference = Reference;
+    using pointer = void;
+    using difference_type = std::ptrdiff_t;
 
-    Reference operator*() const { return self().at(index_); }
-    Reference operator[](difference_type n) const { return self().at(index_ + n); }
-    Derived& operator++() { return *this += 1; }
-    Derived& operator--() { return *this -= 1; }
-    Derived operator++(int) {
-        Derived before = self();
-        ++index_;
-        return before;
+    Reference operator*() const { return self().dereference(); }
+    template <class Index>
+    Reference operator[](Index i) const {
+        return *(self() + static_cast<difference_type>(i));
     }
-    Derived operator--(int) {
-        Derived before = self();
-        --index_;
-        return before;
+    Self& operator+=(difference_type n) {
+        self().advance(n);
+        return self();
     }
-    Derived& operator+=(difference_type n) {
-        index_ += n;
-        return static_cast<Derived&>(*this);
+    Self& operator-=(difference_type n) { return self() += -n; }
+    Self& operator++() { return self() += 1; }
+    Self& operator--() { return self() += -1; }
+    Self operator++(int) {
+        Self old = self();
+        ++*this;
+        return old;
     }
-    Derived& operator-=(difference_type n) { return *this += -n; }
-    friend Derived operator+(Derived i, difference_type n) { return i += n; }
-    friend Derived operator+(difference_type n, Derived i) { return i += n; }
-    friend Derived operator-(Derived i, difference_type n) { return i -= n; }
-    friend difference_type operator-(const Derived& a, const Derived& b) {
-        return a.ahead_of(b) + a.index_ - b.index_;
+    Self operator--(int) {
+        Self old = self();
+        --*this;
+        return old;
     }
-    friend bool operator==(const Derived& a, const Derived& b) { return a - b == 0; }
-    friend auto operator<=>(const Derived& a, const Derived& b) { return a - b <=> 0; }
-
-    /// How far this iterator's start is ahead of the other's.
-    difference_type ahead_of(const Derived&) const { return 0; }
+    friend Self operator+(Self it, difference_type n) { return it += n; }
+    friend Self operator+(difference_type n, Self it) { return it += n; }
+    friend Self operator-(Self it, difference_type n) { return it += -n; }
+    friend difference_type operator-(const Self& a, const Self& b) {
+        return b.distance_to(a);
+    }
+    friend bool operator==(const Self& a, const Self& b) {
+        return a.distance_to(b) == 0;
+    }
+    friend auto operator<=>(const Self& a, const Self& b) {
+        return b.distance_to(a) <=> difference_type(0);
+    }
 
  private:
-    const Derived& self() const { return static_cast<const Derived&>(*this); }
-    difference_type index_ = 0;
+    Self& self() { return static_cast<Self&>(*this); }
+    const Self& self() const { return static_cast<const Self&>(*this); }
 };
-}  // namespace simt_detail
 
-/// first, first + 1, ...
-template <class T>
-class counting_iterator
-    : public simt_detail::indexed_iterator<counting_iterator<T>, T, T> {
+/// An iterator that wraps another one.
+template <class Self, class Base, class Value, class Reference>
+class Adaptor : public RandomAccess<Self, Value, Reference> {
  public:
-    counting_iterator() : first_() {}
-    explicit counting_iterator(T first) : first_(first) {}
-    T at(std::ptrdiff_t n) const { return static_cast<T>(first_ + static_cast<T>(n)); }
-    std::ptrdiff_t ahead_of(const counting_iterator& other) const {
-        return static_cast<std::ptrdiff_t>(first_) -
-               static_cast<std::ptrdiff_t>(other.first_);
+    Adaptor() = default;
+    explicit Adaptor(Base base) : base_(base) {}
+    const Base& base() const { return base_; }
+    void advance(std::ptrdiff_t n) { base_ += n; }
+    std::ptrdiff_t distance_to(const Self& other) const { return other.base_ - base_; }
+
+ protected:
+    Base base_{};
+};
+
+template <class It>
+using Value = typename std::iterator_traits<It>::value_type;
+template <class It>
+using Reference = typename std::iterator_traits<It>::reference;
+}  // namespace detail
+
+template <class It>
+using iterator_value_t = detail::Value<It>;
+template <class It>
+using iterator_reference_t = detail::Reference<It>;
+template <class It>
+using iterator_traits = std::iterator_traits<It>;
+template <class It>
+struct iterator_value {
+    using type = detail::Value<It>;
+};
+template <class It>
+struct iterator_reference {
+    using type = detail::Reference<It>;
+};
+template <class It>
+struct iterator_difference {
+    using type = typename std::iterator_traits<It>::difference_type;
+};
+using std::advance;
+using std::distance;
+using std::next;
+using std::prev;
+
+/// start, start + 1, start + 2, …
+template <class T, class = void, class = void, class = void>
+class counting_iterator : public detail::RandomAccess<counting_iterator<T>, T, T> {
+ public:
+    counting_iterator() = default;
+    explicit counting_iterator(T start) : value_(start) {}
+    T base() const { return value_; }
+    T dereference() const { return value_; }
+    void advance(std::ptrdiff_t n) {
+        value_ = static_cast<T>(value_ + static_cast<T>(n));
+    }
+    std::ptrdiff_t distance_to(const counting_iterator& other) const {
+        return static_cast<std::ptrdiff_t>(other.value_) -
+               static_cast<std::ptrdiff_t>(value_);
     }
 
  private:
-    T first_;
+    T value_{};
 };
 template <class T>
-counting_iterator<T> make_counting_iterator(T first) {
-    return counting_iterator<T>(first);
+counting_iterator<T> make_counting_iterator(T start) {
+    return counting_iterator<T>(start);
 }
 
-/// value, value, ...
-template <class T>
-class constant_iterator
-    : public simt_detail::indexed_iterator<constant_iterator<T>, T, T> {
+/// The same value at every position.
+template <class T, class = void, class = void>
+class constant_iterator : public detail::RandomAccess<constant_iterator<T>, T, T> {
  public:
-    explicit constant_iterator(T value, std::ptrdiff_t index = 0) : value_(value) {
-        *this += index;
+    constant_iterator() = default;
+    explicit constant_iterator(T value, std::ptrdiff_t position = 0)
+        : value_(value), position_(position) {}
+    T dereference() const { return value_; }
+    void advance(std::ptrdiff_t n) { position_ += n; }
+    std::ptrdiff_t distance_to(const constant_iterator& other) const {
+        return other.position_ - position_;
     }
-    T at(std::ptrdiff_t) const { return value_; }
 
  private:
-    T value_;
+    T value_{};
+    std::ptrdiff_t position_ = 0;
 };
 template <class T>
-constant_iterator<T> make_constant_iterator(T value) {
-    return constant_iterator<T>(value);
+constant_iterator<T> make_constant_iterator(T value, std::ptrdiff_t position = 0) {
+    return constant_iterator<T>(value, position);
 }
 
-/// f(*i), f(*(i + 1)), ...
-template <class F, class Iterator>
+/// function(*base)
+template <class F, class Base, class = void, class = void>
 class transform_iterator
-    : public simt_detail::indexed_iterator<
-          transform_iterator<F, Iterator>,
-          std::decay_t<decltype(std::declval<F>()(*std::declval<Iterator>()))>,
-          decltype(std::declval<F>()(*std::declval<Iterator>()))> {
+    : public detail::Adaptor<
+          transform_iterator<F, Base>,
+          Base,
+          std::remove_cvref_t<std::invoke_result_t<const F&, detail::Reference<Base>>>,
+          std::invoke_result_t<const F&, detail::Reference<Base>>> {
+    using Super = detail::Adaptor<
+        transform_iterator,
+        Base,
+        std::remove_cvref_t<std::invoke_result_t<const F&, detail::Reference<Base>>>,
+        std::invoke_result_t<const F&, detail::Reference<Base>>>;
+
  public:
-    transform_iterator(Iterator first, F f) : first_(first), f_(f) {}
-    decltype(auto) at(std::ptrdiff_t n) const { return f_(first_[n]); }
-    std::ptrdiff_t ahead_of(const transform_iterator& other) const {
-        return first_ - other.first_;
+    transform_iterator(Base base, F function) : Super(base), function_(function) {}
+    explicit transform_iterator(Base base) : Super(base) {}
+    transform_iterator(const transform_iterator&) = default;
+    /// Assigns the position; functions such as lambdas cannot be assigned.
+    transform_iterator& operator=(const transform_iterator& other) {
+        this->base_ = other.base_;
+        if constexpr (std::is_copy_assignable_v<F>) function_ = other.function_;
+        return *this;
+    }
+    F functor() const { return function_; }
+    decltype(auto) dereference() const { return function_(*this->base_); }
+
+ private:
+    F function_{};
+};
+template <class F, class Base>
+transform_iterator<F, Base> make_transform_iterator(Base base, F function) {
+    return transform_iterator<F, Base>(base, function);
+}
+
+/// elements[*index]
+template <class Elements, class Index>
+class permutation_iterator
+    : public detail::Adaptor<permutation_iterator<Elements, Index>,
+                             Index,
+                             detail::Value<Elements>,
+                             detail::Reference<Elements>> {
+    using Super = detail::Adaptor<permutation_iterator,
+                                  Index,
+                                  detail::Value<Elements>,
+                                  detail::Reference<Elements>>;
+
+ public:
+    permutation_iterator() = default;
+    permutation_iterator(Elements elements, Index index)
+        : Super(index), elements_(elements) {}
+    detail::Reference<Elements> dereference() const {
+        return elements_[static_cast<std::ptrdiff_t>(*this->base_)];
     }
 
  private:
-    Iterator first_;
-    F f_;
+    Elements elements_{};
 };
-template <class Iterator, class F>
-transform_iterator<F, Iterator> make_transform_iterator(Iterator first, F f) {
-    return {first, f};
+template <class Elements, class Index>
+permutation_iterator<Elements, Index> make_permutation_iterator(Elements elements,
+                                                                Index index) {
+    return {elements, index};
 }
 
-/// values[*i], values[*(i + 1)], ...
-template <class Values, class Indices>
-class permutation_iterator : public simt_detail::indexed_iterator<
-                                 permutation_iterator<Values, Indices>,
-                                 typename std::iterator_traits<Values>::value_type,
-                                 typename std::iterator_traits<Values>::reference> {
- public:
-    permutation_iterator(Values values, Indices indices)
-        : values_(values), indices_(indices) {}
-    decltype(auto) at(std::ptrdiff_t n) const {
-        return values_[static_cast<std::ptrdiff_t>(indices_[n])];
-    }
-    std::ptrdiff_t ahead_of(const permutation_iterator& other) const {
-        return indices_ - other.indices_;
-    }
-
- private:
-    Values values_;
-    Indices indices_;
-};
-template <class Values, class Indices>
-permutation_iterator<Values, Indices> make_permutation_iterator(Values values,
-                                                                Indices indices) {
-    return {values, indices};
-}
-
+/// A tuple of references to what several iterators point to.
 template <class Tuple>
 class zip_iterator;
-/// Tuples of references to the elements of several ranges.
-template <class... I>
-class zip_iterator<std::tuple<I...>>
-    : public simt_detail::indexed_iterator<
-          zip_iterator<std::tuple<I...>>,
-          std::tuple<typename std::iterator_traits<I>::value_type...>,
-          std::tuple<typename std::iterator_traits<I>::reference...>> {
+template <class... It>
+class zip_iterator<std::tuple<It...>>
+    : public detail::RandomAccess<zip_iterator<std::tuple<It...>>,
+                                  std::tuple<detail::Value<It>...>,
+                                  std::tuple<detail::Reference<It>...>> {
  public:
-    explicit zip_iterator(std::tuple<I...> firsts) : firsts_(firsts) {}
-    std::tuple<typename std::iterator_traits<I>::reference...> at(
-        std::ptrdiff_t n) const {
+    zip_iterator() = default;
+    zip_iterator(std::tuple<It...> iterators) : iterators_(iterators) {}
+    const std::tuple<It...>& get_iterator_tuple() const { return iterators_; }
+    std::tuple<detail::Reference<It>...> dereference() const {
         return std::apply(
-            [n](const I&... first) {
-                return std::tuple<typename std::iterator_traits<I>::reference...>(
-                    first[n]...);
+            [](const It&... it) {
+                return std::tuple<detail::Reference<It>...>(*it...);
             },
-            firsts_);
+            iterators_);
     }
-    std::ptrdiff_t ahead_of(const zip_iterator& other) const {
-        return std::get<0>(firsts_) - std::get<0>(other.firsts_);
+    void advance(std::ptrdiff_t n) {
+        std::apply([n](It&... it) { ((it += n), ...); }, iterators_);
+    }
+    std::ptrdiff_t distance_to(const zip_iterator& other) const {
+        return std::get<0>(other.iterators_) - std::get<0>(iterators_);
     }
 
  private:
-    std::tuple<I...> firsts_;
+    std::tuple<It...> iterators_;
 };
-template <class... I>
-zip_iterator<std::tuple<I...>> make_zip_iterator(std::tuple<I...> firsts) {
-    return zip_iterator<std::tuple<I...>>(firsts);
+template <class... It>
+zip_iterator<std::tuple<It...>> make_zip_iterator(std::tuple<It...> iterators) {
+    return iterators;
 }
-template <class First, class Second, class... I>
-auto make_zip_iterator(First first, Second second, I... others) {
-    return make_zip_iterator(std::make_tuple(first, second, others...));
+template <class... It>
+zip_iterator<std::tuple<It...>> make_zip_iterator(It... iterators) {
+    return std::tuple<It...>(iterators...);
 }
 
-/// Swallows what is assigned.
-class discard_iterator
-    : public simt_detail::indexed_iterator<discard_iterator, int, int&> {
+/// Calls a function with the elements of a tuple as its arguments.
+template <class F>
+class zip_function {
  public:
-    int& at(std::ptrdiff_t) const {
-        static thread_local int nowhere;
-        return nowhere;
+    zip_function(F function) : function_(function) {}
+    template <class Tuple>
+    decltype(auto) operator()(Tuple&& values) const {
+        return std::apply(function_, std::forward<Tuple>(values));
+    }
+
+ private:
+    F function_;
+};
+template <class F>
+zip_function<F> make_zip_function(F function) {
+    return zip_function<F>(function);
+}
+
+template <class Base>
+using reverse_iterator = std::reverse_iterator<Base>;
+template <class Base>
+reverse_iterator<Base> make_reverse_iterator(Base base) {
+    return reverse_iterator<Base>(base);
+}
+
+namespace detail {
+/// Accepts any value; passes it to `store`.
+template <class Store>
+struct Sink {
+    Store store;
+    template <class T>
+    const Sink& operator=(T&& value) const {
+        store(std::forward<T>(value));
+        return *this;
     }
 };
-inline discard_iterator make_discard_iterator() {
-    return {};
+}  // namespace detail
+
+/// An output iterator that writes nothing.
+template <class = void>
+class discard_iterator
+    : public detail::RandomAccess<discard_iterator<>, int, decltype(std::ignore)> {
+ public:
+    explicit discard_iterator(std::ptrdiff_t position = 0) : position_(position) {}
+    auto dereference() const { return std::ignore; }
+    void advance(std::ptrdiff_t n) { position_ += n; }
+    std::ptrdiff_t distance_to(const discard_iterator& other) const {
+        return other.position_ - position_;
+    }
+
+ private:
+    std::ptrdiff_t position_;
+};
+inline discard_iterator<> make_discard_iterator(std::ptrdiff_t position = 0) {
+    return discard_iterator<>(position);
 }
 
+/// An output iterator that writes function(value).
+template <class F, class Base>
+class transform_output_iterator {
+ public:
+    using iterator_category = std::random_access_iterator_tag;
+    using value_type = void;
+    using reference = void;
+    using pointer = void;
+    using difference_type = std::ptrdiff_t;
+
+    transform_output_iterator(Base base, F function)
+        : base_(base), function_(function) {}
+    auto operator*() const {
+        auto store = [it = base_, f = function_](auto&& value) {
+            *it = f(std::forward<decltype(value)>(value));
+        };
+        return detail::Sink<decltype(store)>{store};
+    }
+    transform_output_iterator& operator++() {
+        ++base_;
+        return *this;
+    }
+    friend transform_output_iterator operator+(const transform_output_iterator& it,
+                                               std::ptrdiff_t n) {
+        return {it.base_ + n, it.function_};
+    }
+
+ private:
+    Base base_;
+    F function_;
+};
+template <class F, class Base>
+transform_output_iterator<F, Base> make_transform_output_iterator(Base base,
+                                                                  F function) {
+    return {base, function};
+}
 }  // namespace thrust

@@ -1,14 +1,20 @@
-/// simt/thrust/thrust.h: a subset of thrust that runs on the host: vectors, iterators,
-/// function objects and algorithms. What is missing does not compile.
+/// simt/thrust/thrust.h: all of thrust that the simulator has. What is missing does
+/// not compile.
 #pragma once
-#include "simt/thrust/algorithms.h"
+#include "simt/thrust/complex.h"
+#include "simt/thrust/elementwise.h"
 #include "simt/thrust/functional.h"
 #include "simt/thrust/iterators.h"
-#include "simt/thrust/memory.h"
-#include "simt/thrust/policy.h"
+#include "simt/thrust/pointer.h"
 #include "simt/thrust/random.h"
+#include "simt/thrust/reduce.h"
+#include "simt/thrust/scan.h"
+#include "simt/thrust/select.h"
+#include "simt/thrust/sort.h"
+#include "simt/thrust/tuple.h"
+#include "simt/thrust/vector.h"
 
-#define THRUST_VERSION 300000
+#define THRUST_VERSION 300002
 #define THRUST_MAJOR_VERSION 3
 #define THRUST_MINOR_VERSION 0
-#define THRUST_SUBMINOR_VERSION 0
+#define THRUST_SUBMINOR_VERSION 2

@@ -1,0 +1,3 @@
+/// thrust/universal_vector.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"

@@ -1,0 +1,3 @@
+/// thrust/zip_function.h: see simt/thrust/thrust.h.
+#pragma once
+#include "simt/thrust/thrust.h"
