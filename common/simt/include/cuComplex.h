@@ -1,6 +1,7 @@
 /// cuComplex.h: complex numbers in the C style of CUDA: cuFloatComplex,
 /// cuDoubleComplex.
 #pragma once
+#define CU_COMPLEX_H_  // other headers ask for it
 #include "simt/math/libm.h"
 #include "simt/vector_functions.h"
 

@@ -1,3 +1,4 @@
 /// curand.h: see simt/curand/host.h.
 #pragma once
+#define CURAND_H_  // other headers ask for it
 #include "simt/curand/host.h"

@@ -1,6 +1,7 @@
 /// math_constants.h: CUDA's names for mathematical constants: _F for float, _HI and _LO
 /// for the two parts of a constant that a double alone does not hold.
 #pragma once
+#define __MATH_CONSTANTS_H__  // other headers ask for it
 #include "simt/math/convert.h"
 
 #define CUDART_INF_F __int_as_float(0x7f800000)
