@@ -58,7 +58,8 @@ add_library() {
         cudart | cudart_static | cuda | cudadevrt | nvToolsExt | nvtx3interop) ;;
         cublas | cublas_static) use_cublas=1 ;;
         cublasLt | cublasLt_static | culibos) note_ignored "-l$1" ;;
-        curand* | cufft* | cusparse* | cusolver* | npp* | cudnn* | nvrtc* | nvjpeg* | \
+        curand | curand_static) ;; # in the headers
+        cufft* | cusparse* | cusolver* | npp* | cudnn* | nvrtc* | nvjpeg* | \
             cutensor* | nccl | cufile | nvml | nvidia-ml)
             fail "-l$1: this library has no replacement on the CPU" ;;
         *) link_items+=("-l$1") ;;
