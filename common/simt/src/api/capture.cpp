@@ -144,6 +144,14 @@ void leave_capture(CUstream_st* stream) {
     }
 }
 
+void abandon_captures() {
+    const std::lock_guard lock(capture_mutex());
+    while (!captures().empty()) {
+        const std::shared_ptr<Capture> last = captures().back();
+        finish(last);
+    }
+}
+
 void merge_tail(std::vector<cudaGraphNode_t>& tail,
                 const std::vector<cudaGraphNode_t>& more) {
     for (const cudaGraphNode_t node : more)

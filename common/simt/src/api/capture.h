@@ -36,6 +36,9 @@ cudaError_t invalidate(Capture& capture, cudaError_t error);
 /// A stream or event that is destroyed while it takes part leaves its capture.
 void leave_capture(CUstream_st* stream);
 
+/// Ends all captures; their graphs are lost (cudaDeviceReset).
+void abandon_captures();
+
 /// The refusal of calls that wait for the whole device.
 cudaError_t refuse_device_wait();
 

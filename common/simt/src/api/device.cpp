@@ -103,6 +103,7 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaDeviceReset() {
     const cudaError_t fault = sticky_error();
+    abandon_captures();
     destroy_events();
     destroy_streams();
     destroy_pools();

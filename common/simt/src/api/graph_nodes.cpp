@@ -272,6 +272,18 @@ cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
     });
 }
 
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node,
+                                           void* dst,
+                                           const void* src,
+                                           size_t bytes,
+                                           cudaMemcpyKind kind) {
+    return api_call([&] {
+        return set_params(node,
+                          CopyOperation::linear(
+                              "cudaGraphMemcpyNodeSetParams1D", dst, src, bytes, kind));
+    });
+}
+
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
                                          cudaMemsetParams* params) {
     return api_call([&] { return get_params<FillOperation>(node, params); });

@@ -166,6 +166,26 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     return not_simulated("CUDA arrays and textures");
 }
 
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
+    return not_simulated("memory handles of other processes");
+}
+
+cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned int) {
+    return not_simulated("memory handles of other processes");
+}
+
+cudaError_t cudaIpcCloseMemHandle(void*) {
+    return not_simulated("memory handles of other processes");
+}
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t) {
+    return not_simulated("event handles of other processes");
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t) {
+    return not_simulated("event handles of other processes");
+}
+
 // ---- Pinned host memory -----------------------------------------------------------
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned int flags) {

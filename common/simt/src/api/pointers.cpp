@@ -106,13 +106,18 @@ bool check_range(
     const bool wrong_side = (side == Side::device && !pointee.device_ok()) ||
                             (side == Side::host && !pointee.host_ok());
     if (wrong_side) {
-        hint("%s: %s (%p) is %s, but the call needs %s pointer here%s",
+        const bool variable =
+            pointee.space == Space::host && in_static_storage(address);
+        hint("%s: %s (%p) is %s, but the call needs %s pointer here: %s",
              call,
              name,
              address,
              describe(pointee.space),
              side == Side::device ? "a device" : "a host",
-             ": are the arguments swapped, or is the direction wrong?");
+             variable
+                 ? "the host reaches a __device__ or __constant__ variable through "
+                   "cudaMemcpyToSymbol or cudaGetSymbolAddress"
+                 : "are the arguments swapped, or is the direction wrong?");
         return false;
     }
     if (bytes > pointee.bytes_left) {

@@ -188,3 +188,16 @@ TEST(a_graph_cannot_be_launched_into_a_capture) {
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
 }
+
+#ifdef SIMT_CPU  // a reset of a GPU's context leaves later tests without one
+TEST(a_reset_ends_captures) {
+    cudaStream_t stream;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    OK(cudaDeviceReset());
+    void* p = nullptr;
+    OK(cudaMalloc(&p, 64));
+    OK(cudaFree(p));
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(stream));
+}
+#endif

@@ -153,6 +153,11 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
                                          cudaMemcpy3DParms* params);
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
                                          const cudaMemcpy3DParms* params);
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node,
+                                           void* dst,
+                                           const void* src,
+                                           size_t bytes,
+                                           cudaMemcpyKind kind);
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
                                          cudaMemsetParams* params);
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,

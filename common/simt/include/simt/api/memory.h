@@ -101,6 +101,18 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags,
                                  cudaMemPool_t pool,
                                  cudaMemLocation* location);
 
+// ---- Memory shared between processes ------------------------------------------------
+// Not simulated: cudaErrorNotSupported, as on systems where cudaDeviceProp says that it
+// is not there.
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
+cudaError_t cudaIpcOpenMemHandle(void** pointer,
+                                 cudaIpcMemHandle_t handle,
+                                 unsigned int flags);
+cudaError_t cudaIpcCloseMemHandle(void* pointer);
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
+
 // ---- The same for typed pointers --------------------------------------------------
 
 namespace simt::detail {

@@ -176,6 +176,18 @@ inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
     return {x, y, z};
 }
 
+// ---- Memory shared between processes ------------------------------------------------
+
+#define CUDA_IPC_HANDLE_SIZE 64
+#define cudaIpcMemLazyEnablePeerAccess 0x01
+
+struct cudaIpcEventHandle_t {
+    char reserved[CUDA_IPC_HANDLE_SIZE];
+};
+struct cudaIpcMemHandle_t {
+    char reserved[CUDA_IPC_HANDLE_SIZE];
+};
+
 // ---- Managed memory and memory pools ----------------------------------------------
 
 enum cudaMemoryAdvise {
