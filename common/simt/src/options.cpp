@@ -30,7 +30,8 @@ Options read_environment() {
     const double cores = std::max(1u, std::thread::hardware_concurrency());
     o.workers =
         static_cast<unsigned>(std::clamp(number("SIMT_WORKERS", cores), 1.0, 1024.0));
-    const double stack = std::clamp(number("SIMT_STACK_KB", 256), 32.0, 1048576.0);
+    // CUDA grants a thread up to 512 KiB of local memory.
+    const double stack = std::clamp(number("SIMT_STACK_KB", 640), 32.0, 1048576.0);
     o.stack_bytes = (static_cast<size_t>(stack) * 1024 + 4095) / 4096 * 4096;
     const double memory = number("SIMT_MEMORY_MB", 0);
     o.memory_bytes =

@@ -64,6 +64,9 @@ void Worker::run(Launch& l) {
     simt_blockDim = l.config->block;
     simt_gridDim = l.config->grid;
     note_finished();  // a new launch is progress
+    // Not at the end of the previous one: another worker that reports a fault may just
+    // then be asking this one to leave.
+    requested = kNone;
     watched.store(&l, std::memory_order_release);
     if (l.config->cooperative) {
         const std::lock_guard lock(l.mutex);
@@ -85,7 +88,12 @@ void Worker::run(Launch& l) {
         }
     }
     watched.store(nullptr, std::memory_order_release);
-    requested = kNone;
+    if (abandoned_ && !fault_ && !l.aborted) {
+        fault_ = std::make_unique<PendingFault>();
+        fault_->code = cudaErrorIllegalAddress;
+        fault_->text =
+            "the kernel has destroyed its stack or the heap: an access far out of bounds";
+    }
     if (fault_ && !l.aborted.exchange(true)) {
         for_each_worker(
             [](Worker& w, void* which) {
