@@ -87,7 +87,10 @@ void Problem::time(const std::string& rung,
             spec_.ceiling,
             spec_.work,
             bench_.simulated_ ? 0.0 : bench_.ceilings_.get(spec_.ceiling)};
-    if (!head_printed_) print(problem_text(row));
+    if (!head_printed_) {
+        print(bench_.simulated_ ? row.exercise + "  " + row.size + "\n"
+                                : problem_text(row));
+    }
     head_printed_ = true;
     if (checks_.empty()) {
         throw std::logic_error(bench_.exercise_ +

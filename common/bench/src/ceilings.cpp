@@ -50,8 +50,12 @@ double Ceilings::get(Ceiling ceiling) {
 /// loads in flight a thread: a ceiling that a kernel beats would be none.
 double Ceilings::bandwidth(Ceiling ceiling) {
     constexpr auto kFloats = static_cast<std::int64_t>(sizeof(float4) / sizeof(float));
-    const auto n = static_cast<std::int64_t>(array_bytes_ / sizeof(float4));
     const bool reads = ceiling != Ceiling::write;
+    const std::size_t num_arrays = ceiling == Ceiling::read2_write1 ? 3
+                                   : ceiling == Ceiling::copy       ? 2
+                                                                    : 1;
+    const auto n =
+        static_cast<std::int64_t>(total_bytes_ / num_arrays / sizeof(float4));
     const Array<float> a = random_normal(reads ? n * kFloats : 0, 1);
     const Array<float> b =
         random_normal(ceiling == Ceiling::read2_write1 ? n * kFloats : 0, 2);

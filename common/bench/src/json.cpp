@@ -61,6 +61,20 @@ void write_list(std::string& out,
 
 }  // namespace
 
+// Here, where Member is complete, and not in the header, where it is not yet.
+Json::Json() : value_(nullptr) {}
+Json::Json(bool value) : value_(value) {}
+Json::Json(double value) : value_(value) {}
+Json::Json(int value) : value_(static_cast<double>(value)) {}
+Json::Json(const char* value) : value_(std::string(value)) {}
+Json::Json(std::string value) : value_(std::move(value)) {}
+Json::Json(Array value) : value_(std::move(value)) {}
+Json::Json(Object value) : value_(std::move(value)) {}
+
+bool Json::operator==(const Json& other) const {
+    return value_ == other.value_;
+}
+
 void Json::write(std::string& out, int depth) const {
     if (const bool* flag = std::get_if<bool>(&value_)) {
         out += *flag ? "true" : "false";

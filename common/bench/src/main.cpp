@@ -14,13 +14,13 @@ namespace {
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr int kWrongUsage = 2;
 
-/// The arrays that measure bandwidth: far larger than any cache, but never more than an
-/// eighth of what is free.
-std::size_t ceiling_array_bytes() {
+/// What the ceilings move: more than the largest problem of the course, but never more
+/// than half of the free memory.
+std::size_t ceiling_bytes() {
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
     CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-    return std::max(std::min(512 * kMiB, free_bytes / 8), kMiB);
+    return std::max(std::min(4096 * kMiB, free_bytes / 2), kMiB);
 }
 
 int list() {
@@ -57,7 +57,7 @@ int smoke_test(Options options) {
 int measure(const Options& options, const Machine& machine) {
     Timer timer(std::max(2 * machine.l2_bytes + 16 * kMiB, 64 * kMiB),
                 Budget{20, 500, options.seconds});
-    Ceilings ceilings(timer, ceiling_array_bytes());
+    Ceilings ceilings(timer, ceiling_bytes());
     for (const Ceiling kind :
          {Ceiling::read, Ceiling::write, Ceiling::copy, Ceiling::read2_write1}) {
         (void)ceilings.get(kind);

@@ -37,9 +37,11 @@ const char* unit_of(Ceiling ceiling);
 class Ceilings {
  public:
     /// @param timer        outlives this
-    /// @param array_bytes  of each of the arrays that are moved; far more than the L2
-    Ceilings(Timer& timer, std::size_t array_bytes)
-        : timer_(timer), array_bytes_(array_bytes) {}
+    /// @param total_bytes  moved by one launch; as many as the largest problem moves, or
+    ///                     that would beat its ceiling: the launch, and the write-back
+    ///                     of what the flush left in the L2, weigh less on more bytes
+    Ceilings(Timer& timer, std::size_t total_bytes)
+        : timer_(timer), total_bytes_(total_bytes) {}
 
     /// In unit_of(ceiling); 0 if this program cannot measure it (no cuBLAS).
     double get(Ceiling ceiling);
@@ -51,7 +53,7 @@ class Ceilings {
     double bandwidth(Ceiling ceiling);
 
     Timer& timer_;
-    std::size_t array_bytes_;
+    std::size_t total_bytes_;
     std::map<Ceiling, double> measured_;
 };
 

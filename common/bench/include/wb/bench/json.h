@@ -19,13 +19,13 @@ class Json {
     using Array = std::vector<Json>;
     using Object = std::vector<Member>;
 
-    Json() : value_(nullptr) {}
-    Json(bool value) : value_(value) {}
-    Json(double value) : value_(value) {}
-    Json(int value) : value_(static_cast<double>(value)) {}
-    Json(const char* value) : value_(std::string(value)) {}
-    Json(std::string value) : value_(std::move(value)) {}
-    Json(Array value) : value_(std::move(value)) {}
+    Json();  ///< null
+    Json(bool value);
+    Json(double value);
+    Json(int value);
+    Json(const char* value);
+    Json(std::string value);
+    Json(Array value);
     Json(Object value);
 
     /// The member of an object; nullptr if there is none, or if this is no object.
@@ -68,11 +68,5 @@ struct Json::Member {
         return key == other.key && value == other.value;
     }
 };
-
-inline Json::Json(Object value) : value_(std::move(value)) {}
-
-inline bool Json::operator==(const Json& other) const {
-    return value_ == other.value_;
-}
 
 }  // namespace wb::bench
