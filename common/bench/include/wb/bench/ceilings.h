@@ -37,9 +37,9 @@ const char* unit_of(Ceiling ceiling);
 class Ceilings {
  public:
     /// @param timer        outlives this
-    /// @param total_bytes  moved by one launch; as many as the largest problem moves, or
-    ///                     that would beat its ceiling: the launch, and the write-back
-    ///                     of what the flush left in the L2, weigh less on more bytes
+    /// @param total_bytes  moved by one launch; as many as the largest problem moves,
+    ///                     or that would beat its ceiling: the launch, and the
+    ///                     write-back of what the flush left, weigh less on more bytes
     Ceilings(Timer& timer, std::size_t total_bytes)
         : timer_(timer), total_bytes_(total_bytes) {}
 
