@@ -3,6 +3,9 @@
 #   wb_runtime                  target: the CUDA runtime, or the simulator
 #   wb_kernels(TARGET file.cu…) an object library of CUDA sources
 #     WERROR                    warnings are errors: for what we wrote, not the learner
+#     QUICK                     the simulator's compiler need not optimise: for kernels
+#                               that are run once, and wrong
+#     INCLUDES dir…             include directories besides those of common/
 
 # A fresh starter has parameters and constants that nothing uses yet.
 set(WB_KERNEL_WARNINGS
@@ -45,17 +48,18 @@ else()
 endif()
 
 function(wb_kernels target)
-    cmake_parse_arguments(ARG "WERROR" "" "" ${ARGN})
+    cmake_parse_arguments(ARG "WERROR;QUICK" "" "INCLUDES" ${ARGN})
     set(warnings ${WB_KERNEL_WARNINGS})
     if(ARG_WERROR)
         list(APPEND warnings -Werror)
     endif()
     set(includes
         ${CMAKE_SOURCE_DIR}/common/include
-        ${CMAKE_SOURCE_DIR}/common/reference/include)
+        ${CMAKE_SOURCE_DIR}/common/reference/include
+        ${ARG_INCLUDES})
     if(WB_BACKEND STREQUAL "sim")
         simt_objects(${target} ${ARG_UNPARSED_ARGUMENTS}
-            INCLUDES ${includes} OPTIONS ${warnings})
+            INCLUDES ${includes} OPTIONS ${warnings} $<$<BOOL:${ARG_QUICK}>:-O0>)
         return()
     endif()
     add_library(${target} OBJECT ${ARG_UNPARSED_ARGUMENTS})

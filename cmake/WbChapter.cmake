@@ -17,6 +17,15 @@ add_custom_target(learner)
 add_custom_target(workbook)
 set(WB_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/scripts)
 
+# The tests of a chapter, as objects. Catch2's headers are compiled once for all.
+function(wb_test_objects target source contract_dir)
+    add_library(${target} OBJECT EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(${target} PUBLIC wb_testing)
+    target_include_directories(${target} PRIVATE ${contract_dir})
+    target_compile_options(${target} PRIVATE -Wall -Wextra)
+    target_precompile_headers(${target} REUSE_FROM wb_test_headers)
+endfunction()
+
 # A test program: the chapter's tests, compiled once, with one implementation.
 function(wb_test_program target tests kernels)
     add_executable(${target} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${tests}>)
@@ -37,7 +46,6 @@ function(wb_chapter path)
     set(tests_dir ${CMAKE_SOURCE_DIR}/tests/${path})
     set(starter ${CMAKE_BINARY_DIR}/starters/${path}/${name}.cu)
     set_property(GLOBAL APPEND PROPERTY WB_CHAPTERS ${path})
-    include_directories(${contract_dir})
 
     add_custom_command(OUTPUT ${starter}
         COMMAND wb_starter ${solution} ${starter}
@@ -45,8 +53,8 @@ function(wb_chapter path)
         COMMENT "Starter of ${name}")
     set_property(GLOBAL APPEND PROPERTY WB_STARTERS ${starter})
 
-    wb_kernels(${id}_solution_kernels ${solution} WERROR)
-    wb_kernels(${id}_unsolved_kernels ${starter} WERROR)
+    wb_kernels(${id}_solution_kernels ${solution} WERROR INCLUDES ${contract_dir})
+    wb_kernels(${id}_unsolved_kernels ${starter} WERROR QUICK INCLUDES ${contract_dir})
     add_custom_target(${id}_kernels DEPENDS ${starter})
     add_dependencies(${id}_unsolved_kernels ${id}_kernels)
     if(WB_COMPILE_ONLY)
@@ -54,10 +62,9 @@ function(wb_chapter path)
     endif()
 
     # The learner's program.
-    add_library(${id}_tests OBJECT EXCLUDE_FROM_ALL ${tests_dir}/${name}_test.cpp)
-    target_link_libraries(${id}_tests PUBLIC wb_testing)
-    target_compile_options(${id}_tests PRIVATE -Wall -Wextra)
-    wb_kernels(${id}_learner_kernels ${contract_dir}/${name}.cu)
+    wb_test_objects(${id}_tests ${tests_dir}/${name}_test.cpp ${contract_dir})
+    wb_kernels(${id}_learner_kernels ${contract_dir}/${name}.cu
+        INCLUDES ${contract_dir})
     wb_test_program(${id} ${id}_tests ${id}_learner_kernels)
     wb_add_tests(${id} ${test} "learner;${day};${name}")
     add_dependencies(learner ${id})
@@ -77,7 +84,7 @@ function(wb_chapter path)
     foreach(source ${mutants})
         get_filename_component(mutant ${source} NAME_WE)
         set(program ${id}_mutant_${mutant})
-        wb_kernels(${program}_kernels ${source} WERROR)
+        wb_kernels(${program}_kernels ${source} WERROR QUICK INCLUDES ${contract_dir})
         wb_test_program(${program} ${id}_tests ${program}_kernels)
         add_test(NAME ${test}.mutant.${mutant} COMMAND ${CMAKE_COMMAND}
             -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
@@ -92,6 +99,7 @@ function(wb_chapter path)
     if(TARGET wb_bench AND EXISTS ${bench})
         add_library(${id}_bench_main OBJECT EXCLUDE_FROM_ALL ${bench})
         target_link_libraries(${id}_bench_main PUBLIC wb_bench)
+        target_include_directories(${id}_bench_main PRIVATE ${contract_dir})
         target_compile_options(${id}_bench_main PRIVATE -Wall -Wextra)
         foreach(who solution learner)
             set(program ${id}_bench)
