@@ -5,9 +5,9 @@
 
 namespace rewriter {
 
-/// Warns where a `volatile` array in device code is reduced in consecutive statements
-/// without __syncwarp() between them, as was usual before Volta. CUDA no longer promises
-/// that this works, and in the simulator it does not.
-void warn_of_lockstep(Source& source, const Structure& structure);
+/// Where a `volatile` array in device code is reduced in consecutive statements without
+/// __syncwarp() between them, as was usual before Volta: lets the lanes go in step from
+/// statement to statement, and warns, because CUDA no longer promises that this works.
+void rewrite_lockstep(Source& source, const Structure& structure);
 
 }  // namespace rewriter

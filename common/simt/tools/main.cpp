@@ -15,6 +15,7 @@
 #include "kernels.h"
 #include "lockstep.h"
 #include "merge.h"
+#include "names.h"
 #include "ptx.h"
 #include "shared.h"
 #include "words.h"
@@ -41,11 +42,16 @@ std::string read_file(const char* path) {
 bool rewrite(rewriter::Source& source, bool relocatable) {
     using namespace rewriter;
     const Structure structure(source);
+    if (rename_new_std_names(source, structure)) {
+        Source renamed(source.result());
+        source = std::move(renamed);
+        return rewrite(source, relocatable);
+    }
     const KernelTable kernels(source, structure);
     check_kernels(source, structure);
     check_calls(source, structure);
     check_textures(source);
-    warn_of_lockstep(source, structure);
+    rewrite_lockstep(source, structure);
     rewrite_device_variables(source, structure, relocatable);
     rewrite_shared_variables(source, structure);
     rewrite_launches(source, kernels);

@@ -12,6 +12,10 @@ __host__ __device__ float lerp(float a, float b, float t) { return a + t * (b - 
 __host__ __device__ int midpoint(int a, int b) { return (a + b) / 2; }
 int popcount(unsigned x) { return __builtin_popcount(x); }
 
+__host__ __device__ float identity(float x) { return x; }
+float integral(float (*f)(float), float a, float b) { return (f(a) + f(b)) / 2 * (b - a); }
+__global__ void predicate(int* out) { out[0] = identity(3.0f); }
+
 __device__ void warp_reduce(volatile int* s, int t) {
     s[t] += s[t + 4];
     s[t] += s[t + 2];
@@ -44,7 +48,10 @@ int main(void) {
     cudaMemcpy(&h[0], d, sizeof(int), cudaMemcpyDeviceToHost);
     cudaMemcpy(&result, f, sizeof(float), cudaMemcpyDeviceToHost);
     bool ok = h[0] == 28 && result == 5.0f && lerp(0.0f, 2.0f, 0.5f) == 1.0f &&
-              popcount(7u) == 3;
+              popcount(7u) == 3 && integral(identity, 0, 2) == 2.0f;
+    predicate<<<1, 1>>>(d);
+    cudaMemcpy(&h[0], d, sizeof(int), cudaMemcpyDeviceToHost);
+    ok = ok && h[0] == 3;
     cout << (ok ? "PASSED" : "FAILED") << endl;
     cudaDeviceReset();
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
