@@ -68,11 +68,11 @@ __global__ void does_nothing() {}
 TEST(an_impossible_launch_is_seen_by_get_last_error) {
     (void)cudaGetLastError();
     does_nothing<<<1, 2000>>>();
-    EXPECT(cudaPeekAtLastError() == cudaErrorInvalidValue);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    EXPECT(cudaPeekAtLastError() == check::kImpossibleShape);
+    EXPECT(cudaGetLastError() == check::kImpossibleShape);
     EXPECT(cudaDeviceSynchronize() == cudaSuccess);
     does_nothing<<<0, 32>>>();
-    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError() == check::kImpossibleShape);
     does_nothing<<<1, 32, 1 << 20>>>();
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     does_nothing<<<1, 32>>>();

@@ -28,6 +28,27 @@ struct Buffer {
     }
 };
 
+// CUDA 13 wants data for each edge, or null.
+#if CUDART_VERSION >= 13000
+#define SIMT_EDGE_DATA nullptr,
+#else
+#define SIMT_EDGE_DATA
+#endif
+
+cudaError_t add_edges(cudaGraph_t graph,
+                      const cudaGraphNode_t* from,
+                      const cudaGraphNode_t* to,
+                      size_t count) {
+    return cudaGraphAddDependencies(graph, from, to, SIMT_EDGE_DATA count);
+}
+
+cudaError_t remove_edges(cudaGraph_t graph,
+                         const cudaGraphNode_t* from,
+                         const cudaGraphNode_t* to,
+                         size_t count) {
+    return cudaGraphRemoveDependencies(graph, from, to, SIMT_EDGE_DATA count);
+}
+
 cudaKernelNodeParams kernel_params(void* function, void** args) {
     cudaKernelNodeParams params = {};
     params.func = function;
@@ -73,7 +94,7 @@ TEST(nodes_run_after_their_dependencies) {
     OK(cudaGraphAddMemsetNode(&zero, graph, nullptr, 0, &fill));
     const cudaGraphNode_t from[] = {zero, shifted};
     const cudaGraphNode_t to[] = {shifted, scaled};
-    OK(cudaGraphAddDependencies(graph, from, to, nullptr, 2));
+    OK(add_edges(graph, from, to, 2));
     factor = amount = 1000;  // the parameters were copied
     cudaGraphExec_t exec;
     OK(cudaGraphInstantiate(&exec, graph, 0));
@@ -110,16 +131,13 @@ TEST(edges_are_checked) {
     OK(cudaGraphAddEmptyNode(&a, graph, nullptr, 0));
     OK(cudaGraphAddEmptyNode(&b, graph, &a, 1));
     OK(cudaGraphAddEmptyNode(&c, other, nullptr, 0));
-    EXPECT_ERROR(cudaErrorInvalidValue,
-                 cudaGraphAddDependencies(graph, &a, &b, nullptr, 1));  // twice
-    EXPECT_ERROR(cudaErrorInvalidValue,
-                 cudaGraphAddDependencies(graph, &a, &a, nullptr, 1));
-    EXPECT_ERROR(cudaErrorInvalidValue,
-                 cudaGraphAddDependencies(graph, &a, &c, nullptr, 1));
-    OK(cudaGraphAddDependencies(graph, &b, &a, nullptr, 1));  // a cycle
+    EXPECT_ERROR(cudaErrorInvalidValue, add_edges(graph, &a, &b, 1));  // twice
+    EXPECT_ERROR(cudaErrorInvalidValue, add_edges(graph, &a, &a, 1));
+    EXPECT_ERROR(cudaErrorInvalidValue, add_edges(graph, &a, &c, 1));
+    OK(add_edges(graph, &b, &a, 1));  // a cycle
     cudaGraphExec_t exec;
     EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphInstantiate(&exec, graph, 0));
-    OK(cudaGraphRemoveDependencies(graph, &b, &a, nullptr, 1));
+    OK(remove_edges(graph, &b, &a, 1));
     OK(cudaGraphInstantiate(&exec, graph, 0));
     OK(cudaGraphLaunch(exec, 0));
     OK(cudaDeviceSynchronize());
@@ -302,7 +320,7 @@ TEST(nodes_by_their_general_parameters) {
     params.memset.elementSize = 4;
     params.memset.width = kSize;
     params.memset.height = 1;
-    OK(cudaGraphAddNode(&zero, graph, nullptr, nullptr, 0, &params));
+    OK(cudaGraphAddNode(&zero, graph, nullptr, SIMT_EDGE_DATA 0, &params));
     double amount = 7;
     int n = kSize;
     void* args[] = {&buffer.p, &amount, &n};
@@ -312,7 +330,7 @@ TEST(nodes_by_their_general_parameters) {
     kernel.kernel.gridDim = dim3(1);
     kernel.kernel.blockDim = dim3(128);
     kernel.kernel.kernelParams = args;
-    OK(cudaGraphAddNode(&moved, graph, &zero, nullptr, 1, &kernel));
+    OK(cudaGraphAddNode(&moved, graph, &zero, SIMT_EDGE_DATA 1, &kernel));
     cudaGraphExec_t exec;
     OK(cudaGraphInstantiate(&exec, graph, 0));
     OK(cudaGraphLaunch(exec, 0));

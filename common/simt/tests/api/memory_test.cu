@@ -118,6 +118,7 @@ TEST(managed_memory) {
     OK(cudaFree(p));
 }
 
+#if CUDART_VERSION >= 13000  // older ones take a device number for the location
 TEST(managed_memory_advice_and_prefetch) {
     int* p = nullptr;
     const size_t bytes = 1 << 20;
@@ -143,6 +144,7 @@ TEST(managed_memory_advice_and_prefetch) {
     EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPrefetchAsync(plain, 4, device, 0, 0));
     OK(cudaFree(plain));
 }
+#endif
 
 TEST(pointer_attributes) {
     void* device = nullptr;
@@ -207,7 +209,9 @@ TEST(memory_info) {
     size_t less = 0;
     OK(cudaMemGetInfo(&less, &total));
 #ifdef SIMT_CPU  // a GPU's memory is shared with all other programs
+#ifdef SIMT_CPU  // on a GPU others come and go
     EXPECT(less < free_bytes);
+#endif
 #endif
     EXPECT(less <= total);
     OK(cudaFree(p));
