@@ -273,7 +273,6 @@ class Worker {
     std::atomic<uint64_t> finished_{0};
 
     friend void grid_barrier(const char*, int);
-    friend uint32_t active_mask(const char*, int);
 };
 
 /// This OS thread's worker; null if it never launched anything.

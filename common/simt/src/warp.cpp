@@ -233,21 +233,34 @@ uint32_t alive_mask() {
     return worker->block->warps[worker->thread->rank / 32].alive;
 }
 
-__attribute__((noinline)) uint32_t active_mask(const char* file, int line) {
-    Worker& w = kernel_worker("__activemask", file, line);
+namespace {
+
+/// Waits until the lanes of the warp that stand at `place` can be told; returns them.
+uint32_t gather(const char* op, const char* file, int line, const void* place) {
+    Worker& w = kernel_worker(op, file, line);
     w.in_runtime = true;
     Thread* t = w.thread;
     t->state = State::in_active_mask;
-    t->op = "__activemask";
+    t->op = op;
     t->file = file;
     t->line = line;
-    // Two calls on one line differ by their address, two that the compiler has merged by
-    // their line.
-    t->place = __builtin_return_address(0);
+    t->place = place;
     ++w.block->at_active_mask;
     w.suspend();
     w.in_runtime = false;
     return t->result;
+}
+
+}  // namespace
+
+// Two calls on one line differ by the address they return to, two that the compiler has
+// merged by their line.
+__attribute__((noinline)) uint32_t active_mask(const char* file, int line) {
+    return gather("__activemask", file, line, __builtin_return_address(0));
+}
+
+__attribute__((noinline)) void lockstep(const char* file, int line) {
+    gather("lockstep", file, line, __builtin_return_address(0));
 }
 
 }  // namespace simt::detail

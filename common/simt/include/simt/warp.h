@@ -54,6 +54,10 @@ uint32_t alive_mask();
 /// The lanes of the warp that have come to this very place in the program together.
 uint32_t active_mask(const char* file, int line);
 
+/// Waits for the lanes that come to this very place together; they go on in ascending
+/// order. What the rewriter puts into code that relies on lanes running in lockstep.
+void lockstep(SIMT_SITE);
+
 template <class T>
 uint64_t to_bits(T value) {
     static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>,

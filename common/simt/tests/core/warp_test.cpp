@@ -171,6 +171,31 @@ TEST("opportunistic warp aggregation counts every lane once") {
     CHECK(counter[0] == 4 * 66);
 }
 
+void old_style_sum(volatile int* s, int* out) {
+    const unsigned t = threadIdx.x;
+    if (t < 32) {
+        s[t] += s[t + 32];
+        simt::detail::lockstep();
+        s[t] += s[t + 16];
+        simt::detail::lockstep();
+        s[t] += s[t + 8];
+        simt::detail::lockstep();
+        s[t] += s[t + 4];
+        simt::detail::lockstep();
+        s[t] += s[t + 2];
+        simt::detail::lockstep();
+        s[t] += s[t + 1];
+    }
+    if (t == 0) *out = s[0];
+}
+
+TEST("a reduction that relies on lockstep, with what the rewriter adds") {
+    Buffer<int> s(64), out(1);
+    for (int i = 0; i < 64; ++i) s[static_cast<size_t>(i)] = i;
+    LAUNCH(old_style_sum, 1, 64)(s.get(), out.get());
+    CHECK(out[0] == 2016);
+}
+
 void custom_sum(simt::detail::WarpArg* const* lanes, uint32_t mask) {
     uint64_t sum = 0;
     for (int l = 0; l < 32; ++l)
