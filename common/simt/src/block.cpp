@@ -62,7 +62,7 @@ bool Worker::open_block() {
         for (unsigned k = b->size; k > 1; --k)
             std::swap(b->order[k - 1], b->order[rng.below(k)]);
     }
-    open_shared(*b, l.config->smem);
+    open_shared(*b);
     resident_.push_back(b);
     starting_ = b;
     return true;

@@ -144,7 +144,8 @@ void FiberPool::reset() {
 }
 
 bool FiberPool::is_guard(const Fiber& fiber, const void* address) {
-    // A large local array steps over the guard page itself: look a little further.
+    // Larger frames touch the guard page too: kernels are compiled with
+    // -fstack-clash-protection, which touches every page of a new frame in order.
     const auto* p = static_cast<const char*>(address);
     return p < fiber.low && p >= fiber.low - kPage;
 }

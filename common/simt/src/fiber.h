@@ -39,7 +39,7 @@ class FiberPool {
     /// Forgets what all fibers were doing and makes them available again.
     void reset();
 
-    /// True if the address is in, or in the guard page below, this fiber's stack.
+    /// True if the address is in the guard page below this fiber's stack.
     static bool is_guard(const Fiber& fiber, const void* address);
 
  private:

@@ -294,7 +294,7 @@ void complete_barriers_after_exit(Worker& w, Block& block);
 /// Empties a block's shared memory; faults if a variable has been overrun.
 void check_shared(Worker& w, Block& block);
 /// Fresh shared memory for a block that is about to start.
-void open_shared(Block& block, size_t dynamic_bytes);
+void open_shared(Block& block);
 
 void discard_copies(Thread& thread);
 void free_copies(Thread& thread);

@@ -145,11 +145,10 @@ SharedArena::~SharedArena() {
     if (begin) munmap(begin, kArenaBytes + kPage);
 }
 
-void open_shared(Block& b, size_t dynamic) {
+void open_shared(Block& b) {
     b.shared.variables.clear();
     b.shared.used = 0;
-    b.shared.dynamic = nullptr;
-    (void)dynamic;  // laid out by the first thread that asks for it
+    b.shared.dynamic = nullptr;  // laid out by the first thread that asks for it
 }
 
 void check_shared(Worker& w, Block& b) {

@@ -174,17 +174,17 @@ TEST("opportunistic warp aggregation counts every lane once") {
 void old_style_sum(volatile int* s, int* out) {
     const unsigned t = threadIdx.x;
     if (t < 32) {
-        s[t] += s[t + 32];
+        s[t] = s[t] + s[t + 32];
         simt::detail::lockstep();
-        s[t] += s[t + 16];
+        s[t] = s[t] + s[t + 16];
         simt::detail::lockstep();
-        s[t] += s[t + 8];
+        s[t] = s[t] + s[t + 8];
         simt::detail::lockstep();
-        s[t] += s[t + 4];
+        s[t] = s[t] + s[t + 4];
         simt::detail::lockstep();
-        s[t] += s[t + 2];
+        s[t] = s[t] + s[t + 2];
         simt::detail::lockstep();
-        s[t] += s[t + 1];
+        s[t] = s[t] + s[t + 1];
     }
     if (t == 0) *out = s[0];
 }
