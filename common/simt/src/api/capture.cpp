@@ -42,11 +42,11 @@ std::unordered_set<const CUgraphNode_st*> ancestors(
     return found;
 }
 
-/// True if every member's last work comes before the origin's last work.
-bool all_joined(const Capture& capture) {
+/// True if the last work of each of these streams comes before the origin's last work.
+bool are_joined(const Capture& capture, const std::vector<CUstream_st*>& streams) {
     const auto joined = ancestors(capture.origin->tail);
-    for (const CUstream_st* member : capture.members)
-        for (const CUgraphNode_st* node : member->tail)
+    for (const CUstream_st* stream : streams)
+        for (const CUgraphNode_st* node : stream->tail)
             if (!joined.contains(node)) return false;
     return true;
 }
@@ -98,7 +98,7 @@ cudaError_t end(CUstream_st* stream, cudaGraph_t* graph) {
         finish(capture);
         return cudaErrorStreamCaptureWrongThread;
     }
-    const bool joined = all_joined(*capture);
+    const bool joined = are_joined(*capture, capture->members);
     finish(capture);
     *graph = nullptr;
     if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
@@ -139,7 +139,7 @@ void leave_capture(CUstream_st* stream) {
     if (capture->origin == stream) {
         finish(capture);
     } else {
-        capture->invalidated = true;
+        if (!are_joined(*capture, {stream})) capture->invalidated = true;
         std::erase(capture->members, stream);
     }
 }

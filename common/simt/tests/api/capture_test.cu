@@ -104,6 +104,24 @@ TEST(streams_join_a_capture_through_events) {
     OK(cudaEventDestroy(joined));
 }
 
+#ifdef SIMT_CPU  // whether a GPU allows it has not been tried
+TEST(a_joined_stream_may_be_destroyed_before_the_end) {
+    Fixture f;
+    cudaStream_t helper;
+    OK(cudaStreamCreate(&helper));
+    cudaGraph_t graph = nullptr;
+    f.begin();
+    OK(cudaEventRecord(f.event, f.stream));
+    OK(cudaStreamWaitEvent(helper, f.event, 0));
+    add<<<1, 32, 0, helper>>>(f.p, 1);
+    OK(cudaEventRecord(f.event, helper));
+    OK(cudaStreamWaitEvent(f.stream, f.event, 0));
+    OK(cudaStreamDestroy(helper));
+    OK(cudaStreamEndCapture(f.stream, &graph));
+    if (graph) OK(cudaGraphDestroy(graph));
+}
+#endif
+
 TEST(an_unjoined_stream_is_an_error) {
     Fixture f;
     cudaGraph_t graph = nullptr;
