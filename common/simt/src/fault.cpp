@@ -172,6 +172,23 @@ void assert_failed(const char* expression,
                    const char* file,
                    int line,
                    const char* function) {
+    if (in_kernel()) {
+        // CUDA's own line, which programs and people know.
+        const uint3 b = blockIdx;
+        const uint3 t = threadIdx;
+        print(format("%s:%d: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` "
+                     "failed.",
+                     file,
+                     line,
+                     function ? function : "?",
+                     b.x,
+                     b.y,
+                     b.z,
+                     t.x,
+                     t.y,
+                     t.z,
+                     expression));
+    }
     fault(cudaErrorAssert,
           file,
           line,
