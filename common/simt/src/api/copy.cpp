@@ -141,6 +141,7 @@ cudaError_t FillOperation::check() const {
 }
 
 cudaError_t FillOperation::run(cudaStream_t) const {
+    if (params_.width == 0) return cudaSuccess;
     for (size_t y = 0; y < params_.height; ++y) {
         char* row = static_cast<char*>(params_.dst) + y * params_.pitch;
         switch (params_.elementSize) {
