@@ -32,6 +32,8 @@
 #include "simt/math.h"
 #include "simt/shared.h"
 #include "simt/sync.h"
+#include "simt/texture.h"
 #include "simt/vector_functions.h"
 #include "simt/vector_types.h"
 #include "simt/warp.h"
+#include "simt/warp_legacy.h"

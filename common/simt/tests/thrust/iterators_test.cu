@@ -70,6 +70,10 @@ struct Norm {
         return thrust::get<0>(t) * thrust::get<0>(t) + thrust::get<1>(t);
     }
 };
+/// As old programs write it: operator() is not const.
+struct Twice {
+    __host__ __device__ int operator()(int x) { return 2 * x; }
+};
 struct AddInto {
     template <class Tuple>
     __host__ __device__ void operator()(Tuple t) const {
@@ -95,6 +99,8 @@ void test_iterators() {
     check::expect(thrust::reduce(count, count + 101) == 5050, "counting_iterator");
     const auto squares = thrust::make_transform_iterator(count, _1 * _1);
     check::expect(thrust::reduce(squares, squares + 5, 0) == 30, "transform_iterator");
+    const auto doubled = thrust::make_transform_iterator(count, Twice());
+    check::expect(thrust::reduce(doubled, doubled + 5) == 20, "a functor not const");
     const thrust::device_vector<int> map(std::vector<int>{2, 0});
     const auto chosen = thrust::make_permutation_iterator(c.begin(), map.begin());
     check::expect(chosen[0] == 23 && thrust::reduce(chosen, chosen + 2) == 44,

@@ -156,13 +156,13 @@ class transform_iterator
     : public detail::Adaptor<
           transform_iterator<F, Base>,
           Base,
-          std::remove_cvref_t<std::invoke_result_t<const F&, detail::Reference<Base>>>,
-          std::invoke_result_t<const F&, detail::Reference<Base>>> {
+          std::remove_cvref_t<std::invoke_result_t<F&, detail::Reference<Base>>>,
+          std::invoke_result_t<F&, detail::Reference<Base>>> {
     using Super = detail::Adaptor<
         transform_iterator,
         Base,
-        std::remove_cvref_t<std::invoke_result_t<const F&, detail::Reference<Base>>>,
-        std::invoke_result_t<const F&, detail::Reference<Base>>>;
+        std::remove_cvref_t<std::invoke_result_t<F&, detail::Reference<Base>>>,
+        std::invoke_result_t<F&, detail::Reference<Base>>>;
 
  public:
     transform_iterator(Base base, F function) : Super(base), function_(function) {}
@@ -178,7 +178,7 @@ class transform_iterator
     decltype(auto) dereference() const { return function_(*this->base_); }
 
  private:
-    F function_{};
+    mutable F function_{};  // its operator() need not be const
 };
 template <class F, class Base>
 transform_iterator<F, Base> make_transform_iterator(Base base, F function) {
