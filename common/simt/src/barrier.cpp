@@ -76,21 +76,16 @@ int block_barrier(int predicate, const char* op, const char* file, int line) {
         b.barrier_line = line;
     }
     b.predicates += predicate != 0;
+    t->state = State::in_barrier;
+    t->op = op;
+    t->file = file;
+    t->line = line;
+    b.waiting.push(t);
     if (++b.arrived == b.alive) {
         if (b.alive != b.size && w.launch->strict) report_exited(w, b);
         complete(w, b);
-        if (w.seeded()) {
-            w.make_ready(t);
-            w.suspend();
-        }
-    } else {
-        t->state = State::in_barrier;
-        t->op = op;
-        t->file = file;
-        t->line = line;
-        b.waiting.push(t);
-        w.suspend();
     }
+    w.suspend();
     w.in_runtime = false;
     return static_cast<int>(b.result);
 }

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "api/stream.h"
+#include "device_model.h"
 #include "error.h"
 #include "fault.h"
 #include "kernel_attributes.h"
@@ -26,8 +27,6 @@ namespace simt::detail {
 namespace {
 
 constexpr size_t kDefaultDynamic = 48 * 1024;
-constexpr size_t kMostDynamic = 227 * 1024;
-constexpr uint64_t kResidentThreads = 2048 * 132;  // of a cooperative launch
 
 std::mutex g_launch_mutex;  // one launch at a time
 std::atomic<uint64_t> g_launches{0};
@@ -71,12 +70,13 @@ bool has_shared(const Config& c, const Body& body) {
     if (c.smem <= kDefaultDynamic) return true;
     const size_t limit = max_dynamic_smem(body.address);
     if (c.smem <= limit) return true;
+    const size_t most = device_model().shared_per_block_optin;
     refuse(cudaErrorInvalidValue,
            c,
            body.name,
            std::to_string(c.smem) + " bytes of dynamic shared memory, but " +
-               (c.smem > kMostDynamic
-                    ? "no GPU grants more than " + std::to_string(kMostDynamic)
+               (c.smem > most
+                    ? "the device has no more than " + std::to_string(most) + " a block"
                     : std::to_string(limit) +
                           " are allowed without cudaFuncSetAttribute(kernel, "
                           "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"));
@@ -87,13 +87,15 @@ bool fits_resident(const Config& c, const Body& body) {
     if (!c.cooperative) return true;
     const uint64_t threads =
         uint64_t{c.grid.x} * c.grid.y * c.grid.z * c.block.x * c.block.y * c.block.z;
-    if (threads <= kResidentThreads) return true;
+    const DeviceModel& device = device_model();
+    const uint64_t most =
+        uint64_t(device.multiprocessors) * uint64_t(device.max_threads_per_sm);
+    if (threads <= most) return true;
     refuse(cudaErrorCooperativeLaunchTooLarge,
            c,
            body.name,
            "the threads of a cooperative launch must all be resident at once: " +
-               std::to_string(kResidentThreads) + " at most, not " +
-               std::to_string(threads));
+               std::to_string(most) + " at most, not " + std::to_string(threads));
     return false;
 }
 
@@ -277,12 +279,19 @@ size_t max_dynamic_smem(const void* kernel) {
 }
 
 bool set_max_dynamic_smem(const void* kernel, size_t bytes) {
-    if (bytes > kMostDynamic) return false;
+    if (bytes > device_model().shared_per_block_optin) return false;
     Limits& l = limits();
     const std::lock_guard lock(l.mutex);
     l.dynamic[kernel] = std::max(bytes, kDefaultDynamic);
     l.largest = std::max(l.largest, bytes);
     return true;
+}
+
+void clear_kernel_attributes() {
+    Limits& l = limits();
+    const std::lock_guard lock(l.mutex);
+    l.dynamic.clear();
+    l.largest = kDefaultDynamic;
 }
 
 void launch(const Config& config, const Body& body) {

@@ -202,17 +202,13 @@ void warp_op(WarpOp kind,
     WarpGroup* group = find_group(warp, mask, kind, arg);
     warp.args[lane] = &arg;
     group->arrived |= 1u << lane;
-    if (group->arrived == (mask & warp.alive)) {
-        complete(w, b, warp, group, warp_index);
-        if (w.seeded()) {
-            w.make_ready(t);
-            w.suspend();
-        }
-    } else {
-        t->state = State::in_warp_op;
-        group->waiting.push(t);
-        w.suspend();
-    }
+    // The last lane queues up too, so that the lanes go on in the order in which they
+    // came, usually that of their numbers. Hardware hides that in `s[t] += s[t + 16];
+    // __syncwarp(); s[t] += s[t + 8];` lanes race with their neighbours; so does this.
+    t->state = State::in_warp_op;
+    group->waiting.push(t);
+    if (group->arrived == (mask & warp.alive)) complete(w, b, warp, group, warp_index);
+    w.suspend();
     w.in_runtime = false;
 }
 

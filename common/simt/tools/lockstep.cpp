@@ -61,7 +61,7 @@ struct Assignment {
 /// ascending order, so that each reads what the later lanes have not yet overwritten.
 void keep_in_step(Source& source, const std::vector<Assignment>& run) {
     if (run.size() < 2) return;
-    source.warning(run[1].begin,
+    source.warning(run[0].begin,
                    "these statements rely on the lanes of a warp running in lockstep, "
                    "which CUDA does not promise (since Volta). They are kept in step "
                    "here; put __syncwarp() between them");

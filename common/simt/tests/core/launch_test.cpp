@@ -38,7 +38,7 @@ TEST(
     simt::kernel("nothing", nothing)(1, 32, 100000)();
     CHECK(test::take_fault() == 0);
     CHECK(is_refused(simt::Config(1, 32, 100001), code, "100000 are allowed"));
-    CHECK(is_refused(simt::Config(1, 32, 300000), code, "no GPU grants more"));
+    CHECK(is_refused(simt::Config(1, 32, 300000), code, "the device has no more"));
     CHECK(!simt::detail::set_max_dynamic_smem(address, 227 * 1024 + 1));
 }
 
