@@ -59,7 +59,8 @@ function(wb_kernels target)
         ${ARG_INCLUDES})
     if(WB_BACKEND STREQUAL "sim")
         simt_objects(${target} ${ARG_UNPARSED_ARGUMENTS}
-            INCLUDES ${includes} OPTIONS ${warnings} $<$<BOOL:${ARG_QUICK}>:-O0>)
+            INCLUDES ${includes}
+            OPTIONS ${warnings} $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_QUICK}>,-O0,-O2>>)
         return()
     endif()
     add_library(${target} OBJECT ${ARG_UNPARSED_ARGUMENTS})
