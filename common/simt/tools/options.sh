@@ -249,7 +249,7 @@ handle() {
         -Werror-kind) [[ $value == all-warnings ]] && flags+=(-Werror) ;;
         -m64 | -Wno-deprecated-gpu-targets | -Wext-lambda* | -Wdefault-stream* | \
             -Wmissing-launch-bounds) note_ignored "$word" ;;
-        -fmad* | -ftz* | -fatbin* | -maxrregcount) note_ignored "$word $value" ;;
+        -fmad* | -ftz* | -fatbin* | -forward-unknown* | -maxrregcount) note_ignored "$word $value" ;;
         -W* | -m* | -f* | -pthread | -pedantic* | -ansi | -static*)
             flags+=("$word"); link_flags+=("$word") ;;
         -) fail "cannot read the program from standard input" ;;
