@@ -17,3 +17,4 @@
 #include "simt/api/memcpy.h"
 #include "simt/api/memory.h"
 #include "simt/api/stream.h"
+#include "simt/api/texture.h"

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "array.h"
 #include "call.h"
 #include "pointers.h"
 
@@ -75,6 +76,9 @@ Side source_side(cudaMemcpyKind kind) {
 
 }  // namespace
 
+CopyOperation::CopyOperation(const char* call, const cudaMemcpy3DParms& params)
+    : call_(call), params_(params), valid_arrays_(resolve_arrays(params_)) {}
+
 CopyOperation CopyOperation::linear(
     const char* call, void* dst, const void* src, size_t bytes, cudaMemcpyKind kind) {
     return rows(call, dst, bytes, src, bytes, bytes, 1, kind);
@@ -99,10 +103,7 @@ CopyOperation CopyOperation::rows(const char* call,
 cudaError_t CopyOperation::check() const {
     if (params_.kind < cudaMemcpyHostToHost || params_.kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
-    if (params_.srcArray || params_.dstArray) {
-        hint("%s: CUDA arrays are not simulated", call_);
-        return cudaErrorNotSupported;
-    }
+    if (!valid_arrays_) return cudaErrorInvalidResourceHandle;
     if (is_empty(params_.extent)) return cudaSuccess;
     const Layout dst = layout(params_.dstPtr, params_.dstPos);
     const Layout src = layout(params_.srcPtr, params_.srcPos);

@@ -10,8 +10,7 @@ namespace simt::detail {
 class CopyOperation : public Operation {
  public:
     /// @param call  the function's name, for messages
-    CopyOperation(const char* call, const cudaMemcpy3DParms& params)
-        : call_(call), params_(params) {}
+    CopyOperation(const char* call, const cudaMemcpy3DParms& params);
 
     /// One row of bytes.
     static CopyOperation linear(const char* call,
@@ -36,7 +35,8 @@ class CopyOperation : public Operation {
 
  private:
     const char* call_;
-    cudaMemcpy3DParms params_;
+    cudaMemcpy3DParms params_;  // without arrays: they are resolved to memory
+    bool valid_arrays_;
 };
 
 /// A fill of rows with one value of 1, 2 or 4 bytes.

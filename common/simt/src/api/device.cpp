@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "../memory.h"
+#include "array.h"
 #include "call.h"
 #include "capture.h"
 #include "memory_pool.h"
@@ -107,6 +108,7 @@ cudaError_t cudaDeviceReset() {
     destroy_events();
     destroy_streams();
     destroy_pools();
+    destroy_arrays();
     release_all();
     clear_sticky_error();
     // CUDA tells of the fault one last time.

@@ -156,16 +156,6 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
     });
 }
 
-cudaError_t cudaMallocArray(
-    cudaArray_t*, const cudaChannelFormatDesc*, size_t, size_t, unsigned int) {
-    return not_simulated("CUDA arrays and textures");
-}
-
-cudaError_t cudaFreeArray(cudaArray_t array) {
-    if (!array) return cudaSuccess;
-    return not_simulated("CUDA arrays and textures");
-}
-
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
     return not_simulated("memory handles of other processes");
 }

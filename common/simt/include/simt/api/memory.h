@@ -21,14 +21,6 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
                                      const void* pointer);
 
-/// CUDA arrays exist for textures, which are not simulated: cudaErrorNotSupported.
-cudaError_t cudaMallocArray(cudaArray_t* array,
-                            const cudaChannelFormatDesc* description,
-                            size_t width,
-                            size_t height = 0,
-                            unsigned int flags = 0);
-cudaError_t cudaFreeArray(cudaArray_t array);
-
 // ---- Pinned host memory -----------------------------------------------------------
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned int flags = 0);

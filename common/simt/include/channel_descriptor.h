@@ -1,0 +1,3 @@
+#pragma once
+// cudaCreateChannelDesc.
+#include "simt/api/texture.h"

@@ -1,0 +1,3 @@
+#pragma once
+// Surface accesses.
+#include "simt/texture.h"

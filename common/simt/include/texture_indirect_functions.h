@@ -1,0 +1,3 @@
+#pragma once
+// Texture fetches.
+#include "simt/texture.h"

@@ -1,0 +1,3 @@
+#pragma once
+// The structures of textures.
+#include "simt/api/texture_types.h"
