@@ -86,34 +86,12 @@ void rewrite_device_variables(Source& source,
 
 void check_textures(Source& source) {
     for (size_t i = 1; i + 1 < source.size(); ++i) {
-        const std::string_view t = source.text(i);
-        if (!t.starts_with("tex") && !t.starts_with("surf")) continue;
+        if (!source.is(i, "texture") || !source.is(i + 1, "<")) continue;
         if (source.is_any(i - 1, {".", "->", "::"}) || source.in_system_header(i))
             continue;
-        if (t == "texture" && source.is(i + 1, "<")) {
-            source.error(i,
-                         "texture references were removed in CUDA 12: read the array "
-                         "through a pointer, or with __ldg");
-        }
-        const bool fetch = source.is_any(i,
-                                         {"tex1D",
-                                          "tex2D",
-                                          "tex3D",
-                                          "tex1Dfetch",
-                                          "tex2DLod",
-                                          "tex2DLayered",
-                                          "texCubemap",
-                                          "tex2Dgather",
-                                          "surf1Dread",
-                                          "surf1Dwrite",
-                                          "surf2Dread",
-                                          "surf2Dwrite"});
-        if (fetch && source.is_any(i + 1, {"(", "<"}) && !source.is_identifier(i - 1)) {
-            source.error(i,
-                         std::string(t) +
-                             ": the simulator has no textures and surfaces; "
-                             "read the array through a pointer");
-        }
+        source.error(i,
+                     "texture references were removed in CUDA 12: use a texture object "
+                     "(cudaTextureObject_t), or read the array through a pointer");
     }
 }
 

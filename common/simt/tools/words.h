@@ -13,7 +13,7 @@ void rewrite_device_variables(Source& source,
                               const Structure& structure,
                               bool relocatable);
 
-/// Refuses what the simulator does not have: textures and surfaces.
+/// Refuses texture references, `texture<float, 2> t;`, which CUDA no longer has.
 void check_textures(Source& source);
 
 /// Removes the words that mean nothing on a CPU and translates the inlining ones.
