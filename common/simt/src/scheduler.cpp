@@ -67,7 +67,7 @@ void Worker::run(Launch& l) {
     // Not at the end of the previous one: another worker that reports a fault may just
     // then be asking this one to leave.
     requested = kNone;
-    watched.store(&l, std::memory_order_release);
+    watched = &l;
     if (l.config->cooperative) {
         const std::lock_guard lock(l.mutex);
         ++l.workers_active;
@@ -80,6 +80,7 @@ void Worker::run(Launch& l) {
             set_current(first);
             fiber = first->fiber;
             simt_switch(&main_sp_, fiber->sp);
+            thread = nullptr;  // from here on a crash is not the kernel's
         } else {
             abandoned_ = true;
             fault_ = std::make_unique<PendingFault>();
