@@ -176,18 +176,19 @@ void assert_failed(const char* expression,
         // CUDA's own line, which programs and people know.
         const uint3 b = blockIdx;
         const uint3 t = threadIdx;
-        print(format("%s:%d: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` "
-                     "failed.",
-                     file,
-                     line,
-                     function ? function : "?",
-                     b.x,
-                     b.y,
-                     b.z,
-                     t.x,
-                     t.y,
-                     t.z,
-                     expression));
+        print(
+            format("%s:%d: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` "
+                   "failed.",
+                   file,
+                   line,
+                   function ? function : "?",
+                   b.x,
+                   b.y,
+                   b.z,
+                   t.x,
+                   t.y,
+                   t.z,
+                   expression));
     }
     fault(cudaErrorAssert,
           file,

@@ -93,7 +93,8 @@ void Worker::run(Launch& l) {
         fault_ = std::make_unique<PendingFault>();
         fault_->code = cudaErrorIllegalAddress;
         fault_->text =
-            "the kernel has destroyed its stack or the heap: an access far out of bounds";
+            "the kernel has destroyed its stack or the heap: an access far out of "
+            "bounds";
     }
     if (fault_ && !l.aborted.exchange(true)) {
         for_each_worker(

@@ -201,8 +201,8 @@ class Worker {
     void suspend();
     /// Lets others run if there are any.
     void yield();
-    /// The running thread was interrupted after a long time without progress: runs others,
-    /// and other blocks, before it goes on.
+    /// The running thread was interrupted after a long time without progress: runs
+    /// others, and other blocks, before it goes on.
     void preempt();
     /// Ends the launch on this worker; `fault` may be null (another worker reports).
     [[noreturn]] void abandon(std::unique_ptr<PendingFault> fault);

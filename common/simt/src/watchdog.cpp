@@ -14,8 +14,8 @@
 namespace simt::detail {
 namespace {
 
-// Seconds without progress of a worker after which its thread is preempted: of the first
-// one in a launch, and of those that follow.
+// Seconds without progress of a worker after which its thread is preempted: the first
+// time in a launch, and from then on.
 constexpr double kPreemptAfter = 0.040;
 constexpr double kPreemptAgainAfter = 0.0015;
 // A launch whose threads pass barriers but never end is given so many time limits.

@@ -88,25 +88,24 @@ void launch_call(const char* name,
     const Call call{std::move(function), std::move(args)};
     const auto with_pointers = [&](const auto&... value) {
         const void* const pointers[] = {pointer_value(value)..., nullptr};
-        launch(config,
-               Body{name,
-                    address,
-                    [](const void* context) SIMT_UNSEEN {
-                        const auto& c = *static_cast<const Call*>(context);
-                        // Each thread gets its own copies: parameters are variables.
-                        std::apply(
-                            [&c](auto... value) { c.function(std::move(value)...); },
-                            c.args);
-                    },
-                    &call,
-                    [](const void* context) -> const void* {
-                        return new Call(*static_cast<const Call*>(context));
-                    },
-                    [](const void* context) {
-                        delete static_cast<const Call*>(context);
-                    },
-                    pointers,
-                    sizeof...(A)});
+        launch(
+            config,
+            Body{name,
+                 address,
+                 [](const void* context) SIMT_UNSEEN {
+                     const auto& c = *static_cast<const Call*>(context);
+                     // Each thread gets its own copies: parameters are variables.
+                     std::apply(
+                         [&c](auto... value) { c.function(std::move(value)...); },
+                         c.args);
+                 },
+                 &call,
+                 [](const void* context) -> const void* {
+                     return new Call(*static_cast<const Call*>(context));
+                 },
+                 [](const void* context) { delete static_cast<const Call*>(context); },
+                 pointers,
+                 sizeof...(A)});
     };
     std::apply(with_pointers, call.args);
 }

@@ -191,7 +191,8 @@ void old_style_sum(volatile int* s, int* out) {
 
 TEST("a reduction that relies on lockstep, with what the rewriter adds") {
     Buffer<int> s(64), out(1);
-    for (int i = 0; i < 64; ++i) s[static_cast<size_t>(i)] = i;
+    for (int i = 0; i < 64; ++i)
+        s[static_cast<size_t>(i)] = i;
     LAUNCH(old_style_sum, 1, 64)(s.get(), out.get());
     CHECK(out[0] == 2016);
 }
