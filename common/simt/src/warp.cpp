@@ -249,14 +249,18 @@ uint32_t gather(const char* op, const char* file, int line, const void* place) {
 
 }  // namespace
 
-// Two calls on one line differ by the address they return to, two that the compiler has
-// merged by their line.
-__attribute__((noinline)) uint32_t active_mask(const char* file, int line) {
-    return gather("__activemask", file, line, __builtin_return_address(0));
+// Where the compiler cannot name a place, the address that the call returns to does; two
+// calls that it has merged differ by their line.
+__attribute__((noinline)) uint32_t active_mask(const char* file,
+                                               int line,
+                                               const void* place) {
+    if (place == nullptr) place = __builtin_return_address(0);
+    return gather("__activemask", file, line, place);
 }
 
-__attribute__((noinline)) void lockstep(const char* file, int line) {
-    gather("lockstep", file, line, __builtin_return_address(0));
+__attribute__((noinline)) void lockstep(const char* file, int line, const void* place) {
+    if (place == nullptr) place = __builtin_return_address(0);
+    gather("lockstep", file, line, place);
 }
 
 }  // namespace simt::detail

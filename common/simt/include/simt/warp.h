@@ -4,6 +4,17 @@
 
 #include "core.h"
 
+// Tells calls apart that stand on one line. The address that a call returns to would do,
+// if compilers did not duplicate calls for lanes that they treat differently.
+#ifdef __clang__
+#define SIMT_PLACE const void* place = nullptr
+#define SIMT_ONE_CALL __attribute__((noduplicate))
+#else
+#include <source_location>
+#define SIMT_PLACE const void* place = __builtin_source_location()
+#define SIMT_ONE_CALL
+#endif
+
 namespace simt::detail {
 
 enum class WarpOp : uint8_t {
@@ -52,11 +63,11 @@ void warp_op(WarpOp kind,
 uint32_t alive_mask();
 
 /// The lanes of the warp that have come to this very place in the program together.
-uint32_t active_mask(const char* file, int line);
+SIMT_ONE_CALL uint32_t active_mask(const char* file, int line, SIMT_PLACE);
 
 /// Waits for the lanes that come to this very place together; they go on in ascending
 /// order. What the rewriter puts into code that relies on lanes running in lockstep.
-void lockstep(SIMT_SITE);
+SIMT_ONE_CALL void lockstep(SIMT_SITE, SIMT_PLACE);
 
 template <class T>
 uint64_t to_bits(T value) {
@@ -176,8 +187,8 @@ inline int __all_sync(unsigned mask, int predicate, SIMT_SITE) {
 }
 
 /// The lanes that execute this call together.
-inline unsigned __activemask(SIMT_SITE) {
-    return simt::detail::active_mask(file, line);
+SIMT_ONE_CALL inline unsigned __activemask(SIMT_SITE, SIMT_PLACE) {
+    return simt::detail::active_mask(file, line, place);
 }
 
 /// The lanes in `mask` that hold the same value.
