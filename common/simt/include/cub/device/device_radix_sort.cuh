@@ -1,0 +1,3 @@
+/// cub/device/device_radix_sort.cuh: see simt/cub/.
+#pragma once
+#include "simt/cub/device.h"

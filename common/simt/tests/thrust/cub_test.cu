@@ -1,0 +1,141 @@
+// cub: cooperation in blocks and warps, algorithms over arrays.
+#include <cub/cub.cuh>
+
+#include "thrust_check.h"
+
+namespace {
+constexpr int kThreads = 128;
+constexpr int kItems = 3;
+
+__global__ void reduce(const int* in, int* out) {
+    using BlockReduce = cub::BlockReduce<int, kThreads>;
+    __shared__ typename BlockReduce::TempStorage storage;
+    int items[kItems];
+    cub::LoadDirectStriped<kThreads>(static_cast<int>(threadIdx.x), in, items);
+    const int sum = BlockReduce(storage).Sum(items);
+    __syncthreads();
+    const int largest = BlockReduce(storage).Reduce(items[0], cub::Max());
+    __syncthreads();
+    const int first_ten = BlockReduce(storage).Sum(items[0], 10);
+    if (threadIdx.x == 0) {
+        out[0] = sum;
+        out[1] = largest;
+        out[2] = first_ten;
+    }
+}
+
+__global__ void scan(const int* in, int* exclusive, int* inclusive, int* total) {
+    using BlockScan = cub::BlockScan<int, kThreads>;
+    using Load = cub::BlockLoad<int, kThreads, kItems>;
+    __shared__ union {
+        typename BlockScan::TempStorage scan;
+        typename Load::TempStorage load;
+    } storage;
+    int items[kItems], results[kItems], sum;
+    Load(storage.load).Load(in, items);
+    __syncthreads();
+    BlockScan(storage.scan).ExclusiveSum(items, results, sum);
+    cub::StoreDirectBlocked(static_cast<int>(threadIdx.x), exclusive, results);
+    __syncthreads();
+    BlockScan(storage.scan).InclusiveSum(items, results);
+    cub::StoreDirectBlocked(static_cast<int>(threadIdx.x), inclusive, results);
+    if (threadIdx.x == 0) *total = sum;
+}
+
+__global__ void sort(const int* in, int* out) {
+    using BlockSort = cub::BlockRadixSort<int, kThreads, kItems>;
+    __shared__ typename BlockSort::TempStorage storage;
+    int items[kItems];
+    cub::LoadDirectBlocked(static_cast<int>(threadIdx.x), in, items);
+    BlockSort(storage).SortDescending(items);
+    cub::StoreDirectBlocked(static_cast<int>(threadIdx.x), out, items);
+}
+
+__global__ void warps(int* sums, int* prefixes) {
+    using WarpReduce = cub::WarpReduce<int, 8>;
+    using WarpScan = cub::WarpScan<int>;
+    __shared__ typename WarpReduce::TempStorage reduce[kThreads / 8];
+    __shared__ typename WarpScan::TempStorage scan[kThreads / 32];
+    const int t = static_cast<int>(threadIdx.x);
+    const int sum = WarpReduce(reduce[t / 8]).Sum(t);
+    if (t % 8 == 0) sums[t / 8] = sum;
+    WarpScan(scan[t / 32]).InclusiveSum(1, prefixes[t]);
+}
+
+void test_blocks() {
+    constexpr int n = kThreads * kItems;
+    std::vector<int> values(n), sorted;
+    int sum = 0, first_ten = 0, largest = 0;
+    for (int i = 0; i < n; ++i) {
+        values[i] = i * 7919 % 1000;
+        sum += values[i];
+        if (i < 10) first_ten += values[i];
+        if (i < kThreads) largest = std::max(largest, values[i]);
+    }
+    const check::Array<int> in(values);
+    check::Array<int> out(n), more(n), total(1);
+    reduce<<<1, kThreads>>>(in.data(), out.data());
+    std::vector<int> got = out.host();
+    check::expect(got[0] == sum, "BlockReduce of several items");
+    check::expect(got[1] == largest && got[2] == first_ten, "BlockReduce");
+    scan<<<1, kThreads>>>(in.data(), out.data(), more.data(), total.data());
+    check::expect(total.host()[0] == sum, "BlockScan: the total");
+    check::expect(out.host()[5] + values[5] == more.host()[5] &&
+                      out.host()[n - 1] == sum - values[n - 1] && out.host()[0] == 0,
+                  "BlockScan");
+    sort<<<1, kThreads>>>(in.data(), out.data());
+    sorted = values;
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    check::expect(out.host() == sorted, "BlockRadixSort");
+    warps<<<1, kThreads>>>(out.data(), more.data());
+    check::expect(out.host()[1] == 92 && more.host()[63] == 32, "WarpReduce, WarpScan");
+}
+
+/// Calls an algorithm twice, as cub wants it: for the size of its memory, to run it.
+template <class Algorithm>
+void run(Algorithm algorithm) {
+    size_t bytes = 0;
+    check::need(algorithm(nullptr, bytes), "size of temporary memory");
+    check::Array<char> memory(bytes);
+    check::need(algorithm(memory.data(), bytes), "algorithm");
+}
+
+void test_device() {
+    const check::Array<int> in({4, 1, 1, 3, 3, 3, 9, 0});
+    const int* data = in.data();
+    check::Array<int> out(8), more(8), count(1);
+    run([&](void* memory, size_t& bytes) {
+        return cub::DeviceReduce::Sum(memory, bytes, data, count.data(), 8);
+    });
+    check::expect(count.host()[0] == 24, "DeviceReduce::Sum");
+    run([&](void* memory, size_t& bytes) {
+        return cub::DeviceScan::ExclusiveSum(memory, bytes, data, out.data(), 8);
+    });
+    check::expect(out.host() == std::vector<int>{0, 4, 5, 6, 9, 12, 15, 24},
+                  "DeviceScan::ExclusiveSum");
+    run([&](void* memory, size_t& bytes) {
+        return cub::DeviceRadixSort::SortKeys(memory, bytes, data, out.data(), 8);
+    });
+    check::expect(out.host() == std::vector<int>{0, 1, 1, 3, 3, 3, 4, 9},
+                  "DeviceRadixSort::SortKeys");
+    run([&](void* memory, size_t& bytes) {
+        return cub::DeviceRunLengthEncode::Encode(
+            memory, bytes, data, out.data(), more.data(), count.data(), 8);
+    });
+    check::expect(count.host()[0] == 5 && out.host()[2] == 3 && more.host()[2] == 3,
+                  "DeviceRunLengthEncode::Encode");
+    run([&](void* memory, size_t& bytes) {
+        return cub::DeviceSelect::If(
+            memory, bytes, data, out.data(), count.data(), 8, [](int x) {
+                return x > 2;
+            });
+    });
+    check::expect(count.host()[0] == 5 && out.host()[4] == 9, "DeviceSelect::If");
+}
+}  // namespace
+
+int main() {
+    test_blocks();
+    test_device();
+    return check::report();
+}
