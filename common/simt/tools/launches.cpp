@@ -3,8 +3,9 @@
 //     k<<<grid, block>>>(x, NULL)
 //         ::simt::kernel("k", k)(grid, block)(x, NULL)
 //     t<<<grid, block>>>(x, 0)
-//         ::simt::deduced_kernel("t", [=](auto use) -> decltype(use(t)) { return use(t); },
-//                                [=](auto&& simt_0) { t(simt_0, 0); })(grid, block)(x)
+//         ::simt::deduced_kernel(
+//             "t", [=](auto use) -> decltype(use(t)) { return use(t); },
+//             [=](auto&& simt_0) { t(simt_0, 0); })(grid, block)(x)
 //
 // The first form serves every kernel whose type is known: parameters then convert as in
 // CUDA. The second serves templates whose arguments are deduced, overloads and default

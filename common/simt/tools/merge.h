@@ -7,8 +7,8 @@ namespace rewriter {
 
 /// Joins what the preprocessor makes of a file with and without __CUDA_ARCH__.
 ///
-/// Where a function for both sides differs, the result decides when it runs; functions of
-/// the host are taken from the host's text, all else from the device's.
+/// Where a function for both sides differs, the result decides when it runs; functions
+/// of the host are taken from the host's text, all else from the device's.
 ///
 /// @param device  preprocessed with __CUDA_ARCH__
 /// @param host    preprocessed without

@@ -100,9 +100,9 @@ show_version() {
 
 show_help() {
     sed -n '2,12s/^# \{0,1\}//p' "$script"
-    echo "Flags understood: -o -c -dc -E -M -MM -MD -MMD -MF -MT -I -isystem -D -U -include"
-    echo "  -L -l -O -g -G -std -x -arch -gencode -rdc -Xcompiler -Xlinker -ccbin -lib -shared"
-    echo "  -run -v --dryrun --version, their long forms, and g++'s -f -W -m flags."
+    echo "Flags understood: -o -c -dc -E -M -MM -MD -MMD -MF -MT -I -isystem -D -U"
+    echo "  -include -L -l -O -g -G -std -x -arch -gencode -rdc -Xcompiler -Xlinker -ccbin"
+    echo "  -lib -shared -run -v --dryrun --version, their long forms, and g++'s -f -W -m flags."
 }
 
 # Splits an option into $option and $value; `take` fetches a value from the next word.
@@ -111,7 +111,7 @@ parse() {
         local word=$1 option=$1 value= has_value=
         shift
         case $word in
-            -[DILlUW]* | -f* | -march=* | -mtune=* | -mcpu=*) ;; # `=` is part of the value
+            -[DILlUW]* | -f* | -march=* | -mtune=* | -mcpu=*) ;;
             -*=*) option=${word%%=*} value=${word#*=} has_value=1 ;;
         esac
         [[ $option == --* ]] && long_to_short
@@ -119,9 +119,11 @@ parse() {
         case $option in
             -o | -I | -isystem | -D | -U | -include | -L | -l | -x | -arch | -code | \
                 -gencode | -Xcompiler | -Xlinker | -Xptxas | -Xcudafe | -Xnvlink | \
-                -Xfatbin | -Xarchive | -ccbin | -MF | -MT | -MQ | -std | -maxrregcount | -O | \
+                -Xfatbin | -Xarchive | -ccbin | -MF | -MT | -MQ | -std | -O | \
+                -maxrregcount | \
                 -rdc | -t | -keep-dir | -default-stream | -cudart | -cudadevrt | \
-                -diag-suppress | -diag-warn | -diag-error | -Werror-kind | -optf | -m | \
+                -diag-suppress | -diag-warn | -diag-error | -Werror-kind | \
+                -optf | -m | \
                 -split-compile | -odir | -target-dir | -ftz | -fmad | -prec-div | \
                 -prec-sqrt | -brief-diag)
                 if [[ -z $has_value ]]; then
@@ -249,7 +251,8 @@ handle() {
         -Werror-kind) [[ $value == all-warnings ]] && flags+=(-Werror) ;;
         -m64 | -Wno-deprecated-gpu-targets | -Wext-lambda* | -Wdefault-stream* | \
             -Wmissing-launch-bounds) note_ignored "$word" ;;
-        -fmad* | -ftz* | -fatbin* | -forward-unknown* | -maxrregcount) note_ignored "$word $value" ;;
+        -fmad* | -ftz* | -fatbin* | -forward-unknown* | -maxrregcount)
+            note_ignored "$word $value" ;;
         -W* | -m* | -f* | -pthread | -pedantic* | -ansi | -static*)
             flags+=("$word"); link_flags+=("$word") ;;
         -) fail "cannot read the program from standard input" ;;

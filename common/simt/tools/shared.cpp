@@ -107,8 +107,8 @@ class SharedRewriter {
                n + "\")." + n + ";";
     }
 
-    /// A variable in the block of a switch: a case label must not jump over a reference,
-    /// so it is declared before the switch.
+    /// A variable in the block of a switch: a case label must not jump over a
+    /// reference, so it is declared before the switch.
     void before_switch(const Declaration& d, const Scope& block) {
         const size_t condition = source_.match(block.open - 1);
         const size_t statement = condition - 1;

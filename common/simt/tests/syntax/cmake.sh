@@ -8,7 +8,8 @@ cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.18)
 project(hello LANGUAGES CXX CUDA)
 add_executable(hello hello.cu host.cpp)
-set_target_properties(hello PROPERTIES CUDA_ARCHITECTURES 80 CUDA_SEPARABLE_COMPILATION ON)
+set_target_properties(hello PROPERTIES
+    CUDA_ARCHITECTURES 80 CUDA_SEPARABLE_COMPILATION ON)
 END
 echo 'int in_cpp() { return 5; }' >host.cpp
 cat >hello.cu <<'END'

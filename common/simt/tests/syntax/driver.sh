@@ -1,5 +1,6 @@
 #!/bin/bash
-# driver.sh SIMT_CXX: simt-c++ takes nvcc's flags, several files and separate compilation.
+# driver.sh SIMT_CXX: simt-c++ takes nvcc's flags, several files and separate
+# compilation.
 set -u
 compiler=$1
 work=$(mktemp -d)
@@ -51,8 +52,8 @@ echo '__device__ int from_other_file(int); int in_cpp();' >include/shared.h
 sed -i '1i #include <cuda_runtime.h>' include/shared.h
 
 # One command, a directory with a blank, flags in every form.
-must "$compiler" -O3 -DSCALE=5 -Iinclude -arch=sm_90 --std=c++17 -Xcompiler -Wall,-Wextra \
-    -Xptxas -v -lineinfo --expt-relaxed-constexpr -use_fast_math -lcudart \
+must "$compiler" -O3 -DSCALE=5 -Iinclude -arch=sm_90 --std=c++17 \
+    -Xcompiler -Wall,-Wextra -Xptxas -v -lineinfo --expt-relaxed-constexpr -use_fast_math -lcudart \
     main.cu other.cu host.cpp -o program
 must ./program
 must "$compiler" -D SCALE=6 -I include --gpu-architecture sm_86 \

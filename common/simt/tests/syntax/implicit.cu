@@ -2,7 +2,8 @@
 __global__ void hello(int* o) {
     printf("hello from thread %d of block %d\n", threadIdx.x, blockIdx.x);
     assert(threadIdx.x < 4);
-    o[threadIdx.x] = abs(-3) + min(1, 2) + max(1.0f, 2.0f) + (int)floorf(2.5f) + (int)sqrt(4.0);
+    o[threadIdx.x] = abs(-3) + min(1, 2) + max(1.0f, 2.0f) + (int)floorf(2.5f);
+    o[threadIdx.x] += (int)sqrt(4.0);
 }
 
 #ifndef __CUDACC__

@@ -52,7 +52,7 @@ int main() {
     cudaLaunchKernel((void*)typed<int>, 1, 4, args, 0, nullptr);
     EXPECT(d.at(3), 7);
     cudaLaunchKernel((void*)&typed<int>, 1, 4, args, 0, nullptr);
-    cudaLaunchKernel(reinterpret_cast<const void*>(&ns::scoped), 1, 4, args, 0, nullptr);
+    cudaLaunchKernel(reinterpret_cast<const void*>(&ns::scoped), 1, 4, args, 0, 0);
     EXPECT(d.at(3), 8);
     cudaLaunchKernel((void*)::ns::scoped, 1, 4, args);
     cudaLaunchKernel(plain, 1, 4, args, 0, nullptr);
@@ -80,8 +80,8 @@ int main() {
     EXPECT(cudaFuncGetAttributes(&attributes, plain), cudaSuccess);
     EXPECT(cudaFuncGetAttributes(&attributes, (const void*)typed<int>), cudaSuccess);
     EXPECT(attributes.maxThreadsPerBlock, 1024);
-    EXPECT(cudaFuncSetAttribute(plain, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536),
-           cudaSuccess);
+    const auto most_shared = cudaFuncAttributeMaxDynamicSharedMemorySize;
+    EXPECT(cudaFuncSetAttribute(plain, most_shared, 65536), cudaSuccess);
     int blocks = 0;
     EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, 256, 0),
            cudaSuccess);

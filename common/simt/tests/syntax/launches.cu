@@ -39,7 +39,9 @@ __global__ void pointers(int* o, const float* a, const float* b, size_t n) {
 struct Point {
     int x, y;
 };
-__global__ void by_struct(int* o, Point p, dim3 d) { o[0] = 100 * p.x + 10 * p.y + d.x; }
+__global__ void by_struct(int* o, Point p, dim3 d) {
+    o[0] = 100 * p.x + 10 * p.y + d.x;
+}
 __global__ void with_default(int* o, int v = 7, float* unused = NULL) {
     o[0] = v + (unused == nullptr);
 }

@@ -13,7 +13,9 @@ __host__ __device__ int midpoint(int a, int b) { return (a + b) / 2; }
 int popcount(unsigned x) { return __builtin_popcount(x); }
 
 __host__ __device__ float identity(float x) { return x; }
-float integral(float (*f)(float), float a, float b) { return (f(a) + f(b)) / 2 * (b - a); }
+float integral(float (*f)(float), float a, float b) {
+    return (f(a) + f(b)) / 2 * (b - a);
+}
 __global__ void predicate(int* out) { out[0] = identity(3.0f); }
 
 __device__ void warp_reduce(volatile int* s, int t) {

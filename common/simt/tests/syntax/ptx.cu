@@ -34,7 +34,9 @@ __global__ void integers(int* o) {
     o[i++] = r;
     asm("mul.wide.u32 %0, %1, %2;" : "=l"(wide) : "r"(1u << 31), "r"(4));
     o[i++] = wide >> 32;
-    asm("popc.b32 %0, %1;\n\tclz.b32 %2, %1;" : "=r"(r), "+r"(s), "=r"(o[i]) : "r"(0xff));
+    asm("popc.b32 %0, %1;\n\tclz.b32 %2, %1;"
+        : "=r"(r), "+r"(s), "=r"(o[i])
+        : "r"(0xff));
     o[i++] = 0;
     asm("{ shl.b32 %0, %1, 40; }" : "=r"(r) : "r"(1));
     o[i++] = r;
@@ -64,7 +66,8 @@ __global__ void floats(float* o, const float* in) {
 __global__ void copies(int* o, const int4* in) {
     __shared__ int4 s[32];
     unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&s[threadIdx.x]));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(in + threadIdx.x));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+                 "l"(in + threadIdx.x));
     asm volatile("cp.async.commit_group;");
     asm volatile("cp.async.wait_group %0;" ::"n"(0));
     __syncthreads();

@@ -53,7 +53,9 @@ __device__ Unary functions[2] = {square, negate_it};
 __device__ __noinline__ int opaque(int x) { return x + 1; }
 static __device__ __inline__ int inlined(int x) { return x + 2; }
 __forceinline__ __device__ __host__ inline int both(int x) { return x - 1; }
-__device__ __forceinline__ int recursive(int n) { return n <= 1 ? 1 : n * recursive(n - 1); }
+__device__ __forceinline__ int recursive(int n) {
+    return n <= 1 ? 1 : n * recursive(n - 1);
+}
 __host__ __device__ constexpr int at_compile_time(int x) { return x * 3; }
 
 __global__ void __launch_bounds__(128) use(float* o, const __grid_constant__ Params p) {
@@ -109,7 +111,8 @@ int main() {
     shared_with_host = 30;
     use<<<1, 1>>>(f, p);
     EXPECT(cudaDeviceSynchronize(), cudaSuccess);
-    const float want[] = {3, 6, 7, 1.5, 5, 9, 30, 8, 2.5, 3, 7, 16, 25, 23, 6, 35, 3, 10};
+    const float want[] = {3, 6, 7,  1.5, 5,  9, 30, 8, 2.5,
+                          3, 7, 16, 25,  23, 6, 35, 3, 10};
     for (int i = 0; i < 18; ++i) EXPECT(f.at(i), want[i]);
     EXPECT(shared_with_host, 4);
     EXPECT(managed_array[1], 6);
