@@ -3,8 +3,8 @@
 #   wb_runtime                  target: the CUDA runtime, or the simulator
 #   wb_kernels(TARGET file.cu…) an object library of CUDA sources
 #     WERROR                    warnings are errors: for what we wrote, not the learner
-#     QUICK                     the simulator's compiler need not optimise: for kernels
-#                               that are run once, and wrong
+#     QUICK                     the simulator's compiler need not optimise much: for kernels
+#                               that are never run, or once
 #     INCLUDES dir…             include directories besides those of common/
 
 # A fresh starter has parameters and constants that nothing uses yet.
@@ -60,7 +60,7 @@ function(wb_kernels target)
     if(WB_BACKEND STREQUAL "sim")
         simt_objects(${target} ${ARG_UNPARSED_ARGUMENTS}
             INCLUDES ${includes}
-            OPTIONS ${warnings} $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_QUICK}>,-O0,-O2>>)
+            OPTIONS ${warnings} $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_QUICK}>,-O1,-O2>>)
         return()
     endif()
     add_library(${target} OBJECT ${ARG_UNPARSED_ARGUMENTS})

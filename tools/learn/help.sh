@@ -22,7 +22,7 @@ cmd_help() {
         setup) help_one 'setup [--yes]' \
             'Installs the packages that are missing; asks first, unless --yes.' ;;
         doctor) help_one 'doctor' 'What was found, what is missing, what to do.' ;;
-        test) help_one 'test [--yes] [--cpu | --gpu]' \
+        test) help_one 'test [DAY] [--yes] [--cpu | --gpu]' \
             'Checks the workbook itself: solutions, starters, wrong kernels, simulator.' \
             'Ends with "N passed, N failed".' ;;
         dev) help_one 'dev check' 'For authors: is every chapter complete?' ;;

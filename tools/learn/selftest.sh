@@ -1,27 +1,31 @@
 # ./learn test: checks the workbook itself. Every solution passes, every untouched
 # starter says what to do, every known-wrong kernel is rejected, and the simulator's and
-# ./learn's own tests pass. The learner's own files are not part of it.
+# ./learn's own tests pass. The learner's own files are not part of it. ./learn test day01
+# leaves it at the chapters of one day.
 # shellcheck shell=bash
 
 TEST_SHOWN_FAILURES=10 # in full; the rest is in the log
 
 cmd_test() {
-    local log=$PROGRESS_DIR/log/test.log junit built=1
-    if (($# > 0)); then
-        fail "./learn test takes no chapter; to grade one: ./learn check $1"
+    local log=$PROGRESS_DIR/log/test.log junit built=1 target=workbook only=()
+    if (($# == 1)) && [[ $1 =~ ^(day0?)?([1-7])$ ]]; then
+        target=workbook_day0${BASH_REMATCH[2]}
+        only=(-L "^day0${BASH_REMATCH[2]}\$")
+    elif (($# > 0)); then
+        fail "./learn test takes a day, not a chapter; to grade one: ./learn check $1"
         return
     fi
     prepare || return
     junit=$ROOT/$BUILD_DIR/test-junit.xml
     note "Building the workbook's tests in $BUILD_DIR ..."
-    if ! build_targets workbook -- -k 0; then
+    if ! build_targets "$target" -- -k 0; then
         # The tests that could be built still say something.
         built=0
         report_build_failure '' | indent
         say "  Not everything could be built; the log is $BUILD_LOG"
     fi
     note "Testing ..."
-    run_workbook_tests "$junit" "$log"
+    run_workbook_tests "$junit" "$log" "${only[@]}"
     test_summary "$junit" "$log" && ((built))
 }
 
