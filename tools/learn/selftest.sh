@@ -7,10 +7,10 @@
 TEST_SHOWN_FAILURES=10 # in full; the rest is in the log
 
 cmd_test() {
-    local log=$PROGRESS_DIR/log/test.log junit built=1 target=workbook only=()
+    local log=$PROGRESS_DIR/log/test.log junit built=1 target=workbook filter=()
     if (($# == 1)) && [[ $1 =~ ^(day0?)?([1-7])$ ]]; then
         target=workbook_day0${BASH_REMATCH[2]}
-        only=(-L "^day0${BASH_REMATCH[2]}\$")
+        filter=(-L "^day0${BASH_REMATCH[2]}\$")
     elif (($# > 0)); then
         fail "./learn test takes a day, not a chapter; to grade one: ./learn check $1"
         return
@@ -25,7 +25,7 @@ cmd_test() {
         say "  Not everything could be built; the log is $BUILD_LOG"
     fi
     note "Testing ..."
-    run_workbook_tests "$junit" "$log" "${only[@]}"
+    run_workbook_tests "$junit" "$log" "${filter[@]}"
     test_summary "$junit" "$log" && ((built))
 }
 
