@@ -32,6 +32,10 @@ set_arch() { # sm_90a, compute_80, lto_75, native, all, all-major
     case $name in
         [0-9]*)
             local number=${name//[a-z]/}
+            if ((number < 75)); then # older code paths would meet CUDA 13's functions
+                note_ignored "$1: compiled for sm_75, the oldest that CUDA 13 knows"
+                number=75
+            fi
             ((number * 10 > arch || !arch_given)) && arch=$((number * 10))
             [[ $name == *a ]] && arch_feature=$number
             arch_given=1 ;;
@@ -95,7 +99,7 @@ add_file() {
 show_version() {
     echo "simt-c++: CUDA programs on the CPU, in place of nvcc"
     echo "Cuda compilation tools, release 13.0, V13.0.88 (stand-in)"
-    echo "host compiler: $("$compiler" --version | head -1)"
+    echo "host compiler: $("${compiler[@]}" --version | head -1)"
 }
 
 show_help() {
@@ -214,7 +218,7 @@ handle() {
         -Xcompiler) add_host_flags "$value" ;;
         -Xlinker) link_items+=("-Wl,$value") ;;
         -Wl,*) link_items+=("$word") ;;
-        -ccbin) compiler=$value; [[ -d $value ]] && compiler=$value/g++ ;;
+        -ccbin) compiler=("$value"); [[ -d $value ]] && compiler=("$value/g++") ;;
         -MD | -MMD) write_dependencies=1; dependency_flags+=("$option") ;;
         -MP) dependency_flags+=(-MP) ;;
         -MF) dependency_file=$value ;;
