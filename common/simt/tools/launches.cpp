@@ -42,7 +42,7 @@ size_t expression_start(const Source& source, size_t last) {
             const size_t open = source.match_angle_back(i);
             if (open == kNone || open == 0) return last;
             i = open - 1;
-        } else if (source.is_any(i, {")", "]"})) {
+        } else if (source.is_any(i, {")", "]", "}"})) {
             const size_t open = source.match(i);
             if (open == kNone) return last;
             i = open;
@@ -60,7 +60,7 @@ size_t expression_start(const Source& source, size_t last) {
         if (i < 2) return i - 1;
         const bool qualified =
             (source.is_identifier(i - 2) && !is_control_word(source, i - 2)) ||
-            source.is(i - 2, ">") || (!scope && source.is_any(i - 2, {")", "]"}));
+            source.is(i - 2, ">") || (!scope && source.is_any(i - 2, {")", "]", "}"}));
         if (!qualified) return scope ? i - 1 : i;
         i -= 2;
     }
