@@ -68,6 +68,7 @@ KernelTable::KernelTable(const Source& source, const Structure& structure) {
         if (scope == ScopeKind::name_space && !source.in_system_header(f.name_token)) {
             kernel->second.shares_name = true;
         }
+        kernel->second.names_member |= scope == ScopeKind::type;
     }
 }
 
@@ -216,7 +217,8 @@ bool is_plain_call(const Source& source,
                    const QualifiedName& name,
                    size_t token) {
     const Function* function = structure.function_of(token);
-    if (!source.is(name.last, "(") || !function || kernel.shares_name) return false;
+    if (!source.is(name.last, "(") || !function) return false;
+    if (kernel.shares_name || kernel.names_member) return false;
     if (name.first < token && source.is_identifier(token - 2) &&
         source.text(token - 2) != kernel.scope_name) {
         return false;

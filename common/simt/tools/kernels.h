@@ -11,8 +11,9 @@ namespace rewriter {
 
 /// All kernels of one name.
 struct Kernel {
-    bool overloaded = false;   // kernels of different type or scope share the name
-    bool shares_name = false;  // a function that is no kernel has it, too
+    bool overloaded = false;    // kernels of different type or scope share the name
+    bool shares_name = false;   // a function that is no kernel has it, too
+    bool names_member = false;  // a member function has it, too
     bool has_default_arguments = false;
     bool is_template = false;
     bool has_pack = false;

@@ -108,6 +108,17 @@ using Function = void (*)(int*, int);
 Function pick() { return plain; }
 void run(void (*kernel)(int*, int), int* d) { kernel<<<1, 4>>>(d, 31); }
 
+// A member function may have a kernel's name.
+__global__ void fill(int* out) { *out = 7; }
+class Filled {
+ public:
+    explicit Filled(int* out) : out_(out) { fill(); }
+    void fill() { ::fill<<<1, 1>>>(out_); }
+
+ private:
+    int* out_;
+};
+
 int main() {
     DeviceArray<int> ints(256);
     DeviceArray<float> floats(256);
@@ -266,6 +277,8 @@ int main() {
     EXPECT(ints.at(0), 5);
     bounds_after_type<<<1, 1>>>(d);
     EXPECT(ints.at(0), 6);
+    Filled filled(d);
+    EXPECT(ints.at(0), 7);
 
     int x = 64;
     if ((x >> 3) > 2) x >>= 1;
