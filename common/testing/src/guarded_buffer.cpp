@@ -10,11 +10,6 @@ namespace {
 constexpr std::size_t kCanaryBytes = 1024;
 constexpr unsigned char kPoison = 0xFF;
 
-bool canaries_wanted() {
-    const char* choice = std::getenv("WB_CANARIES");
-    return choice == nullptr || std::strcmp(choice, "0") != 0;
-}
-
 std::size_t back_canary_bytes() {
 #ifdef SIMT_CPU
     return 0;  // the allocation ends at an inaccessible page instead
@@ -24,6 +19,11 @@ std::size_t back_canary_bytes() {
 }
 
 }  // namespace
+
+bool canaries_wanted() {
+    const char* choice = std::getenv("WB_CANARIES");
+    return choice == nullptr || std::strcmp(choice, "0") != 0;
+}
 
 GuardedBuffer::GuardedBuffer(std::size_t bytes)
     : bytes_(bytes),

@@ -10,6 +10,9 @@
 
 namespace wb::testing {
 
+/// Whether memory is watched by us (default), or by a tool: WB_CANARIES=0.
+bool canaries_wanted();
+
 /// Device memory with a canary zone before and after it.
 ///
 ///     [ canary | the bytes that the kernel is given | canary ]
