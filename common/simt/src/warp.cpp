@@ -7,9 +7,9 @@
 namespace simt::detail {
 namespace {
 
-// What a shuffle gives that reads a lane which takes no part: NaN as half, bfloat16,
-// float and double, and a conspicuous integer.
-constexpr uint64_t kUndefined = 0x7fff7fff7fff7fffu;
+// What a shuffle gives that reads a lane which takes no part. CUDA does not define it; an
+// H100 gives 0, on which some well-known reductions rely.
+constexpr uint64_t kUndefined = 0;
 
 using Lanes = WarpArg* const*;
 
