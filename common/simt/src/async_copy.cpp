@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "fault.h"
+#include "observer.h"
 #include "simt/fault.h"
 #include "simt/sync.h"
 
@@ -33,6 +34,7 @@ void land(CopyQueue& queue, uint64_t group) {
     while (n < queue.copies.size() && queue.copies[n].group < group) {
         const auto& c = queue.copies[n++];
         std::memcpy(c.to, c.data, static_cast<size_t>(c.bytes));
+        if (observer) observer->copy_landed(c.to, c.bytes);
     }
     queue.copies.erase(queue.copies.begin(),
                        queue.copies.begin() + static_cast<std::ptrdiff_t>(n));
@@ -72,6 +74,7 @@ void cp_async(void* shared,
     CopyQueue& queue = queue_of(w);
     copy.group = queue.group;
     queue.copies.push_back(copy);
+    if (observer) observer->copy_issued(shared, global, bytes, src_bytes);
     w.in_runtime = false;
 }
 

@@ -1,6 +1,7 @@
 // Block and grid barriers, and the yielding of threads that spin.
 
 #include "fault.h"
+#include "observer.h"
 #include "simt/fault.h"
 #include "simt/sync.h"
 
@@ -12,6 +13,9 @@ namespace {
 constexpr unsigned kSpinsBeforeYield = 8;
 
 void complete(Worker& w, Block& b) {
+    if (observer)
+        observer->block_synchronised(
+            w, b, b.barrier_op, b.barrier_file, b.barrier_line);
     b.result = b.predicates;
     b.predicates = 0;
     b.arrived = 0;
@@ -58,6 +62,7 @@ void arrive_at_grid(Worker& w) {
     if (++l.blocks_at_grid_barrier != l.num_blocks) return;
     l.blocks_at_grid_barrier = 0;
     l.workers_idle = 0;
+    if (observer) observer->grid_synchronised(w, l);
     ++l.grid_generation;
     l.grid_changed.notify_all();
 }
@@ -131,6 +136,11 @@ void yield() {
     w.in_runtime = true;
     w.yield();
     w.in_runtime = false;
+}
+
+void fence_hint() {
+    if (observer && in_kernel()) observer->fenced();
+    spin_hint();
 }
 
 void spin_hint() {

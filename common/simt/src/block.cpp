@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "observer.h"
 #include "pool.h"
 #include "scheduler.h"
 
@@ -63,6 +64,7 @@ bool Worker::open_block() {
             std::swap(b->order[k - 1], b->order[rng.below(k)]);
     }
     open_shared(*b);
+    if (observer) observer->block_begins(*this, *b);
     resident_.push_back(b);
     starting_ = b;
     return true;
@@ -86,6 +88,7 @@ void Worker::finish_thread() {
 
 void Worker::close_block(Block* b) {
     note_finished();
+    if (observer) observer->block_ends(*this, *b);
     check_shared(*this, *b);
     resident_.erase(std::find(resident_.begin(), resident_.end(), b));
     if (starting_ == b) starting_ = nullptr;

@@ -17,6 +17,7 @@
 #include "fault.h"
 #include "kernel_attributes.h"
 #include "memory.h"
+#include "observer.h"
 #include "options.h"
 #include "pool.h"
 #include "signals.h"
@@ -222,7 +223,9 @@ void execute(const Config& config, const Body& body) {
     if (!o.allow_host_pointers && !pointers_ok(launch)) return;
     shuffle_blocks(launch);
     launch.started = now();
+    if (observer) observer->launch_begins(launch);
     run_blocks(launch);
+    if (observer) observer->launch_ends(launch);
     if (!launch.aborted) check_buffers(launch);
     if (!launch.children.empty() && !launch.aborted) run_children(launch);
 }

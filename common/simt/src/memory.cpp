@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 
+#include "observer.h"
 #include "options.h"
 
 namespace simt::detail {
@@ -155,11 +156,13 @@ void* Table::allocate(size_t bytes, MemoryKind kind) {
     freed_.erase(freed_.lower_bound(pages), freed_.lower_bound(pages + page_bytes));
     live_[begin] = {{begin, bytes, kind, true, next_id_++}, pages, page_bytes};
     used_ += bytes;
+    if (observer) observer->allocated(live_[begin].allocation);
     return begin;
 }
 
 void Table::retire(Map::iterator it) {
     Entry& entry = it->second;
+    if (observer) observer->released(entry.allocation);
     if (entry.page_bytes != 0) {
         used_ -= entry.allocation.size;
         madvise(entry.pages, entry.page_bytes, MADV_DONTNEED);
@@ -188,6 +191,7 @@ bool Table::register_host(void* pointer, size_t bytes) {
     if (containing(begin) != live_.end()) return false;
     live_[begin] = {
         {begin, bytes, MemoryKind::registered, true, next_id_++}, nullptr, 0};
+    if (observer) observer->allocated(live_[begin].allocation);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fault.h"
+#include "observer.h"
 #include "simt/fault.h"
 
 namespace simt::detail {
@@ -115,6 +116,7 @@ SharedVariable* new_variable(Worker& w,
     if (w.launch->poison) std::memset(begin, 0xff, size);
     fill_zone(begin + size, begin + size + kZone);
     arena.variables.push_back({key, begin, size, name, file, line});
+    if (observer) observer->shared_variable(w, b, arena.variables.back());
     return &arena.variables.back();
 }
 
@@ -195,6 +197,7 @@ void* dynamic_smem() {
     arena.dynamic = begin;
     arena.variables.push_back(
         {nullptr, begin, config.smem, "dynamic", config.file, config.line});
+    if (observer) observer->shared_variable(w, b, arena.variables.back());
     w.in_runtime = false;
     return begin;
 }

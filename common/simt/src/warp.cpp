@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fault.h"
+#include "observer.h"
 
 namespace simt::detail {
 namespace {
@@ -151,6 +152,11 @@ void complete(Worker& w, Block& b, Warp& warp, WarpGroup* group, unsigned warp_i
                          undefined,
                          b.threads[warp_index * 32 + static_cast<unsigned>(lane)],
                          *warp.args[lane]);
+    }
+    if (observer) {
+        const Thread& last = *w.thread;
+        observer->warp_synchronised(
+            w, b, warp_index, group->arrived, group->op, last.file, last.line);
     }
     w.make_ready(group->waiting);
     w.note_progress();

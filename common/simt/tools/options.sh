@@ -23,6 +23,7 @@ verbose=
 dry_run=
 run_program=
 use_cublas=
+check=          # of --check: "" (plain), safety, count
 
 note_ignored() { ignored+=("$*"); }
 
@@ -106,6 +107,7 @@ show_help() {
     sed -n '2,12s/^# \{0,1\}//p' "$script"
     echo "Flags understood: -o -c -dc -E -M -MM -MD -MMD -MF -MT -I -isystem -D -U"
     echo "  -include -L -l -O -g -G -std -x -arch -gencode -rdc -Xcompiler -Xlinker -ccbin"
+    echo "  --check (races, bounds, uninitialised reads), --check=count (and each line's cost)"
     echo "  -lib -shared -run -v --dryrun --version, their long forms, and g++'s -f -W -m flags."
 }
 
@@ -247,6 +249,9 @@ handle() {
         -m32) fail "-m32: only 64-bit programs" ;;
         -w) flags+=(-w) ;;
         --simt-build-dir | -simt-build-dir) SIMT_BUILD_DIR=$value; build=$value ;;
+        -check) check=${value:-safety}
+            [[ $check == safety || $check == count ]] ||
+                fail "--check=$check: it is --check or --check=count" ;;
         -optf)
             local words=()
             [[ -r $value ]] || fail "cannot read the options file $value"

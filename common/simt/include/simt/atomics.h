@@ -12,6 +12,13 @@
 
 #include "sync.h"
 
+#ifdef SIMT_CHECK
+/// Tells the checker of an atomic access.
+extern "C" void simt_atomic_seen(const void* address, size_t bytes);
+#else
+inline void simt_atomic_seen(const void*, size_t) {}
+#endif
+
 namespace simt::detail {
 
 template <class T>
@@ -44,6 +51,7 @@ inline constexpr bool is_comparable = is_int<T> || std::is_same_v<T, unsigned sh
 /// Replaces *address by f(*address) in one step; returns the old value.
 template <class T, class F>
 T atomic_update(T* address, F f) {
+    simt_atomic_seen(address, sizeof(T));
     auto* bits = reinterpret_cast<Bits<T>*>(address);
     Bits<T> seen = __atomic_load_n(bits, __ATOMIC_RELAXED);
     for (;;) {
@@ -84,6 +92,7 @@ requires(simt::detail::is_addable<T>) T
     atomicAdd(T* address, std::type_identity_t<T> value) {
     using namespace simt::detail;
     if constexpr (std::is_integral_v<T>) {
+        simt_atomic_seen(address, sizeof(T));
         if (value == 0) spin_hint();  // atomicAdd(p, 0) is how programs read in a loop
         return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
     } else {
@@ -96,6 +105,7 @@ requires(simt::detail::is_addable<T>) T
 template <class T>
 requires(simt::detail::is_int32<T>) T
     atomicSub(T* address, std::type_identity_t<T> value) {
+    simt_atomic_seen(address, sizeof(T));
     return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);
 }
 
@@ -104,6 +114,7 @@ template <class T>
 requires(simt::detail::is_exchangeable<T>) T
     atomicExch(T* address, std::type_identity_t<T> value) {
     using namespace simt::detail;
+    simt_atomic_seen(address, sizeof(T));
     T old;
     __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED);
     if (__builtin_memcmp(&old, &value, sizeof old) == 0) spin_hint();
@@ -116,6 +127,7 @@ template <class T>
 requires(simt::detail::is_comparable<T>) T atomicCAS(T* address,
                                                      std::type_identity_t<T> expected,
                                                      std::type_identity_t<T> value) {
+    simt_atomic_seen(address, sizeof(T));
     T old = expected;
     const bool stored = __atomic_compare_exchange_n(
         address, &old, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -127,6 +139,7 @@ requires(simt::detail::is_comparable<T>) T atomicCAS(T* address,
 template <class T>
 requires(simt::detail::is_int<T>) T
     atomicAnd(T* address, std::type_identity_t<T> value) {
+    simt_atomic_seen(address, sizeof(T));
     const T old = __atomic_fetch_and(address, value, __ATOMIC_RELAXED);
     if ((old & value) == old) simt::detail::spin_hint();
     return old;
@@ -135,6 +148,7 @@ requires(simt::detail::is_int<T>) T
 template <class T>
 requires(simt::detail::is_int<T>) T
     atomicOr(T* address, std::type_identity_t<T> value) {
+    simt_atomic_seen(address, sizeof(T));
     const T old = __atomic_fetch_or(address, value, __ATOMIC_RELAXED);
     if ((old | value) == old) simt::detail::spin_hint();
     return old;
@@ -143,6 +157,7 @@ requires(simt::detail::is_int<T>) T
 template <class T>
 requires(simt::detail::is_int<T>) T
     atomicXor(T* address, std::type_identity_t<T> value) {
+    simt_atomic_seen(address, sizeof(T));
     if (value == 0) simt::detail::spin_hint();
     return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);
 }

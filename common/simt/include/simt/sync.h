@@ -21,6 +21,8 @@ void yield();
 /// Called by atomics that changed nothing and by fences: a thread that does this again
 /// and again is spinning, and now and then yields.
 void spin_hint();
+/// The same, called by fences.
+void fence_hint();
 
 /// Starts a copy from global to shared memory.
 ///
@@ -65,7 +67,7 @@ inline int __syncthreads_and(int predicate, SIMT_SITE) {
 /// Orders this thread's memory accesses as seen by its block.
 inline void __threadfence_block() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    simt::detail::spin_hint();
+    simt::detail::fence_hint();
 }
 /// Orders this thread's memory accesses as seen by the device.
 inline void __threadfence() {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "array.h"
+#include "../observer.h"
 #include "call.h"
 #include "pointers.h"
 
@@ -120,10 +121,12 @@ cudaError_t CopyOperation::run(cudaStream_t) const {
     const Layout dst = layout(params_.dstPtr, params_.dstPos);
     const Layout src = layout(params_.srcPtr, params_.srcPos);
     for (size_t z = 0; z < extent.depth; ++z)
-        for (size_t y = 0; y < extent.height; ++y)
-            std::memmove(dst.first + z * dst.slice + y * dst.pitch,
-                         src.first + z * src.slice + y * src.pitch,
-                         extent.width);
+        for (size_t y = 0; y < extent.height; ++y) {
+            char* to = dst.first + z * dst.slice + y * dst.pitch;
+            const char* from = src.first + z * src.slice + y * src.pitch;
+            std::memmove(to, from, extent.width);
+            if (observer) observer->host_copied(to, from, extent.width);
+        }
     return cudaSuccess;
 }
 
@@ -145,6 +148,7 @@ cudaError_t FillOperation::run(cudaStream_t) const {
     if (params_.width == 0) return cudaSuccess;
     for (size_t y = 0; y < params_.height; ++y) {
         char* row = static_cast<char*>(params_.dst) + y * params_.pitch;
+        if (observer) observer->host_wrote(row, params_.width * params_.elementSize);
         switch (params_.elementSize) {
             case 1:
                 std::memset(row, static_cast<int>(params_.value), params_.width);

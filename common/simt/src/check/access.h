@@ -1,0 +1,37 @@
+/// src/check/access.h: one memory access of a kernel, and where each goes.
+#pragma once
+
+#include <cstdint>
+
+#include "../scheduler.h"
+
+namespace simt::check {
+
+enum class Space : uint8_t {
+    global,    // an allocation, or a __device__ variable
+    shared,    // of the running block
+    constant,  // a variable in static storage that is not written
+};
+
+struct Access {
+    char* address;
+    uint32_t bytes;
+    bool write;  // atomics write, too
+    bool atomic;
+    Space space;
+    uint32_t site;
+};
+
+/// The parts of the checker, each called for every access of a kernel to memory that
+/// exists, outside the thread's own stack.
+void check_safety(const Access& access, detail::Worker& worker);
+void count_access(const Access& access, detail::Worker& worker);
+
+/// For divergence: the running thread has entered a basic block.
+/// @param pc  inside it
+void count_basic_block(uintptr_t pc, detail::Worker& worker);
+
+/// True while kernels are counted, not only checked (simt-c++ --check=count).
+extern bool counting;
+
+}  // namespace simt::check

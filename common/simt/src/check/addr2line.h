@@ -1,0 +1,19 @@
+/// src/check/addr2line.h: a running addr2line that answers one question after another.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simt::check {
+
+/// The lines at an address, as "file:line", innermost inlined frame first. Empty if
+/// addr2line is missing or knows nothing.
+///
+/// @param pc  inside the instruction that is meant
+std::vector<std::string> lines_at(uintptr_t pc);
+
+/// True if the file is neither the simulator's nor the system's.
+bool is_users(const std::string& file);
+
+}  // namespace simt::check

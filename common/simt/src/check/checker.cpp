@@ -1,0 +1,78 @@
+#include "checker.h"
+
+#include <cstdlib>
+
+#include "../memory.h"
+#include "../observer.h"
+#include "../options.h"
+#include "access.h"
+#include "sites.h"
+
+extern "C" char __executable_start, _end;  // of the program, from the linker
+
+namespace simt::check {
+
+using detail::Worker;
+using detail::worker;
+
+bool counting = false;
+
+namespace {
+
+/// Set while the checker itself works, some of which is in instrumented headers.
+thread_local bool busy = false;
+
+class Checker : public detail::Observer {};
+
+Checker& checker() {
+    static Checker* const instance = new Checker;
+    return *instance;
+}
+
+/// The checker watches from the program's start: allocations may come before main.
+[[gnu::constructor(101)]] void start() {
+    const char* count = std::getenv("SIMT_CHECK_COUNT");
+    counting = !count || *count != '0';
+    detail::options().workers = 1;  // its state is not shared among OS threads
+    detail::observer = &checker();
+}
+
+}  // namespace
+
+void access(char* address,
+            size_t bytes,
+            bool write,
+            bool atomic,
+            uintptr_t pc,
+            void* const* frame) {
+    Worker* w = worker;
+    if (busy || !w || !w->thread || w->in_runtime) return;
+    const detail::Fiber& fiber = *w->fiber;
+    if (address >= fiber.low && address < fiber.low + fiber.size) return;
+    busy = true;
+    const uint32_t number = site_of(pc,
+                                    static_cast<void* const*>(frame[0]),
+                                    static_cast<uint16_t>(bytes),
+                                    write,
+                                    atomic);
+    const detail::SharedArena& arena = w->block->shared;
+    Space space = Space::global;
+    if (address >= arena.begin && address < arena.end)
+        space = Space::shared;
+    else if (address >= &__executable_start && address < &_end)
+        space = Space::constant;
+    const Access a{address, static_cast<uint32_t>(bytes), write, atomic, space, number};
+    check_safety(a, *w);
+    if (counting) count_access(a, *w);
+    busy = false;
+}
+
+void enter_basic_block(uintptr_t pc) {
+    Worker* w = worker;
+    if (!counting || busy || !w || !w->thread || w->in_runtime) return;
+    busy = true;
+    count_basic_block(pc, *w);
+    busy = false;
+}
+
+}  // namespace simt::check

@@ -1,0 +1,103 @@
+#include "sites.h"
+
+#include <cstdlib>
+#include <unordered_map>
+#include <vector>
+
+#include "addr2line.h"
+
+namespace simt::check {
+namespace {
+
+// A library function may be called through so many others.
+constexpr int kMostFrames = 12;
+
+struct Code {
+    bool users;
+    Place place;  // if it is the user's
+};
+
+struct Key {
+    uintptr_t pc;
+    uint32_t kind;
+    bool operator==(const Key&) const = default;
+};
+struct Hash {
+    size_t operator()(const Key& k) const {
+        return (k.pc ^ uintptr_t{k.kind} << 48) * 0x9e3779b97f4a7c15u >> 16;
+    }
+};
+
+struct Cached {
+    Key key{};
+    uint32_t site = 0;
+};
+
+// Never destroyed: reports are written while the program exits.
+auto& g_codes = *new std::unordered_map<uintptr_t, Code>;
+auto& g_numbers = *new std::unordered_map<Key, uint32_t, Hash>;
+auto& g_sites = *new std::vector<Site>;
+Cached g_cache[4096];
+
+const Code& code_at(uintptr_t pc) {
+    auto [it, fresh] = g_codes.try_emplace(pc);
+    if (!fresh) return it->second;
+    Code& code = it->second;
+    const std::vector<std::string> lines = lines_at(pc);
+    code.users = lines.empty();  // unknown: there is nothing better outside
+    for (const std::string& line : lines) {
+        const size_t colon = line.rfind(':');
+        if (colon == std::string::npos || !is_users(line.substr(0, colon))) continue;
+        code.users = true;
+        code.place = {line.substr(0, colon), std::atoi(line.c_str() + colon + 1)};
+        break;
+    }
+    return code;
+}
+
+/// Moves pc outwards until it is in the user's code; false if it is nowhere.
+bool climb(uintptr_t& pc, void* const* frame) {
+    for (int i = 0; i < kMostFrames; ++i) {
+        if (code_at(pc).users) return true;
+        if (!frame || !frame[0] || !frame[1]) return false;
+        pc = reinterpret_cast<uintptr_t>(frame[1]) - 1;
+        frame = static_cast<void* const*>(frame[0]);
+    }
+    return false;
+}
+
+}  // namespace
+
+uint32_t site_of(
+    uintptr_t pc, void* const* frame, uint16_t bytes, bool write, bool atomic) {
+    const uint32_t kind = bytes * 4u + write * 2u + atomic;
+    Key key{pc - 1, kind};
+    Cached& cached = g_cache[Hash()(key) & 4095];
+    if (cached.key == key) return cached.site;
+    uintptr_t user_pc = key.pc;
+    const bool known = climb(user_pc, frame);
+    const bool direct = user_pc == key.pc;
+    if (known) key.pc = user_pc;
+    const auto [it, fresh] =
+        g_numbers.try_emplace(key, static_cast<uint32_t>(g_sites.size()));
+    if (fresh) g_sites.push_back({key.pc, bytes, write, atomic, code_at(key.pc).place});
+    // What a library function does belongs to whoever calls it this time.
+    if (direct) cached = {key, it->second};
+    return it->second;
+}
+
+const Site& site(uint32_t number) {
+    return g_sites[number];
+}
+
+Place user_place_of(uintptr_t pc, void* const* frame) {
+    pc -= 1;
+    climb(pc, frame);
+    return code_at(pc).place;
+}
+
+uint32_t site_count() {
+    return static_cast<uint32_t>(g_sites.size());
+}
+
+}  // namespace simt::check

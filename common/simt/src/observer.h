@@ -1,0 +1,82 @@
+/// src/observer.h: what an instrumented program is told about a running kernel.
+///
+/// The checker (src/check) is linked only into programs compiled with simt-c++ --check.
+/// It sees the kernel's memory accesses through the compiler's hooks; everything else
+/// that gives those accesses a meaning it is told here: which threads wait for one
+/// another, which memory lives, and what the runtime itself reads and writes.
+///
+/// In a plain program there is no observer, and each event costs one comparison.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "memory.h"
+#include "scheduler.h"
+
+namespace simt::detail {
+
+class Observer {
+ public:
+    virtual ~Observer() = default;
+
+    /// A launch that will run; children of a launch come after its end.
+    virtual void launch_begins(const Launch&) {}
+    /// The end, also of a launch that a fault has ended.
+    virtual void launch_ends(const Launch&) {}
+    /// No thread of the block has run yet; its shared memory is empty.
+    virtual void block_begins(Worker&, Block&) {}
+    /// All its threads have returned; its shared memory is still there.
+    virtual void block_ends(Worker&, Block&) {}
+
+    /// All threads of the block that have not returned are at a barrier. What they did
+    /// before comes before all that they will do.
+    /// @param op, file, line  what the last of them called, and where
+    virtual void block_synchronised(
+        Worker&, Block&, const char* op, const char* file, int line) {
+        (void)op, (void)file, (void)line;
+    }
+    /// The same for all blocks of a cooperative launch.
+    virtual void grid_synchronised(Worker&, Launch&) {}
+    /// The lanes in `present` of warp number `warp` have performed an operation
+    /// together. Only WarpOp::sync orders their memory accesses.
+    virtual void warp_synchronised(Worker&,
+                                   Block&,
+                                   unsigned warp,
+                                   uint32_t present,
+                                   WarpOp,
+                                   const char* file,
+                                   int line) {
+        (void)warp, (void)present, (void)file, (void)line;
+    }
+    /// The running thread has executed __threadfence() or a wider fence.
+    virtual void fenced() {}
+
+    /// A shared variable has come to life, filled with poison.
+    virtual void shared_variable(Worker&, Block&, const SharedVariable&) {}
+    /// An allocation has been made, filled with poison, or is about to be freed.
+    virtual void allocated(const Allocation&) {}
+    virtual void released(const Allocation&) {}
+
+    /// The host has filled device memory by cudaMemset and the like.
+    virtual void host_wrote(const void* address, size_t bytes) {
+        (void)address, (void)bytes;
+    }
+    /// cudaMemcpy in any direction.
+    virtual void host_copied(const void* to, const void* from, size_t bytes) {
+        (void)to, (void)from, (void)bytes;
+    }
+    /// The running thread has issued a cp.async; `to` is written when it lands.
+    virtual void copy_issued(const void* to,
+                             const void* from,
+                             int bytes,
+                             int src_bytes) {
+        (void)to, (void)from, (void)bytes, (void)src_bytes;
+    }
+    virtual void copy_landed(const void* to, int bytes) { (void)to, (void)bytes; }
+};
+
+/// The checker, or null in a plain program.
+extern constinit Observer* observer;
+
+}  // namespace simt::detail
