@@ -14,9 +14,10 @@ struct Fields {
     float f[k];
 };
 
-/// The squares of all fields, from an array of structures: k loads, and the lanes of each
-/// are 4k bytes apart. They span 4k sectors, 32 at most: each load moves all 32
-/// structures, so the bytes come k times. L1 may serve the repeats, at a sector's price.
+/// The squares of all fields, from an array of structures: k loads, and the lanes of
+/// each are 4k bytes apart. They span 4k sectors, 32 at most: each load moves all 32
+/// structures, so the bytes come k times. L1 may serve the repeats, at a sector's
+/// price.
 template <int k>
 __global__ void energy_aos(const Fields<k>* in, float* out, int n) {
     const int i = blockIdx.x * kThreads + threadIdx.x;
@@ -29,8 +30,8 @@ __global__ void energy_aos(const Fields<k>* in, float* out, int n) {
     out[i] = sum;  // @aos.store
 }
 
-/// The same from k arrays of n floats: neighbouring lanes, 4 sectors a load, each sector
-/// once.
+/// The same from k arrays of n floats: neighbouring lanes, 4 sectors a load, each
+/// sector once.
 template <int k>
 __global__ void energy_soa(const float* in, float* out, int n) {
     const int i = blockIdx.x * kThreads + threadIdx.x;
@@ -96,8 +97,7 @@ int main(int argc, char** argv) {
     verify("energy_soa<4>", 4, 1, n);
     energy_soa<8><<<blocks, kThreads>>>(data, out.data(), n);
     verify("energy_soa<8>", 8, 1, n);
-    energy_float4<<<blocks, kThreads>>>(
-        reinterpret_cast<float4*>(data), out.data(), n);
+    energy_float4<<<blocks, kThreads>>>(reinterpret_cast<float4*>(data), out.data(), n);
     verify("energy_float4", 4, 4, 1);
 
     one_field_aos<<<blocks, kThreads>>>(reinterpret_cast<F8*>(data), out.data(), n);

@@ -67,7 +67,7 @@ inline int size_argument(int count, char** arguments, int fallback, int step) {
     std::exit(2);
 }
 
-/// Collects what the kernels have computed: say(), compare(), and return exit_status().
+/// Collects what comparisons say about the kernels; main() returns exit_status().
 class Verdict {
  public:
     /// `got` may differ from `want` by `tolerance` times the larger of 1 and |want|.
@@ -78,7 +78,8 @@ class Verdict {
                  double tolerance = 0) {
         size_t wrong = got.size() == want.size() ? 0 : 1;
         for (size_t i = 0; i < got.size() && i < want.size(); ++i) {
-            const double allowed = tolerance * std::fmax(1.0, std::fabs(double(want[i])));
+            const double allowed =
+                tolerance * std::fmax(1.0, std::fabs(double(want[i])));
             // Written so that a NaN is wrong.
             if (!(std::fabs(double(got[i]) - double(want[i])) <= allowed)) ++wrong;
         }

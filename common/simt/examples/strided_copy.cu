@@ -2,8 +2,8 @@
 //
 //     ./learn xray common/simt/examples/strided_copy.cu     (strided_copy [n = 4096])
 //
-// A request is one access instruction of one warp. It moves each 32-byte sector that one
-// of its lanes touches, once, and whole.
+// A request is one access instruction of one warp. It moves each 32-byte sector that
+// one of its lanes touches, once, and whole.
 #include "example.h"
 
 constexpr int kThreads = 256;
@@ -93,10 +93,10 @@ int main(int argc, char** argv) {
     const auto verify_as = [&](const char* kernel, int floats) {
         verify(kernel, floats, [](int i) { return i; });
     };
-    copy_as<unsigned char><<<blocks, kThreads>>>(
-        reinterpret_cast<const unsigned char*>(in.data()),
-        reinterpret_cast<unsigned char*>(out.data()),
-        n);
+    copy_as<unsigned char>
+        <<<blocks, kThreads>>>(reinterpret_cast<const unsigned char*>(in.data()),
+                               reinterpret_cast<unsigned char*>(out.data()),
+                               n);
     verify_as("copy_as<unsigned char>", n / 4);
     copy_as<double><<<blocks, kThreads>>>(reinterpret_cast<const double*>(in.data()),
                                           reinterpret_cast<double*>(out.data()),

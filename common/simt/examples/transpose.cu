@@ -2,10 +2,10 @@
 //
 //     ./learn xray common/simt/examples/transpose.cu        (transpose [n = 128])
 //
-// A warp is 32 threads with consecutive threadIdx.x. Global memory is moved in sectors of
-// 32 bytes: 32 neighbouring floats are 4 sectors, 32 floats in 32 rows are 32 sectors.
-// Shared memory has 32 banks of 4 bytes: word w is in bank w % 32, and words of one bank
-// are served one after another.
+// A warp is 32 threads with consecutive threadIdx.x. Global memory is moved in sectors
+// of 32 bytes: 32 neighbouring floats are 4 sectors, 32 floats in 32 rows are 32
+// sectors. Shared memory has 32 banks of 4 bytes: word w is in bank w % 32, and words
+// of one bank are served one after another.
 #include "example.h"
 
 constexpr int kTile = 32;
@@ -33,8 +33,8 @@ __global__ void transpose_gather(const float* in, float* out, int n) {
     }
 }
 
-/// Turns the tile in shared memory, so that both global accesses are rows: 4 sectors. But
-/// the column of the tile lies in one bank, since its words are 32 apart: 32 ways.
+/// Turns the tile in shared memory, so that both global accesses are rows: 4 sectors.
+/// But the column of the tile lies in one bank, since its words are 32 apart: 32 ways.
 __global__ void transpose_tiled(const float* in, float* out, int n) {
     __shared__ float tile[kTile][kTile];
     const int column = blockIdx.x * kTile + threadIdx.x;
@@ -52,8 +52,8 @@ __global__ void transpose_tiled(const float* in, float* out, int n) {
     }
 }
 
-/// One unused column makes rows 33 words long: the words of a column are in 32 different
-/// banks, one way. It costs 128 bytes of shared memory.
+/// One unused column makes rows 33 words long: the words of a column are in 32
+/// different banks, one way. It costs 128 bytes of shared memory.
 __global__ void transpose_padded(const float* in, float* out, int n) {
     __shared__ float tile[kTile][kTile + 1];
     const int column = blockIdx.x * kTile + threadIdx.x;
@@ -71,8 +71,8 @@ __global__ void transpose_padded(const float* in, float* out, int n) {
     }
 }
 
-/// No padding: element (r, c) is kept in column c ^ r. Within a row, and within a column,
-/// these are 32 different columns, thus 32 banks: one way both times.
+/// No padding: element (r, c) is kept in column c ^ r. Within a row, and within a
+/// column, these are 32 different columns, thus 32 banks: one way both times.
 __global__ void transpose_swizzled(const float* in, float* out, int n) {
     __shared__ float tile[kTile][kTile];
     const int column = blockIdx.x * kTile + threadIdx.x;
