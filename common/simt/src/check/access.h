@@ -20,6 +20,10 @@ struct Access {
     bool atomic;
     Space space;
     uint32_t site;
+    // A structure that may need several instructions: its alignment is not known.
+    bool structure;
+    uintptr_t pc;       // of the instruction, also if it is the simulator's
+    const char* frame;  // frame pointer of its function
 };
 
 /// The parts of the checker, each called for every access of a kernel to memory that
@@ -28,8 +32,9 @@ void check_safety(const Access& access, detail::Worker& worker);
 void count_access(const Access& access, detail::Worker& worker);
 
 /// For divergence: the running thread has entered a basic block.
-/// @param pc  inside it
-void count_basic_block(uintptr_t pc, detail::Worker& worker);
+/// @param pc     inside it
+/// @param frame  frame pointer of its function
+void count_basic_block(uintptr_t pc, const char* frame, detail::Worker& worker);
 
 /// True while kernels are counted, not only checked (simt-c++ --check=count).
 extern bool counting;

@@ -6,12 +6,16 @@
 #include "../observer.h"
 #include "../options.h"
 #include "access.h"
+#include "count/count.h"
 #include "sites.h"
 
 extern "C" char __executable_start, _end;  // of the program, from the linker
 
 namespace simt::check {
 
+using detail::Block;
+using detail::Launch;
+using detail::WarpOp;
 using detail::Worker;
 using detail::worker;
 
@@ -22,7 +26,40 @@ namespace {
 /// Set while the checker itself works, some of which is in instrumented headers.
 thread_local bool busy = false;
 
-class Checker : public detail::Observer {};
+class Checker : public detail::Observer {
+ public:
+    void launch_begins(const Launch& launch) override {
+        if (counting) count_launch_begins(launch);
+    }
+    void launch_ends(const Launch&) override {
+        if (counting) count_launch_ends();
+    }
+    void block_begins(Worker&, Block& block) override {
+        if (counting) count_block_begins(block);
+    }
+    void block_ends(Worker&, Block& block) override {
+        if (counting) count_block_ends(block);
+    }
+    void block_synchronised(
+        Worker&, Block& block, const char* op, const char* file, int line) override {
+        if (counting) count_block_synchronised(block, op, file, line);
+    }
+    void warp_synchronised(Worker&,
+                           Block& block,
+                           unsigned warp,
+                           uint32_t present,
+                           WarpOp op,
+                           const char* file,
+                           int line) override {
+        if (counting) count_warp_synchronised(block, warp, present, op, file, line);
+    }
+    void copy_issued(const void* to,
+                     const void* from,
+                     int bytes,
+                     int src_bytes) override {
+        if (counting) count_copy(to, from, bytes, src_bytes, *worker);
+    }
+};
 
 Checker& checker() {
     static Checker* const instance = new Checker;
@@ -43,6 +80,7 @@ void access(char* address,
             size_t bytes,
             bool write,
             bool atomic,
+            bool structure,
             uintptr_t pc,
             void* const* frame) {
     Worker* w = worker;
@@ -61,18 +99,28 @@ void access(char* address,
         space = Space::shared;
     else if (address >= &__executable_start && address < &_end)
         space = Space::constant;
-    const Access a{address, static_cast<uint32_t>(bytes), write, atomic, space, number};
+    const Access a{address,
+                   static_cast<uint32_t>(bytes),
+                   write,
+                   atomic,
+                   space,
+                   number,
+                   structure,
+                   pc,
+                   static_cast<const char*>(frame[0])};
     check_safety(a, *w);
     if (counting) count_access(a, *w);
     busy = false;
+    if (counting) count_pause(*w);
 }
 
-void enter_basic_block(uintptr_t pc) {
+void enter_basic_block(uintptr_t pc, void* const* frame) {
     Worker* w = worker;
     if (!counting || busy || !w || !w->thread || w->in_runtime) return;
     busy = true;
-    count_basic_block(pc, *w);
+    count_basic_block(pc, static_cast<const char*>(frame[0]), *w);
     busy = false;
+    count_pause(*w);
 }
 
 }  // namespace simt::check

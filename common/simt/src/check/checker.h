@@ -10,14 +10,17 @@ namespace simt::check {
 ///
 /// @param pc     the address that the hook returns to
 /// @param frame  the hook's own frame pointer
+/// @param structure  true if it may stand for several instructions
 void access(char* address,
             size_t bytes,
             bool write,
             bool atomic,
+            bool structure,
             uintptr_t pc,
             void* const* frame);
 
 /// The running thread has entered the basic block before `pc`.
-void enter_basic_block(uintptr_t pc);
+/// @param frame  the hook's own frame pointer
+void enter_basic_block(uintptr_t pc, void* const* frame);
 
 }  // namespace simt::check

@@ -17,11 +17,12 @@ namespace {
 using simt::check::access;
 
 // Runs in the hook itself, so that frame 0 is the hook's and frame 1 the program's.
-#define SIMT_ACCESS(P, N, WRITE, ATOMIC)                                       \
+#define SIMT_ACCESS(P, N, WRITE, ATOMIC, STRUCTURE)                            \
     access(static_cast<char*>(const_cast<void*>(static_cast<const void*>(P))), \
            N,                                                                  \
            WRITE,                                                              \
            ATOMIC,                                                             \
+           STRUCTURE,                                                          \
            reinterpret_cast<uintptr_t>(__builtin_return_address(0)),           \
            static_cast<void* const*>(__builtin_frame_address(0)))
 
@@ -29,24 +30,24 @@ using simt::check::access;
 
 extern "C" {
 
-#define SIMT_HOOKS(N)                         \
-    void __tsan_read##N(void* p) {            \
-        SIMT_ACCESS(p, N, false, false);      \
-    }                                         \
-    void __tsan_write##N(void* p) {           \
-        SIMT_ACCESS(p, N, true, false);       \
-    }                                         \
-    void __tsan_unaligned_read##N(void* p) {  \
-        SIMT_ACCESS(p, N, false, false);      \
-    }                                         \
-    void __tsan_unaligned_write##N(void* p) { \
-        SIMT_ACCESS(p, N, true, false);       \
-    }                                         \
-    void __tsan_volatile_read##N(void* p) {   \
-        SIMT_ACCESS(p, N, false, false);      \
-    }                                         \
-    void __tsan_volatile_write##N(void* p) {  \
-        SIMT_ACCESS(p, N, true, false);       \
+#define SIMT_HOOKS(N)                           \
+    void __tsan_read##N(void* p) {              \
+        SIMT_ACCESS(p, N, false, false, false); \
+    }                                           \
+    void __tsan_write##N(void* p) {             \
+        SIMT_ACCESS(p, N, true, false, false);  \
+    }                                           \
+    void __tsan_unaligned_read##N(void* p) {    \
+        SIMT_ACCESS(p, N, false, false, false); \
+    }                                           \
+    void __tsan_unaligned_write##N(void* p) {   \
+        SIMT_ACCESS(p, N, true, false, false);  \
+    }                                           \
+    void __tsan_volatile_read##N(void* p) {     \
+        SIMT_ACCESS(p, N, false, false, false); \
+    }                                           \
+    void __tsan_volatile_write##N(void* p) {    \
+        SIMT_ACCESS(p, N, true, false, false);  \
     }
 SIMT_HOOKS(1)
 SIMT_HOOKS(2)
@@ -56,23 +57,23 @@ SIMT_HOOKS(16)
 #undef SIMT_HOOKS
 
 void __tsan_read_range(void* p, size_t n) {
-    SIMT_ACCESS(p, n, false, false);
+    SIMT_ACCESS(p, n, false, false, true);
 }
 void __tsan_write_range(void* p, size_t n) {
-    SIMT_ACCESS(p, n, true, false);
+    SIMT_ACCESS(p, n, true, false, true);
 }
 void* __tsan_memcpy(void* to, const void* from, size_t n) {
-    SIMT_ACCESS(from, n, false, false);
-    SIMT_ACCESS(to, n, true, false);
+    SIMT_ACCESS(from, n, false, false, true);
+    SIMT_ACCESS(to, n, true, false, true);
     return std::memcpy(to, from, n);
 }
 void* __tsan_memmove(void* to, const void* from, size_t n) {
-    SIMT_ACCESS(from, n, false, false);
-    SIMT_ACCESS(to, n, true, false);
+    SIMT_ACCESS(from, n, false, false, true);
+    SIMT_ACCESS(to, n, true, false, true);
     return std::memmove(to, from, n);
 }
 void* __tsan_memset(void* to, int value, size_t n) {
-    SIMT_ACCESS(to, n, true, false);
+    SIMT_ACCESS(to, n, true, false, true);
     return std::memset(to, value, n);
 }
 
@@ -129,13 +130,14 @@ void __tsan_atomic_thread_fence(int) {
 void __tsan_atomic_signal_fence(int) {}
 
 void simt_atomic_seen(const void* p, size_t bytes) {
-    SIMT_ACCESS(p, bytes, true, true);
+    SIMT_ACCESS(p, bytes, true, true, false);
 }
 
 // -fsanitize-coverage=trace-pc: one call for each basic block (--check=count).
 void __sanitizer_cov_trace_pc() {
     simt::check::enter_basic_block(
-        reinterpret_cast<uintptr_t>(__builtin_return_address(0)));
+        reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
+        static_cast<void* const*>(__builtin_frame_address(0)));
 }
 
 }  // extern "C"
