@@ -74,6 +74,18 @@ __global__ void load_float4_strided(float4* out) {
     out[blockIdx.x * 32 + t] = value;
 }
 
+/// Wide words that several lanes want: lane t reads word t % kPeriod / kShare, so that
+/// lanes kPeriod apart want the same word, and so do kShare neighbours.
+template <class T, int kPeriod, int kShare>
+__global__ void load_common(T* out) {
+    __shared__ T s[32];
+    const int t = threadIdx.x;
+    s[t] = out[blockIdx.x * 32 + t];  // @common.fill
+    __syncthreads();
+    const T value = s[t % kPeriod / kShare];  // @common.get
+    out[blockIdx.x * 32 + t] = value;
+}
+
 /// Stores conflict as loads do: a column of a tile with 32 columns, 32 ways; with a
 /// 33rd column as padding, one way.
 template <int kPitch>
@@ -130,6 +142,45 @@ int main(int argc, char** argv) {
     verify("load_float4", 128, [](int i, int) { return ((i / 4) ^ 1) + i % 4; });
     load_float4_strided<<<blocks, 32>>>(reinterpret_cast<float4*>(out.data()));
     verify("load_float4_strided", 128, [](int i, int) { return i / 4 * 2 + i % 4; });
+
+    // Each element is overwritten with that of the lane whose word this lane reads.
+    const std::vector<float> numbers = example::numbers(blank.size());
+    float2* const out2 = reinterpret_cast<float2*>(out.data());
+    float4* const out4 = reinterpret_cast<float4*>(out.data());
+    const auto common = [&](const char* kernel, int width, int period, int share) {
+        std::vector<float> want(numbers);
+        for (int i = 0; i < blocks * 32 * width; ++i) {
+            const int warp = i / (32 * width), lane = i / width % 32;
+            want[i] = numbers[(warp * 32 + lane % period / share) * width + i % width];
+        }
+        verdict.compare(kernel, out.download(), want);
+        out.upload(numbers);
+    };
+    out.upload(numbers);
+    load_common<float2, 16, 1><<<blocks, 32>>>(out2);
+    common("load_common<float2, 16, 1>", 2, 16, 1);
+    load_common<float2, 32, 2><<<blocks, 32>>>(out2);
+    common("load_common<float2, 32, 2>", 2, 32, 2);
+    load_common<float2, 32, 16><<<blocks, 32>>>(out2);
+    common("load_common<float2, 32, 16>", 2, 32, 16);
+    load_common<float2, 8, 1><<<blocks, 32>>>(out2);
+    common("load_common<float2, 8, 1>", 2, 8, 1);
+    load_common<float4, 16, 1><<<blocks, 32>>>(out4);
+    common("load_common<float4, 16, 1>", 4, 16, 1);
+    load_common<float4, 8, 1><<<blocks, 32>>>(out4);
+    common("load_common<float4, 8, 1>", 4, 8, 1);
+    load_common<float4, 4, 1><<<blocks, 32>>>(out4);
+    common("load_common<float4, 4, 1>", 4, 4, 1);
+    load_common<float4, 32, 2><<<blocks, 32>>>(out4);
+    common("load_common<float4, 32, 2>", 4, 32, 2);
+    load_common<float4, 32, 4><<<blocks, 32>>>(out4);
+    common("load_common<float4, 32, 4>", 4, 32, 4);
+    load_common<float4, 32, 8><<<blocks, 32>>>(out4);
+    common("load_common<float4, 32, 8>", 4, 32, 8);
+    load_common<float4, 32, 32><<<blocks, 32>>>(out4);
+    common("load_common<float4, 32, 32>", 4, 32, 32);
+    out.upload(blank);
+
     store_column<32><<<blocks, 32>>>(out.data());
     verify("store_column<32>", 32, [](int t, int) { return t ^ 1; });
     store_column<33><<<blocks, 32>>>(out.data());
