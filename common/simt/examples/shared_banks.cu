@@ -99,6 +99,21 @@ __global__ void store_column(float* out) {
     out[blockIdx.x * 32 + t] = value;
 }
 
+/// Atomics to word t / kShare * kStride: lanes that meet in a word, or in a bank, follow
+/// one another.
+template <int kShare, int kStride>
+__global__ void add_common(float* out) {
+    __shared__ unsigned s[32 * kStride];
+    const int t = threadIdx.x;
+    const int word = t / kShare * kStride;
+    s[word] = 0;  // @add.clear
+    __syncthreads();
+    atomicAdd(&s[word], t + 1u);  // @add.count
+    __syncthreads();
+    const unsigned value = s[word];  // @add.get
+    out[blockIdx.x * 32 + t] = value;
+}
+
 int main(int argc, char** argv) {
     const int blocks = example::size_argument(argc, argv, 8, 1);
     const std::vector<float> blank(size_t(blocks) * 128, -1.0f);
@@ -185,5 +200,25 @@ int main(int argc, char** argv) {
     verify("store_column<32>", 32, [](int t, int) { return t ^ 1; });
     store_column<33><<<blocks, 32>>>(out.data());
     verify("store_column<33>", 32, [](int t, int) { return t ^ 1; });
+
+    const auto added = [&](const char* kernel, int share) {
+        verify(kernel, 32, [=](int t, int) {
+            const int first =
+                t / share * share + 1;  // + (first + 1) + …, share numbers
+            return share * first + share * (share - 1) / 2;
+        });
+    };
+    add_common<1, 1><<<blocks, 32>>>(out.data());
+    added("add_common<1, 1>", 1);
+    add_common<2, 1><<<blocks, 32>>>(out.data());
+    added("add_common<2, 1>", 2);
+    add_common<8, 1><<<blocks, 32>>>(out.data());
+    added("add_common<8, 1>", 8);
+    add_common<32, 1><<<blocks, 32>>>(out.data());
+    added("add_common<32, 1>", 32);
+    add_common<1, 2><<<blocks, 32>>>(out.data());
+    added("add_common<1, 2>", 1);
+    add_common<1, 32><<<blocks, 32>>>(out.data());
+    added("add_common<1, 32>", 1);
     return verdict.exit_status();
 }
