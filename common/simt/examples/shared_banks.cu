@@ -99,14 +99,15 @@ __global__ void store_column(float* out) {
     out[blockIdx.x * 32 + t] = value;
 }
 
-/// Atomics to word t / kShare * kStride: lanes that meet in a word, or in a bank, follow
-/// one another.
+/// Atomics to word t / kShare * kStride: lanes that meet in a word, or in a bank,
+/// follow one another.
 template <int kShare, int kStride>
 __global__ void add_common(float* out) {
     __shared__ unsigned s[32 * kStride];
     const int t = threadIdx.x;
     const int word = t / kShare * kStride;
-    s[word] = 0;  // @add.clear
+    for (int i = t; i < 32 * kStride; i += 32)
+        s[i] = 0;  // @add.clear
     __syncthreads();
     atomicAdd(&s[word], t + 1u);  // @add.count
     __syncthreads();
