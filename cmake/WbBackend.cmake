@@ -5,6 +5,7 @@
 #     WERROR                    warnings are errors: for what we wrote, not the learner
 #     QUICK                     the simulator's compiler need not optimise much: for kernels
 #                               that are never run, or once
+#     CHECK safety|count        the simulator's checker watches them (its backend only)
 #     INCLUDES dir…             include directories besides those of common/
 
 # A fresh starter has parameters and constants that nothing uses yet.
@@ -48,7 +49,7 @@ else()
 endif()
 
 function(wb_kernels target)
-    cmake_parse_arguments(ARG "WERROR;QUICK" "" "INCLUDES" ${ARGN})
+    cmake_parse_arguments(ARG "WERROR;QUICK" "CHECK" "INCLUDES" ${ARGN})
     set(warnings ${WB_KERNEL_WARNINGS})
     if(ARG_WERROR)
         list(APPEND warnings -Werror)
@@ -58,7 +59,7 @@ function(wb_kernels target)
         ${CMAKE_SOURCE_DIR}/common/reference/include
         ${ARG_INCLUDES})
     if(WB_BACKEND STREQUAL "sim")
-        simt_objects(${target} ${ARG_UNPARSED_ARGUMENTS}
+        simt_objects(${target} ${ARG_UNPARSED_ARGUMENTS} CHECK ${ARG_CHECK}
             INCLUDES ${includes}
             OPTIONS ${warnings} $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_QUICK}>,-O1,-O2>>)
         return()

@@ -10,6 +10,9 @@
 #   day01_vector_add_unsolved         the starter as it was handed out
 #   day01_vector_add_mutant_<name>    a known-wrong kernel, which must be rejected
 #   day01_vector_add_bench[_learner]  the benchmark, of the ladder or of the learner
+#   day01_vector_add_checked[_solution]  the tests, with kernels that the simulator's
+#                                     checker watches: races, bounds, goals in counters
+#   day01_vector_add_xray[_solution]  the benchmark with such kernels, for ./learn xray
 # and all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
 # ….mutant.<name>, labelled with the day, the chapter, and learner or workbook.
 
@@ -39,6 +42,24 @@ endfunction()
 function(wb_test_program target tests kernels)
     add_executable(${target} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${tests}>)
     target_link_libraries(${target} PRIVATE ${kernels} wb_testing)
+endfunction()
+
+# What ./learn builds when it is asked for, in the simulator: the learner's file (or the
+# solution) with every memory access announced to the checker.
+function(wb_checked_programs id who source contract_dir)
+    set(suffix "")
+    if(who STREQUAL "solution")
+        set(suffix _solution)
+    endif()
+    set(kernels ${id}_checked${suffix}_kernels)
+    wb_kernels(${kernels} ${source} CHECK count INCLUDES ${contract_dir})
+    set_target_properties(${kernels} PROPERTIES EXCLUDE_FROM_ALL ON)
+    wb_test_program(${id}_checked${suffix} ${id}_tests ${kernels})
+    if(TARGET ${id}_bench_main)
+        add_executable(${id}_xray${suffix} EXCLUDE_FROM_ALL
+            $<TARGET_OBJECTS:${id}_bench_main> $<TARGET_OBJECTS:wb_bench_checked>)
+        target_link_libraries(${id}_xray${suffix} PRIVATE ${kernels} wb_bench)
+    endif()
 endfunction()
 
 function(wb_chapter path)
@@ -120,6 +141,12 @@ function(wb_chapter path)
             target_link_libraries(${program} PRIVATE ${id}_${who}_kernels wb_bench)
         endforeach()
         wb_add_to_workbook(${day} ${id}_bench)
+    endif()
+
+    if(WB_BACKEND STREQUAL "sim")
+        wb_checked_programs(${id} learner ${contract_dir}/${name}.cu
+            ${contract_dir})
+        wb_checked_programs(${id} solution ${solution} ${contract_dir})
     endif()
 endfunction()
 

@@ -91,7 +91,7 @@ fake_machine
 rm "$FAKE/c++" "$FAKE/g++"
 learn_there setup
 expect_status 2
-expect 'not installed yet: g++ catch2 libopenblas-dev'
+expect 'not installed yet: g++ catch2 libopenblas-dev nlohmann-json3-dev'
 learn_there doctor
 expect_status 1
 expect 'no C++ compiler'

@@ -53,6 +53,11 @@ doctor_tools() {
         else
             lacking blas "not found: ./learn setup installs libopenblas-dev"
         fi
+        if has_json "$compiler"; then
+            found json "nlohmann/json.hpp"
+        else
+            absent json "not found, needed by ./learn xray: ./learn setup installs it"
+        fi
     else
         lacking compiler "no C++ compiler: ./learn setup installs g++"
     fi

@@ -1,7 +1,7 @@
 # ./learn help, and what to say to a command that does not exist.
 # shellcheck shell=bash
 
-COMMANDS='check hint watch map reset solution bench setup doctor test dev verify-gpu help'
+COMMANDS='check hint watch map reset solution bench xray setup doctor test dev verify-gpu help'
 
 cmd_help() {
     case $1 in
@@ -19,6 +19,7 @@ cmd_help() {
             'After a pass (or with --reveal): where the solution is. --copy puts it into' \
             'your file; your version is kept in .learn/backup first.' ;;
         bench) help_one 'bench [CHAPTER]' 'Measures speed, on a GPU.' ;;
+        xray) help_xray ;;
         setup) help_one 'setup [--yes]' \
             'Installs the packages that are missing; asks first, unless --yes.' ;;
         doctor) help_one 'doctor' 'What was found, what is missing, what to do.' ;;
@@ -36,6 +37,19 @@ help_one() {
     say "Usage: ./learn $1"
     shift
     printf '  %s\n' "$@"
+}
+
+help_xray() {
+    help_one 'xray [CHAPTER | FILE.cu] [options] [-- ARGUMENTS]' \
+        'What the memory system would do for each line of your kernel, and what is' \
+        'unsafe in it, without a GPU. Also for any program of your own; ARGUMENTS are' \
+        'passed on to it. The report is written as a page, too.' \
+        '--solution     the rungs of the solution; --rung v3 only one of them' \
+        '--kernel NAME  only kernels whose name contains NAME' \
+        '--size TEXT    on the size that contains TEXT, as "n = 4096"' \
+        '--gpu MODEL    h100 (usual), a100, rtx4090 or t4: for the predicted time' \
+        '--seed N       another order of threads and blocks, the same for the same N' \
+        '--html FILE    where the page goes (build/xray/NAME.html)'
 }
 
 help_verify_gpu() {
@@ -57,6 +71,7 @@ Warpbook, a CUDA workbook.
   ./learn reset CHAPTER      start over; your version is kept
   ./learn solution [CHAPTER] after passing, or with --reveal
   ./learn bench [CHAPTER]    speed, on a GPU
+  ./learn xray [CHAPTER]     races and the cost of each line, without a GPU
 
   ./learn setup              install what is missing (asks first)
   ./learn doctor             what was found, what is missing

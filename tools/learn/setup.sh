@@ -44,7 +44,7 @@ install_packages() {
     if ! command -v apt-get >/dev/null; then
         fail "This system has no apt-get (it is not Debian or Ubuntu), so install" \
             "their equivalents by hand: a C++20 compiler, CMake >= $MINIMUM_CMAKE," \
-            "Ninja, Catch2, OpenBLAS."
+            "Ninja, Catch2, OpenBLAS, nlohmann-json."
         return
     fi
     if (($(id -u) != 0)); then

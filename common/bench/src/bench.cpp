@@ -1,4 +1,5 @@
 #include <wb/bench/bench.h>
+#include <wb/bench/sections.h>
 
 #include <cmath>
 #include <cstdio>
@@ -20,6 +21,8 @@ void print(const std::string& text) {
 }
 
 }  // namespace
+
+SectionHooks section_hooks;
 
 bool register_bench(Registered bench) {
     registry().push_back(std::move(bench));
@@ -47,14 +50,17 @@ std::vector<int64_t> Problem::sampled_indices(int64_t count) {
 }
 
 /// Runs once on poisoned outputs. Empty if all samples are right.
-std::string Problem::first_mistake(const Launch& launch) const {
+std::string Problem::first_mistake(const std::string& rung,
+                                   const Launch& launch) const {
     cudaStream_t stream = bench_.timer_.stream();
     for (const Check& check : checks_)
         check.poison();
     if (restore_) restore_(stream);
     CUDA_CHECK(cudaDeviceSynchronize());
+    if (section_hooks.begin != nullptr) section_hooks.begin(rung);
     launch(stream);
     CUDA_CHECK(cudaDeviceSynchronize());
+    if (section_hooks.end != nullptr) section_hooks.end();
     CUDA_CHECK(cudaGetLastError());
     for (const Check& check : checks_) {
         for (const auto& [index, expected] : check.samples) {
@@ -75,9 +81,28 @@ std::string Problem::first_mistake(const Launch& launch) const {
     return "";
 }
 
+/// One launch, under the name of its rung.
+void Problem::run_for_xray(const std::string& rung,
+                           const std::string& idea,
+                           const Launch& launch) {
+    if (bench_.xray_size_.empty()) {
+        if (spec_.size.find(bench_.options_.size) == std::string::npos) return;
+        bench_.xray_size_ = spec_.size;
+    }
+    if (bench_.xray_size_ != spec_.size) return;
+    const std::string mistake = first_mistake(rung, launch);
+    const bool compute = is_compute(spec_.ceiling);
+    bench_.rows_.push_back(Json::Object{{"name", rung},
+                                        {"idea", idea},
+                                        {"size", spec_.size},
+                                        {compute ? "flop" : "bytes", spec_.work},
+                                        {"mistake", mistake}});
+}
+
 void Problem::time(const std::string& rung,
                    const std::string& idea,
                    const Launch& launch) {
+    if (!bench_.options_.xray.empty()) return run_for_xray(rung, idea, launch);
     Row row{bench_.exercise_,
             rung,
             idea,
@@ -96,7 +121,7 @@ void Problem::time(const std::string& rung,
         throw std::logic_error(bench_.exercise_ +
                                ": a problem without expect() times anything");
     }
-    const std::string mistake = first_mistake(launch);
+    const std::string mistake = first_mistake(rung, launch);
     if (!mistake.empty()) {
         print("  " + rung + " is WRONG, and so not timed: " + mistake + "\n");
         ++bench_.wrong_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 
 namespace wb::bench {
 namespace {
@@ -54,6 +55,27 @@ int smoke_test(Options options) {
     return wrong == 0 ? 0 : 1;
 }
 
+/// For ./learn xray: every rung once, on one problem; writes what the contract needs.
+int run_for_xray(Options options) {
+    // The table's sizes are chosen for GPUs; the checker would need minutes for them.
+    if (options.sizes == Sizes::full) options.sizes = Sizes::small;
+    Timer timer(kMiB, Budget{1, 1, 0.0});
+    Ceilings ceilings(timer, kMiB);
+    Json::Array sections;
+    for (const auto& [exercise, function] : registered_benches()) {
+        Bench bench(exercise, options, true, timer, ceilings);
+        function(bench);
+        sections.insert(sections.end(), bench.rows().begin(), bench.rows().end());
+    }
+    if (sections.empty()) {
+        std::fprintf(stderr, "no problem has a size with '%s'\n", options.size.c_str());
+        return kWrongUsage;
+    }
+    std::ofstream file(options.xray);
+    file << Json(Json::Object{{"sections", sections}}).dump();
+    return file ? 0 : 1;
+}
+
 int measure(const Options& options, const Machine& machine) {
     Timer timer(std::max(2 * machine.l2_bytes + 16 * kMiB, 64 * kMiB),
                 Budget{20, 500, options.seconds});
@@ -98,6 +120,12 @@ int run(const std::vector<std::string>& arguments) {
     }
     if (options.list) return list();
     const Machine machine = describe_machine();
+    if (!options.xray.empty()) {
+        if (machine.simulated) return run_for_xray(options);
+        std::fputs("--xray counts in the simulator: build for it (--preset sim)\n",
+                   stderr);
+        return kWrongUsage;
+    }
     return machine.simulated ? smoke_test(options) : measure(options, machine);
 }
 

@@ -13,6 +13,8 @@ const char* const kUsage =
     "  --seconds S              time spent on each row, at least 20 samples (0.2)\n"
     "  --json FILE              merge the rows into FILE, by exercise, rung and size\n"
     "  --list                   what would be timed; needs no GPU\n"
+    "  --xray FILE              for ./learn xray: run every rung once, time nothing\n"
+    "  --size TEXT              with --xray: on the first size that contains TEXT\n"
     "  --help                   this text\n";
 
 namespace {
@@ -54,6 +56,10 @@ Options parse_options(const std::vector<std::string>& arguments) {
             options.seconds = parse_seconds(value());
         } else if (name == "--json") {
             options.json = value();
+        } else if (name == "--xray") {
+            options.xray = value();
+        } else if (name == "--size") {
+            options.size = value();
         } else if (name == "--list") {
             options.list = true;
         } else if (name == "--help" || name == "-h") {
@@ -61,6 +67,9 @@ Options parse_options(const std::vector<std::string>& arguments) {
         } else {
             throw std::invalid_argument("unknown option '" + name + "'; try --help");
         }
+    }
+    if (!options.size.empty() && options.xray.empty()) {
+        throw std::invalid_argument("--size goes with --xray; otherwise --sizes");
     }
     return options;
 }

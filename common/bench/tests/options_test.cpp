@@ -24,6 +24,9 @@ TEST_CASE("options: each of them") {
     CHECK(options.seconds == 1.5);
     CHECK(options.list);
     CHECK(parse_options({"--sizes", "tiny"}).sizes == Sizes::tiny);
+    const Options xray = parse_options({"--xray", "x.json", "--size", "n = 4096"});
+    CHECK(xray.xray == "x.json");
+    CHECK(xray.size == "n = 4096");
     CHECK(parse_options({"--help"}).help);
     CHECK(parse_options({"-h"}).help);
 }
@@ -31,6 +34,7 @@ TEST_CASE("options: each of them") {
 TEST_CASE("options: whatever is not understood is refused in a sentence") {
     CHECK_THROWS_WITH(parse_options({"--fast"}), contains("unknown option '--fast'"));
     CHECK_THROWS_WITH(parse_options({"full"}), contains("unknown option 'full'"));
+    CHECK_THROWS_WITH(parse_options({"--size", "n = 4"}), contains("goes with --xray"));
     CHECK_THROWS_WITH(parse_options({"--sizes"}), contains("--sizes needs a value"));
     CHECK_THROWS_WITH(parse_options({"--json", ""}), contains("--json needs a value"));
     CHECK_THROWS_WITH(parse_options({"--sizes", "big"}),

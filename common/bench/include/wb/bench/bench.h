@@ -88,7 +88,10 @@ class Problem {
         std::vector<Sample> samples;
     };
 
-    std::string first_mistake(const Launch& launch) const;
+    std::string first_mistake(const std::string& rung, const Launch& launch) const;
+    void run_for_xray(const std::string& rung,
+                      const std::string& idea,
+                      const Launch& launch);
 
     Bench& bench_;
     Spec spec_;
@@ -112,6 +115,11 @@ class Bench {
     std::vector<T> sizes(const std::vector<T>& tiny,
                          const std::vector<T>& small,
                          const std::vector<T>& full) const {
+        if (!options_.size.empty()) {  // one of them is the one that was asked for
+            std::vector<T> all = small;
+            all.insert(all.end(), tiny.begin(), tiny.end());
+            return all;
+        }
         if (options_.sizes == Sizes::tiny) return tiny;
         return options_.sizes == Sizes::small ? small : full;
     }
@@ -132,7 +140,7 @@ class Bench {
 
     Problem problem(Spec spec) { return Problem(*this, std::move(spec)); }
 
-    /// The rows so far, as JSON.
+    /// The rows so far, as JSON; for --xray, what each section has to do.
     const Json::Array& rows() const { return rows_; }
 
     /// How many implementations gave a wrong result.
@@ -148,6 +156,7 @@ class Bench {
     Ceilings& ceilings_;
     std::uint64_t seed_ = 0;
     Json::Array rows_;
+    std::string xray_size_;  ///< the one problem that --xray runs, once it is chosen
     int wrong_ = 0;
 };
 

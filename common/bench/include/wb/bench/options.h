@@ -20,6 +20,11 @@ struct Options {
     double seconds = 0.2;  ///< time spent on the samples of one row
     bool list = false;
     bool help = false;
+    /// Not to time anything, but to run each rung once, on one problem, for the
+    /// simulator's checker; what the contract needs is written to this file.
+    std::string xray;
+    std::string
+        size;  ///< with xray: the problem whose size has this text; "": the first
 };
 
 /// The text of --help.

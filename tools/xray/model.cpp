@@ -1,0 +1,130 @@
+#include "model.h"
+
+#include "words.h"
+
+#include <algorithm>
+
+namespace xray {
+namespace {
+
+constexpr double kSectorBytes = 32.0;
+constexpr double kL1SectorsPerClock = 4.0;
+
+/// Bytes read and written, in the way of the two cases of the DRAM term.
+struct Traffic {
+    double read;
+    double written;
+};
+
+double sectors_of(const Kernel& kernel, bool stores) {
+    double sum = 0;
+    for (const Access& access : kernel.accesses) {
+        if (access.space == "global" && (access.op == "store") == stores)
+            sum += access.sectors;
+    }
+    return sum;
+}
+
+Traffic dram_traffic(const Kernel& kernel, const Gpu& gpu, double scale) {
+    const Traffic touched{kernel.total("bytes_touched"),
+                          kernel.total("bytes_touched_written")};
+    const bool known = touched.read + touched.written > 0;
+    const bool fits = scale * (touched.read + touched.written) <= gpu.l2_bytes;
+    if (known && fits) return touched;
+    return {kSectorBytes * sectors_of(kernel, false),
+            kSectorBytes * sectors_of(kernel, true)};
+}
+
+/// The rate that fits the mixture of reads and writes.
+double dram_rate(const Traffic& traffic, const Gpu& gpu) {
+    const double total = traffic.read + traffic.written;
+    const double written = total > 0 ? traffic.written / total : 0;
+    if (written < 0.15) return gpu.read_rate;
+    if (written < 0.42) return gpu.mixed_rate;
+    return written < 0.85 ? gpu.copy_rate : gpu.write_rate;
+}
+
+/// How often the most wanted sector is updated, if all that is written is written by
+/// atomics, and evenly.
+double updates_of_one_sector(const Kernel& kernel) {
+    double updates = 0;
+    double sectors = 0;
+    for (const Access& access : kernel.accesses) {
+        if (access.op == "atomic" && access.space == "global") {
+            updates += access.lanes;
+            sectors += access.sectors;
+        }
+    }
+    const double distinct = kernel.total("bytes_touched_written") / kSectorBytes;
+    if (distinct <= 0 || sectors <= 0) return 0;
+    return updates / distinct;
+}
+
+double shared_wavefronts(const Kernel& kernel) {
+    double sum = 0;
+    for (const Access& access : kernel.accesses)
+        if (access.space == "shared") sum += access.wavefronts;
+    return sum;
+}
+
+}  // namespace
+
+double bytes_moved(const Kernel& kernel) {
+    return kSectorBytes * (sectors_of(kernel, false) + sectors_of(kernel, true));
+}
+
+std::string Prediction::bound() const {
+    if (terms.empty() || launch > terms.front().seconds) return "launch";
+    return terms.front().name;
+}
+
+Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop, double scale) {
+    Prediction result;
+    const auto add = [&](const char* name, double amount, double rate, auto reason) {
+        if (amount <= 0 || rate <= 0) return;
+        result.terms.push_back({name, reason(), amount / rate});
+    };
+    const auto rate_text = [](double bytes_per_second) {
+        return count_text(bytes_per_second * 1e-9) + " GB/s";
+    };
+    const double clocks = gpu.sms * gpu.clock_hz;
+
+    const Traffic traffic = dram_traffic(kernel, gpu, scale);
+    const double dram = scale * (traffic.read + traffic.written);
+    const double rate = dram_rate(traffic, gpu);
+    add("DRAM", dram, rate, [&] {
+        return bytes_text(dram) + " at " + rate_text(rate) +
+               (gpu.measured ? " (measured)" : " (data sheet x 0.92)");
+    });
+    const double moved = scale * bytes_moved(kernel);
+    add("L2", moved, gpu.l2_rate, [&] {
+        return bytes_text(moved) + " at " + rate_text(gpu.l2_rate);
+    });
+    add("L1", moved / kSectorBytes, kL1SectorsPerClock * clocks, [&] {
+        return count_text(moved / kSectorBytes) +
+               " sectors, 4 a clock and multiprocessor";
+    });
+    const double wavefronts = scale * shared_wavefronts(kernel);
+    add("shared memory", wavefronts, clocks, [&] {
+        return count_text(wavefronts) + " passes, 1 a clock and multiprocessor";
+    });
+    add("fp32", scale * flop, gpu.fp32, [&] {
+        return count_text(scale * flop) + " operations at " +
+               ratio_text(gpu.fp32 * 1e-12) + " TFLOP/s";
+    });
+    const double updates = scale * updates_of_one_sector(kernel);
+    if (gpu.atomic_interval > 0) {
+        add("atomics", updates, 1.0 / gpu.atomic_interval, [&] {
+            return count_text(updates) + " updates of one sector, one after another";
+        });
+    }
+    std::sort(result.terms.begin(),
+              result.terms.end(),
+              [](const Term& a, const Term& b) { return a.seconds > b.seconds; });
+    result.launch = gpu.launch * std::max(1.0, kernel.launches);
+    result.seconds =
+        result.launch + (result.terms.empty() ? 0 : result.terms[0].seconds);
+    return result;
+}
+
+}  // namespace xray
