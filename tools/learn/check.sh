@@ -65,6 +65,7 @@ check_many() {
 state_in_words() {
     case $G_STATE in
         unsolved) echo 'not solved yet' ;;
+        unsafe) echo "right, but $(unsafe_in_words | tr '[:upper:]' '[:lower:]')" ;;
         failing) echo "not right yet, $G_FAILED of $((G_PASSED + G_FAILED)) cases fail" ;;
         nocompile) echo 'does not compile' ;;
         skipped) echo 'not graded, this device cannot run it' ;;

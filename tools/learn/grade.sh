@@ -2,7 +2,7 @@
 # the G_ variables for report.sh.
 # shellcheck shell=bash
 
-G_STATE=''    # passed unsolved failing nocompile broken skipped notests
+G_STATE=''    # passed unsafe unsolved failing nocompile broken skipped notests
 G_PASSED=0    # cases that passed, failed, were skipped
 G_FAILED=0
 G_SKIPPED=0
@@ -30,8 +30,13 @@ grade() {
     else
         G_STATE=broken
     fi
+    G_SAFETY='' G_GOALS=''
+    if [[ $G_STATE == passed ]]; then
+        judge_safety "$1"
+        if [[ $G_SAFETY == unsafe ]]; then G_STATE=unsafe; fi
+    fi
     case $G_STATE in
-        passed | unsolved | failing | nocompile) progress_record_grade "$key" "$G_STATE" ;;
+        passed | unsafe | unsolved | failing | nocompile) progress_record_grade "$key" "$G_STATE" ;;
     esac
     [[ $G_STATE == passed ]]
 }

@@ -53,7 +53,7 @@ map_chapter() {
     if [[ $passed != - ]]; then
         mark=x words="passed $passed" colour=$GREEN
         if [[ $grade != passed ]]; then words+=', changed since: not passing now'; fi
-    elif [[ $grade == failing || $grade == nocompile ]]; then
+    elif [[ $grade == failing || $grade == unsafe || $grade == nocompile ]]; then
         mark=~ words='started' colour=$YELLOW
     fi
     case $hints in

@@ -2,9 +2,9 @@
 #
 #   day01.vector_add  passed  2026-11-21  2026-11-21  1
 #
-# that is: chapter, last grade (new, unsolved, failing, nocompile, passed), the day of
-# that grade, the day it first passed (or -), hints shown. Deleting the file or a line
-# only forgets; no learner's code is touched.
+# that is: chapter, last grade (new, unsolved, failing, unsafe, nocompile, passed), the
+# day of that grade, the day it first passed (or -), hints shown. Deleting the file or a
+# line only forgets; no learner's code is touched.
 # shellcheck shell=bash
 
 PROGRESS_DIR=.learn

@@ -9,6 +9,7 @@ REPORT_LINES=30
 report() {
     case $G_STATE in
         passed) report_passed "$1" ;;
+        unsafe) report_unsafe "$1" ;;
         unsolved) report_unsolved "$1" ;;
         failing) report_failing "$1" ;;
         nocompile) report_nocompile "$1" ;;
@@ -26,6 +27,7 @@ report_passed() {
     if ((G_SKIPPED > 0)); then
         say "  $(count_cases "$G_SKIPPED") skipped: this device cannot run them."
     fi
+    report_safety
     report_warnings
 }
 

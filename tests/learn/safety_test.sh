@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# After a pass: a right result that was luck, goals in counters, and that a file which
+# did not change is not judged twice.
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+make_checkout
+
+runs() { wc -l 2>/dev/null <checked-runs; }
+
+solve one 'return x + 1;'
+learn check one
+expect_status 0
+expect 'day01/01-one: PASSED'
+expect 'Checked: no race, no access out of bounds, no uninitialised read.'
+expect_not 'goal'
+check 'large cases and faults are left out' \
+    grep -q -F 'checked ~[large]~[fault]~[goal]' checked-runs
+check 'one run' test "$(runs)" -eq 1
+
+# Judged once.
+learn check one
+expect_status 0
+expect 'Checked: no race'
+check 'no second run' test "$(runs)" -eq 1
+
+# Right, but racy: the first report in full, and no pass.
+rm -r .learn
+solve one 'return x + 1; // racy'
+learn check one
+expect_status 1
+expect_first_line 'day01/01-one: RIGHT, BUT RACY'
+expect 'All 3 cases pass, but only because'
+# shellcheck disable=SC2016 # no command
+expect 'RACE (write after read) on shared `s_sum`'
+expect 'thread (32,0,0) writes at day01-basics/01-one/one.cu:4'
+expect_not 'write after write'
+expect '1 more below it'
+expect './learn xray one'
+check 'two runs' test "$(runs)" -eq 2
+check 'not recorded as passed' grep -q '^day01.one  unsafe  [^ ]*  -  ' .learn/progress
+learn check one
+expect_first_line 'RIGHT, BUT RACY'
+check 'still two runs' test "$(runs)" -eq 2
+learn check day01
+expect 'day01/01-one: right, but racy'
+
+# The day it first passed stays.
+solve one 'return x + 1;'
+learn check one
+expect_status 0
+check 'three runs' test "$(runs)" -eq 3
+
+# A missed goal does not take the pass away.
+solve one 'return x + 1; // strided'
+learn check one
+expect_status 0
+expect_first_line 'PASSED'
+expect 'Performance goal missed:'
+expect 'load in line 4: 32 sectors a request, at most 4'
+expect_not 'wb|'
+learn check one
+expect 'Performance goal missed:'
+
+# Switched off, and a chapter without such a program.
+rm -r .learn
+WB_SAFETY=0 learn check one
+expect_status 0
+expect_not 'Checked'
+solve plus_two 'return x + 2;'
+learn check plus_two
+expect_status 0
+expect_not 'Checked'
+expect_not 'Not checked'
+finish

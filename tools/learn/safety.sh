@@ -1,0 +1,134 @@
+# After the tests have passed in the simulator: the same tests once more, with every
+# memory access of the learner's kernels announced to the checker. A right result may be
+# luck; the checker says whether it was. Then the chapter's goals in counters.
+#
+# A file that was judged is not judged again until it changes: .learn/safety/KEY holds
+# the fingerprint of what was judged, and the output.
+# shellcheck shell=bash
+
+SAFETY_DIR=$PROGRESS_DIR/safety
+SAFETY_FOUND=86          # the checker's exit status when it has found something
+SAFETY_TIME_LIMIT=120    # seconds
+
+G_SAFETY=''      # safe, unsafe, or why it is not known: unbuilt, slow, broken
+G_SAFETY_LOG=''  # what the checked tests printed
+G_GOALS=''       # what the learner reads about goals that were missed
+
+# judge_safety I: for a chapter that has just passed. WB_SAFETY=0 leaves it out.
+judge_safety() {
+    local key target fingerprint
+    G_SAFETY='' G_GOALS=''
+    if [[ $PRESET != sim* || ${WB_SAFETY:-1} == 0 ]]; then return; fi
+    key=$(chapter_key "$1")
+    target=$(chapter_target "$1")_checked
+    G_SAFETY_LOG=$SAFETY_DIR/$key.log
+    fingerprint=$(safety_fingerprint "$1")
+    mkdir -p "$SAFETY_DIR" || return
+    if [[ -f $SAFETY_DIR/$key ]]; then
+        local known result
+        read -r known result <"$SAFETY_DIR/$key"
+        if [[ $known == "$fingerprint" ]]; then
+            G_SAFETY=$result
+            G_GOALS=$(missed_goals)
+            return
+        fi
+    fi
+    run_checked "$target"
+    if [[ $G_SAFETY == safe || $G_SAFETY == unsafe ]]; then
+        printf '%s %s\n' "$fingerprint" "$G_SAFETY" >"$SAFETY_DIR/$key"
+    fi
+    G_GOALS=$(missed_goals)
+}
+
+# safety_fingerprint I: of everything of the chapter that a verdict depends on.
+safety_fingerprint() {
+    local folder=${CHAPTER_PATH[$1]}
+    cat "$folder"/*.cu "$folder"/*.h "tests/$folder"/*.cpp 2>/dev/null | cksum | tr ' ' -
+}
+
+# run_checked TARGET: builds the checked program and runs it; sets G_SAFETY.
+run_checked() {
+    local program status
+    if ! build_targets "$1"; then
+        if ! grep -q 'unknown target' "$BUILD_LOG"; then G_SAFETY=unbuilt; fi
+        return
+    fi
+    program=$(find_program "$1" 2>/dev/null) || {
+        G_SAFETY=unbuilt
+        return
+    }
+    if [[ -t 1 ]]; then printf '%s  checking for races ...%s' "$DIM" "$PLAIN"; fi
+    run_logged "$G_SAFETY_LOG" env SIMT_CHECK_TABLE=0 timeout "$SAFETY_TIME_LIMIT" \
+        "$program" '~[large]~[fault]~[goal]'
+    status=$?
+    if [[ -t 1 ]]; then printf '\r%*s\r' 40 ''; fi
+    case $status in
+        0 | 4) G_SAFETY=safe ;;
+        "$SAFETY_FOUND") G_SAFETY=unsafe ;;
+        124) G_SAFETY=slow ;;
+        *) G_SAFETY=broken ;;
+    esac
+    if [[ $G_SAFETY == safe ]]; then run_goals "$program"; fi
+}
+
+# run_goals PROGRAM: the test cases tagged [goal], if there are any. Their failure is no
+# failure of the chapter.
+run_goals() {
+    show_command "$1" '[goal]'
+    SIMT_CHECK_TABLE=0 timeout "$SAFETY_TIME_LIMIT" "$1" '[goal]' >>"$G_SAFETY_LOG" 2>&1
+}
+
+# missed_goals: the lines of the log about them.
+missed_goals() {
+    if [[ $G_SAFETY == safe && -f $G_SAFETY_LOG ]]; then
+        sed -n 's/^ *wb| performance goal: //p' "$G_SAFETY_LOG" | relative_paths
+    fi
+}
+
+# first_finding: the first report in the log, with the lines that belong to it.
+first_finding() {
+    awk '
+        /^==SIMT== / { if (on) exit; on = 1; sub(/^==SIMT== /, ""); print; next }
+        on && /^[ \t]/ { print; next }
+        on { exit }' "$G_SAFETY_LOG" | relative_paths
+}
+
+# finding_count: how many different reports there are.
+finding_count() { grep -c '^==SIMT== ' "$G_SAFETY_LOG"; }
+
+# unsafe_in_words: "RACY" or "NOT SAFE", by the first report.
+unsafe_in_words() {
+    if [[ $(first_finding) == RACE* ]]; then echo RACY; else echo 'NOT SAFE'; fi
+}
+
+# report_unsafe I: the tests pass, but by luck.
+report_unsafe() {
+    local more
+    verdict "$1" "$YELLOW" "RIGHT, BUT $(unsafe_in_words)"
+    say
+    say "  All $(count_cases "$G_PASSED") pass, but only because the threads happened to" \
+        "run in an order that hides this mistake:"
+    say
+    first_finding | indent
+    say
+    more=$(($(finding_count) - 1))
+    if ((more > 0)); then say "  $more more below it ($G_SAFETY_LOG)."; fi
+    next_step Edit "${CHAPTER_FILE[$1]}"
+    next_step See "./learn xray ${CHAPTER_NAME[$1]}"
+    next_step Check "./learn check ${CHAPTER_NAME[$1]}"
+}
+
+# report_safety: below a pass.
+report_safety() {
+    case $G_SAFETY in
+        safe) say "  Checked: no race, no access out of bounds, no uninitialised read." ;;
+        slow) note "  Not checked for races: that took more than $SAFETY_TIME_LIMIT" \
+            "seconds." ;;
+        unbuilt | broken) note "  Not checked for races: the checked program could not be" \
+            "built or run (./learn -v check shows why)." ;;
+    esac
+    if [[ -n $G_GOALS ]]; then
+        say "  ${YELLOW}Performance goal missed:$PLAIN"
+        indent <<<"$G_GOALS"
+    fi
+}
