@@ -1,10 +1,13 @@
 """ncu_lines.py REPORT.ncu-rep…: what each machine instruction cost, as a table.
 
 One row an instruction and launch, tab-separated: program, launch, kernel, file, line,
-SASS, and the counters that Nsight Compute keeps by instruction. ncu_truth.sh runs it on
-the machine that has Nsight Compute, whose Python module ncu_report it needs.
+the marker at its end (// @name), SASS, and the counters that Nsight Compute keeps by
+instruction. ncu_truth.sh runs it on the machine that has Nsight Compute, whose Python
+module ncu_report it needs.
 """
+import functools
 import os
+import re
 import sys
 
 import ncu_report
@@ -33,15 +36,28 @@ def counts(action, name):
     }
 
 
+@functools.cache
+def markers(path):
+    """The names that lines of a source file are marked with, by number."""
+    with open(path, encoding="utf-8") as source:
+        found = (re.search(r"// @(\S+)", line) for line in source)
+        return {i: match[1] for i, match in enumerate(found, 1) if match}
+
+
+def place_of(action, address):
+    """File, line and marker of an instruction."""
+    source = action.source_info(address)
+    if source is None:
+        return ["-", 0, "-"]
+    path, line = source.file_name(), source.line()
+    marker = markers(path).get(line, "-") if os.path.exists(path) else "-"
+    return [os.path.basename(path), line, marker]
+
+
 def write_launch(program, number, action):
     columns = [counts(action, name) for name in COUNTERS]
     for address in sorted(columns[0]):
-        source = action.source_info(address)
-        place = (
-            [os.path.basename(source.file_name()), source.line()]
-            if source is not None
-            else ["-", 0]
-        )
+        place = place_of(action, address)
         sass = " ".join(action.sass_by_pc(address).split())
         values = [column.get(address, 0) for column in columns]
         row = [program, number, action.name(action.NameBase_DEMANGLED), *place, sass]
@@ -49,7 +65,7 @@ def write_launch(program, number, action):
 
 
 def main(reports):
-    header = ["program", "launch", "kernel", "file", "line", "sass"]
+    header = ["program", "launch", "kernel", "file", "line", "marker", "sass"]
     print(*header, *COUNTERS, sep="\t")
     for path in reports:
         program = os.path.basename(path).removesuffix(".ncu-rep")

@@ -58,28 +58,12 @@ for op in ld st red atom; do
         "l1tex__t_sectors_pipe_lsu_mem_global_op_$op.sum"
         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_$op.sum"
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_$op.sum"
-        "smsp__inst_executed_op_global_$op.sum"
-        "smsp__inst_executed_op_shared_$op.sum"
-        "smsp__sass_inst_executed_op_global_$op.sum"
-        "smsp__sass_inst_executed_op_shared_$op.sum"
-        "lts__t_sectors_op_$op.sum")
+        "smsp__sass_inst_executed_op_shared_$op.sum")
 done
 wanted+=(
-    smsp__inst_executed_op_shared_atom_dot_alu.sum
-    smsp__inst_executed_op_shared_atom_dot_cas.sum
-    l1tex__data_pipe_lsu_wavefronts_mem_shared.sum
-    l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum
-    smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared.sum
-    smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
-    smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum
-    smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum
-    smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
     smsp__thread_inst_executed_per_inst_executed.ratio
-    smsp__thread_inst_executed_pred_on_per_inst_executed.ratio
     smsp__sass_average_branch_targets_threads_uniform.pct
-    smsp__sass_branch_targets.sum smsp__sass_branch_targets_threads_divergent.sum
     smsp__inst_executed.sum smsp__warps_launched.sum
-    smsp__inst_executed_op_shfl.sum smsp__inst_executed_pipe_uniform.sum
     smsp__sass_thread_inst_executed_op_fadd_pred_on.sum
     smsp__sass_thread_inst_executed_op_fmul_pred_on.sum
     smsp__sass_thread_inst_executed_op_ffma_pred_on.sum
@@ -111,7 +95,7 @@ for program in "${programs[@]}"; do
     say "profile $program"
     profile "$program" "$out/ncu.csv" "$work/$program" -- --import-source yes \
         --section SourceCounters --section LaunchStats --section Occupancy \
-        --section MemoryWorkloadAnalysis_Tables --metrics "$metrics"
+        --metrics "$metrics"
 done
 
 say "instructions"

@@ -19,8 +19,7 @@ __global__ void reduce_divergent(const float* in, float* out) {
     __syncthreads();
     for (int step = 1; step < kThreads; step *= 2) {
         if (t % (2 * step) == 0) {
-            const float other = s[t + step];  // @divergent.other
-            s[t] += other;                    // @divergent.add
+            s[t] += s[t + step];  // @divergent.add
         }
         __syncthreads();
     }
@@ -28,8 +27,8 @@ __global__ void reduce_divergent(const float* in, float* out) {
 }
 
 /// The first threads add, so that whole warps drop out: 4, 2, 1, 1, 1, 1, 1, 1
-/// requests. But their words are 2, 4, 8… apart and meet in the same banks: 2, 4, 8, 8, 8,
-/// 4, 2, 1 ways. 12 requests, and again 47 wavefronts: nothing is won.
+/// requests. But their words are 2, 4, 8… apart and meet in the same banks: 2, 4, 8, 8,
+/// 8, 4, 2, 1 ways. 12 requests, and again 47 wavefronts: nothing is won.
 __global__ void reduce_conflicts(const float* in, float* out) {
     __shared__ float s[kThreads];
     const int t = threadIdx.x;
@@ -38,8 +37,7 @@ __global__ void reduce_conflicts(const float* in, float* out) {
     for (int step = 1; step < kThreads; step *= 2) {
         const int i = 2 * step * t;
         if (i < kThreads) {
-            const float other = s[i + step];  // @conflicts.other
-            s[i] += other;                    // @conflicts.add
+            s[i] += s[i + step];  // @conflicts.add
         }
         __syncthreads();
     }
@@ -55,8 +53,7 @@ __global__ void reduce_sequential(const float* in, float* out) {
     __syncthreads();
     for (int step = kThreads / 2; step > 0; step /= 2) {
         if (t < step) {
-            const float other = s[t + step];  // @sequential.other
-            s[t] += other;                    // @sequential.add
+            s[t] += s[t + step];  // @sequential.add
         }
         __syncthreads();
     }

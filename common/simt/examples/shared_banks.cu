@@ -74,15 +74,17 @@ __global__ void load_float4_strided(float4* out) {
     out[blockIdx.x * 32 + t] = value;
 }
 
-/// Wide words that several lanes want: lane t reads word t % kPeriod / kShare, so that
-/// lanes kPeriod apart want the same word, and so do kShare neighbours.
-template <class T, int kPeriod, int kShare>
-__global__ void load_common(T* out) {
+/// Lanes t and t ^ kApart want the same word of 8 or 16 bytes. Half as many words are
+/// wanted, but that helps only if the lanes are 1 or 2 apart: then 8-byte words are
+/// served to the whole warp at a time, else to half of it; 16-byte words to half the
+/// warp, else to a quarter.
+template <class T, int kApart>
+__global__ void load_pairs(T* out) {
     __shared__ T s[32];
     const int t = threadIdx.x;
-    s[t] = out[blockIdx.x * 32 + t];  // @common.fill
+    s[t] = out[blockIdx.x * 32 + t];  // @pairs.fill
     __syncthreads();
-    const T value = s[t % kPeriod / kShare];  // @common.get
+    const T value = s[t & ~kApart];  // @pairs.get
     out[blockIdx.x * 32 + t] = value;
 }
 
@@ -163,38 +165,36 @@ int main(int argc, char** argv) {
     const std::vector<float> numbers = example::numbers(blank.size());
     float2* const out2 = reinterpret_cast<float2*>(out.data());
     float4* const out4 = reinterpret_cast<float4*>(out.data());
-    const auto common = [&](const char* kernel, int width, int period, int share) {
+    const auto paired = [&](const char* kernel, int width, int apart) {
         std::vector<float> want(numbers);
         for (int i = 0; i < blocks * 32 * width; ++i) {
-            const int warp = i / (32 * width), lane = i / width % 32;
-            want[i] = numbers[(warp * 32 + lane % period / share) * width + i % width];
+            const int lane = i / width % 32;
+            want[i] = numbers[i - (lane - (lane & ~apart)) * width];
         }
         verdict.compare(kernel, out.download(), want);
         out.upload(numbers);
     };
     out.upload(numbers);
-    load_common<float2, 16, 1><<<blocks, 32>>>(out2);
-    common("load_common<float2, 16, 1>", 2, 16, 1);
-    load_common<float2, 32, 2><<<blocks, 32>>>(out2);
-    common("load_common<float2, 32, 2>", 2, 32, 2);
-    load_common<float2, 32, 16><<<blocks, 32>>>(out2);
-    common("load_common<float2, 32, 16>", 2, 32, 16);
-    load_common<float2, 8, 1><<<blocks, 32>>>(out2);
-    common("load_common<float2, 8, 1>", 2, 8, 1);
-    load_common<float4, 16, 1><<<blocks, 32>>>(out4);
-    common("load_common<float4, 16, 1>", 4, 16, 1);
-    load_common<float4, 8, 1><<<blocks, 32>>>(out4);
-    common("load_common<float4, 8, 1>", 4, 8, 1);
-    load_common<float4, 4, 1><<<blocks, 32>>>(out4);
-    common("load_common<float4, 4, 1>", 4, 4, 1);
-    load_common<float4, 32, 2><<<blocks, 32>>>(out4);
-    common("load_common<float4, 32, 2>", 4, 32, 2);
-    load_common<float4, 32, 4><<<blocks, 32>>>(out4);
-    common("load_common<float4, 32, 4>", 4, 32, 4);
-    load_common<float4, 32, 8><<<blocks, 32>>>(out4);
-    common("load_common<float4, 32, 8>", 4, 32, 8);
-    load_common<float4, 32, 32><<<blocks, 32>>>(out4);
-    common("load_common<float4, 32, 32>", 4, 32, 32);
+    load_pairs<float2, 1><<<blocks, 32>>>(out2);
+    paired("load_pairs<float2, 1>", 2, 1);
+    load_pairs<float2, 2><<<blocks, 32>>>(out2);
+    paired("load_pairs<float2, 2>", 2, 2);
+    load_pairs<float2, 4><<<blocks, 32>>>(out2);
+    paired("load_pairs<float2, 4>", 2, 4);
+    load_pairs<float2, 8><<<blocks, 32>>>(out2);
+    paired("load_pairs<float2, 8>", 2, 8);
+    load_pairs<float2, 16><<<blocks, 32>>>(out2);
+    paired("load_pairs<float2, 16>", 2, 16);
+    load_pairs<float4, 1><<<blocks, 32>>>(out4);
+    paired("load_pairs<float4, 1>", 4, 1);
+    load_pairs<float4, 2><<<blocks, 32>>>(out4);
+    paired("load_pairs<float4, 2>", 4, 2);
+    load_pairs<float4, 4><<<blocks, 32>>>(out4);
+    paired("load_pairs<float4, 4>", 4, 4);
+    load_pairs<float4, 8><<<blocks, 32>>>(out4);
+    paired("load_pairs<float4, 8>", 4, 8);
+    load_pairs<float4, 16><<<blocks, 32>>>(out4);
+    paired("load_pairs<float4, 16>", 4, 16);
     out.upload(blank);
 
     store_column<32><<<blocks, 32>>>(out.data());
