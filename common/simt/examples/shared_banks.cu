@@ -74,17 +74,17 @@ __global__ void load_float4_strided(float4* out) {
     out[blockIdx.x * 32 + t] = value;
 }
 
-/// Lanes t and t ^ kApart want the same word of 8 or 16 bytes. Half as many words are
-/// wanted, but that helps only if the lanes are 1 or 2 apart: then 8-byte words are
-/// served to the whole warp at a time, else to half of it; 16-byte words to half the
-/// warp, else to a quarter.
+/// Lanes kApart apart want the same one of 16 neighbouring words of 8 or 16 bytes. That
+/// these are half as many helps only if the lanes are 1 or 2 apart: then 8-byte words
+/// are served to the whole warp at a time, else to half of it; 16-byte words to half
+/// the warp, else to a quarter.
 template <class T, int kApart>
 __global__ void load_pairs(T* out) {
     __shared__ T s[32];
     const int t = threadIdx.x;
     s[t] = out[blockIdx.x * 32 + t];  // @pairs.fill
     __syncthreads();
-    const T value = s[t & ~kApart];  // @pairs.get
+    const T value = s[t / (2 * kApart) * kApart + t % kApart];  // @pairs.get
     out[blockIdx.x * 32 + t] = value;
 }
 
@@ -169,7 +169,8 @@ int main(int argc, char** argv) {
         std::vector<float> want(numbers);
         for (int i = 0; i < blocks * 32 * width; ++i) {
             const int lane = i / width % 32;
-            want[i] = numbers[i - (lane - (lane & ~apart)) * width];
+            const int word = lane / (2 * apart) * apart + lane % apart;
+            want[i] = numbers[i + (word - lane) * width];
         }
         verdict.compare(kernel, out.download(), want);
         out.upload(numbers);

@@ -25,14 +25,20 @@ std::optional<double> number(std::string text) {
     return std::stod(text);
 }
 
-/// What kind of access a machine instruction is; nothing if it is none of these.
-std::optional<std::pair<std::string, std::string>> access_of(const std::string& sass) {
-    // "@!P0 LDG.E R2, desc[UR4][R2.64]" is an LDG.E.
+/// An access that a machine instruction makes.
+struct Instruction {
+    std::string op;
+    std::string space;
+    bool wide = false;  // more than 4 bytes a lane
+};
+
+/// Nothing if it accesses neither global nor shared memory.
+std::optional<Instruction> parse_sass(const std::string& sass) {
+    // "@!P0 LDG.E.64 R2, desc[UR4][R2.64]" is an LDG.E.64.
     size_t start = 0;
     if (sass[0] == '@') start = sass.find(' ') + 1;
-    const std::string opcode =
-        sass.substr(start, sass.find_first_of(" .", start) - start);
-    static const std::map<std::string, std::pair<std::string, std::string>> kinds = {
+    const std::string opcode = sass.substr(start, sass.find(' ', start) - start);
+    static const std::map<std::string, Instruction> kinds = {
         {"LDG", {"load", "global"}},
         {"STG", {"store", "global"}},
         {"RED", {"atomic", "global"}},
@@ -42,9 +48,46 @@ std::optional<std::pair<std::string, std::string>> access_of(const std::string& 
         {"STS", {"store", "shared"}},
         {"ATOMS", {"atomic", "shared"}},
     };
-    const auto found = kinds.find(opcode);
+    const auto found = kinds.find(opcode.substr(0, opcode.find('.')));
     if (found == kinds.end()) return {};
-    return found->second;
+    Instruction instruction = found->second;
+    instruction.wide = opcode.find(".64") != std::string::npos ||
+                       opcode.find(".128") != std::string::npos;
+    return instruction;
+}
+
+/// A table whose first row names its columns.
+class Columns {
+ public:
+    explicit Columns(const Row& header) {
+        for (size_t i = 0; i < header.size(); ++i)
+            index_[header[i]] = i;
+    }
+    std::string text(const Row& row, const char* name) const {
+        return row.at(index_.at(name));
+    }
+    double number(const Row& row, const char* name) const {
+        return std::stod(text(row, name));
+    }
+
+ private:
+    std::map<std::string, size_t> index_;
+};
+
+/// Cost of one instruction.
+Cost cost_of(const Instruction& instruction, const Columns& columns, const Row& row) {
+    Cost cost;
+    cost.requests = columns.number(row, "inst_executed");
+    if (instruction.space == "global") {
+        cost.cost = columns.number(row, "memory_l2_theoretical_sectors_global");
+        return cost;
+    }
+    cost.cost = columns.number(row, "memory_l1_wavefronts_shared");
+    // Also counts as executed where a predicate has switched off the whole warp. What
+    // reaches memory takes at least one wavefront, and with 4 bytes exactly one ideally.
+    if (!instruction.wide)
+        cost.requests = columns.number(row, "memory_l1_wavefronts_shared_ideal");
+    return cost;
 }
 
 }  // namespace
@@ -103,41 +146,35 @@ Costs read_simulator(const std::string& path) {
     return costs;
 }
 
-Costs read_ncu_lines(const std::string& path, const std::string& program) {
+Costs read_ncu_lines(const std::string& path,
+                     const std::string& program,
+                     const std::string& source) {
     const std::vector<Row> rows = read_tabs(path);
     if (rows.empty()) throw std::runtime_error(path + " is empty");
-    std::map<std::string, size_t> column;
-    for (size_t i = 0; i < rows[0].size(); ++i)
-        column[rows[0][i]] = i;
-    const auto text = [&](const Row& row, const char* name) {
-        return row.at(column.at(name));
-    };
+    const Columns columns(rows[0]);
+    const auto markers = find_markers(read_lines(source));
 
     Costs costs;
     std::map<std::pair<std::string, int>, std::pair<double, double>> lanes;
     for (size_t i = 1; i < rows.size(); ++i) {
         const Row& row = rows[i];
-        if (text(row, "program") != program || text(row, "file") != program + ".cu")
-            continue;
-        const std::string kernel = launch_name(text(row, "kernel"));
-        const int line = std::stoi(text(row, "line"));
-        const double executed = std::stod(text(row, "inst_executed"));
-        auto& [threads, instructions] = lanes[{kernel, line}];
-        threads += std::stod(text(row, "thread_inst_executed"));
-        instructions += executed;
-        const auto access = access_of(text(row, "sass"));
-        if (!access) continue;
-        const auto& [op, space] = *access;
-        Cost& cost = costs[{kernel, line, op, space}];
-        cost.requests += executed;
-        cost.cost +=
-            std::stod(text(row,
-                           space == "shared" ? "memory_l1_wavefronts_shared"
-                                             : "memory_l2_theoretical_sectors_global"));
+        if (columns.text(row, "program") != program) continue;
+        const std::string kernel = launch_name(columns.text(row, "kernel"));
+        const auto marker = markers.find(columns.text(row, "marker"));
+        const int line = marker == markers.end() ? 0 : marker->second;
+        auto& [instructions, threads] = lanes[{kernel, line}];
+        instructions += columns.number(row, "inst_executed");
+        threads += columns.number(row, "thread_inst_executed");
+        const auto instruction = parse_sass(columns.text(row, "sass"));
+        if (!instruction) continue;
+        const Cost one = cost_of(*instruction, columns, row);
+        Cost& cost = costs[{kernel, line, instruction->op, instruction->space}];
+        cost.requests += one.requests;
+        cost.cost += one.cost;
     }
     for (const auto& [place, sums] : lanes)
-        costs[{place.first, place.second, "lanes", "-"}] = {sums.second,
-                                                            sums.first / sums.second};
+        costs[{place.first, place.second, "lanes", "-"}] = {sums.first,
+                                                            sums.second / sums.first};
     return costs;
 }
 

@@ -53,8 +53,13 @@ std::vector<Expected> read_expected(const std::string& table,
 /// What the simulator counted: the file that SIMT_CHECK_JSON names.
 Costs read_simulator(const std::string& path);
 
-/// What Nsight Compute counted for each line of a program: ncu_lines.tsv.
-Costs read_ncu_lines(const std::string& path, const std::string& program);
+/// What Nsight Compute counted for each line of a program with a marker, and together
+/// for those without, as line 0: ncu_lines.tsv.
+///
+/// @param source  the program as it is now; its lines may have moved meanwhile
+Costs read_ncu_lines(const std::string& path,
+                     const std::string& program,
+                     const std::string& source);
 
 /// The name of a kernel as it stands at its launch: from "void k<(int)2>(float *, int)"
 /// the text "k<2>".

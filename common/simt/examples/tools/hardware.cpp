@@ -60,10 +60,11 @@ const std::vector<Counter>& compared_counters() {
          "atomic",
          "global",
          false},
-        {{"smsp__inst_executed_op_shared_ld.sum"}, "load", "shared", true},
+        {{"smsp__sass_inst_executed_op_shared_ld.sum"}, "load", "shared", true},
         {{shared + "ld.sum"}, "load", "shared", false},
-        {{"smsp__inst_executed_op_shared_st.sum"}, "store", "shared", true},
+        {{"smsp__sass_inst_executed_op_shared_st.sum"}, "store", "shared", true},
         {{shared + "st.sum"}, "store", "shared", false},
+        {{"smsp__sass_inst_executed_op_shared_atom.sum"}, "atomic", "shared", true},
         {{shared + "atom.sum"}, "atomic", "shared", false},
     };
     return counters;
