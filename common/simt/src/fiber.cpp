@@ -116,10 +116,7 @@ bool FiberPool::grow() {
 }
 
 void FiberPool::prepare(Fiber* fiber) const {
-    // Equally aligned stack tops would share the same few cache sets, which doubles the
-    // cost of a switch between many fibers.
-    const size_t stagger = fiber->number % 16 * 256;
-    const auto top = reinterpret_cast<uintptr_t>(fiber->low + fiber->size - stagger);
+    const auto top = reinterpret_cast<uintptr_t>(fiber->top());
     auto** p = reinterpret_cast<void**>(top & ~uintptr_t{15});
 #if defined(__x86_64__)
     *--p =

@@ -81,11 +81,12 @@ class Lines {
 
 /// The simulator's directory, from the name under which this file was compiled.
 const std::string& root() {
-    static const std::string path = std::filesystem::path(__FILE__)
-                                        .parent_path()
-                                        .parent_path()
-                                        .parent_path()
-                                        .lexically_normal();
+    // Never destroyed: reports are written while the program exits.
+    static const auto& path = *new std::string(std::filesystem::path(__FILE__)
+                                                   .parent_path()
+                                                   .parent_path()
+                                                   .parent_path()
+                                                   .lexically_normal());
     return path;
 }
 

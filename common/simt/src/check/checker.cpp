@@ -1,5 +1,7 @@
 #include "checker.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "../memory.h"
@@ -7,6 +9,8 @@
 #include "../options.h"
 #include "access.h"
 #include "count/count.h"
+#include "count/output.h"
+#include "findings.h"
 #include "sites.h"
 
 extern "C" char __executable_start, _end;  // of the program, from the linker
@@ -66,12 +70,19 @@ Checker& checker() {
     return *instance;
 }
 
+/// The last thing a program does. Its exit status tells of findings.
+void finish() {
+    write_output();
+    if (const int status = conclude_findings()) _exit(status);
+}
+
 /// The checker watches from the program's start: allocations may come before main.
 [[gnu::constructor(101)]] void start() {
     const char* count = std::getenv("SIMT_CHECK_COUNT");
     counting = !count || *count != '0';
     detail::options().workers = 1;  // its state is not shared among OS threads
     detail::observer = &checker();
+    std::atexit(finish);  // first registered, thus last called
 }
 
 }  // namespace

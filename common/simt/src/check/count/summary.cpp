@@ -1,0 +1,136 @@
+#include "summary.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "../addr2line.h"
+#include "../sites.h"
+
+namespace simt::check {
+namespace {
+
+std::vector<LineSummary> lines_of(const Kernel& kernel) {
+    std::map<std::tuple<std::string, int, What, Space, unsigned>, Cost> sums;
+    for (const Kernel::Row& row : kernel.rows()) {
+        const Point& p = point(row.point);
+        if (p.what == What::block) continue;
+        const Place& place = site(p.site).place;
+        sums[{place.file, place.line, p.what, p.space, p.bytes}].add(row.cost);
+    }
+    std::vector<LineSummary> lines;
+    for (const auto& [key, cost] : sums) {
+        const auto& [file, line, what, space, bytes] = key;
+        lines.push_back({file, line, what, space, bytes, cost});
+    }
+    return lines;
+}
+
+std::vector<BranchSummary> branches_of(const Kernel& kernel) {
+    struct Sum {
+        std::set<uintptr_t> blocks;
+        Cost cost;
+    };
+    std::map<std::pair<std::string, int>, Sum> sums;
+    for (const Kernel::Row& row : kernel.rows()) {
+        const Point& p = point(row.point);
+        if (p.what != What::block) continue;
+        const Place place = user_place_of(p.pc, nullptr);
+        if (place.line == 0) continue;
+        Sum& sum = sums[{place.file, place.line}];
+        sum.blocks.insert(p.pc);
+        sum.cost.add(row.cost);
+    }
+    std::vector<BranchSummary> branches;
+    for (const auto& [place, sum] : sums)
+        branches.push_back({place.first,
+                            place.second,
+                            static_cast<unsigned>(sum.blocks.size()),
+                            sum.cost.requests,
+                            sum.cost.lanes});
+    return branches;
+}
+
+Cost* total_of(Totals& totals, What what, Space space) {
+    if (space == Space::constant) return nullptr;
+    const bool shared = space == Space::shared;
+    switch (what) {
+        case What::load:
+            return shared ? &totals.shared_load : &totals.global_load;
+        case What::store:
+            return shared ? &totals.shared_store : &totals.global_store;
+        case What::atomic:
+            return shared ? &totals.shared_atomic : &totals.global_atomic;
+        case What::async:
+            return shared ? &totals.async_shared : &totals.async;
+        case What::block:
+            break;
+    }
+    return nullptr;
+}
+
+Totals totals_of(const Kernel& kernel, const std::vector<LineSummary>& lines) {
+    Totals totals;
+    for (const LineSummary& line : lines) {
+        if (Cost* total = total_of(totals, line.what, line.space))
+            total->add(line.cost);
+        if (line.space != Space::global) continue;
+        totals.bytes_requested += line.cost.lanes * line.bytes;
+        totals.bytes_moved += line.cost.sectors * 32;
+    }
+    for (const auto& [place, count] : kernel.barriers())
+        if (place.op != "__syncwarp") totals.barriers += count;
+    return totals;
+}
+
+std::string file_of(const Kernel& kernel, const std::vector<LineSummary>& lines) {
+    if (kernel.address)
+        for (const std::string& place :
+             lines_at(reinterpret_cast<uintptr_t>(kernel.address))) {
+            const std::string file = place.substr(0, place.rfind(':'));
+            if (is_users(file)) return file;
+        }
+    return lines.empty() ? "" : lines.front().file;
+}
+
+}  // namespace
+
+KernelSummary summary_of(const Kernel& kernel) {
+    KernelSummary summary;
+    summary.kernel = &kernel;
+    summary.lines = lines_of(kernel);
+    summary.branches = branches_of(kernel);
+    summary.totals = totals_of(kernel, summary.lines);
+    summary.file = file_of(kernel, summary.lines);
+    return summary;
+}
+
+const char* name_of(What what) {
+    switch (what) {
+        case What::load:
+            return "load";
+        case What::store:
+            return "store";
+        case What::atomic:
+            return "atomic";
+        case What::async:
+            return "async";
+        case What::block:
+            break;
+    }
+    return "";
+}
+
+const char* name_of(Space space) {
+    switch (space) {
+        case Space::global:
+            return "global";
+        case Space::shared:
+            return "shared";
+        case Space::constant:
+            break;
+    }
+    return "constant";
+}
+
+}  // namespace simt::check

@@ -1,0 +1,143 @@
+#include "findings.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "simt/check.h"
+
+namespace simt::check {
+namespace {
+
+// A program with more mistakes than this is corrected step by step.
+constexpr size_t kMostPrinted = 40;
+constexpr int kExitStatus = 86;
+
+struct Hash {
+    size_t operator()(const FindingKey& k) const {
+        uint64_t h = static_cast<uint64_t>(k.kind);
+        for (const uint64_t part : {k.first, k.second, k.detail})
+            h = (h ^ part) * 0x9e3779b97f4a7c15u;
+        return h ^ h >> 32;
+    }
+};
+
+// Never destroyed: they are read while the program exits.
+auto& g_findings = *new std::vector<Finding>;
+auto& g_numbers = *new std::unordered_map<FindingKey, size_t, Hash>;
+auto& g_section = *new std::string;
+
+void print(const Finding& finding) {
+    if (g_findings.size() > kMostPrinted) return;
+    std::fflush(stdout);
+    std::fputs(finding.text.c_str(), stderr);
+    if (g_findings.size() == kMostPrinted)
+        std::fputs("==SIMT== further findings are only counted\n", stderr);
+    std::fflush(stderr);
+}
+
+const char* file_name(const std::string& path) {
+    const size_t slash = path.rfind('/');
+    return path.c_str() + (slash == std::string::npos ? 0 : slash + 1);
+}
+
+}  // namespace
+
+const char* kind_name(Kind kind) {
+    switch (kind) {
+        case Kind::race:
+            return "race";
+        case Kind::out_of_bounds:
+            return "out_of_bounds";
+        case Kind::use_after_free:
+            return "use_after_free";
+        case Kind::uninitialised:
+            return "uninitialised";
+        case Kind::misaligned:
+            return "misaligned";
+        case Kind::host_pointer:
+            return "host_pointer";
+        case Kind::device_pointer_on_host:
+            return "device_pointer_on_host";
+        case Kind::divergent_barrier:
+            return "divergent_barrier";
+        case Kind::missing_lanes:
+            return "missing_lanes";
+        case Kind::fault:
+            break;
+    }
+    return "fault";
+}
+
+const std::vector<Finding>& findings() {
+    return g_findings;
+}
+
+void add_finding(const FindingKey& key, const std::function<Finding()>& make) {
+    const auto [it, fresh] = g_numbers.try_emplace(key, g_findings.size());
+    if (!fresh) {
+        ++g_findings[it->second].count;
+        return;
+    }
+    g_findings.push_back(make());
+    g_findings.back().section = g_section;
+    print(g_findings.back());
+}
+
+const std::string& current_section() {
+    return g_section;
+}
+
+int conclude_findings() {
+    if (g_findings.empty()) return 0;
+    std::fflush(nullptr);
+    std::fprintf(stderr,
+                 "==SIMT== %zu finding%s:\n",
+                 g_findings.size(),
+                 g_findings.size() == 1 ? "" : "s");
+    for (const Finding& f : g_findings) {
+        std::fprintf(stderr,
+                     "    %-22s %s:%d",
+                     kind_name(f.kind),
+                     file_name(f.place.file),
+                     f.place.line);
+        if (f.has_other)
+            std::fprintf(stderr,
+                         " and %s:%d",
+                         file_name(f.other_place.file),
+                         f.other_place.line);
+        if (!f.kernel.empty()) std::fprintf(stderr, " in %s", f.kernel.c_str());
+        if (f.count > 1)
+            std::fprintf(
+                stderr, ", %llu times", static_cast<unsigned long long>(f.count));
+        std::fputc('\n', stderr);
+    }
+    std::fflush(stderr);
+    const char* wanted = std::getenv("SIMT_CHECK_EXIT");
+    return wanted && *wanted == '0' ? 0 : kExitStatus;
+}
+
+}  // namespace simt::check
+
+extern "C" {
+
+size_t simt_check_findings() {
+    return simt::check::findings().size();
+}
+
+void simt_check_finding(size_t number, simt::check::FindingView* view) {
+    const simt::check::Finding& f = simt::check::findings()[number];
+    *view = {simt::check::kind_name(f.kind),
+             f.what.c_str(),
+             f.kernel.c_str(),
+             f.section.c_str(),
+             f.place.file.c_str(),
+             f.place.line,
+             f.text.c_str(),
+             f.count};
+}
+
+void simt_check_section(const char* name) {
+    simt::check::g_section = name ? name : "";
+}
+}
