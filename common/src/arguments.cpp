@@ -2,6 +2,7 @@
 #include <wb/arguments.h>
 #include <wb/check.h>
 
+#include <cmath>
 #include <cstdint>
 
 namespace wb {
@@ -27,6 +28,14 @@ const Arguments& Arguments::size(const char* name, int64_t value) const {
 
 const Arguments& Arguments::positive(const char* name, int64_t value) const {
     return require(value >= 1, name, value, "must be >= 1");
+}
+
+const Arguments& Arguments::finite(const char* name, double value) const {
+    if (!std::isfinite(value)) {
+        refuse(std::string(name) + " is " + std::to_string(value) +
+               ", but must be a finite number");
+    }
+    return *this;
 }
 
 int64_t Arguments::product(const char* names,

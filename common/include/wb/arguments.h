@@ -40,6 +40,9 @@ class Arguments {
                              int64_t value,
                              const char* requirement) const;
 
+    /// A real number: neither NaN nor infinite.
+    const Arguments& finite(const char* name, double value) const;
+
     /// An array of `count` elements in device (or managed) memory, aligned to its
     /// type. May be anything, null too, when count is 0.
     template <class T>

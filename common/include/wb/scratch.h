@@ -44,6 +44,23 @@ inline cudaMemPool_t scratch_pool() {
 
 }  // namespace detail
 
+/// The most bytes that all Scratch of the current device held at one time, since the
+/// program began or reset_scratch_peak() was called. Waits for nothing: synchronise
+/// first.
+inline std::uint64_t scratch_peak() {
+    std::uint64_t bytes = 0;
+    CUDA_CHECK(cudaMemPoolGetAttribute(
+        detail::scratch_pool(), cudaMemPoolAttrUsedMemHigh, &bytes));
+    return bytes;
+}
+
+/// Forgets the peak so far: it becomes what is held now.
+inline void reset_scratch_peak() {
+    std::uint64_t zero = 0;
+    CUDA_CHECK(cudaMemPoolSetAttribute(
+        detail::scratch_pool(), cudaMemPoolAttrUsedMemHigh, &zero));
+}
+
 /// `count` elements of device memory, uninitialised, in the order of a stream.
 template <class T>
 class Scratch {

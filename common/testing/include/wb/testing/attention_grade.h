@@ -1,0 +1,118 @@
+/// wb/testing/attention_grade.h: one attention problem, given to every rung.
+#pragma once
+
+#include <wb/ladder.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/grader.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace wb::testing {
+
+/// The contract that the float chapters have in common.
+using AttentionFunction = void(const AttentionShape& shape,
+                               const float* q,
+                               const float* k,
+                               const float* v,
+                               float* o,
+                               float* lse,
+                               cudaStream_t stream);
+
+/// Runs every rung of an exercise, or the learner's function, on these inputs.
+///
+/// @param text  what is told of the inputs, behind the shape: ", seed 1"
+inline void grade_attention(const std::string& exercise,
+                            AttentionFunction* contract,
+                            const AttentionShape& shape,
+                            const AttentionInputs& inputs,
+                            const AttentionExpected& expected,
+                            const std::string& text) {
+    const Shape rows = {shape.batch, shape.query_heads, shape.queries};
+    const Shape elements = {
+        shape.batch, shape.query_heads, shape.queries, shape.head_dim};
+    for (const auto& [name, idea, attention] : implementations(exercise, contract)) {
+        Grader grade(name, describe(shape) + text);
+        const float* d_q = grade.input("q", inputs.q);
+        const float* d_k = grade.input("k", inputs.k);
+        const float* d_v = grade.input("v", inputs.v);
+        float* d_o = grade.output<float>("o", elements);
+        float* d_lse = grade.output<float>("lse", rows);
+        grade.run([&, attention = attention](cudaStream_t stream) {
+            attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<std::size_t>(i)];
+        });
+        grade.expect("lse", expected.lse, [&](int64_t i) {
+            return expected.lse_bound[static_cast<std::size_t>(i)];
+        });
+    }
+}
+
+/// The same, on random inputs.
+inline void grade_random_attention(const std::string& exercise,
+                                   AttentionFunction* contract,
+                                   const AttentionShape& shape,
+                                   std::uint64_t seed) {
+    const auto inputs = random_attention(shape, seed);
+    grade_attention(exercise,
+                    contract,
+                    shape,
+                    inputs,
+                    expect_attention(shape, inputs),
+                    ", seed " + std::to_string(seed));
+}
+
+/// Inputs whose weights are all equal and whose values are whole numbers: the sums are
+/// exact, and the result must be right to a rounding or two. One key that is left out,
+/// or taken twice, among a thousand shows.
+///
+/// The queries are zeros; keys are not, for a kernel that mixes both up must not pass.
+inline AttentionInputs equal_weights(const AttentionShape& shape, std::uint64_t seed) {
+    AttentionInputs inputs = random_attention(shape, seed);
+    Random random(seed);
+    for (float& value : inputs.q)
+        value = 0.0f;
+    for (float& value : inputs.v)
+        value = static_cast<float>(random.below(15) - 7);
+    return inputs;
+}
+
+/// What is expected of equal_weights().
+inline AttentionExpected expect_equal_weights(const AttentionShape& shape,
+                                              const AttentionInputs& inputs) {
+    AttentionExpected expected = expect_attention(shape, inputs);
+    // A quotient, or a reciprocal and a product; exp(0) and the sums are exact. And the
+    // reference's own rounding, of the weight 1 / keys in double.
+    for (std::size_t i = 0; i < expected.o.size(); ++i)
+        expected.o_bound[i] = float_bound(3, std::abs(expected.o[i])) + 1e-12;
+    return expected;
+}
+
+/// Logits from -peak to peak: key j of a head has the logit peak * (2 j / keys - 1), or
+/// the same in the opposite order, and every fourth key one that is a little below the
+/// largest. All of it lies in one element of q and k, so that a score rounds only a few
+/// times however large it is.
+inline AttentionInputs large_logits(const AttentionShape& shape,
+                                    double peak,
+                                    bool rising,
+                                    std::uint64_t seed) {
+    AttentionInputs inputs = random_attention(shape, seed);
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    for (std::size_t i = 0; i < inputs.q.size(); ++i)
+        inputs.q[i] = i % dim == 3 ? 1.0f / shape.scale : 0.0f;
+    for (std::size_t i = 0; i < inputs.k.size(); ++i) {
+        const auto key = static_cast<int64_t>(i / dim) % shape.keys;
+        const int64_t place = rising ? key + 1 : shape.keys - key;
+        double logit =
+            peak *
+            (2.0 * static_cast<double>(place) / static_cast<double>(shape.keys) - 1.0);
+        if (key % 4 == 0) logit = peak - 0.25 * static_cast<double>(key % 7);
+        inputs.k[i] = i % dim == 3 ? static_cast<float>(logit) : 0.0f;
+    }
+    return inputs;
+}
+
+}  // namespace wb::testing
