@@ -38,7 +38,8 @@ void check_strict(Worker& w, const char* op, const char* file, int line) {
                op,
                b.arrived,
                b.barrier_op,
-               place(b.barrier_file, b.barrier_line).c_str())));
+               place(b.barrier_file, b.barrier_line).c_str()),
+        FaultKind::barrier));
 }
 
 [[noreturn]] void report_exited(Worker& w, const Block& b) {
@@ -53,7 +54,8 @@ void check_strict(Worker& w, const char* op, const char* file, int line) {
                "this pass; CUDA's rules do not.)",
                b.size - b.alive,
                b.size,
-               b.barrier_op)));
+               b.barrier_op),
+        FaultKind::barrier));
 }
 
 void arrive_at_grid(Worker& w) {

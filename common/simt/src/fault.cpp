@@ -11,6 +11,7 @@
 #include <map>
 
 #include "error.h"
+#include "observer.h"
 #include "options.h"
 #include "simt/fault.h"
 #include "simt/last_fault.h"
@@ -99,12 +100,15 @@ std::string triple(uint3 v) {
 }
 
 std::unique_ptr<PendingFault> make_fault(
-    Worker& w, int code, const char* file, int line, std::string text) {
+    Worker& w, int code, const char* file, int line, std::string text, FaultKind kind) {
     auto fault = std::make_unique<PendingFault>();
     fault->code = code;
     fault->text = std::move(text);
     fault->block = w.block;
     fault->thread = w.thread;
+    fault->kind = kind;
+    fault->file = file;
+    fault->line = line;
     if (file)
         fault->place = place(file, line);
     else
@@ -137,7 +141,7 @@ void report(const Launch& launch, const PendingFault& fault) {
     set_sticky_error(static_cast<cudaError_t>(fault.code));
     const std::lock_guard lock(g_mutex);
     g_last = text;
-    print(text);
+    if (!observer || !observer->faulted(launch, fault)) print(text);
 }
 
 void warn(const Launch& launch, const char* file, int line, const std::string& text) {
@@ -275,11 +279,13 @@ void report_deadlock(Worker& w) {
                   "with the same mask."
                 : "\n    Every thread must reach the same barrier.";
     text += " A GPU would hang here, or go on with wrong data.";
-    auto fault = make_fault(w,
-                            cudaErrorLaunchTimeout,
-                            waiting ? waiting->file : nullptr,
-                            waiting ? waiting->line : 0,
-                            text);
+    auto fault =
+        make_fault(w,
+                   cudaErrorLaunchTimeout,
+                   waiting ? waiting->file : nullptr,
+                   waiting ? waiting->line : 0,
+                   text,
+                   is_warp_divergence(b) ? FaultKind::lanes : FaultKind::barrier);
     fault->block = const_cast<Block*>(&b);
     fault->thread = const_cast<Thread*>(waiting);
     w.abandon(std::move(fault));

@@ -10,8 +10,12 @@
 namespace simt::detail {
 
 /// A fault of the running thread at a known place.
-std::unique_ptr<PendingFault> make_fault(
-    Worker& w, int code, const char* file, int line, std::string text);
+std::unique_ptr<PendingFault> make_fault(Worker& w,
+                                         int code,
+                                         const char* file,
+                                         int line,
+                                         std::string text,
+                                         FaultKind kind = FaultKind::other);
 
 /// The fault of a launch in which nothing moved for too long.
 std::unique_ptr<PendingFault> make_time_out(Worker& w);

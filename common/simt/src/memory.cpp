@@ -52,6 +52,10 @@ class Table {
         const auto* p = static_cast<const char*>(address);
         return p >= range_ && p < range_ + range_bytes_;
     }
+    void range(char** begin, char** end) const {
+        *begin = range_;
+        *end = range_ + range_bytes_;
+    }
     size_t used() {
         const std::lock_guard lock(mutex_);
         return used_;
@@ -79,7 +83,9 @@ Table& table() {
 }
 
 Table::Table() {
-    for (size_t bytes = size_t{16} << 40; bytes >= size_t{1} << 34; bytes /= 4) {
+    // An observer keeps several times as much about it.
+    const size_t most = size_t{observer ? 256u : 16384u} << 30;
+    for (size_t bytes = most; bytes >= size_t{1} << 34; bytes /= 4) {
         void* p = mmap(nullptr,
                        bytes,
                        PROT_NONE,
@@ -314,6 +320,10 @@ bool find_allocation(const void* address, Allocation* out) {
 
 bool in_device_range(const void* address) {
     return table().in_range(address);
+}
+
+void device_range(char** begin, char** end) {
+    table().range(begin, end);
 }
 
 size_t memory_used() {

@@ -42,6 +42,9 @@ bool find_allocation(const void* address, Allocation* out);
 /// True if the address lies where allocate() places memory, live or not.
 bool in_device_range(const void* address);
 
+/// The address range from which allocate() takes all memory.
+void device_range(char** begin, char** end);
+
 /// Bytes in live allocations, and the most there may be.
 size_t memory_used();
 size_t memory_limit();

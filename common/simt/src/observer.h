@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fault.h"
 #include "memory.h"
 #include "scheduler.h"
 
@@ -74,6 +75,14 @@ class Observer {
         (void)to, (void)from, (void)bytes, (void)src_bytes;
     }
     virtual void copy_landed(const void* to, int bytes) { (void)to, (void)bytes; }
+
+    /// A fault has ended the launch. True if the observer has said so by itself.
+    virtual bool faulted(const Launch&, const PendingFault&) { return false; }
+    /// A shuffle reads a lane that takes no part; true if the observer has said so.
+    virtual bool undefined_shuffle(const Launch&, const PendingFault&) { return false; }
+    /// True if the launch's writes outside of variables and allocations are known: they
+    /// need not be looked for when it has ended.
+    virtual bool knows_damage(const Launch&) const { return false; }
 };
 
 /// The checker, or null in a plain program.

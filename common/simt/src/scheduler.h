@@ -136,6 +136,7 @@ struct Block {
     std::vector<Warp> warps;
     std::vector<uint16_t> order;  // of starts, when a seed is given
     SharedArena shared;
+    void* observed = nullptr;  // what the observer keeps for it
 };
 
 /// A launch made by a kernel: runs when its parent has ended.
@@ -176,6 +177,16 @@ struct Launch {
     unsigned workers_idle = 0;
 };
 
+/// For an observer: what a fault is about.
+enum class FaultKind : uint8_t {
+    other,
+    address,
+    misaligned,
+    host_pointer,
+    barrier,
+    lanes,
+};
+
 /// What a fiber leaves for the worker to report once it is off the fiber's stack.
 struct PendingFault {
     int code = 0;
@@ -184,6 +195,9 @@ struct PendingFault {
     std::vector<void*> frames;  // program counters, innermost first, if not
     Block* block = nullptr;     // who did it, if anybody in particular
     Thread* thread = nullptr;
+    FaultKind kind = FaultKind::other;
+    const char* file = nullptr;  // of `place`
+    int line = 0;
 };
 
 /// An OS thread that runs blocks, with its fibers.

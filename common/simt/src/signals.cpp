@@ -77,6 +77,10 @@ std::unique_ptr<PendingFault> describe(Worker& w,
     switch (sig) {
         case SIGSEGV:
             fault->text = describe_segv(w, info);
+            fault->kind = info.si_code == SI_KERNEL ? FaultKind::misaligned
+                          : w.fiber && FiberPool::is_guard(*w.fiber, info.si_addr)
+                              ? FaultKind::other
+                              : FaultKind::address;
             break;
         case SIGBUS:
             fault->code = info.si_code == BUS_ADRALN ? cudaErrorMisalignedAddress
@@ -84,6 +88,7 @@ std::unique_ptr<PendingFault> describe(Worker& w,
             fault->text = info.si_code == BUS_ADRALN
                               ? "misaligned access"
                               : "the system has no memory behind this address";
+            if (info.si_code == BUS_ADRALN) fault->kind = FaultKind::misaligned;
             break;
         case SIGFPE:
             fault->code = cudaErrorLaunchFailure;

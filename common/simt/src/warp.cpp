@@ -138,6 +138,12 @@ void report_undefined(Worker& w,
         group.mask,
         group.arrived,
         __builtin_popcount(undefined));
+    if (observer) {
+        auto fault = make_fault(
+            w, cudaErrorLaunchFailure, t.file, t.line, text, FaultKind::lanes);
+        fault->thread = const_cast<Thread*>(&t);
+        if (observer->undefined_shuffle(*w.launch, *fault)) return;
+    }
     if (w.launch->strict)
         w.abandon(make_fault(w, cudaErrorLaunchFailure, t.file, t.line, text));
     if (!w.launch->lenient) warn(*w.launch, t.file, t.line, text);
@@ -200,7 +206,8 @@ void warp_op(WarpOp kind,
                    "    A mask names exactly the lanes that make the call.",
                    lane,
                    op,
-                   mask)));
+                   mask),
+            FaultKind::lanes));
     t->op = op;
     t->file = file;
     t->line = line;

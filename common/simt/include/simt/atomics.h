@@ -15,8 +15,11 @@
 #ifdef SIMT_CHECK
 /// Tells the checker of an atomic access.
 extern "C" void simt_atomic_seen(const void* address, size_t bytes);
+/// The same for an operation whose result does not depend on what was there before.
+extern "C" void simt_atomic_stored(const void* address, size_t bytes);
 #else
 inline void simt_atomic_seen(const void*, size_t) {}
+inline void simt_atomic_stored(const void*, size_t) {}
 #endif
 
 namespace simt::detail {
@@ -114,7 +117,7 @@ template <class T>
 requires(simt::detail::is_exchangeable<T>) T
     atomicExch(T* address, std::type_identity_t<T> value) {
     using namespace simt::detail;
-    simt_atomic_seen(address, sizeof(T));
+    simt_atomic_stored(address, sizeof(T));
     T old;
     __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED);
     if (__builtin_memcmp(&old, &value, sizeof old) == 0) spin_hint();

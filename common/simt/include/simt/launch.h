@@ -54,6 +54,7 @@ struct Body {
     const void* address;  // of the kernel; nullptr if unknown
     void (*call)(const void* context);
     const void* context;
+    size_t context_size;
     const void* (*copy)(const void* context);  // to keep it for later
     void (*destroy)(const void* context);      // a copy
     const void* const*
@@ -100,6 +101,7 @@ void launch_call(const char* name,
                          c.args);
                  },
                  &call,
+                 sizeof call,
                  [](const void* context) -> const void* {
                      return new Call(*static_cast<const Call*>(context));
                  },

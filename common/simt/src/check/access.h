@@ -22,6 +22,9 @@ struct Access {
     uint32_t site;
     // A structure that may need several instructions: its alignment is not known.
     bool structure;
+    bool relaxed;       // volatile, or an atomic load or store: races with no atomic
+    bool stores;        // an atomic operation that does not read
+    bool releases;      // an atomic operation with release semantics
     uintptr_t pc;       // of the instruction, also if it is the simulator's
     const char* frame;  // frame pointer of its function
 };

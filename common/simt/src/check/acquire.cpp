@@ -1,0 +1,132 @@
+// Order through fences and atomic operations: release and acquire.
+
+#include <algorithm>
+
+#include "order.h"
+
+namespace simt::check {
+namespace {
+
+// More blocks than this are not told apart in one object: the cost of a launch would
+// grow with their square.
+constexpr size_t kMostReleases = 2048;
+
+void join(Release& to, const Release& from) {
+    to.everyone = std::max(to.everyone, from.everyone);
+    to.warp = std::max(to.warp, from.warp);
+}
+
+void join(SyncObject& object, const Releases& releases) {
+    for (const auto& [key, release] : releases)
+        join(object.blocks[key], release);
+    if (object.blocks.size() > kMostReleases) {
+        object.blocks.clear();
+        object.all = launch_order.next;
+    }
+}
+
+/// What the thread has acquired in this epoch, by rank.
+std::vector<uint32_t>& known_of(BlockOrder& b, uint32_t thread) {
+    BlockOrder::Thread& t = b.threads[thread];
+    if (t.known_epoch != b.epoch) {
+        t.known.assign(b.size, 0);
+        t.known_epoch = b.epoch;
+    }
+    return t.known;
+}
+
+void raise(std::vector<uint32_t>& to, const std::vector<uint32_t>& from) {
+    for (size_t i = 0; i < to.size() && i < from.size(); ++i)
+        to[i] = std::max(to[i], from[i]);
+}
+
+void acquire(BlockOrder& b, uint32_t thread, const SyncObject& object) {
+    if (object.owner == b.linear && !object.threads.empty())
+        raise(known_of(b, thread), object.threads);
+    b.acquired_all = std::max(b.acquired_all, object.all);
+    for (const auto& [key, release] : object.blocks)
+        if (key / kLanes != b.linear) join(b.acquired[key], release);
+}
+
+/// Adds what the thread knows of its block's other threads, and itself up to `own`.
+void release_threads(BlockOrder& b, uint32_t thread, uint32_t own, SyncObject& object) {
+    if (object.owner != b.linear || object.threads.size() != b.size) {
+        object.owner = b.linear;
+        object.threads.assign(b.size, 0);
+    }
+    const BlockOrder::Thread& t = b.threads[thread];
+    if (t.known_epoch == b.epoch) raise(object.threads, t.known);
+    const unsigned warp = thread / kLanes;
+    const BlockOrder::Warp& w = b.warps[warp];
+    for (uint32_t lane = 0; lane < kLanes && warp * kLanes + lane < b.size; ++lane) {
+        uint32_t& released = object.threads[warp * kLanes + lane];
+        if (w.complete > b.epoch) released = std::max(released, w.complete - 1);
+        if (w.seen_epoch == b.epoch)
+            released = std::max(released, w.seen[thread % kLanes * kLanes + lane]);
+    }
+    object.threads[thread] = std::max(object.threads[thread], own);
+}
+
+}  // namespace
+
+void share_known(BlockOrder& b, unsigned warp, uint32_t lanes) {
+    const std::vector<uint32_t>* first = nullptr;
+    std::vector<uint32_t> joined;
+    for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        if (!(lanes >> lane & 1)) continue;
+        const BlockOrder::Thread& t = b.threads[warp * kLanes + lane];
+        if (t.known_epoch != b.epoch) continue;
+        if (!first)
+            joined = *(first = &t.known);
+        else
+            raise(joined, t.known);
+    }
+    if (!first) return;
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+        if (lanes >> lane & 1) raise(known_of(b, warp * kLanes + lane), joined);
+}
+
+void order_fence(BlockOrder& b, uint32_t thread) {
+    BlockOrder::Thread& t = b.threads[thread];
+    t.fence = b.segment_of(thread);
+    t.fence_epoch = b.epoch;
+    t.segment = launch_order.new_segment(b);
+    BlockOrder::Warp& warp = b.warps[thread / kLanes];
+    warp.fence = std::max(warp.fence, t.fence);
+    b.fenced = true;
+    launch_order.synchronises = true;
+}
+
+void order_atomic(BlockOrder& b,
+                  uint32_t thread,
+                  const void* address,
+                  bool shared,
+                  bool acquires,
+                  bool writes,
+                  bool releases) {
+    SyncObjects& objects = shared ? b.objects : launch_order.objects;
+    if (acquires && !objects.empty()) {
+        const auto it = objects.find(address);
+        if (it != objects.end()) acquire(b, thread, it->second);
+    }
+    if (!writes) return;
+    BlockOrder::Thread& t = b.threads[thread];
+    const unsigned warp = thread / kLanes;
+    Release release{std::max(b.covered, t.fence_epoch), b.warps[warp].fence};
+    uint32_t own = t.fence;
+    if (releases) {
+        launch_order.synchronises = true;
+        own = b.segment_of(thread);
+        release = {b.epoch, own};
+    }
+    if (release.everyone == 0 && release.warp == 0) return;
+    SyncObject& object = objects[address];
+    if (own >= b.epoch) release_threads(b, thread, own, object);
+    join(object.blocks[release_key(b.linear, warp)], release);
+    join(object, b.acquired);
+    object.all = std::max(object.all, b.acquired_all);
+    // What the thread does from now on has not been released.
+    if (releases) t.segment = launch_order.new_segment(b);
+}
+
+}  // namespace simt::check

@@ -1,0 +1,54 @@
+#include "limits.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "../fault.h"
+#include "../pool.h"
+
+namespace simt::check {
+namespace {
+
+// A launch is judged after so many seconds, and named if it will take so many more.
+constexpr double kPatience = 3;
+constexpr double kTooLong = 10;
+
+double g_begin = 0;
+uint64_t g_blocks = 0;
+bool g_told = false;
+
+}  // namespace
+
+void limits_launch_begins(const detail::Launch&) {
+    g_begin = detail::now();
+    g_blocks = 0;
+    g_told = false;
+}
+
+void limits_block_ends(const detail::Worker& worker) {
+    ++g_blocks;
+    if (g_told) return;
+    const double spent = detail::now() - g_begin;
+    if (spent < kPatience) return;
+    const detail::Launch& launch = *worker.launch;
+    const double total =
+        spent / static_cast<double>(g_blocks) * static_cast<double>(launch.num_blocks);
+    g_told = true;
+    if (total - spent < kTooLong) return;
+    const auto fits = static_cast<unsigned long long>(static_cast<double>(g_blocks) *
+                                                      kTooLong / spent);
+    std::fprintf(
+        stderr,
+        "==SIMT== note: kernel %s (%llu blocks of %u threads, launched at %s) is large "
+        "for --check:\n    this launch will take about %.0f s. Mistakes show at small "
+        "sizes, too: about %llu blocks take %.0f s.\n",
+        launch.body->name,
+        static_cast<unsigned long long>(launch.num_blocks),
+        launch.block_size,
+        detail::place(launch.config->file, launch.config->line).c_str(),
+        total,
+        fits ? fits : 1,
+        fits ? kTooLong : spent / static_cast<double>(g_blocks));
+}
+
+}  // namespace simt::check

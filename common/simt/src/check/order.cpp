@@ -1,0 +1,124 @@
+#include "order.h"
+
+#include <algorithm>
+
+namespace simt::check {
+namespace {
+
+bool knows_thread(const BlockOrder& b, uint32_t me, Record old) {
+    const uint32_t other = old.thread(), segment = old.segment();
+    if (segment < b.epoch || other == me) return true;
+    if (other / kLanes == me / kLanes) {
+        const BlockOrder::Warp& warp = b.warps[me / kLanes];
+        if (segment < warp.complete) return true;
+        if (warp.seen_epoch == b.epoch &&
+            warp.seen[me % kLanes * kLanes + other % kLanes] >= segment)
+            return true;
+    }
+    const BlockOrder::Thread& t = b.threads[me];
+    return t.known_epoch == b.epoch && t.known[other] >= segment;
+}
+
+bool knows_block(const BlockOrder& b, Record old) {
+    const uint32_t segment = old.segment();
+    if (segment < b.acquired_all) return true;
+    if (b.acquired.empty()) return false;
+    const uint64_t owner = launch_order.owner_of(segment);
+    for (uint32_t warp = 0; warp < kLanes; ++warp) {
+        const auto it = b.acquired.find(release_key(owner, warp));
+        if (it == b.acquired.end()) continue;
+        if (segment < it->second.everyone) return true;
+        if (old.thread() / kLanes == warp && segment <= it->second.warp) return true;
+    }
+    return false;
+}
+
+/// The knowledge of a warp's lanes about one another, empty at the start of an epoch.
+uint32_t* seen_of(BlockOrder& b, unsigned warp) {
+    BlockOrder::Warp& w = b.warps[warp];
+    if (!w.seen) w.seen = std::make_unique<uint32_t[]>(kLanes * kLanes);
+    if (w.seen_epoch != b.epoch) {
+        std::fill_n(w.seen.get(), kLanes * kLanes, 0);
+        w.seen_epoch = b.epoch;
+    }
+    return w.seen.get();
+}
+
+/// The lanes in the mask tell one another all that they know of each other.
+void share_seen(BlockOrder& b, unsigned warp, uint32_t mask) {
+    uint32_t* seen = seen_of(b, warp);
+    uint32_t joined[kLanes] = {};
+    for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        if (!(mask >> lane & 1)) continue;
+        for (uint32_t other = 0; other < kLanes; ++other)
+            joined[other] = std::max(joined[other], seen[lane * kLanes + other]);
+        joined[lane] = std::max(joined[lane], b.segment_of(warp * kLanes + lane));
+    }
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+        if (mask >> lane & 1) std::copy_n(joined, kLanes, seen + lane * kLanes);
+}
+
+}  // namespace
+
+LaunchOrder& launch_order = *new LaunchOrder;
+
+bool Here::is_after_slow(Record old) const {
+    if (shared || launch_order.owner_of(old.segment()) == block->linear)
+        return knows_thread(*block, thread, old);
+    return knows_block(*block, old);
+}
+
+void order_launch_begins() {
+    LaunchOrder& l = launch_order;
+    l.first = l.floor = l.next;
+    l.owner.clear();
+    l.objects.clear();
+    l.synchronises = false;
+}
+
+void order_block_begins(BlockOrder& b, uint64_t linear, uint32_t size) {
+    b.linear = linear;
+    b.size = size;
+    b.warps.resize(kLanes);
+    if (b.threads.size() < size) b.threads.resize(size);
+    b.covered = 0;
+    b.acquired_all = 0;
+    b.acquired.clear();
+    b.objects.clear();
+    b.fenced = false;
+    for (BlockOrder::Warp& w : b.warps)
+        w.fence = 0;
+    for (BlockOrder::Thread& t : b.threads)
+        t.fence = t.fence_epoch = 0;
+    order_new_epoch(b);
+}
+
+void order_new_epoch(BlockOrder& b) {
+    b.epoch = launch_order.new_segment(b);
+    // A fence before a barrier covers what the whole block has done before it, or at
+    // least is meant to.
+    if (b.fenced) b.covered = b.epoch;
+    b.fenced = false;
+}
+
+void order_block_synchronised(BlockOrder& b) {
+    order_new_epoch(b);
+}
+
+void order_grid_synchronised() {
+    launch_order.floor = launch_order.next;
+    launch_order.objects.clear();
+}
+
+void order_warp_synchronised(BlockOrder& b, unsigned warp, uint32_t lanes) {
+    const uint32_t left = b.size - warp * kLanes;
+    const uint32_t all = left >= kLanes ? ~0u : (1u << left) - 1;
+    if (lanes != all) share_seen(b, warp, lanes);
+    share_known(b, warp, lanes);
+    const uint32_t segment = launch_order.new_segment(b);
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+        if (lanes >> lane & 1) b.threads[warp * kLanes + lane].segment = segment;
+    if (lanes == all) b.warps[warp].complete = segment;
+}
+
+}  // namespace simt::check
