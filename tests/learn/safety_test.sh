@@ -61,6 +61,18 @@ expect_not 'wb|'
 learn check one
 expect 'Performance goal missed:'
 
+# What nvcc refuses: PTX where the solution has none, but not the word in a comment.
+solve one 'asm("nop"); return x + 1;'
+learn check one
+expect_status 1
+expect_first_line 'day01/01-one: DOES NOT COMPILE FOR A GPU'
+expect 'day01-basics/01-one/one.cu:4: error: inline PTX in a portable chapter'
+learn check day01
+expect 'day01/01-one: does not compile for a GPU'
+solve one 'return x + 1; // no asm("nop") /* asm() */'
+learn check one
+expect_status 0
+
 # Switched off, and a chapter without such a program.
 rm -r .learn
 WB_SAFETY=0 learn check one

@@ -68,6 +68,7 @@ state_in_words() {
         unsafe) echo "right, but $(unsafe_in_words | tr '[:upper:]' '[:lower:]')" ;;
         failing) echo "not right yet, $G_FAILED of $((G_PASSED + G_FAILED)) cases fail" ;;
         nocompile) echo 'does not compile' ;;
+        invalid) echo 'does not compile for a GPU' ;;
         skipped) echo 'not graded, this device cannot run it' ;;
         nofile) echo 'its file is missing' ;;
         broken) echo 'could not be built' ;;

@@ -2,7 +2,7 @@
 # the G_ variables for report.sh.
 # shellcheck shell=bash
 
-G_STATE=''    # passed unsafe unsolved failing nocompile broken skipped notests
+G_STATE=''    # passed unsafe invalid unsolved failing nocompile broken skipped notests
 G_PASSED=0    # cases that passed, failed, were skipped
 G_FAILED=0
 G_SKIPPED=0
@@ -33,10 +33,15 @@ grade() {
     G_SAFETY='' G_GOALS=''
     if [[ $G_STATE == passed ]]; then
         judge_safety "$1"
-        if [[ $G_SAFETY == unsafe ]]; then G_STATE=unsafe; fi
+        case $G_SAFETY in
+            unsafe | invalid) G_STATE=$G_SAFETY ;;
+        esac
     fi
     case $G_STATE in
-        passed | unsafe | unsolved | failing | nocompile) progress_record_grade "$key" "$G_STATE" ;;
+        invalid) progress_record_grade "$key" nocompile ;;
+        passed | unsafe | unsolved | failing | nocompile)
+            progress_record_grade "$key" "$G_STATE"
+            ;;
     esac
     [[ $G_STATE == passed ]]
 }

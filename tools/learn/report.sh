@@ -10,6 +10,7 @@ report() {
     case $G_STATE in
         passed) report_passed "$1" ;;
         unsafe) report_unsafe "$1" ;;
+        invalid) report_invalid "$1" ;;
         unsolved) report_unsolved "$1" ;;
         failing) report_failing "$1" ;;
         nocompile) report_nocompile "$1" ;;

@@ -10,7 +10,8 @@ SAFETY_DIR=$PROGRESS_DIR/safety
 SAFETY_FOUND=86          # the checker's exit status when it has found something
 SAFETY_TIME_LIMIT=120    # seconds
 
-G_SAFETY=''      # safe, unsafe, or why it is not known: unbuilt, slow, broken
+G_SAFETY=''      # safe, unsafe, invalid (no CUDA), or why it is not known: unbuilt,
+                 # slow, broken
 G_SAFETY_LOG=''  # what the checked tests printed
 G_GOALS=''       # what the learner reads about goals that were missed
 
@@ -33,8 +34,13 @@ judge_safety() {
             return
         fi
     fi
-    run_checked "$target"
-    if [[ $G_SAFETY == safe || $G_SAFETY == unsafe ]]; then
+    lint "$1" >"$G_SAFETY_LOG"
+    if [[ -s $G_SAFETY_LOG ]]; then
+        G_SAFETY=invalid
+    else
+        run_checked "$target"
+    fi
+    if [[ $G_SAFETY == safe || $G_SAFETY == unsafe || $G_SAFETY == invalid ]]; then
         printf '%s %s\n' "$fingerprint" "$G_SAFETY" >"$SAFETY_DIR/$key"
     fi
     G_GOALS=$(missed_goals)
@@ -115,6 +121,17 @@ report_unsafe() {
     if ((more > 0)); then say "  $more more below it ($G_SAFETY_LOG)."; fi
     next_step Edit "${CHAPTER_FILE[$1]}"
     next_step See "./learn xray ${CHAPTER_NAME[$1]}"
+    next_step Check "./learn check ${CHAPTER_NAME[$1]}"
+}
+
+# report_invalid I: the simulator let something pass that no GPU can run.
+report_invalid() {
+    verdict "$1" "$RED" "DOES NOT COMPILE FOR A GPU"
+    say
+    indent <"$G_SAFETY_LOG"
+    say
+    say "  The simulator runs on the CPU and did not mind; nvcc refuses it."
+    next_step Edit "${CHAPTER_FILE[$1]}"
     next_step Check "./learn check ${CHAPTER_NAME[$1]}"
 }
 
