@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <unordered_map>
 
+#include "immortal.h"
 #include "simt/check.h"
 
 namespace simt::check {
@@ -22,10 +23,19 @@ struct Hash {
     }
 };
 
-// Never destroyed: they are read while the program exits.
-auto& g_findings = *new std::vector<Finding>;
-auto& g_numbers = *new std::unordered_map<FindingKey, size_t, Hash>;
-auto& g_section = *new std::string;
+struct State {
+    std::vector<Finding> findings;
+    std::unordered_map<FindingKey, size_t, Hash> numbers;
+    std::string section;
+};
+
+constinit Immortal<State> g_state;
+[[gnu::constructor(101)]] void make_state() {
+    g_state.construct();
+}
+constinit auto& g_findings = g_state.value.findings;
+constinit auto& g_numbers = g_state.value.numbers;
+constinit auto& g_section = g_state.value.section;
 
 void print(const Finding& finding) {
     if (g_findings.size() > kMostPrinted) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "immortal.h"
+
 namespace simt::check {
 namespace {
 
@@ -60,7 +62,14 @@ void share_seen(BlockOrder& b, unsigned warp, uint32_t mask) {
 
 }  // namespace
 
-LaunchOrder& launch_order = *new LaunchOrder;
+namespace {
+constinit Immortal<LaunchOrder> g_order;
+[[gnu::constructor(101)]] void make_order() {
+    g_order.construct();
+}
+}  // namespace
+
+LaunchOrder& launch_order = g_order.value;
 
 bool Here::is_after_slow(Record old) const {
     if (shared || launch_order.owner_of(old.segment()) == block->linear)

@@ -166,8 +166,8 @@ void synchronise(const Access& a, Worker& worker) {
 
 }  // namespace
 
-Shadow& device_shadow = *new Shadow;
-Shadow& static_shadow = *new Shadow;
+constinit Shadow device_shadow;
+constinit Shadow static_shadow;
 uint64_t memory_generation = 1;
 BadAccess last_bad_access;
 

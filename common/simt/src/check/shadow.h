@@ -13,7 +13,7 @@ namespace simt::check {
 /// provides memory only for what has been accessed.
 class Shadow {
  public:
-    Shadow() = default;
+    constexpr Shadow() = default;
     Shadow(const Shadow&) = delete;
     Shadow& operator=(const Shadow&) = delete;
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "addr2line.h"
+#include "immortal.h"
 
 namespace simt::check {
 namespace {
@@ -33,10 +34,19 @@ struct Cached {
     uint32_t site = 0;
 };
 
-// Never destroyed: reports are written while the program exits.
-auto& g_codes = *new std::unordered_map<uintptr_t, Code>;
-auto& g_numbers = *new std::unordered_map<Key, uint32_t, Hash>;
-auto& g_sites = *new std::vector<Site>;
+struct Tables {
+    std::unordered_map<uintptr_t, Code> codes;
+    std::unordered_map<Key, uint32_t, Hash> numbers;
+    std::vector<Site> sites;
+};
+
+constinit Immortal<Tables> g_tables;
+[[gnu::constructor(101)]] void make_tables() {
+    g_tables.construct();
+}
+constinit auto& g_codes = g_tables.value.codes;
+constinit auto& g_numbers = g_tables.value.numbers;
+constinit auto& g_sites = g_tables.value.sites;
 Cached g_cache[4096];
 
 const Code& code_at(uintptr_t pc) {

@@ -42,8 +42,8 @@ inline BlockState& state_of(const detail::Block& block) {
 }
 
 /// The shadows of device memory and of the program's static storage.
-extern Shadow& device_shadow;
-extern Shadow& static_shadow;
+extern constinit Shadow device_shadow;
+extern constinit Shadow static_shadow;
 
 /// Changes whenever memory is allocated or freed, or a block begins.
 extern uint64_t memory_generation;
