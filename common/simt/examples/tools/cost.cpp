@@ -83,10 +83,13 @@ Cost cost_of(const Instruction& instruction, const Columns& columns, const Row& 
         return cost;
     }
     cost.cost = columns.number(row, "memory_l1_wavefronts_shared");
-    // Also counts as executed where a predicate has switched off the whole warp. What
-    // reaches memory takes at least one wavefront, and with 4 bytes exactly one ideally.
-    if (!instruction.wide)
+    // What a predicate has switched off for the whole warp counts as executed, too. What
+    // reaches memory takes one wavefront ideally, if it wants 4 bytes a lane.
+    if (!instruction.wide) {
         cost.requests = columns.number(row, "memory_l1_wavefronts_shared_ideal");
+    } else if (columns.text(row, "sass")[0] == '@') {
+        cost.requests = std::nan("");
+    }
     return cost;
 }
 

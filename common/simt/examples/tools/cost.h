@@ -22,7 +22,8 @@ struct Key {
     bool operator<(const Key& other) const { return tie() < other.tie(); }
 };
 
-/// The cost is in sectors for global memory, in wavefronts for shared memory.
+/// The cost is in sectors for global memory, in wavefronts for shared memory. What is not
+/// known is NaN.
 struct Cost {
     double requests = 0;
     double cost = 0;

@@ -6,6 +6,7 @@
 // holds NAME.json of every example, from the simulator. Writes all comparisons to
 // OUT.json and those of the lines as a Markdown table. A difference of more than 2 % is
 // explained in expected/ncu_explained.tsv; exit status 1: one is not.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -77,6 +78,11 @@ ordered_json judge(Comparison& all,
     ordered_json result = {{"simulator", simulator},
                            {"ncu", ncu},
                            {"difference_percent", std::round(percent * 100) / 100}};
+    if (std::isnan(ncu)) {
+        result["ncu"] = nullptr;
+        result["difference_percent"] = nullptr;
+        return result;
+    }
     ++all.compared;
     if (std::fabs(percent) <= kTolerancePercent) return result;
     ++all.differ;
@@ -94,6 +100,7 @@ ordered_json judge(Comparison& all,
 }
 
 std::string number(double value) {
+    if (std::isnan(value)) return "?";
     char text[32];
     std::snprintf(text, sizeof text, "%.10g", std::round(value * 100) / 100);
     return text;
@@ -101,27 +108,27 @@ std::string number(double value) {
 
 /// The cost of a row of the table.
 ///
-/// nvcc attributes an access now and then to another line: that of the header from which
-/// it inlined a function, or that which uses the value. If the kernel has no other line
-/// with such accesses, they can only be these.
+/// nvcc attributes an access now and then to another line: to a later one that uses the
+/// value, or to that of a header from which it inlined a function, which is line 0 here.
+/// Such a line is taken if no row speaks of its accesses.
 Cost cost_of(const Costs& costs,
              const Expected& row,
              const std::vector<Expected>& all) {
     const auto found = costs.find(row.key());
     if (found != costs.end()) return found->second;
-    Cost sum;
-    for (const Expected& other : all) {
-        if (other.kernel == row.kernel && other.op == row.op &&
-            other.space == row.space && other.line != row.line)
-            return sum;
-    }
+    const auto claimed = [&](const examples::Key& key) {
+        return std::any_of(all.begin(), all.end(), [&](const Expected& other) {
+            return other.key().tie() == key.tie();
+        });
+    };
+    Cost unmarked;
     for (const auto& [key, cost] : costs) {
         if (key.kernel != row.kernel || key.op != row.op || key.space != row.space)
             continue;
-        sum.requests += cost.requests;
-        sum.cost += cost.cost;
+        if (key.line > row.line && !claimed(key)) return cost;
+        if (key.line == 0) unmarked = cost;
     }
-    return sum;
+    return unmarked;
 }
 
 /// One row a line of the table of expectations.

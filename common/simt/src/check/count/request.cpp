@@ -51,6 +51,16 @@ struct Banks {
     }
 };
 
+/// Does each lane want what the lane wants that is so far apart?
+bool pairs_share(const Request& request, unsigned apart) {
+    for (uint32_t rest = request.lanes; rest != 0; rest &= rest - 1) {
+        const unsigned lane = __builtin_ctz(rest), other = lane ^ apart;
+        if ((request.lanes >> other & 1) == 0) return false;
+        if (request.address[lane] != request.address[other]) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 Sectors sectors_of(const Request& request) {
@@ -69,9 +79,11 @@ Sectors sectors_of(const Request& request) {
 }
 
 Wavefronts wavefronts_of(const Request& request) {
-    const unsigned group = request.bytes <= 4   ? kLanes
-                           : request.bytes == 8 ? kLanes / 2
-                                                : kLanes / 4;
+    unsigned group = request.bytes <= 4   ? kLanes
+                     : request.bytes == 8 ? kLanes / 2
+                                          : kLanes / 4;
+    if (group < kLanes && (pairs_share(request, 1) || pairs_share(request, 2)))
+        group *= 2;
     Wavefronts w;
     for (unsigned first = 0; first < kLanes; first += group) {
         const uint32_t members = group == 32 ? ~0u : ((1u << group) - 1) << first;
