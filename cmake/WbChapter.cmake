@@ -57,7 +57,7 @@ function(wb_checked_programs id who source contract_dir)
     wb_test_program(${id}_checked${suffix} ${id}_tests ${kernels})
     if(TARGET ${id}_bench_main)
         add_executable(${id}_xray${suffix} EXCLUDE_FROM_ALL
-            $<TARGET_OBJECTS:${id}_bench_main> $<TARGET_OBJECTS:wb_bench_checked>)
+            $<TARGET_OBJECTS:${id}_bench_main>)
         target_link_libraries(${id}_xray${suffix} PRIVATE ${kernels} wb_bench)
     endif()
 endfunction()

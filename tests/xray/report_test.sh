@@ -49,7 +49,7 @@ expect 'shared load   32-way banks'
 expect 'Pad each row by one word'
 expect 'barrier       1 a block'
 render transpose --kernel 'tiled<1>'
-expect 'It wastes nothing'
+expect 'Its accesses waste nothing'
 expect_not 'Pad each row'
 
 # Only this kernel's own function is shown, from its template line to its brace.

@@ -26,7 +26,7 @@ CostsByLine costs_by_line(const Kernel& kernel) {
     for (const Barrier& barrier : kernel.barriers)
         add(barrier.place, explain(barrier, kernel));
     for (const Branch& branch : kernel.branches) {
-        const Cost cost = explain(branch);
+        const Cost cost = explain(branch, kernel);
         // Where all lanes go one way there is nothing to see.
         if (cost.heat != Heat::none) add(branch.place, cost);
     }

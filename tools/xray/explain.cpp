@@ -53,7 +53,7 @@ double kernel_sectors(const Kernel& kernel) {
 double kernel_wavefronts(const Kernel& kernel) {
     double sum = 0;
     for (const Access& access : kernel.accesses)
-        sum += access.wavefronts;
+        if (access.space == "shared") sum += access.wavefronts;
     return sum;
 }
 
@@ -190,7 +190,14 @@ Cost explain(const Access& access, const Kernel& kernel) {
     return cost;
 }
 
-Cost explain(const Branch& branch) {
+double idle_share(const Branch& branch, const Kernel& kernel) {
+    double all = 0;
+    for (const Branch& other : kernel.branches)
+        all += kWarpSize * other.executions;
+    return all > 0 ? (kWarpSize * branch.executions - branch.lanes) / all : 0.0;
+}
+
+Cost explain(const Branch& branch, const Kernel& kernel) {
     Cost cost;
     const double lanes = branch.executions > 0 ? branch.lanes / branch.executions : 0.0;
     cost.what = "branch";
@@ -200,14 +207,17 @@ Cost explain(const Branch& branch) {
         cost.sentence = "All lanes of a warp go the same way.";
         return cost;
     }
-    cost.heat = Heat::mild;
+    const double idle = idle_share(branch, kernel);
+    cost.heat = idle >= 0.3 ? Heat::hot : idle >= 0.1 ? Heat::warm : Heat::mild;
     cost.sentence = "On average " + ratio_text(lanes) +
                     " of a warp's 32 lanes are active here; the warp takes the time of "
                     "32 all the same.";
-    if (lanes < 24.0)
+    // A rare line is not worth a change of the algorithm.
+    if (idle >= 0.1)
         cost.advice =
-            "Let the condition be the same for a whole warp where you can: compare the "
-            "warp's number, not the lane's.";
+            "Give neighbouring lanes the same way to go: let the condition depend on "
+            "the "
+            "warp's number, not the lane's, or sort the work so that equal cases meet.";
     return cost;
 }
 

@@ -29,7 +29,10 @@ struct Cost {
 Cost explain(const Access& access, const Kernel& kernel);
 
 /// Lanes that are not active.
-Cost explain(const Branch& branch);
+Cost explain(const Branch& branch, const Kernel& kernel);
+
+/// The lanes that idle at a line, as a share of all that idle or work in the kernel.
+double idle_share(const Branch& branch, const Kernel& kernel);
 
 /// Waiting for the whole block, or the whole warp.
 Cost explain(const Barrier& barrier, const Kernel& kernel);

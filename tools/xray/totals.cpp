@@ -1,5 +1,6 @@
 #include "totals.h"
 
+#include "explain.h"
 #include "model.h"
 #include "source.h"
 #include "words.h"
@@ -198,19 +199,34 @@ std::string queue_text(const Kernel& kernel) {
            std::to_string(worst->place.line);
 }
 
+/// "23 % of its lanes idle at the branch of line 9", or "".
+std::string idle_text(const Kernel& kernel) {
+    const Branch* worst = nullptr;
+    for (const Branch& branch : kernel.branches) {
+        if (worst == nullptr || idle_share(branch, kernel) > idle_share(*worst, kernel))
+            worst = &branch;
+    }
+    if (worst == nullptr || idle_share(*worst, kernel) < 0.1) return "";
+    return percent_text(idle_share(*worst, kernel)) +
+           " of its lanes idle at the branch of line " +
+           std::to_string(worst->place.line);
+}
+
 }  // namespace
 
 Verdict verdict(const Kernel& kernel) {
     Verdict result;
-    for (const std::string& text :
-         {waste_text(kernel, false), waste_text(kernel, true), queue_text(kernel)}) {
+    for (const std::string& text : {waste_text(kernel, false),
+                                    waste_text(kernel, true),
+                                    queue_text(kernel),
+                                    idle_text(kernel)}) {
         if (!text.empty()) result.text += (result.text.empty() ? "" : "; ") + text;
     }
     result.good = result.text.empty();
     if (result.good) {
         result.text = kernel.accesses.empty()
                           ? "no access to memory was counted."
-                          : "it wastes nothing: every request takes the fewest sectors "
+                          : "its accesses waste nothing: each takes the fewest sectors "
                             "and passes that it can.";
     } else {
         result.text += ".";

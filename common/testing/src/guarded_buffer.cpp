@@ -1,4 +1,7 @@
 #include <wb/testing/guarded_buffer.h>
+#ifdef SIMT_CPU
+#include <simt/check.h>
+#endif
 
 #include <cstdint>
 #include <cstdlib>
@@ -42,6 +45,10 @@ GuardedBuffer::~GuardedBuffer() {
 void GuardedBuffer::poison() {
     if (base_ == nullptr) return;
     CUDA_CHECK(cudaMemset(base_, kPoison, front_ + bytes_ + back_));
+#ifdef SIMT_CPU
+    // To the checker a poisoned element is one that nobody has written.
+    simt::check::forget(base_, front_ + bytes_ + back_);
+#endif
 }
 
 void GuardedBuffer::upload(const void* host) {

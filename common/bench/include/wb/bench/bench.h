@@ -120,6 +120,9 @@ class Bench {
             all.insert(all.end(), tiny.begin(), tiny.end());
             return all;
         }
+        if (!options_.xray.empty()) {  // one problem is enough
+            return {options_.sizes == Sizes::tiny ? tiny.front() : small.front()};
+        }
         if (options_.sizes == Sizes::tiny) return tiny;
         return options_.sizes == Sizes::small ? small : full;
     }
