@@ -7,6 +7,7 @@
 /// Source: CUDA C++ Programming Guide, "Built-in Vector Types", table of alignments.
 #pragma once
 #include "simt/core.h"  // uint3, dim3
+#include "simt/whole_store.h"
 
 #define SIMT_VECTORS_1_TO_3(NAME, T)        \
     struct NAME##1 {                        \
@@ -14,6 +15,7 @@
     };                                      \
     struct alignas(2 * sizeof(T)) NAME##2 { \
         T x, y;                             \
+        SIMT_WHOLE_STORE(NAME##2)           \
     };                                      \
     struct NAME##3 {                        \
         T x, y, z;                          \
@@ -21,6 +23,7 @@
 #define SIMT_VECTOR_4(NAME, T, ALIGNMENT) \
     struct alignas(ALIGNMENT) NAME {      \
         T x, y, z, w;                     \
+        SIMT_WHOLE_STORE(NAME)            \
     };
 
 /// Four components up to 4 bytes each: aligned to the whole vector.
@@ -47,6 +50,7 @@ struct uint1 {
 };
 struct alignas(8) uint2 {
     unsigned int x, y;
+    SIMT_WHOLE_STORE(uint2)
 };
 SIMT_VECTOR_4(uint4, unsigned int, 16)
 SIMT_LARGE_VECTORS(long, long)
