@@ -33,6 +33,7 @@ done
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1
     ncu --version | grep -i '^version'
     nvcc --version | grep -i release
+    for program in "${!large[@]}"; do echo "size $program ${large[$program]}"; done
 } >"$out/machine.txt"
 
 say "compile"

@@ -10,12 +10,12 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cost.h"
 #include "hardware.h"
 #include "table.h"
+#include "truth.h"
 
 namespace {
 
@@ -75,11 +75,10 @@ ordered_json judge(Comparison& all,
                    double simulator,
                    double ncu) {
     const double percent = examples::difference_percent(ncu, simulator);
-    ordered_json result = {{"simulator", simulator},
-                           {"ncu", ncu},
+    ordered_json result = {{"simulator", examples::shortest(simulator)},
+                           {"ncu", examples::shortest(ncu)},
                            {"difference_percent", std::round(percent * 100) / 100}};
     if (std::isnan(ncu)) {
-        result["ncu"] = nullptr;
         result["difference_percent"] = nullptr;
         return result;
     }
@@ -147,7 +146,8 @@ void compare_lines(Comparison& all,
                              {"marker", row.marker},
                              {"line", row.line},
                              {"op", row.op},
-                             {"space", row.space}};
+                             {"space", row.space},
+                             {"expected", row.why}};
         if (!lanes)
             line["requests"] = judge(all,
                                      explanations,
@@ -205,23 +205,6 @@ void compare_kernels(Comparison& all,
     }
 }
 
-/// Times and traffic at sizes that fill a GPU, for models of speed.
-ordered_json read_times(const std::string& path) {
-    ordered_json times = ordered_json::array();
-    for (const examples::Launch& launch : examples::read_launches(path)) {
-        const auto metric = [&](const char* name) {
-            const auto found = launch.metrics.find(name);
-            return found == launch.metrics.end() ? 0.0 : found->second;
-        };
-        times.push_back({{"program", launch.program},
-                         {"kernel", launch.kernel},
-                         {"time_ns", metric("gpu__time_duration.sum")},
-                         {"dram_bytes_read", metric("dram__bytes_read.sum")},
-                         {"dram_bytes_written", metric("dram__bytes_write.sum")}});
-    }
-    return times;
-}
-
 int run(const std::string& examples,
         const std::string& truth,
         const std::string& dir,
@@ -239,17 +222,19 @@ int run(const std::string& examples,
         compare_lines(all, explanations, program, expected, simulator, ncu);
         compare_kernels(all, explanations, launches, program, simulator);
     }
-    ordered_json document = {{"version", 1},
-                             {"machine", examples::read_lines(truth + "/machine.txt")},
-                             {"tolerance_percent", kTolerancePercent},
-                             {"compared", all.compared},
-                             {"within_tolerance", all.compared - all.differ},
-                             {"explained", all.differ - all.unexplained},
-                             {"unexplained", all.unexplained},
-                             {"lines", all.lines},
-                             {"kernels", all.kernels},
-                             {"times", read_times(truth + "/ncu_large.csv")}};
-    std::ofstream(output) << document.dump(1) << '\n';
+    examples::Machine machine(truth + "/machine.txt");
+    const ordered_json document = {
+        {"version", 1},
+        {"machine", machine.description},
+        {"tolerance_percent", kTolerancePercent},
+        {"compared", all.compared},
+        {"within_tolerance", all.compared - all.differ},
+        {"explained", all.differ - all.unexplained},
+        {"unexplained", all.unexplained},
+        {"lines", all.lines},
+        {"kernels", all.kernels},
+        {"times", examples::read_times(truth + "/ncu_large.csv", machine)}};
+    examples::write(document, output);
     std::printf(
         "| kernel | line | access | requests (GPU) | cost (GPU) | requests | cost | |\n"
         "| --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n%s",
