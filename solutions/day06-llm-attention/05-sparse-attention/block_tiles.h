@@ -1,0 +1,175 @@
+// block_tiles.h: v2 and v3 of block_sparse_attention, the dense kernel of chapter 02 on
+// a list of tiles. Only two things are new: where the next tile of keys comes from, and
+// which pairs of a tile count.
+#pragma once
+
+#include <wb/ptx/cp_async.h>
+#include <wb/sparse_pattern.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "../02-flash-attention/register_tiles.h"
+#include "../02-flash-attention/tile_kernels.h"
+
+// #region walk
+/// The tiles of keys that one row of blocks lists: those of the full blocks, then those
+/// of the partial ones.
+///
+/// @tparam T  a Tile; a block of the pattern is kSteps of its tiles long
+template <class T>
+struct BlockWalk {
+    static constexpr int kSteps = wb::BlockPattern::kKeys / T::BN;
+    static_assert(wb::BlockPattern::kKeys % T::BN == 0, "whole tiles in a block");
+    static_assert(wb::BlockPattern::kRows % T::BM == 0, "whole tiles in a block");
+
+    wb::PlaceRange full;
+    wb::PlaceRange partial;
+    int full_steps;
+    int steps;  // of both lists
+
+    __device__ BlockWalk(const wb::BlockPattern& pattern,
+                         int block_row,
+                         wb::PatternStatus* status) {
+        full = wb::row_places(
+            pattern.full.offsets, block_row, pattern.full.num_blocks, status);
+        partial = wb::row_places(
+            pattern.partial.offsets, block_row, pattern.partial.num_blocks, status);
+        full_steps = static_cast<int>(full.end - full.begin) * kSteps;
+        steps = full_steps + static_cast<int>(partial.end - partial.begin) * kSteps;
+    }
+
+    /// The place of a step's block in its list.
+    __device__ int64_t place(int step) const {
+        return step < full_steps ? full.begin + step / kSteps
+                                 : partial.begin + (step - full_steps) / kSteps;
+    }
+
+    /// The first key of a step; `keys` where there is none: a tile of nothing.
+    __device__ int first_key(const wb::BlockPattern& pattern,
+                             int step,
+                             int block_row,
+                             int keys,
+                             wb::PatternStatus* status) const {
+        if (step >= steps) return keys;
+        const int64_t at = place(step);
+        const int32_t block =
+            step < full_steps ? pattern.full.blocks[at] : pattern.partial.blocks[at];
+        const int key_blocks = wb::BlockPattern::key_blocks(keys);
+        if (!wb::check_index(block, key_blocks, block_row, at, status)) return keys;
+        return min(keys, block * wb::BlockPattern::kKeys + step % kSteps * T::BN);
+    }
+};
+// #endregion walk
+
+// #region mask
+/// -infinity for the pairs of a partial block whose bits are not set.
+/// @param masks  [kRows] words of the block, from the row of this tile on
+/// @param shift  the bit of the tile's first key
+template <class T>
+__device__ __forceinline__ void mask_by_bits(const Workspace<T>& w,
+                                             float (&r_s)[T::TM][T::TN],
+                                             const uint64_t* masks,
+                                             int shift) {
+#pragma unroll
+    for (int i = 0; i < T::TM; ++i) {
+        const uint64_t bits = masks[w.row + i * T::kRowStep] >> (shift + w.col);
+#pragma unroll
+        for (int j = 0; j < T::TN; ++j) {
+            if ((bits >> (j * T::kLanes) & 1) == 0) r_s[i][j] = -INFINITY;
+        }
+    }
+}
+// #endregion mask
+
+// #region v2-kernel
+/// block_sparse_attention_v2 and v3: flash_attention_v4 over a list of tiles.
+///
+/// @tparam T       a Tile
+/// @tparam kOrder  v3: rows of blocks in the pattern's order, all heads of one before
+///                 the next; v2: all rows of a head before the next head
+/// @param  scale2  scale * log2(e): the softmax is computed in powers of two
+///
+/// Launch   grid heads * row_tiles, block T::kThreads, dynamic shared memory T::kBytes
+template <class T, bool kOrder>
+__global__ void __launch_bounds__(T::kThreads)
+    block_sparse_tiles_kernel(wb::BlockPattern pattern,
+                              const float* q,  // [heads, queries, D]
+                              const float* k,  // [heads, keys, D]
+                              const float* v,  // [heads, keys, D]
+                              float* o,        // [heads, queries, D]
+                              float* lse,      // [heads, queries] or null
+                              wb::PatternStatus* status,
+                              int queries,
+                              int keys,
+                              unsigned heads,
+                              unsigned row_tiles,  // of a head
+                              float scale2) {
+    constexpr int kParts = wb::BlockPattern::kRows / T::BM;  // tiles of a row of blocks
+    extern __shared__ float4 s_tiles[];
+    const Workspace<T> w(s_tiles);
+    const unsigned tile = kOrder ? blockIdx.x / heads : blockIdx.x % row_tiles;
+    const int64_t head = kOrder ? blockIdx.x % heads : blockIdx.x / row_tiles;
+    int block_row = static_cast<int>(tile) / kParts;
+    if (kOrder) {
+        const int place = block_row;
+        block_row = pattern.order[place];
+        const int block_rows = wb::BlockPattern::block_rows(queries);
+        if (block_row < 0 || block_row >= block_rows) {  // the whole block returns
+            report_fault(status, wb::PatternFault::order, place, place, block_row);
+            return;
+        }
+    }
+    const int part_row = static_cast<int>(tile) % kParts * T::BM;
+    const int first_row = block_row * wb::BlockPattern::kRows + part_row;
+    if (first_row >= queries) return;  // the second half of a short last row of blocks
+    const BlockWalk<T> walk(pattern, block_row, status);
+    const auto first_key = [&](int step) {
+        return walk.first_key(pattern, step, block_row, keys, status);
+    };
+    const int64_t g_row = head * queries + first_row;
+    k += head * keys * T::D;
+    v += head * keys * T::D;
+    int next = first_key(0);
+    if (walk.steps > 0) {
+        start_copy<T, T::kStride>(w.s_k, k + int64_t{next} * T::D, keys - next);
+    }
+    load_queries<T>(w.s_q, q + g_row * T::D, queries - first_row, scale2);
+    float r_o[T::TM][T::TD] = {};
+    float r_sum[T::TM] = {};
+    float r_max[T::TM];
+#pragma unroll
+    for (float& maximum : r_max)
+        maximum = -INFINITY;
+    for (int step = 0; step < walk.steps; ++step) {
+        const int key = next;
+        next = first_key(step + 1);  // early: the list is far away in memory
+        wb::ptx::cp_async_wait<0>();
+        __syncthreads();  // the keys are here, and nobody reads the values any more
+        start_copy<T, T::D>(w.s_v, v + int64_t{key} * T::D, keys - key);
+        float r_s[T::TM][T::TN];
+        tile_scores(w, r_s);
+        if (step >= walk.full_steps) {
+            const int64_t masks = walk.place(step) * wb::BlockPattern::kRows + part_row;
+            mask_by_bits(
+                w, r_s, pattern.masks + masks, step % BlockWalk<T>::kSteps * T::BN);
+        }
+        if (key + T::BN > keys) mask_scores(w, r_s, key, 0, keys, false);
+        softmax_step<T>(r_s, r_o, r_max, r_sum);
+        store_weights(w, r_s);
+        wb::ptx::cp_async_wait<0>();
+        __syncthreads();  // the values are here, and nobody reads the keys any more
+        if (step + 1 < walk.steps) {
+            start_copy<T, T::kStride>(w.s_k, k + int64_t{next} * T::D, keys - next);
+        }
+        add_values(w, r_o);
+    }
+    store_output(w,
+                 r_o,
+                 r_max,
+                 r_sum,
+                 o + g_row * T::D,
+                 lse == nullptr ? nullptr : lse + g_row,
+                 queries - first_row);
+}
+// #endregion v2-kernel

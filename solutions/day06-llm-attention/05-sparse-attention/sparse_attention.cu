@@ -1,0 +1,348 @@
+// sparse_attention.cu: attention over the keys that a pattern lists.
+// #solution
+//
+// The ladder of sparse_attention, over rows of keys:
+//   v1  one thread a row         it gathers its keys alone: 32 lanes, 32 places
+//   v2  one warp a row           the lanes share a key: its elements are neighbours
+//   v3  float4, keys in flight   several keys are fetched before the first is needed
+// The ladder of block_sparse_attention, over blocks:
+//   v1  one thread a row         all rows of a block read the same key
+//   v2  register tiles           the dense kernel of chapter 02, on a list of tiles
+//   v3  longest first            rows with much work start first
+// #end
+#include "sparse_attention.h"
+
+#include <wb/arguments.h>
+#include <wb/check.h>
+#include <wb/exercise.h>
+// #solution
+#include <wb/ladder.h>
+// #end
+#include <wb/launch.h>
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+/// Threads in a block of v1, and so its rows: one row of blocks.
+constexpr int kThreads = wb::BlockPattern::kRows;
+
+/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel.
+template <class Launch>
+static void with_head_dim(int64_t head_dim, Launch launch) {
+    switch (head_dim) {
+        case 32:
+            return launch(std::integral_constant<int, 32>());
+        case 64:
+            return launch(std::integral_constant<int, 64>());
+        default:
+            return launch(std::integral_constant<int, 128>());
+    }
+}
+
+// #region row-sums
+/// What one thread has added up of its row: the online softmax of chapter 02.
+template <int D>
+struct RowSums {
+    float o[D] = {};            // sum of weight * value, not divided yet
+    float maximum = -INFINITY;  // of the scores so far
+    float sum = 0.0f;           // of exp(score - maximum) so far
+
+    /// Adds a key with this score.
+    __device__ void add(float score,
+                        const float* value  // [D]
+    ) {
+        // TODO(learner): if the score is a new maximum, rescale sum and o to it. Then
+        // add the weight to sum, and weight * value to o (about 9 lines)
+        // #solution
+        if (score > maximum) {
+            const float factor = expf(maximum - score);  // exp(-infinity) is 0
+            sum *= factor;
+            for (int d = 0; d < D; ++d)
+                o[d] *= factor;
+            maximum = score;
+        }
+        const float weight = expf(score - maximum);
+        sum += weight;
+        for (int d = 0; d < D; ++d)
+            o[d] += weight * value[d];
+        // #end
+    }
+
+    /// Writes the row: the quotient, or zeros and -infinity if there was no key.
+    __device__ void store(float* g_o,  // [D]
+                          float* lse   // [1] or null
+    ) const {
+        const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+        for (int d = 0; d < D; ++d)
+            g_o[d] = o[d] * inverse;
+        if (lse != nullptr) *lse = maximum + logf(sum);
+    }
+};
+
+/// The dot product of a query in registers and a key in memory.
+template <int D>
+__device__ float dot(const float (&r_q)[D],
+                     const float* key  // [D]
+) {
+    float score = 0.0f;
+    for (int d = 0; d < D; ++d)
+        score += r_q[d] * key[d];
+    return score;
+}
+// #endregion row-sums
+
+// #region v1-kernel
+/// sparse_attention_v1: one thread, one row of q and of the pattern.
+///
+/// @tparam D  head dimension
+///
+/// Launch   grid ceil_div(rows, kThreads), block kThreads, no shared memory
+template <int D>
+__global__ void sparse_attention_v1_kernel(wb::CsrPattern pattern,
+                                           const float* q,  // [rows, D], rows = B H N
+                                           const float* k,  // [B * H, keys, D]
+                                           const float* v,  // [B * H, keys, D]
+                                           float* o,        // [rows, D]
+                                           float* lse,      // [rows] or null
+                                           wb::PatternStatus* status,
+                                           int64_t rows,
+                                           int queries,
+                                           int keys,
+                                           float scale) {
+    const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    if (row >= rows) return;
+    const int query = static_cast<int>(row % queries);
+    const int64_t head = row / queries;  // over all batches: b * H + h
+    k += head * keys * D;
+    v += head * keys * D;
+    float r_q[D];
+    for (int d = 0; d < D; ++d)
+        r_q[d] = scale * q[row * D + d];
+    RowSums<D> sums;
+    const wb::PlaceRange range =
+        wb::row_places(pattern.offsets, query, pattern.num_indices, status);
+    // TODO(learner): for each place in range: the key that the pattern lists there. If
+    // wb::check_index refuses it, go on; else add it to sums with its score and its
+    // value. Offsets into k and v need 64 bits (about 6 lines)
+    // #solution
+    for (int64_t place = range.begin; place < range.end; ++place) {
+        const int32_t key = pattern.indices[place];
+        if (!wb::check_index(key, keys, query, place, status)) continue;
+        const int64_t at = int64_t{key} * D;
+        sums.add(dot<D>(r_q, k + at), v + at);
+    }
+    // #end
+    sums.store(o + row * D, lse == nullptr ? nullptr : lse + row);
+}
+// #endregion v1-kernel
+
+// #region v1-launch
+static void sparse_attention_v1(const wb::AttentionShape& shape,
+                                const wb::CsrPattern& pattern,
+                                const float* q,
+                                const float* k,
+                                const float* v,
+                                float* o,
+                                float* lse,
+                                wb::PatternStatus* status,
+                                cudaStream_t stream) {
+    const int queries = static_cast<int>(shape.queries);
+    const int keys = static_cast<int>(shape.keys);
+    const unsigned blocks = wb::grid_size(shape.rows(), kThreads);
+    with_head_dim(shape.head_dim, [&](auto head_dim) {
+        const auto kernel = sparse_attention_v1_kernel<head_dim()>;
+        kernel<<<blocks, kThreads, 0, stream>>>(
+            pattern, q, k, v, o, lse, status, shape.rows(), queries, keys, shape.scale);
+        CUDA_CHECK_LAUNCH();
+    });
+}
+// #endregion v1-launch
+
+// #solution
+WB_RUNG(sparse_attention, sparse_attention_v1, "one thread a row");
+
+// v2 and v3
+#include "row_kernels.h"
+// #end
+
+// #region block-v1-kernel
+/// block_sparse_attention_v1: one thread a row; the kThreads rows of a row of blocks
+/// walk over the same keys together.
+///
+/// Launch   grid heads * block_rows, block kThreads, no shared memory
+template <int D>
+__global__ void block_sparse_attention_v1_kernel(
+    wb::BlockPattern pattern,
+    const float* q,  // [heads, queries, D], heads = B * H
+    const float* k,  // [heads, keys, D]
+    const float* v,  // [heads, keys, D]
+    float* o,        // [heads, queries, D]
+    float* lse,      // [heads, queries] or null
+    wb::PatternStatus* status,
+    int queries,
+    int keys,
+    unsigned block_rows,
+    float scale) {
+    constexpr int kKeys = wb::BlockPattern::kKeys;
+    const int64_t head = blockIdx.x / block_rows;
+    const int block_row = static_cast<int>(blockIdx.x % block_rows);
+    const int query = block_row * kThreads + static_cast<int>(threadIdx.x);
+    if (query >= queries) return;
+    const int64_t row = head * queries + query;
+    const int key_blocks = wb::BlockPattern::key_blocks(keys);
+    k += head * keys * D;
+    v += head * keys * D;
+    float r_q[D];
+    for (int d = 0; d < D; ++d)
+        r_q[d] = scale * q[row * D + d];
+    RowSums<D> sums;
+    const wb::PlaceRange full = wb::row_places(
+        pattern.full.offsets, block_row, pattern.full.num_blocks, status);
+    const wb::PlaceRange partial = wb::row_places(
+        pattern.partial.offsets, block_row, pattern.partial.num_blocks, status);
+    // TODO(learner): for each full block that wb::check_index (with key_blocks) lets
+    // pass: add its kKeys keys, as far as they are below `keys`. For each partial block
+    // the same, but only the keys whose bit is set in this row's word of the masks
+    // (about 20 lines)
+    // #solution
+    for (int64_t place = full.begin; place < full.end; ++place) {
+        const int32_t block = pattern.full.blocks[place];
+        if (!wb::check_index(block, key_blocks, block_row, place, status)) continue;
+        const int end = min(keys, (block + 1) * kKeys);
+        for (int key = block * kKeys; key < end; ++key) {
+            const int64_t at = int64_t{key} * D;
+            sums.add(dot<D>(r_q, k + at), v + at);
+        }
+    }
+    for (int64_t place = partial.begin; place < partial.end; ++place) {
+        const int32_t block = pattern.partial.blocks[place];
+        if (!wb::check_index(block, key_blocks, block_row, place, status)) continue;
+        const uint64_t mask = pattern.masks[place * kThreads + threadIdx.x];
+        const int end = min(keys, (block + 1) * kKeys);
+        for (int key = block * kKeys; key < end; ++key) {
+            if ((mask >> (key % kKeys) & 1) == 0) continue;
+            const int64_t at = int64_t{key} * D;
+            sums.add(dot<D>(r_q, k + at), v + at);
+        }
+    }
+    // #end
+    sums.store(o + row * D, lse == nullptr ? nullptr : lse + row);
+}
+// #endregion block-v1-kernel
+
+// #region block-v1-launch
+static void block_sparse_attention_v1(const wb::AttentionShape& shape,
+                                      const wb::BlockPattern& pattern,
+                                      const float* q,
+                                      const float* k,
+                                      const float* v,
+                                      float* o,
+                                      float* lse,
+                                      wb::PatternStatus* status,
+                                      cudaStream_t stream) {
+    const int queries = static_cast<int>(shape.queries);
+    const int keys = static_cast<int>(shape.keys);
+    const unsigned block_rows = wb::grid_size(shape.queries, kThreads);
+    const int64_t heads = shape.batch * shape.query_heads;
+    const unsigned blocks = wb::grid_size(heads * block_rows, 1);
+    with_head_dim(shape.head_dim, [&](auto head_dim) {
+        const auto kernel = block_sparse_attention_v1_kernel<head_dim()>;
+        kernel<<<blocks, kThreads, 0, stream>>>(
+            pattern, q, k, v, o, lse, status, queries, keys, block_rows, shape.scale);
+        CUDA_CHECK_LAUNCH();
+    });
+}
+// #endregion block-v1-launch
+
+// #solution
+WB_RUNG(block_sparse_attention, block_sparse_attention_v1, "one thread a row");
+
+// v2 and v3
+#include "block_launch.h"
+// #end
+
+/// What both contracts ask of shape and tensors.
+static void check_arguments(const wb::Arguments& arguments,
+                            const wb::AttentionShape& shape,
+                            const float* q,
+                            const float* k,
+                            const float* v,
+                            const float* o,
+                            const float* lse,
+                            const wb::PatternStatus* status) {
+    arguments.require(!shape.causal,
+                      "shape.causal",
+                      shape.causal,
+                      "must be false: the pattern says what a query sees");
+    arguments.require(shape.kv_heads == shape.query_heads,
+                      "shape.kv_heads",
+                      shape.kv_heads,
+                      "must equal shape.query_heads: heads are shared in chapter 03");
+    if (shape.rows() == 0) return;
+    // As float4, so that an address that is not a multiple of 16 is refused.
+    const auto vectors = [](const float* p) {
+        return reinterpret_cast<const float4*>(p);
+    };
+    arguments.device("q", vectors(q), shape.query_elements() / 4)
+        .device("k", vectors(k), shape.kv_elements() / 4)
+        .device("v", vectors(v), shape.kv_elements() / 4)
+        .device("o", vectors(o), shape.query_elements() / 4)
+        .device("status", status, 1);
+    if (lse != nullptr) arguments.device("lse", lse, shape.rows());
+}
+
+// #region contract
+void sparse_attention(const wb::AttentionShape& shape,
+                      const wb::CsrPattern& pattern,
+                      const float* q,
+                      const float* k,
+                      const float* v,
+                      float* o,
+                      float* lse,
+                      wb::PatternStatus* status,
+                      cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line when the first two TODOs are written
+    const wb::Arguments arguments("sparse_attention");
+    wb::check_shape(arguments, shape, {32, 64, 128});
+    check_arguments(arguments, shape, q, k, v, o, lse, status);
+    arguments.size("pattern.num_indices", pattern.num_indices);
+    if (shape.rows() == 0) return;
+    arguments.device("pattern.offsets", pattern.offsets, shape.queries + 1)
+        .device("pattern.indices", pattern.indices, pattern.num_indices);
+    // #solution
+    sparse_attention_v3(shape, pattern, q, k, v, o, lse, status, stream);
+    // #end
+    // #starter sparse_attention_v1(shape, pattern, q, k, v, o, lse, status, stream);
+}
+
+void block_sparse_attention(const wb::AttentionShape& shape,
+                            const wb::BlockPattern& pattern,
+                            const float* q,
+                            const float* k,
+                            const float* v,
+                            float* o,
+                            float* lse,
+                            wb::PatternStatus* status,
+                            cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line when the third TODO is written
+    const wb::Arguments arguments("block_sparse_attention");
+    wb::check_shape(arguments, shape, {32, 64, 128});
+    check_arguments(arguments, shape, q, k, v, o, lse, status);
+    arguments.size("pattern.full.num_blocks", pattern.full.num_blocks)
+        .size("pattern.partial.num_blocks", pattern.partial.num_blocks);
+    if (shape.rows() == 0) return;
+    const int64_t rows = wb::ceil_div(shape.queries, int64_t{kThreads});
+    const int64_t partial = pattern.partial.num_blocks;
+    arguments.device("pattern.full.offsets", pattern.full.offsets, rows + 1)
+        .device("pattern.full.blocks", pattern.full.blocks, pattern.full.num_blocks)
+        .device("pattern.partial.offsets", pattern.partial.offsets, rows + 1)
+        .device("pattern.partial.blocks", pattern.partial.blocks, partial)
+        .device("pattern.masks", pattern.masks, partial * kThreads)
+        .device("pattern.order", pattern.order, rows);
+    // #solution
+    block_sparse_attention_v3(shape, pattern, q, k, v, o, lse, status, stream);
+    // #end
+    // #starter block_sparse_attention_v1(shape, pattern, q, k, v, o, lse, status, stream);
+}
+// #endregion contract

@@ -1,0 +1,485 @@
+// Grades day06-llm-attention/05-sparse-attention.
+#include "sparse_attention.h"
+
+#include <wb/ladder.h>
+#include <wb/testing/attention_grade.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/random.h>
+#include <wb/testing/simulator.h>
+#include <wb/testing/sparse_attention.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace {
+
+using wb::AttentionShape;
+using wb::HostBlocks;
+using wb::HostCsr;
+using wb::PatternFault;
+using wb::PatternStatus;
+using wb::testing::AttentionExpected;
+using wb::testing::AttentionInputs;
+using wb::testing::expect_sparse;
+using wb::testing::Grader;
+using wb::testing::random_attention;
+using wb::testing::shape_of;
+
+void grade_rows(const AttentionShape& shape,
+                const HostCsr& pattern,
+                const AttentionInputs& inputs,
+                const AttentionExpected& expected,
+                const std::string& text,
+                const PatternStatus& fault = {}) {
+    wb::testing::grade_sparse("sparse_attention",
+                              sparse_attention,
+                              shape,
+                              pattern,
+                              inputs,
+                              expected,
+                              text,
+                              fault);
+}
+
+void grade_rows(const AttentionShape& shape,
+                const HostCsr& pattern,
+                const std::string& text) {
+    const auto inputs = random_attention(shape, 1);
+    grade_rows(shape, pattern, inputs, expect_sparse(shape, pattern, inputs), text);
+}
+
+void grade_blocks(const AttentionShape& shape,
+                  const HostBlocks& pattern,
+                  const AttentionInputs& inputs,
+                  const AttentionExpected& expected,
+                  const std::string& text,
+                  const PatternStatus& fault = {}) {
+    wb::testing::grade_sparse("block_sparse_attention",
+                              block_sparse_attention,
+                              shape,
+                              pattern,
+                              inputs,
+                              expected,
+                              text,
+                              fault);
+}
+
+void grade_blocks(const AttentionShape& shape,
+                  const HostCsr& pattern,
+                  const std::string& text) {
+    const auto inputs = random_attention(shape, 1);
+    grade_blocks(
+        shape, to_blocks(pattern), inputs, expect_sparse(shape, pattern, inputs), text);
+}
+
+/// Rows with these keys.
+HostCsr rows_of(int64_t keys, const std::vector<std::vector<int32_t>>& rows) {
+    HostCsr pattern;
+    pattern.queries = static_cast<int64_t>(rows.size());
+    pattern.keys = keys;
+    for (const auto& row : rows) {
+        pattern.indices.insert(pattern.indices.end(), row.begin(), row.end());
+        pattern.offsets.push_back(static_cast<int64_t>(pattern.indices.size()));
+    }
+    return pattern;
+}
+
+/// Row i has the keys i, i + 1, ... of `keys`, as many as lengths[i], cyclically.
+HostCsr rows_of_lengths(int64_t keys, const std::vector<int64_t>& lengths) {
+    std::vector<std::vector<int32_t>> rows;
+    for (const int64_t length : lengths) {
+        rows.emplace_back();
+        for (int64_t j = 0; j < length; ++j) {
+            const auto first = static_cast<int64_t>(rows.size()) * 7;
+            rows.back().push_back(static_cast<int32_t>((first + j) % keys));
+        }
+    }
+    return rows_of(keys, rows);
+}
+
+/// The same keys in each row, in another order.
+HostCsr shuffled(HostCsr pattern, uint64_t seed) {
+    wb::testing::Random random(seed);
+    for (std::size_t row = 0; row + 1 < pattern.offsets.size(); ++row) {
+        const int64_t begin = pattern.offsets[row];
+        for (int64_t i = pattern.offsets[row + 1] - 1; i > begin; --i) {
+            const int64_t other = begin + random.below(i - begin + 1);
+            std::swap(pattern.indices[static_cast<std::size_t>(i)],
+                      pattern.indices[static_cast<std::size_t>(other)]);
+        }
+    }
+    return pattern;
+}
+
+}  // namespace
+
+TEST_CASE("one query and one key: the output is the value") {
+    grade_rows(shape_of(rows_of(1, {{0}}), 64), rows_of(1, {{0}}), "key 0");
+}
+
+TEST_CASE("one key of many") {
+    const auto pattern = rows_of(9, {{4}, {8}, {0}, {4}});
+    grade_rows(shape_of(pattern, 32), pattern, "rows 4, 8, 0, 4");
+}
+
+TEST_CASE("rows of every length around a warp") {
+    const auto pattern = rows_of_lengths(
+        97, {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97});
+    grade_rows(shape_of(pattern, 32), pattern, "rows of 1 to 97 keys");
+}
+
+TEST_CASE("head dimensions 32, 64 and 128") {
+    for (const int64_t D : {32, 64, 128}) {
+        const auto pattern = wb::random_pattern(37, 131, 29, 1);
+        grade_rows(shape_of(pattern, D), pattern, "29 random keys a row");
+    }
+}
+
+TEST_CASE("every pattern") {
+    for (const auto& [name, pattern] : wb::testing::all_patterns(97, 101))
+        grade_rows(shape_of(pattern, 32), pattern, name);
+}
+
+TEST_CASE("batches and heads share the pattern, not the keys") {
+    const auto pattern = wb::random_pattern(13, 19, 5, 1);
+    grade_rows(shape_of(pattern, 32, 3, 5), pattern, "5 random keys a row");
+}
+
+TEST_CASE("an empty row gives zeros and minus infinity") {
+    const auto pattern = rows_of(8, {{}, {1, 5}, {}, {}, {0, 1, 2, 3, 4, 5, 6, 7}, {}});
+    grade_rows(shape_of(pattern, 32, 2), pattern, "rows 0, 2, 3 and 5 are empty");
+    grade_rows(shape_of(rows_of(3, {{}}), 64), rows_of(3, {{}}), "no index at all");
+}
+
+TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
+    grade_rows(shape_of(rows_of(0, {{}, {}}), 32), rows_of(0, {{}, {}}), "no keys");
+}
+
+TEST_CASE("a window as long as the sequence is full attention") {
+    for (const auto [queries, keys] : wb::testing::kUnequalLengths) {
+        auto shape = wb::testing::plain_attention(1, 2, queries, keys, 32);
+        const auto inputs = random_attention(shape, 1);
+        const auto full = wb::testing::expect_attention(shape, inputs);
+        const int64_t far = queries + keys;
+        grade_rows(shape,
+                   wb::local_pattern(queries, keys, far, far),
+                   inputs,
+                   full,
+                   "a window to both sides");
+        shape.causal = true;
+        const auto causal = wb::testing::expect_attention(shape, inputs);
+        shape.causal = false;
+        grade_rows(shape,
+                   wb::local_pattern(queries, keys, far, 0),
+                   inputs,
+                   causal,
+                   "a window to the left: causal attention");
+    }
+}
+
+TEST_CASE("the order of a row's keys does not matter") {
+    const auto sorted = wb::random_pattern(21, 200, 77, 3);
+    const auto shape = shape_of(sorted, 64);
+    const auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, sorted, inputs);
+    for (const uint64_t seed : {1, 2})
+        grade_rows(shape, shuffled(sorted, seed), inputs, expected, "keys shuffled");
+}
+
+TEST_CASE("a key that is listed twice counts twice") {
+    const auto pattern = rows_of(5, {{3, 3}, {0, 4, 0}, {1, 2, 1, 2, 1}, {2}});
+    grade_rows(shape_of(pattern, 32), pattern, "keys 3 3, 0 4 0, 1 2 1 2 1, 2");
+}
+
+TEST_CASE("equal weights: whole numbers add up exactly") {
+    const auto pattern = wb::random_pattern(9, 1000, 500, 1);
+    const auto shape = shape_of(pattern, 32);
+    const auto inputs = wb::testing::equal_weights(shape, 1);
+    auto expected = expect_sparse(shape, pattern, inputs);
+    // A quotient, or a reciprocal and a product; exp(0) and the sums are exact.
+    for (std::size_t i = 0; i < expected.o.size(); ++i)
+        expected.o_bound[i] = wb::testing::float_bound(3, std::abs(expected.o[i]));
+    grade_rows(shape, pattern, inputs, expected, "q = 0, v whole numbers");
+}
+
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+    for (const bool rising : {true, false}) {
+        const auto pattern = wb::dense_pattern(9, 131, false);
+        const auto shape = shape_of(pattern, 64);
+        const auto inputs = wb::testing::large_logits(shape, 1e4, rising, 1);
+        const auto expected = expect_sparse(shape, pattern, inputs);
+        const std::string text = rising ? "logits rising" : "logits falling";
+        grade_rows(shape, pattern, inputs, expected, text);
+        grade_blocks(shape, to_blocks(pattern), inputs, expected, text);
+    }
+}
+
+TEST_CASE("the scale may be anything finite") {
+    const auto pattern = wb::random_pattern(33, 33, 7, 1);
+    for (const float scale : {1.0f, 0.0f, -0.3f}) {
+        auto shape = shape_of(pattern, 32);
+        shape.scale = scale;
+        grade_rows(shape, pattern, "scale " + std::to_string(scale));
+        grade_blocks(shape, pattern, "scale " + std::to_string(scale));
+    }
+}
+
+TEST_CASE("right whatever order the threads run in") {
+    const auto seed = GENERATE(as<unsigned>(), 1, 2);
+    wb::testing::shuffle_threads(seed);
+    const auto pattern = wb::window_with_sinks(140, 140, 50, 4);
+    grade_rows(shape_of(pattern, 32), pattern, "threads shuffled");
+    grade_blocks(shape_of(pattern, 32), pattern, "threads shuffled");
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("blocks: every pattern gives what its rows give") {
+    // Three rows of blocks, the last of 44 queries; five key blocks, the last of 45.
+    for (const auto& [name, pattern] : wb::testing::all_patterns(300, 301))
+        grade_blocks(shape_of(pattern, 32), pattern, name);
+}
+
+TEST_CASE("blocks: sizes around those of a block") {
+    for (const int64_t n : {1, 2, 63, 64, 65, 127, 128, 129}) {
+        const auto window = wb::local_pattern(n, n + 1, 33, 5);
+        grade_blocks(shape_of(window, 32), window, "window 33 + 5");
+        const auto dense = wb::dense_pattern(n, n, false);
+        grade_blocks(shape_of(dense, 32), dense, "dense: all blocks are full");
+    }
+}
+
+TEST_CASE("blocks: head dimensions, batches and heads") {
+    for (const int64_t D : {32, 64, 128}) {
+        const auto pattern = wb::local_pattern(131, 200, 90, 20);
+        grade_blocks(shape_of(pattern, D, 2, 3), pattern, "window 90 + 20");
+    }
+}
+
+TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
+    std::vector<std::vector<int32_t>> rows(260);
+    rows[1] = {0};
+    rows[130] = {64, 65, 66};  // the third row of blocks is empty altogether
+    const auto pattern = rows_of(70, rows);
+    grade_blocks(shape_of(pattern, 32, 2), pattern, "only queries 1 and 130 see keys");
+    grade_blocks(shape_of(rows_of(0, {{}, {}}), 32), rows_of(0, {{}, {}}), "no keys");
+}
+
+TEST_CASE("blocks: lists and rows may come in any order") {
+    const auto pattern = wb::local_pattern(400, 500, 200, 0);
+    const auto shape = shape_of(pattern, 32);
+    const auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    HostBlocks blocks = to_blocks(pattern);
+    constexpr auto kRows = static_cast<std::size_t>(wb::BlockPattern::kRows);
+    for (std::size_t row = 0; row + 1 < blocks.full.offsets.size(); ++row) {
+        const auto reverse = [&](wb::HostBlockList& list) {
+            std::reverse(list.blocks.begin() + list.offsets[row],
+                         list.blocks.begin() + list.offsets[row + 1]);
+        };
+        reverse(blocks.full);
+        reverse(blocks.partial);
+        auto first = static_cast<std::size_t>(blocks.partial.offsets[row]);
+        auto last = static_cast<std::size_t>(blocks.partial.offsets[row + 1]);
+        for (; first + 1 < last; ++first, --last) {
+            std::swap_ranges(
+                blocks.masks.begin() + static_cast<int64_t>(first * kRows),
+                blocks.masks.begin() + static_cast<int64_t>((first + 1) * kRows),
+                blocks.masks.begin() + static_cast<int64_t>((last - 1) * kRows));
+        }
+    }
+    std::reverse(blocks.order.begin(), blocks.order.end());
+    grade_blocks(shape, blocks, inputs, expected, "lists and order reversed");
+}
+
+TEST_CASE("blocks: one that is listed twice counts twice") {
+    const auto once = wb::dense_pattern(3, 64, false);
+    const auto shape = shape_of(once, 32);
+    const auto inputs = random_attention(shape, 1);
+    HostCsr twice = rows_of_lengths(64, {128, 128, 128});
+    HostBlocks blocks = to_blocks(once);
+    blocks.full.blocks.push_back(0);
+    blocks.full.offsets.back() = 2;
+    grade_blocks(
+        shape, blocks, inputs, expect_sparse(shape, twice, inputs), "block 0 twice");
+}
+
+TEST_CASE("an index that is no key is reported, and not read") {
+    for (const int32_t wrong : {-1, 9, std::numeric_limits<int32_t>::max()}) {
+        const auto right = rows_of(9, {{1, 2}, {3, 4}, {}, {8}});
+        auto pattern = rows_of(9, {{1, 2}, {3, wrong, 4}, {}, {8}});
+        const auto shape = shape_of(right, 64, 2);
+        const auto inputs = random_attention(shape, 1);
+        grade_rows(shape,
+                   pattern,
+                   inputs,
+                   expect_sparse(shape, right, inputs),
+                   "indices[3] is " + std::to_string(wrong),
+                   {static_cast<int32_t>(PatternFault::index), 1, 3, wrong});
+    }
+}
+
+TEST_CASE("offsets that are no range are reported, and the row is empty") {
+    struct Case {
+        std::vector<int64_t> offsets;
+        int64_t wrong_row;
+        std::string text;
+    };
+    for (const auto& [offsets, wrong_row, text] :
+         {Case{{0, 2, 4, 99}, 2, "the last offset is 99, of 6 indices"},
+          Case{{-5, 2, 4, 6}, 0, "the first offset is -5"},
+          Case{{0, 4, 2, 6}, 1, "offsets fall from 4 to 2"}}) {
+        auto pattern = rows_of(9, {{1, 2}, {3, 4}, {5, 6}});
+        pattern.offsets = offsets;
+        std::vector<std::vector<int32_t>> rows(3);
+        for (std::size_t row = 0; row < 3; ++row) {
+            if (static_cast<int64_t>(row) == wrong_row) continue;
+            rows[row].assign(pattern.indices.begin() + offsets[row],
+                             pattern.indices.begin() + offsets[row + 1]);
+        }
+        const auto right = rows_of(9, rows);
+        const auto shape = shape_of(right, 32, 2);
+        const auto inputs = random_attention(shape, 1);
+        const auto row = static_cast<std::size_t>(wrong_row);
+        grade_rows(shape,
+                   pattern,
+                   inputs,
+                   expect_sparse(shape, right, inputs),
+                   text,
+                   {static_cast<int32_t>(PatternFault::offsets),
+                    static_cast<int32_t>(wrong_row),
+                    offsets[row],
+                    offsets[row + 1]});
+    }
+}
+
+TEST_CASE("blocks: a block that does not exist is reported, and not read") {
+    const auto right = wb::dense_pattern(140, 130, false);
+    const auto shape = shape_of(right, 32, 2);
+    const auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, right, inputs);
+    for (const int32_t wrong : {-1, 3, std::numeric_limits<int32_t>::max()}) {
+        HostBlocks blocks = to_blocks(right);  // 3 blocks in each of two rows
+        blocks.full.blocks.insert(blocks.full.blocks.begin() + 4, wrong);
+        blocks.full.offsets = {0, 3, 7};
+        grade_blocks(shape,
+                     blocks,
+                     inputs,
+                     expected,
+                     "full.blocks[4] is " + std::to_string(wrong),
+                     {static_cast<int32_t>(PatternFault::index), 1, 4, wrong});
+    }
+}
+
+TEST_CASE("blocks: offsets that are no range are reported, and the row is empty") {
+    std::vector<std::vector<int32_t>> rows(140);
+    for (std::size_t row = 128; row < rows.size(); ++row)
+        rows[row] = {0, 1, 2};
+    const auto right = rows_of(3, rows);
+    const auto shape = shape_of(right, 32);
+    const auto inputs = random_attention(shape, 1);
+    HostBlocks blocks = to_blocks(wb::dense_pattern(140, 3, false));
+    blocks.full.offsets[0] = -1;
+    grade_blocks(shape,
+                 blocks,
+                 inputs,
+                 expect_sparse(shape, right, inputs),
+                 "full.offsets[0] is -1",
+                 {static_cast<int32_t>(PatternFault::offsets), 0, -1, 1});
+}
+
+TEST_CASE("without the log-sum-exp") {
+    const auto pattern = wb::random_pattern(35, 37, 9, 1);
+    const auto shape = shape_of(pattern, 32);
+    const auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    const wb::PatternCheck check;
+    for (const auto& [name, idea, attention] :
+         wb::implementations("sparse_attention", sparse_attention)) {
+        Grader grade(name, describe(shape) + ", lse = nullptr");
+        const auto d_pattern = upload(grade, pattern);
+        const float* d_q = grade.input("q", inputs.q);
+        const float* d_k = grade.input("k", inputs.k);
+        const float* d_v = grade.input("v", inputs.v);
+        float* d_o = grade.output<float>("o", {35, 32});
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_pattern, d_q, d_k, d_v, d_o, nullptr, check.status(), s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<std::size_t>(i)];
+        });
+    }
+}
+
+TEST_CASE("no queries: nothing is launched") {
+    Grader grade("sparse_attention", "queries = 0, batch = 0, or no heads");
+    grade.expect_no_work([](cudaStream_t s) {
+        for (const auto& shape : {wb::testing::plain_attention(1, 1, 0, 7, 32),
+                                  wb::testing::plain_attention(0, 2, 7, 7, 32),
+                                  wb::testing::plain_attention(2, 0, 7, 7, 32)}) {
+            float* const none = nullptr;
+            sparse_attention(shape, {}, none, none, none, none, none, nullptr, s);
+            block_sparse_attention(shape, {}, none, none, none, none, none, nullptr, s);
+        }
+    });
+}
+
+TEST_CASE("wrong arguments are refused by name") {
+    using wb::testing::expect_refused;
+    Grader memory("sparse_attention", "wrong arguments");
+    float* d = memory.output<float>("d", {2 * 4 * 32});
+    const wb::PatternCheck check;
+    const auto rows = upload(memory, wb::dense_pattern(4, 4, false));
+    Grader more("block_sparse_attention", "wrong arguments");
+    const auto blocks = upload(more, to_blocks(wb::dense_pattern(4, 4, false)));
+    const auto good = wb::testing::plain_attention(1, 2, 4, 4, 32);
+    const auto refused = [&](const std::string& part,
+                             const AttentionShape& shape,
+                             float* q,
+                             PatternStatus* status) {
+        expect_refused("sparse_attention", describe(shape), part, [&] {
+            sparse_attention(shape, rows, q, d, d, d, nullptr, status, nullptr);
+        });
+        expect_refused("block_sparse_attention", describe(shape), part, [&] {
+            block_sparse_attention(shape, blocks, q, d, d, d, nullptr, status, nullptr);
+        });
+    };
+    refused("q is a null pointer", good, nullptr, check.status());
+    refused("status is a null pointer", good, d, nullptr);
+    float host[4] = {};
+    refused("q is a host pointer", good, host, check.status());
+    auto shape = good;
+    shape.causal = true;
+    refused("shape.causal is 1", shape, d, check.status());
+    shape = good;
+    shape.kv_heads = 1;
+    refused("shape.kv_heads is 1", shape, d, check.status());
+    refused("shape.head_dim is 256",
+            wb::testing::plain_attention(1, 2, 4, 4, 256),
+            d,
+            check.status());
+    refused("shape.queries is -1",
+            wb::testing::plain_attention(1, 2, -1, 4, 32),
+            d,
+            check.status());
+    auto null_offsets = rows;
+    null_offsets.offsets = nullptr;
+    auto negative = rows;
+    negative.num_indices = -1;
+    const auto rows_refused = [&](const std::string& part,
+                                  const wb::CsrPattern& pattern) {
+        expect_refused("sparse_attention", part, part, [&] {
+            sparse_attention(
+                good, pattern, d, d, d, d, nullptr, check.status(), nullptr);
+        });
+    };
+    rows_refused("pattern.offsets is a null pointer", null_offsets);
+    rows_refused("pattern.num_indices is -1", negative);
+    auto null_order = blocks;
+    null_order.order = nullptr;
+    expect_refused("block_sparse_attention", "order null", "pattern.order is", [&] {
+        block_sparse_attention(
+            good, null_order, d, d, d, d, nullptr, check.status(), nullptr);
+    });
+}
