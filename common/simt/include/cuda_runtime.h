@@ -37,3 +37,7 @@
 #include "simt/vector_types.h"
 #include "simt/warp.h"
 #include "simt/warp_legacy.h"
+
+#ifdef SIMT_CHECK_COUNT
+#include "simt/counters.h"  // begins to count
+#endif

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simt/counters.h"
+
 namespace simt::check {
 
 /// A mistake that the checker has found. The strings live until the program ends.

@@ -126,8 +126,6 @@ void finish() {
 
 /// The checker watches from the program's start: allocations may come before main.
 [[gnu::constructor(101)]] void start() {
-    const char* count = std::getenv("SIMT_CHECK_COUNT");
-    counting = !count || *count != '0';
     detail::options().workers = 1;  // its state is not shared among OS threads
     detail::options().strict = true;
     detail::observer = &checker();
