@@ -38,7 +38,7 @@ Kind kind_of(const PendingFault& fault) {
     return Kind::fault;
 }
 
-Place place_of(const PendingFault& fault) {
+Place place_of(const Launch& launch, const PendingFault& fault) {
     if (fault.file) return {fault.file, fault.line};
     for (void* pc : fault.frames)
         for (const std::string& line : lines_at(reinterpret_cast<uintptr_t>(pc))) {
@@ -46,7 +46,7 @@ Place place_of(const PendingFault& fault) {
             if (colon != std::string::npos && is_users(line.substr(0, colon)))
                 return {line.substr(0, colon), std::atoi(line.c_str() + colon + 1)};
         }
-    return {};
+    return {launch.config->file, launch.config->line};
 }
 
 /// An access by the runtime on behalf of the running thread.
@@ -213,8 +213,12 @@ bool safety_faulted(const Launch& launch, const PendingFault& fault) {
     Kind kind = kind_of(fault);
     if (fault.text.find("has been freed") != std::string::npos)
         kind = Kind::use_after_free;
-    report_at(
-        scene, kind, place_of(fault), fault.text.substr(0, line_end), "", fault.text);
+    report_at(scene,
+              kind,
+              place_of(launch, fault),
+              fault.text.substr(0, line_end),
+              "",
+              fault.text);
     return true;
 }
 

@@ -150,6 +150,9 @@ void __tsan_atomic_thread_fence(int) {
 }
 void __tsan_atomic_signal_fence(int) {}
 
+void simt_access_seen(const void* p, size_t bytes, bool write) {
+    SIMT_ACCESS(p, bytes, write ? unsigned{kWrite} : 0u);
+}
 void simt_atomic_seen(const void* p, size_t bytes) {
     announced = p;
     SIMT_ACCESS(p, bytes, kWrite | kAtomic);

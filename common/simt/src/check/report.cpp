@@ -298,7 +298,6 @@ void report_at(const Scene& scene,
                const std::string& what,
                const std::string& space,
                const std::string& text) {
-    const std::hash<std::string> hash;
     add_finding(key(kind, place, {}, 32), [&] {
         Finding f;
         f.kind = kind;

@@ -102,7 +102,10 @@ void count_access(const Access& access, detail::Worker& worker) {
             access.atomic  ? What::atomic
             : access.write ? What::store
                            : What::load,
-            access.space};
+            // What is written is a __device__ variable. One that is only read cannot be
+            // told from a __constant__ one.
+            access.space == Space::constant && access.write ? Space::global
+                                                            : access.space};
     auto address = reinterpret_cast<uintptr_t>(access.address);
     if (!in_pieces && access.bytes <= 16) return record(worker, number_of(p), address);
     // The bytes of a large object, or of one whose size is odd.

@@ -1,0 +1,87 @@
+// Races between blocks.
+#include "planted.h"
+
+using planted::numbered;
+using planted::zeros;
+
+__global__ void same_output(const float* x, float* out) {
+    out[threadIdx.x] =
+        x[blockIdx.x * 32 + threadIdx.x];  // two_blocks_write_one_element
+}
+PLANTED(race, two_blocks_write_one_element) {
+    same_output<<<2, 32>>>(numbered<float>(64), zeros<float>(32));
+}
+
+__global__ void histogram(const int* keys, int* count) {
+    count[keys[blockIdx.x * 32 + threadIdx.x]] += 1;  // non_atomic_histogram
+}
+PLANTED(race, non_atomic_histogram) {
+    histogram<<<4, 32>>>(numbered<int>(128), zeros<int>(8));
+}
+
+// In place, and a block reads its neighbour's elements.
+__global__ void blur(float* x, int n) {
+    const int i = blockIdx.x * 32 + threadIdx.x;
+    const float right = i + 1 < n ? x[i + 1] : 0;  // stencil_in_place
+    __syncthreads();
+    x[i] = 0.5f * (x[i] + right);  // stencil_in_place
+}
+PLANTED(race, stencil_in_place) {
+    blur<<<4, 32>>>(numbered<float>(128), 128);
+}
+
+__device__ unsigned finished;
+
+// The last block adds up what the others have stored. Without __threadfence() nothing
+// says that their sums come before their tickets.
+__global__ void last_block(const float* x, float* partial, float* out) {
+    __shared__ bool last;
+    float sum = 0;
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < 32; ++i)
+            sum += x[blockIdx.x * 32 + i];
+        partial[blockIdx.x] = sum;  // last_block_without_fence
+        last = atomicAdd(&finished, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0) {
+        float total = 0;
+        for (unsigned b = 0; b < gridDim.x; ++b)
+            total += partial[b];  // last_block_without_fence
+        out[0] = total;
+    }
+}
+PLANTED(race, last_block_without_fence) {
+    last_block<<<4, 32>>>(numbered<float>(128), zeros<float>(4), zeros<float>(1));
+}
+
+__global__ void add_and_store(float* total) {
+    if (blockIdx.x == 1)
+        total[0] = 0;  // atomic_mixed_with_plain_store
+    else
+        atomicAdd(total, 1.0f);  // atomic_mixed_with_plain_store
+}
+PLANTED(race, atomic_mixed_with_plain_store) {
+    add_and_store<<<4, 32>>>(zeros<float>(1));
+}
+
+__device__ int device_counter;
+
+__global__ void count_in_variable() {
+    device_counter += 1;  // race_on_a_device_variable
+}
+PLANTED(race, race_on_a_device_variable) {
+    count_in_variable<<<2, 1>>>();
+}
+
+// A lock whose holder gives it back without a fence.
+__global__ void locked(int* lock, int* value) {
+    if (threadIdx.x != 0) return;
+    while (atomicCAS(lock, 0, 1) != 0) {
+    }
+    *value += 1;  // lock_without_fence
+    atomicExch(lock, 0);
+}
+PLANTED(race, lock_without_fence) {
+    locked<<<4, 32>>>(zeros<int>(1), zeros<int>(1));
+}
