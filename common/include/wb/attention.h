@@ -2,7 +2,7 @@
 /// it.
 ///
 ///     o[b, h, i, :] = sum over j of softmax_j(scale * q[b, h, i, :] . k[b, g, j, :])
-///                     * v[b, g, j, :]                  g = h / (query_heads / kv_heads)
+///                     * v[b, g, j, :]              g = h / (query_heads / kv_heads)
 ///
 /// Layout: q and o [batch, query_heads, queries, head_dim], k and v [batch, kv_heads,
 /// keys, head_dim], row-major and dense: one row of head_dim elements after the other.
@@ -73,8 +73,8 @@ void check_shape(const Arguments& arguments,
 /// "B2 Hq4 Hkv4 Nq100 Nk257 D64 causal"; without Hkv and Nk where they are equal.
 std::string describe(const AttentionShape& shape);
 
-/// FLOP of the two products, as attention kernels are compared: 4 * B * H * Nq * Nk * D,
-/// half of it for a causal mask.
+/// FLOP of the two products, as attention kernels are compared: 4 * B * H * Nq * Nk * D
+/// in all, half of it for a causal mask.
 double attention_flop(const AttentionShape& shape);
 
 }  // namespace wb

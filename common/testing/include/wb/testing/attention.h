@@ -91,7 +91,7 @@ inline void expect_row(const AttentionShape& shape,
         }
     }
     for (std::size_t d = 0; d < dim; ++d) {
-        // (sum of p v) / (sum of p): the errors of both, and a reciprocal and a product.
+        // (sum of p v) / (sum of p): errors of both, and a reciprocal and a product.
         bound[d] = (bound[d] + (error + 4.0 * u) * std::abs(o[d])) * shrink;
         expected.o.push_back(o[d]);
         expected.o_bound.push_back(bound[d] + kSmallestFloat);

@@ -1,0 +1,24 @@
+// Times day06-llm-attention/01-naive-attention: what do three kernels and a matrix of
+// scores cost, in time and in memory?
+#include "naive_attention.h"
+
+#include <wb/bench/attention.h>
+#include <wb/bench/bench.h>
+
+using namespace wb::bench;
+
+WB_BENCH(naive_attention, bench) {
+    for (const auto& shape :
+         bench.sizes<wb::AttentionShape>({plain_attention(1, 2, 64, 64, 32)},
+                                         {plain_attention(4, 16, 1024, 1024, 64)},
+                                         {plain_attention(4, 16, 1024, 1024, 64),
+                                          plain_attention(4, 16, 2048, 2048, 64),
+                                          plain_attention(4, 16, 4096, 4096, 64),
+                                          plain_attention(4, 16, 4096, 4096, 64, true),
+                                          plain_attention(4, 8, 4096, 4096, 128),
+                                          plain_attention(1, 1, 65'536, 65'536, 64)})) {
+        const double scores = sizeof(float) * static_cast<double>(shape.rows()) *
+                              static_cast<double>(shape.keys);
+        time_attention(bench, "naive_attention", naive_attention, shape, scores);
+    }
+}

@@ -1,0 +1,263 @@
+// Grades day06-llm-attention/01-naive-attention.
+#include "naive_attention.h"
+
+#include <wb/ladder.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/attention_grade.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/simulator.h>
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using wb::AttentionShape;
+using wb::testing::Grader;
+using wb::testing::plain_attention;
+
+void grade(const AttentionShape& shape, uint64_t seed = 1) {
+    wb::testing::grade_random_attention(
+        "naive_attention", naive_attention, shape, seed);
+}
+
+void grade(const AttentionShape& shape,
+           const wb::testing::AttentionInputs& inputs,
+           const std::string& text) {
+    wb::testing::grade_attention("naive_attention",
+                                 naive_attention,
+                                 shape,
+                                 inputs,
+                                 expect_attention(shape, inputs),
+                                 text);
+}
+
+}  // namespace
+
+TEST_CASE("one query and one key: the output is the value") {
+    grade(plain_attention(1, 1, 1, 1, 64));
+}
+
+TEST_CASE("as many queries as keys, from one to odd primes") {
+    for (const int64_t n : wb::testing::kLengths)
+        grade(plain_attention(1, 2, n, n, 32), static_cast<uint64_t>(n));
+}
+
+TEST_CASE("head dimensions 32, 64, 128 and 256") {
+    for (const int64_t D : {32, 64, 128, 256})
+        grade(plain_attention(1, 1, 67, 67, D));
+}
+
+TEST_CASE("batches and heads keep to themselves") {
+    grade(plain_attention(3, 5, 13, 11, 32));
+}
+
+TEST_CASE("causal: no query sees a later key") {
+    for (const int64_t n : wb::testing::kLengths)
+        grade(plain_attention(1, 1, n, n, 32, true), static_cast<uint64_t>(n));
+}
+
+TEST_CASE("other numbers of keys than of queries") {
+    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+        grade(plain_attention(2, 1, queries, keys, 32));
+}
+
+TEST_CASE("causal: the last query sees the last key, however many there are") {
+    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+        grade(plain_attention(2, 1, queries, keys, 32, true));
+}
+
+TEST_CASE("a query that sees no key gives zeros and minus infinity") {
+    grade(plain_attention(1, 2, 5, 1, 32, true));
+    grade(plain_attention(1, 2, 100, 40, 64, true));
+}
+
+TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
+    grade(plain_attention(2, 1, 3, 0, 32));
+}
+
+TEST_CASE("equal weights: whole numbers add up exactly") {
+    // The weight 1 / keys is exact, too, where keys is a power of two.
+    for (const int64_t keys : {1, 2, 64, 1024}) {
+        const auto shape = plain_attention(1, 2, 5, keys, 32);
+        const auto inputs = wb::testing::equal_weights(shape, 1);
+        wb::testing::grade_attention("naive_attention",
+                                     naive_attention,
+                                     shape,
+                                     inputs,
+                                     expect_equal_weights(shape, inputs),
+                                     ", q = 0, v whole numbers");
+    }
+}
+
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+    for (const bool rising : {true, false}) {
+        const auto shape = plain_attention(1, 1, 9, 131, 64);
+        grade(shape,
+              wb::testing::large_logits(shape, 1e4, rising, 1),
+              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
+    }
+}
+
+TEST_CASE("the scale may be anything finite") {
+    for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
+        auto shape = plain_attention(1, 2, 33, 33, 32);
+        shape.scale = scale;
+        grade(shape);
+    }
+}
+
+TEST_CASE("without the log-sum-exp") {
+    const auto shape = plain_attention(1, 2, 35, 37, 32, true);
+    const auto inputs = wb::testing::random_attention(shape, 1);
+    const auto expected = expect_attention(shape, inputs);
+    for (const auto& [name, idea, attention] :
+         wb::implementations("naive_attention", naive_attention)) {
+        Grader grade(name, describe(shape) + ", lse = nullptr");
+        const float* d_q = grade.input("q", inputs.q);
+        const float* d_k = grade.input("k", inputs.k);
+        const float* d_v = grade.input("v", inputs.v);
+        float* d_o = grade.output<float>("o", {1, 2, 35, 32});
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<size_t>(i)];
+        });
+    }
+}
+
+TEST_CASE("more heads than a grid is deep") {
+    // 65535 blocks are the most that a grid holds along y and z.
+    const auto shape = plain_attention(2, 33'000, 1, 2, 32);
+    const auto inputs = wb::testing::random_attention(shape, 1);
+    const auto expected = expect_attention(shape, inputs);
+    for (const auto& [name, idea, attention] :
+         wb::implementations("naive_attention", naive_attention)) {
+#ifdef SIMT_CPU
+        // 132,000 blocks of 256 threads with barriers take the simulator ten seconds.
+        if (name == "naive_attention_v2") continue;
+#endif
+        Grader grade(name, describe(shape));
+        const float* d_q = grade.input("q", inputs.q);
+        const float* d_k = grade.input("k", inputs.k);
+        const float* d_v = grade.input("v", inputs.v);
+        float* d_o = grade.output<float>("o", {2, 33'000, 1, 32});
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<size_t>(i)];
+        });
+    }
+}
+
+TEST_CASE("right whatever order the threads run in") {
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade(plain_attention(1, 1, 40, 70, 32, true), seed);
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("a score matrix of more than 2^31 elements", "[large]") {
+    Grader("naive_attention", "queries = 0").expect_no_work([](cudaStream_t s) {
+        naive_attention(plain_attention(1, 1, 0, 1, 32),
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        s);
+    });
+#ifdef SIMT_CPU
+    WB_SKIP("9 GB of scores are too much for the simulator");
+#else
+    // One head of 47,000 queries and keys. All weights are equal, so that each row of o
+    // is the mean of v: of the numbers 0 and 1, and of one 47,000 for the last key.
+    constexpr int64_t kN = 47'000;
+    const auto shape = plain_attention(1, 1, kN, kN, 32);
+    std::vector<float> v(static_cast<size_t>(kN * 32));
+    for (size_t i = 0; i < v.size(); ++i)
+        v[i] = static_cast<float>(i % 2);
+    for (size_t d = 0; d < 32; ++d)
+        v[v.size() - 32 + d] = static_cast<float>(kN);
+    const std::vector<float> zeros(v.size(), 0.0f);
+    const double even = 1.0;                                    // 47,000 / 47,000
+    const double odd = static_cast<double>(kN - 1) / kN + 1.0;  // and 46,999 ones
+    std::vector<double> expected(v.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+        expected[i] = i % 2 == 0 ? even : odd;
+    for (const auto& [name, idea, attention] :
+         wb::implementations("naive_attention", naive_attention)) {
+        Grader grade(name, describe(shape) + ", q = 0");
+        const float* d_q = grade.input("q", zeros);
+        const float* d_k = grade.input("k", zeros);
+        const float* d_v = grade.input("v", v);
+        float* d_o = grade.output<float>("o", {kN, 32});
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        // The weights are 1 / 47,000, rounded, and their sum is rounded 47,000 times.
+        grade.expect("o", expected, [&](int64_t i) {
+            return wb::testing::float_bound(kN + 3, expected[static_cast<size_t>(i)]);
+        });
+    }
+#endif
+}
+
+TEST_CASE("no queries: nothing is launched") {
+    Grader grade("naive_attention", "queries = 0, batch = 0, or no heads");
+    grade.expect_no_work([](cudaStream_t s) {
+        for (const auto& shape : {plain_attention(1, 1, 0, 7, 32),
+                                  plain_attention(0, 2, 7, 7, 32),
+                                  plain_attention(2, 0, 7, 7, 32)}) {
+            naive_attention(shape, nullptr, nullptr, nullptr, nullptr, nullptr, s);
+        }
+    });
+}
+
+TEST_CASE("wrong arguments are refused by name") {
+    using wb::testing::expect_refused;
+    Grader memory("naive_attention", "wrong arguments");
+    float* d = memory.output<float>("d", {2 * 4 * 32});
+    float host[256] = {};
+    const auto good = plain_attention(1, 2, 4, 4, 32);
+    const auto refused = [&](const std::string& part, const AttentionShape& shape) {
+        expect_refused("naive_attention", describe(shape), part, [&] {
+            naive_attention(shape, d, d, d, d, nullptr, nullptr);
+        });
+    };
+    refused("shape.batch is -1", plain_attention(-1, 2, 4, 4, 32));
+    refused("shape.queries is -4", plain_attention(1, 2, -4, 4, 32));
+    refused("shape.keys is -4", plain_attention(1, 2, 4, -4, 32));
+    refused("shape.keys is 2147483648", plain_attention(1, 2, 4, int64_t{1} << 31, 32));
+    refused("shape.head_dim is 48", plain_attention(1, 2, 4, 4, 48));
+    refused("shape.head_dim is 0", plain_attention(1, 2, 4, 4, 0));
+    refused("does not fit into 64 bits", plain_attention(1 << 30, 1 << 30, 9, 9, 32));
+    auto grouped = good;
+    grouped.query_heads = 4;
+    refused("shape.kv_heads is 2", grouped);
+    grouped.query_heads = 3;
+    refused("shape.query_heads is 3", grouped);
+    auto scaled = good;
+    scaled.scale = std::numeric_limits<float>::quiet_NaN();
+    refused("shape.scale is nan", scaled);
+    scaled.scale = std::numeric_limits<float>::infinity();
+    refused("shape.scale is inf", scaled);
+    expect_refused("naive_attention", "q null", "q is a null pointer", [&] {
+        naive_attention(good, nullptr, d, d, d, nullptr, nullptr);
+    });
+    expect_refused("naive_attention", "k on the host", "k is a host pointer", [&] {
+        naive_attention(good, d, host, d, d, nullptr, nullptr);
+    });
+    expect_refused("naive_attention", "v null", "v is a null pointer", [&] {
+        naive_attention(good, d, d, nullptr, d, nullptr, nullptr);
+    });
+    expect_refused("naive_attention", "o on the host", "o is a host pointer", [&] {
+        naive_attention(good, d, d, d, host, nullptr, nullptr);
+    });
+    expect_refused("naive_attention", "lse on the host", "lse is a host pointer", [&] {
+        naive_attention(good, d, d, d, d, host, nullptr);
+    });
+}

@@ -1,0 +1,408 @@
+// Grades day06-llm-attention/02-flash-attention.
+#include "flash_attention.h"
+
+#include <wb/check.h>
+#include <wb/ladder.h>
+#include <wb/scratch.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/attention_grade.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/simulator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace {
+
+using wb::AttentionShape;
+using wb::testing::Grader;
+using wb::testing::plain_attention;
+
+void grade(const AttentionShape& shape, uint64_t seed = 1) {
+    wb::testing::grade_random_attention(
+        "flash_attention", flash_attention, shape, seed);
+}
+
+void grade(const AttentionShape& shape,
+           const wb::testing::AttentionInputs& inputs,
+           const std::string& text) {
+    wb::testing::grade_attention("flash_attention",
+                                 flash_attention,
+                                 shape,
+                                 inputs,
+                                 expect_attention(shape, inputs),
+                                 text);
+}
+
+/// An unsolved starter says so in every test, also in those that are skipped here.
+void expect_not_unsolved() {
+    Grader("flash_attention", "queries = 0").expect_no_work([](cudaStream_t s) {
+        flash_attention(plain_attention(1, 1, 0, 1, 32),
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        s);
+    });
+}
+
+/// How much memory a launch takes besides its arguments: from wb::Scratch, from CUDA's
+/// own pool, or, if it is not given back at once, from anywhere.
+class MemoryWatch {
+ public:
+    MemoryWatch() {
+        CUDA_CHECK(cudaDeviceSynchronize());
+        wb::reset_scratch_peak();
+        CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool_, 0));
+        uint64_t zero = 0;
+        CUDA_CHECK(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrUsedMemHigh, &zero));
+        size_t total = 0;
+        CUDA_CHECK(cudaMemGetInfo(&free_before_, &total));
+        scratch_before_ = wb::scratch_peak();
+    }
+
+    /// Fails the test case if it was more.
+    void expect_at_most(uint64_t bytes, const std::string& what) const {
+        uint64_t pool = 0;
+        CUDA_CHECK(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemHigh, &pool));
+        size_t free_now = 0;
+        size_t total = 0;
+        CUDA_CHECK(cudaMemGetInfo(&free_now, &total));
+        const uint64_t kept = free_now < free_before_ ? free_before_ - free_now : 0;
+        const uint64_t taken =
+            std::max(kept, pool + wb::scratch_peak() - scratch_before_);
+        if (taken <= bytes) return;
+        std::printf("wb| %s\nwb|   took %llu bytes of memory; at most %llu are right\n",
+                    what.c_str(),
+                    static_cast<unsigned long long>(taken),
+                    static_cast<unsigned long long>(bytes));
+        FAIL(what);
+    }
+
+ private:
+    cudaMemPool_t pool_ = nullptr;
+    size_t free_before_ = 0;
+    uint64_t scratch_before_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("one query and one key: the output is the value") {
+    grade(plain_attention(1, 1, 1, 1, 64));
+}
+
+TEST_CASE("as many queries as keys, from one to odd primes") {
+    for (const int64_t n : wb::testing::kLengths)
+        grade(plain_attention(1, 2, n, n, 32), static_cast<uint64_t>(n));
+}
+
+TEST_CASE("head dimensions 32, 64, 128 and 256") {
+    for (const int64_t D : {32, 64, 128, 256})
+        grade(plain_attention(1, 1, 67, 131, D, true));
+}
+
+TEST_CASE("batches and heads keep to themselves") {
+    grade(plain_attention(3, 5, 13, 11, 32));
+}
+
+TEST_CASE("causal: no query sees a later key") {
+    for (const int64_t n : wb::testing::kLengths)
+        grade(plain_attention(1, 1, n, n, 32, true), static_cast<uint64_t>(n));
+}
+
+TEST_CASE("other numbers of keys than of queries") {
+    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+        grade(plain_attention(2, 1, queries, keys, 32));
+}
+
+TEST_CASE("causal: the last query sees the last key, however many there are") {
+    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+        grade(plain_attention(2, 1, queries, keys, 32, true));
+}
+
+TEST_CASE("a query that sees no key gives zeros and minus infinity") {
+    grade(plain_attention(1, 2, 5, 1, 32, true));
+    grade(plain_attention(1, 2, 100, 40, 64, true));
+}
+
+TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
+    grade(plain_attention(2, 1, 3, 0, 32));
+}
+
+TEST_CASE("equal weights: whole numbers add up exactly") {
+    for (const int64_t keys : {1, 2, 31, 64, 97, 1000}) {
+        const auto shape = plain_attention(1, 2, 5, keys, 32);
+        const auto inputs = wb::testing::equal_weights(shape, 1);
+        wb::testing::grade_attention("flash_attention",
+                                     flash_attention,
+                                     shape,
+                                     inputs,
+                                     expect_equal_weights(shape, inputs),
+                                     ", q = 0, v whole numbers");
+    }
+}
+
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+    for (const bool rising : {true, false}) {
+        const auto shape = plain_attention(1, 1, 9, 131, 64);
+        grade(shape,
+              wb::testing::large_logits(shape, 1e4, rising, 1),
+              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
+    }
+}
+
+TEST_CASE("the scale may be anything finite") {
+    for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
+        auto shape = plain_attention(1, 2, 33, 33, 32);
+        shape.scale = scale;
+        grade(shape);
+    }
+}
+
+TEST_CASE("without the log-sum-exp") {
+    const auto shape = plain_attention(1, 2, 35, 37, 32, true);
+    const auto inputs = wb::testing::random_attention(shape, 1);
+    const auto expected = expect_attention(shape, inputs);
+    for (const auto& [name, idea, attention] :
+         wb::implementations("flash_attention", flash_attention)) {
+        Grader grade(name, describe(shape) + ", lse = nullptr");
+        const float* d_q = grade.input("q", inputs.q);
+        const float* d_k = grade.input("k", inputs.k);
+        const float* d_v = grade.input("v", inputs.v);
+        float* d_o = grade.output<float>("o", {1, 2, 35, 32});
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<size_t>(i)];
+        });
+    }
+}
+
+TEST_CASE("more heads than a grid is deep") {
+    // 65535 blocks are the most that a grid holds along y and z.
+    const auto shape = plain_attention(2, 33'000, 1, 2, 32);
+    const auto inputs = wb::testing::random_attention(shape, 1);
+    const auto expected = expect_attention(shape, inputs);
+    for (const auto& [name, idea, attention] :
+         wb::implementations("flash_attention", flash_attention)) {
+#ifdef SIMT_CPU
+        // 66,000 blocks with shuffles or large tiles take the simulator half a minute.
+        if (name != "flash_attention" && name != "flash_attention_v1") continue;
+#endif
+        Grader grade(name, describe(shape));
+        const float* d_q = grade.input("q", inputs.q);
+        const float* d_k = grade.input("k", inputs.k);
+        const float* d_v = grade.input("v", inputs.v);
+        float* d_o = grade.output<float>("o", {2, 33'000, 1, 32});
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<size_t>(i)];
+        });
+    }
+}
+
+TEST_CASE("right whatever order the threads run in") {
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade(plain_attention(1, 1, 40, 70, 32, true), seed);
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("no memory that grows with queries times keys") {
+    // A matrix of scores of 1,024 x 1,024 would take 4 MiB. Two arrays that a caller
+    // of such a length has anyway, q and o, take 128 KiB each.
+    constexpr uint64_t kAllowed = 256 << 10;
+    const auto shape = plain_attention(1, 1, 1024, 1024, 32);
+    const auto one = plain_attention(1, 1, 1, 1, 32);
+    const auto inputs = wb::testing::equal_weights(shape, 1);
+    for (const auto& [name, idea, attention] :
+         wb::implementations("flash_attention", flash_attention)) {
+        Grader grade(name, describe(shape) + ", q = 0, v whole numbers");
+        const float* d_q = grade.input("q", inputs.q);
+        const float* d_k = grade.input("k", inputs.k);
+        const float* d_v = grade.input("v", inputs.v);
+        float* d_o = grade.output<float>("o", {1024, 32});
+        // The first launch of a kernel loads its code, which takes memory, too.
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(one, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        const MemoryWatch watch;
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        watch.expect_at_most(kAllowed, name + ", " + describe(shape));
+        // Every row of o is the mean of v.
+        std::vector<double> mean(32, 0.0);
+        for (size_t i = 0; i < inputs.v.size(); ++i)
+            mean[i % 32] += double{inputs.v[i]} / 1024.0;
+        std::vector<double> expected;
+        for (int row = 0; row < 1024; ++row)
+            expected.insert(expected.end(), mean.begin(), mean.end());
+        grade.expect("o", expected, [&](int64_t i) {
+            return wb::testing::float_bound(3, std::abs(expected[size_t(i)]));
+        });
+    }
+}
+
+TEST_CASE("65,536 queries and keys, and memory for none of their scores", "[large]") {
+    expect_not_unsolved();
+#ifdef SIMT_CPU
+    WB_SKIP("2^32 scores of 64 products are too much for the simulator");
+#else
+    // 16 GiB of scores. Rows are sampled: each takes the reference a while.
+    constexpr int64_t kN = 65'536;
+    const auto one = plain_attention(1, 1, 1, 1, 64);
+    for (const bool causal : {false, true}) {
+        const auto shape = plain_attention(1, 1, kN, kN, 64, causal);
+        const auto inputs = wb::testing::random_attention(shape, 1);
+        const std::vector<int64_t> rows = {0, 1, 4097, kN / 2, kN - 2, kN - 1};
+        wb::testing::AttentionExpected expected;
+        for (const int64_t row : rows)
+            wb::testing::expect_row(shape, inputs, row, expected);
+        for (const auto& [name, idea, attention] :
+             wb::implementations("flash_attention", flash_attention)) {
+            Grader grade(name, describe(shape));
+            const float* d_q = grade.input("q", inputs.q);
+            const float* d_k = grade.input("k", inputs.k);
+            const float* d_v = grade.input("v", inputs.v);
+            float* d_all = grade.output<float>("all of o", {kN, 64});
+            float* d_o = grade.output<float>("o", {int64_t(rows.size()), 64});
+            grade.run([&, attention = attention](cudaStream_t s) {
+                attention(one, d_q, d_k, d_v, d_all, nullptr, s);
+            });
+            const MemoryWatch watch;
+            grade.run([&, attention = attention](cudaStream_t s) {
+                attention(shape, d_q, d_k, d_v, d_all, nullptr, s);
+                for (size_t i = 0; i < rows.size(); ++i) {
+                    CUDA_CHECK(cudaMemcpyAsync(d_o + 64 * i,
+                                               d_all + 64 * rows[i],
+                                               64 * sizeof(float),
+                                               cudaMemcpyDeviceToDevice,
+                                               s));
+                }
+            });
+            watch.expect_at_most(64 << 20, name + ", " + describe(shape));
+            grade.expect("o", expected.o, [&](int64_t i) {
+                return expected.o_bound[static_cast<size_t>(i)];
+            });
+        }
+    }
+#endif
+}
+
+TEST_CASE("tensors of more than 2^31 elements", "[large]") {
+    expect_not_unsolved();
+#ifdef SIMT_CPU
+    WB_SKIP("34 GB of memory are too much for the simulator");
+#else
+    // 2^25 + 3 heads of one query and one key each: o is v. All arrays are zeros but
+    // for the last heads of v.
+    constexpr int64_t kHeads = (int64_t{1} << 25) + 3;
+    const auto shape = plain_attention(1, kHeads, 1, 1, 64);
+    const size_t bytes = static_cast<size_t>(shape.query_elements()) * sizeof(float);
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < 3 * bytes + (size_t{1} << 30)) {
+        WB_SKIP("needs 27 GB of free GPU memory");
+    }
+    const wb::Scratch<float> zeros(shape.query_elements(), nullptr);  // q and k
+    const wb::Scratch<float> v(shape.query_elements(), nullptr);
+    const wb::Scratch<float> o(shape.query_elements(), nullptr);
+    CUDA_CHECK(cudaMemset(zeros.data(), 0, bytes));
+    CUDA_CHECK(cudaMemset(v.data(), 0, bytes));
+    std::vector<float> last(3 * 64);
+    for (size_t i = 0; i < last.size(); ++i)
+        last[i] = static_cast<float>(i + 1);
+    const int64_t place = shape.query_elements() - int64_t(last.size());
+    CUDA_CHECK(cudaMemcpy(v.data() + place,
+                          last.data(),
+                          last.size() * sizeof(float),
+                          cudaMemcpyHostToDevice));
+    for (const auto& [name, idea, attention] :
+         wb::implementations("flash_attention", flash_attention)) {
+        Grader grade(name, describe(shape) + ", the last three heads");
+        float* d_o = grade.output<float>("o", {3, 64});
+        CUDA_CHECK(cudaMemset(o.data(), 0xFF, bytes));
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(
+                shape, zeros.data(), zeros.data(), v.data(), o.data(), nullptr, s);
+            CUDA_CHECK(cudaMemcpyAsync(d_o,
+                                       o.data() + place,
+                                       last.size() * sizeof(float),
+                                       cudaMemcpyDeviceToDevice,
+                                       s));
+        });
+        grade.expect("o", {last.begin(), last.end()}, [](int64_t) { return 0.0; });
+    }
+#endif
+}
+
+TEST_CASE("no queries: nothing is launched") {
+    Grader grade("flash_attention", "queries = 0, batch = 0, or no heads");
+    grade.expect_no_work([](cudaStream_t s) {
+        for (const auto& shape : {plain_attention(1, 1, 0, 7, 32),
+                                  plain_attention(0, 2, 7, 7, 32),
+                                  plain_attention(2, 0, 7, 7, 32)}) {
+            flash_attention(shape, nullptr, nullptr, nullptr, nullptr, nullptr, s);
+        }
+    });
+}
+
+TEST_CASE("wrong arguments are refused by name") {
+    using wb::testing::expect_refused;
+    Grader memory("flash_attention", "wrong arguments");
+    float* d = memory.output<float>("d", {2 * 4 * 32});
+    float host[256] = {};
+    const auto good = plain_attention(1, 2, 4, 4, 32);
+    const auto refused = [&](const std::string& part, const AttentionShape& shape) {
+        expect_refused("flash_attention", describe(shape), part, [&] {
+            flash_attention(shape, d, d, d, d, nullptr, nullptr);
+        });
+    };
+    refused("shape.batch is -1", plain_attention(-1, 2, 4, 4, 32));
+    refused("shape.queries is -4", plain_attention(1, 2, -4, 4, 32));
+    refused("shape.keys is -4", plain_attention(1, 2, 4, -4, 32));
+    refused("shape.keys is 2147483648", plain_attention(1, 2, 4, int64_t{1} << 31, 32));
+    refused("shape.head_dim is 48", plain_attention(1, 2, 4, 4, 48));
+    refused("shape.head_dim is 0", plain_attention(1, 2, 4, 4, 0));
+    refused("does not fit into 64 bits", plain_attention(1 << 30, 1 << 30, 9, 9, 32));
+    auto grouped = good;
+    grouped.query_heads = 4;
+    refused("shape.kv_heads is 2", grouped);
+    grouped.query_heads = 3;
+    refused("shape.query_heads is 3", grouped);
+    auto scaled = good;
+    scaled.scale = std::numeric_limits<float>::quiet_NaN();
+    refused("shape.scale is nan", scaled);
+    scaled.scale = std::numeric_limits<float>::infinity();
+    refused("shape.scale is inf", scaled);
+    expect_refused("flash_attention", "q null", "q is a null pointer", [&] {
+        flash_attention(good, nullptr, d, d, d, nullptr, nullptr);
+    });
+    expect_refused("flash_attention", "k on the host", "k is a host pointer", [&] {
+        flash_attention(good, d, host, d, d, nullptr, nullptr);
+    });
+    expect_refused("flash_attention", "v null", "v is a null pointer", [&] {
+        flash_attention(good, d, d, nullptr, d, nullptr, nullptr);
+    });
+    expect_refused("flash_attention", "o on the host", "o is a host pointer", [&] {
+        flash_attention(good, d, d, d, host, nullptr, nullptr);
+    });
+    expect_refused("flash_attention", "q + 1", "q is not aligned", [&] {
+        flash_attention(good, d + 1, d, d, d, nullptr, nullptr);
+    });
+    expect_refused("flash_attention", "o + 2", "o is not aligned", [&] {
+        flash_attention(good, d, d, d, d + 2, nullptr, nullptr);
+    });
+    expect_refused("flash_attention", "lse on the host", "lse is a host pointer", [&] {
+        flash_attention(good, d, d, d, d, host, nullptr);
+    });
+}
