@@ -59,7 +59,7 @@ __global__ void two_masks(const int* x, int* out) {
         out[t] = __shfl_sync(0xffffffffu, x[t], 1);  // mask_names_absent_lanes
     else
         out[t] = __shfl_sync(0x55555555u, x[t], 0);
-    __syncwarp();
+    __syncwarp();  // mask_names_absent_lanes
     out[t] += 1;
 }
 PLANTED(missing_lanes, mask_names_absent_lanes) {

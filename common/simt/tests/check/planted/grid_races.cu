@@ -5,8 +5,8 @@ using planted::numbered;
 using planted::zeros;
 
 __global__ void same_output(const float* x, float* out) {
-    out[threadIdx.x] =
-        x[blockIdx.x * 32 + threadIdx.x];  // two_blocks_write_one_element
+    const float mine = x[blockIdx.x * 32 + threadIdx.x];
+    out[threadIdx.x] = mine;  // two_blocks_write_one_element
 }
 PLANTED(race, two_blocks_write_one_element) {
     same_output<<<2, 32>>>(numbered<float>(64), zeros<float>(32));

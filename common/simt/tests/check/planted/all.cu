@@ -1,0 +1,34 @@
+// All planted bugs in one program: headers take most of the time to compile.
+#include "planted.h"
+
+#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+
+#include <cmath>
+#include <cuda/atomic>
+#include <cuda/barrier>
+
+namespace async {
+#include "async.cu"
+}
+namespace block_races {
+#include "block_races.cu"
+}
+namespace bounds {
+#include "bounds.cu"
+}
+namespace clean {
+#include "clean.cu"
+}
+namespace divergence {
+#include "divergence.cu"
+}
+namespace flash {
+#include "flash.cu"
+}
+namespace grid_races {
+#include "grid_races.cu"
+}
+namespace uninitialised {
+#include "uninitialised.cu"
+}
