@@ -34,6 +34,8 @@ expect 'All 3 cases pass, but only because'
 expect 'RACE (write after read) on shared `s_sum`'
 expect 'thread (32,0,0) writes at day01-basics/01-one/one.cu:4'
 expect_not 'write after write'
+expect 'Explained in day01-basics/02-plus-two'
+expect_not 'day05'
 expect '1 more below it'
 expect './learn xray one'
 check 'two runs' test "$(runs)" -eq 2

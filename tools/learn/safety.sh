@@ -91,16 +91,28 @@ missed_goals() {
     fi
 }
 
+# A report of the checker begins with its kind in capitals; other lines with this mark are
+# messages of the simulator.
+REPORT_START='^==SIMT== [A-Z][A-Z]'
+
 # first_finding: the first report in the log, with the lines that belong to it.
 first_finding() {
-    awk '
-        /^==SIMT== / { if (on) exit; on = 1; sub(/^==SIMT== /, ""); print; next }
+    local line chapter
+    awk -v start="$REPORT_START" '
+        $0 ~ start { if (on) exit; on = 1; sub(/^==SIMT== /, ""); print; next }
         on && /^[ \t]/ { print; next }
-        on { exit }' "$G_SAFETY_LOG" | relative_paths
+        on { exit }' "$G_SAFETY_LOG" | relative_paths | while IFS= read -r line; do
+        # A chapter that is not written yet explains nothing.
+        if [[ $line =~ Explained\ in\ (day[0-9a-z/-]+) ]]; then
+            chapter=${BASH_REMATCH[1]}
+            [[ -d $chapter ]] || continue
+        fi
+        printf '%s\n' "$line"
+    done
 }
 
 # finding_count: how many different reports there are.
-finding_count() { grep -c '^==SIMT== ' "$G_SAFETY_LOG"; }
+finding_count() { grep -c -E "$REPORT_START" "$G_SAFETY_LOG"; }
 
 # unsafe_in_words: "RACY" or "NOT SAFE", by the first report.
 unsafe_in_words() {
@@ -113,9 +125,9 @@ report_unsafe() {
     verdict "$1" "$YELLOW" "RIGHT, BUT $(unsafe_in_words)"
     say
     say "  All $(count_cases "$G_PASSED") pass, but only because the threads happened to" \
-        "run in an order that hides this mistake:"
+        "run in an order that hides this mistake:" | wrapped
     say
-    first_finding | indent
+    first_finding | indent | wrapped
     say
     more=$(($(finding_count) - 1))
     if ((more > 0)); then say "  $more more below it ($G_SAFETY_LOG)."; fi

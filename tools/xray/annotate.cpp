@@ -15,7 +15,17 @@ bool is_foreign(const std::string& file) {
            file.rfind("/usr/", 0) == 0;
 }
 
-CostsByLine costs_by_line(const Kernel& kernel) {
+/// A mark where a mistake was found.
+Cost mark(const Finding& finding) {
+    Cost cost;
+    cost.what = finding.kind == "race" ? "RACE" : "UNSAFE";
+    cost.figure = "see the top";
+    cost.heat = Heat::hot;
+    cost.sentence = finding.text;
+    return cost;
+}
+
+CostsByLine costs_by_line(const Kernel& kernel, const std::vector<Finding>& findings) {
     CostsByLine costs;
     const auto add = [&](const Place& place, Cost cost) {
         if (!is_foreign(place.file))
@@ -29,6 +39,14 @@ CostsByLine costs_by_line(const Kernel& kernel) {
         const Cost cost = explain(branch, kernel);
         // Where all lanes go one way there is nothing to see.
         if (cost.heat != Heat::none) add(branch.place, cost);
+    }
+    for (const Finding& finding : findings) {
+        if (finding.kernel != kernel.name || finding.section != kernel.section)
+            continue;
+        add(finding.place, mark(finding));
+        const bool same = finding.other.file == finding.place.file &&
+                          finding.other.line == finding.place.line;
+        if (!same) add(finding.other, mark(finding));
     }
     return costs;
 }
@@ -57,8 +75,10 @@ Heat LineView::heat() const {
     return worst;
 }
 
-std::vector<FunctionView> annotate(const Kernel& kernel, Sources& sources) {
-    const CostsByLine costs = costs_by_line(kernel);
+std::vector<FunctionView> annotate(const Kernel& kernel,
+                                   const std::vector<Finding>& findings,
+                                   Sources& sources) {
+    const CostsByLine costs = costs_by_line(kernel, findings);
     std::vector<std::pair<std::string, Function>> functions;
     const auto add = [&](const std::string& path, const Function& function) {
         for (const auto& [known_path, known] : functions)

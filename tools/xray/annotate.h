@@ -24,7 +24,11 @@ struct FunctionView {
 
 /// The functions of a kernel, its own body first. Lines of the simulator's and of the
 /// compiler's own headers are left out.
-std::vector<FunctionView> annotate(const Kernel& kernel, Sources& sources);
+///
+/// @param findings  those of this kernel are marked at their lines
+std::vector<FunctionView> annotate(const Kernel& kernel,
+                                   const std::vector<Finding>& findings,
+                                   Sources& sources);
 
 /// The costs that deserve words, worst first, with their lines.
 struct Remark {

@@ -5,7 +5,8 @@
 #include "totals.h"
 #include "words.h"
 
-#include <sstream>
+#include <cctype>
+#include <filesystem>
 
 namespace xray {
 namespace {
@@ -51,13 +52,17 @@ std::string kind_title(const Finding& finding) {
     return title;
 }
 
+/// "shared `s_sum` (4 bytes, ...)", whether the run wrote the space into it or not.
+std::string variable_text(const Finding& finding) {
+    if (finding.variable.find('`') != std::string::npos) return finding.variable;
+    return finding.space + " `" + finding.variable + "`";
+}
+
 std::string finding_html(Report& report, const Finding& finding) {
     std::string html = "<article class=\"finding\"><h3>" +
                        escaped(kind_title(finding)) + "</h3><p class=\"who\">" +
                        escaped(finding.kernel);
-    if (!finding.variable.empty())
-        html += ", on " + escaped(finding.space) + " <code>" +
-                escaped(finding.variable) + "</code>";
+    if (!finding.variable.empty()) html += ", on " + escaped(variable_text(finding));
     html += "<br>" + who("by", finding.block, finding.thread);
     if (finding.other_thread) {
         html += "<br>" + who("and",
@@ -68,9 +73,9 @@ std::string finding_html(Report& report, const Finding& finding) {
             quote_html(report, finding.other, "and");
     if (!finding.fix.empty())
         html += "<p><b>Usually fixed so:</b> " + escaped(finding.fix) + "</p>";
-    if (!finding.chapter.empty())
-        html += "<p>Explained in <a href=\"" +
-                escaped(report.root + "/" + finding.chapter) + "/lesson.md\">" +
+    const std::string lesson = report.root + "/" + finding.chapter + "/lesson.md";
+    if (!finding.chapter.empty() && std::filesystem::exists(lesson))
+        html += "<p>Explained in <a href=\"" + escaped(lesson) + "\">" +
                 escaped(finding.chapter) + "</a>.</p>";
     html += "<details><summary>The report as printed";
     if (finding.count > 1)

@@ -196,7 +196,8 @@ const char* heat_class(Heat heat) {
 }
 
 std::string kernel_html(Report& report, const Kernel& kernel, int number) {
-    const std::vector<FunctionView> functions = annotate(kernel, report.sources);
+    const std::vector<FunctionView> functions =
+        annotate(kernel, report.run.findings, report.sources);
     const std::string command = ncu_command(kernel, report.program);
     const Verdict judged = verdict(kernel);
     return "<article class=\"kernel\" id=\"kernel" + std::to_string(number) +

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <sstream>
 
 namespace xray {
@@ -80,26 +81,30 @@ class Printer {
             print_finding(finding);
     }
 
-    void quote(const Place& place) {
+    /// A line of the source, unless the report has it already.
+    void quote(const Finding& finding, const Place& place) {
         const std::string text = report_.sources.quote(place.file, place.line);
-        if (text.empty()) return;
+        if (text.empty() || finding.text.find(text) != std::string::npos) return;
         line("      " + place_text(place, report_.root) + styled(dim, "  | ") + text);
     }
 
     void print_finding(const Finding& finding) {
         line();
         std::istringstream text(finding.text);
-        for (std::string row; std::getline(text, row);)
+        for (std::string row; std::getline(text, row);) {
+            // A chapter that is not written yet explains nothing.
+            const bool missing =
+                row.find("Explained in") != std::string::npos &&
+                !std::filesystem::exists(report_.root + "/" + finding.chapter);
+            if (missing) continue;
             line("  " + (row.rfind("==SIMT== ", 0) == 0 ? row.substr(9) : row));
-        quote(finding.place);
+        }
+        quote(finding, finding.place);
         const bool same = finding.other.file == finding.place.file &&
                           finding.other.line == finding.place.line;
-        if (!same) quote(finding.other);
+        if (!same) quote(finding, finding.other);
         if (!finding.fix.empty() && finding.text.find(finding.fix) == std::string::npos)
             paragraph("Usually fixed so: " + finding.fix, "    ");
-        if (!finding.chapter.empty() &&
-            finding.text.find(finding.chapter) == std::string::npos)
-            line("    Explained in: " + finding.chapter + "/lesson.md");
     }
 
     void section_head(const std::string& section) {
@@ -126,7 +131,8 @@ class Printer {
         line(styled(bold, kernel.name) + "  " + launch);
         const Verdict judged = verdict(kernel);
         line("  " + styled(judged.good ? green : red, judged.text));
-        const std::vector<FunctionView> functions = annotate(kernel, report_.sources);
+        const std::vector<FunctionView> functions =
+            annotate(kernel, report_.run.findings, report_.sources);
         for (const FunctionView& function : functions)
             print_function(function);
         print_remarks(functions);
