@@ -6,6 +6,7 @@
 #pragma once
 #include "simt/bfloat16.h"
 #include "simt/fault.h"
+#include "simt/seen.h"
 #include "simt/shared.h"
 #include "simt/warp.h"
 
@@ -92,6 +93,8 @@ void move_rows(unsigned (&registers)[kMatrices],
                      op,
                      file,
                      line};
+    if (simt::detail::thread_rank % 32 < 8 * kMatrices)
+        simt_access_seen(row, sizeof(Row), store);
     simt::detail::WarpArg arg{0, 0, 0, &access, move_matrices};
     simt::detail::warp_op(
         simt::detail::WarpOp::custom, 0xffffffffu, arg, op, file, line);

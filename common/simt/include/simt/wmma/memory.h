@@ -3,6 +3,7 @@
 /// moment.
 #pragma once
 #include "simt/fault.h"
+#include "simt/seen.h"
 #include "simt/warp.h"
 #include "simt/wmma/fragment.h"
 
@@ -91,8 +92,34 @@ void transfer(simt::detail::WarpArg* const* lanes, uint32_t mask) {
     }
 }
 
+#ifdef SIMT_CHECK
+/// Tells the checker what the lane moves: neighbours together, up to 4 bytes at once.
+template <bool kLoad, class Use, int M, int N, int K, class Element>
+void announce(const Transfer& t) {
+    constexpr int kDistinct = kRows<Use, M, N, K> * kCols<Use, M, N, K> / 32;
+    constexpr int kMost = sizeof(Element) < 4 ? 4 / sizeof(Element) : 1;
+    const auto* memory = static_cast<const Element*>(t.memory);
+    const auto offset = [&](int i) {
+        const Position at =
+            position<Use, M, N, K, Element>(simt::detail::thread_rank % 32, i);
+        return t.row_major ? size_t(at.row) * t.ldm + at.col
+                           : size_t(at.col) * t.ldm + at.row;
+    };
+    for (int i = 0; i < kDistinct;) {
+        int run = 1;
+        while (run < kMost && i + run < kDistinct && offset(i + run) == offset(i) + run)
+            ++run;
+        simt_access_seen(memory + offset(i), run * sizeof(Element), !kLoad);
+        i += run;
+    }
+}
+#endif
+
 template <bool kLoad, class Use, int M, int N, int K, class Element>
 void collective(Transfer transfer_of_lane) {
+#ifdef SIMT_CHECK
+    announce<kLoad, Use, M, N, K, Element>(transfer_of_lane);
+#endif
     simt::detail::WarpArg arg{
         0, 0, 0, &transfer_of_lane, transfer<kLoad, Use, M, N, K, Element>};
     simt::detail::warp_op(simt::detail::WarpOp::custom,
