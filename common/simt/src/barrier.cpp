@@ -23,39 +23,53 @@ void complete(Worker& w, Block& b) {
     w.note_progress();
 }
 
+/// Ends the launch, unless an observer lets it go on.
+void forbid(Worker& w, std::unique_ptr<PendingFault> fault) {
+    if (observer && observer->tolerated(*w.launch, *fault)) return;
+    w.abandon(std::move(fault));
+}
+
 void check_strict(Worker& w, const char* op, const char* file, int line) {
     const Block& b = *w.block;
     if (b.arrived == 0 || (b.barrier_line == line && b.barrier_op == op)) return;
-    w.abandon(make_fault(
+    forbid(
         w,
-        cudaErrorLaunchFailure,
-        file,
-        line,
-        format("barrier divergence: this thread is at %s() here,\n    while %u other "
-               "threads of the block wait in %s() at %s.\n"
-               "    All threads of a block must reach the same barrier: move it out of "
-               "the branch.",
-               op,
-               b.arrived,
-               b.barrier_op,
-               place(b.barrier_file, b.barrier_line).c_str()),
-        FaultKind::barrier));
+        make_fault(
+            w,
+            cudaErrorLaunchFailure,
+            file,
+            line,
+            format(
+                "barrier divergence: this thread is at %s() here,\n    while %u other "
+                "threads of the block wait in %s() at %s.\n"
+                "    All threads of a block must reach the same barrier: move it out "
+                "of "
+                "the branch.",
+                op,
+                b.arrived,
+                b.barrier_op,
+                place(b.barrier_file, b.barrier_line).c_str()),
+            FaultKind::barrier));
 }
 
-[[noreturn]] void report_exited(Worker& w, const Block& b) {
-    w.abandon(make_fault(
+void report_exited(Worker& w, const Block& b) {
+    forbid(
         w,
-        cudaErrorLaunchFailure,
-        b.barrier_file,
-        b.barrier_line,
-        format("%u of the block's %u threads have returned, the others wait in %s().\n"
-               "    Every thread of a block must reach every barrier: do not return "
-               "before one,\n    put the work into an `if` instead. (The hardware lets "
-               "this pass; CUDA's rules do not.)",
-               b.size - b.alive,
-               b.size,
-               b.barrier_op),
-        FaultKind::barrier));
+        make_fault(
+            w,
+            cudaErrorLaunchFailure,
+            b.barrier_file,
+            b.barrier_line,
+            format(
+                "%u of the block's %u threads have returned, the others wait in %s().\n"
+                "    Every thread of a block must reach every barrier: do not return "
+                "before one,\n    put the work into an `if` instead. (The hardware "
+                "lets "
+                "this pass; CUDA's rules do not.)",
+                b.size - b.alive,
+                b.size,
+                b.barrier_op),
+            FaultKind::barrier));
 }
 
 void arrive_at_grid(Worker& w) {

@@ -78,8 +78,9 @@ class Observer {
 
     /// A fault has ended the launch. True if the observer has said so by itself.
     virtual bool faulted(const Launch&, const PendingFault&) { return false; }
-    /// A shuffle reads a lane that takes no part; true if the observer has said so.
-    virtual bool undefined_shuffle(const Launch&, const PendingFault&) { return false; }
+    /// Something has happened that hardware lets pass although CUDA forbids it. True if
+    /// the observer has said so by itself, and the launch may go on.
+    virtual bool tolerated(const Launch&, const PendingFault&) { return false; }
     /// True if the launch's writes outside of variables and allocations are known: they
     /// need not be looked for when it has ended.
     virtual bool knows_damage(const Launch&) const { return false; }

@@ -142,7 +142,7 @@ void report_undefined(Worker& w,
         auto fault = make_fault(
             w, cudaErrorLaunchFailure, t.file, t.line, text, FaultKind::lanes);
         fault->thread = const_cast<Thread*>(&t);
-        if (observer->undefined_shuffle(*w.launch, *fault)) return;
+        if (observer->tolerated(*w.launch, *fault)) return;
     }
     if (w.launch->strict)
         w.abandon(make_fault(w, cudaErrorLaunchFailure, t.file, t.line, text));

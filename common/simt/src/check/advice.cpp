@@ -22,6 +22,8 @@ Advice race_advice(Detail detail) {
                 "atomicAdd, or one of its like, when several threads update the same "
                 "element",
                 kBarrier};
+        case Detail::writers:
+            return {"let one thread write the element; here several do", kGuard};
         case Detail::blocks:
             return {
                 "let each element have one writer, or use an atomic operation, or a "

@@ -16,7 +16,8 @@ enum class Detail : uint8_t {
     same_warp,
     same_block,
     blocks,
-    update,  // x += 1 by several threads
+    update,   // x += 1 by several threads
+    writers,  // x = y by several threads
     async,
     index,
     shared,

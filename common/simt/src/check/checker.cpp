@@ -104,8 +104,7 @@ class Checker : public detail::Observer {
     bool faulted(const Launch& launch, const detail::PendingFault& fault) override {
         return safety_faulted(launch, fault);
     }
-    bool undefined_shuffle(const Launch& launch,
-                           const detail::PendingFault& fault) override {
+    bool tolerated(const Launch& launch, const detail::PendingFault& fault) override {
         return safety_faulted(launch, fault);
     }
     bool knows_damage(const Launch& launch) const override {

@@ -214,12 +214,13 @@ void report_race(const Scene& scene,
                 : same_warp ? "    Nothing orders the two lanes of this warp.\n"
                             : "    Nothing orders the two threads: on a GPU either may "
                               "come first.\n";
-        const bool update = site.place.line == old_site.place.line && old_write &&
-                            now.space != Space::shared;
-        const Detail detail = update        ? Detail::update
-                              : !same_block ? Detail::blocks
-                              : same_warp   ? Detail::same_warp
-                                            : Detail::same_block;
+        const bool same_line = site.place.line == old_site.place.line && old_write &&
+                               now.space != Space::shared;
+        const Detail detail = same_line && !now.write ? Detail::update
+                              : same_line             ? Detail::writers
+                              : !same_block           ? Detail::blocks
+                              : same_warp             ? Detail::same_warp
+                                                      : Detail::same_block;
         return finish(std::move(f), scene, detail, body);
     });
 }
