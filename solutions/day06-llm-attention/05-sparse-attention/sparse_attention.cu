@@ -27,6 +27,9 @@
 /// Threads in a block of v1, and so its rows: one row of blocks.
 constexpr int kThreads = wb::BlockPattern::kRows;
 
+/// Keys of a block.
+constexpr int kKeys = wb::BlockPattern::kKeys;
+
 /// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel.
 template <class Launch>
 static void with_head_dim(int64_t head_dim, Launch launch) {
@@ -41,20 +44,32 @@ static void with_head_dim(int64_t head_dim, Launch launch) {
 }
 
 // #region row-sums
-/// What one thread has added up of its row: the online softmax of chapter 02.
+/// One thread's row: the query, and what has been added up so far by the online softmax
+/// of chapter 02.
 template <int D>
-struct RowSums {
+struct Row {
+    float q[D];                 // the query, times the scale
     float o[D] = {};            // sum of weight * value, not divided yet
     float maximum = -INFINITY;  // of the scores so far
     float sum = 0.0f;           // of exp(score - maximum) so far
 
-    /// Adds a key with this score.
-    __device__ void add(float score,
+    __device__ Row(const float* g_q,  // [D]
+                   float scale) {
+        for (int d = 0; d < D; ++d)
+            q[d] = scale * g_q[d];
+    }
+
+    /// Adds a key and its value.
+    __device__ void add(const float* key,   // [D]
                         const float* value  // [D]
     ) {
-        // TODO(learner): if the score is a new maximum, rescale sum and o to it. Then
-        // add the weight to sum, and weight * value to o (about 9 lines)
+        // TODO(learner): the score is the dot product of q and the key. If it is a new
+        // maximum, rescale sum and o to it. Then add the weight to sum, and weight *
+        // value to o (about 13 lines)
         // #solution
+        float score = 0.0f;
+        for (int d = 0; d < D; ++d)
+            score += q[d] * key[d];
         if (score > maximum) {
             const float factor = expf(maximum - score);  // exp(-infinity) is 0
             sum *= factor;
@@ -79,17 +94,6 @@ struct RowSums {
         if (lse != nullptr) *lse = maximum + logf(sum);
     }
 };
-
-/// The dot product of a query in registers and a key in memory.
-template <int D>
-__device__ float dot(const float (&r_q)[D],
-                     const float* key  // [D]
-) {
-    float score = 0.0f;
-    for (int d = 0; d < D; ++d)
-        score += r_q[d] * key[d];
-    return score;
-}
 // #endregion row-sums
 
 // #region v1-kernel
@@ -112,28 +116,25 @@ __global__ void sparse_attention_v1_kernel(wb::CsrPattern pattern,
                                            float scale) {
     const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
     if (row >= rows) return;
-    const int query = static_cast<int>(row % queries);
     const int64_t head = row / queries;  // over all batches: b * H + h
     k += head * keys * D;
     v += head * keys * D;
-    float r_q[D];
-    for (int d = 0; d < D; ++d)
-        r_q[d] = scale * q[row * D + d];
-    RowSums<D> sums;
+    Row<D> mine(q + row * D, scale);
+    // TODO(learner): which row of the pattern is this thread's? wb::row_places gives the
+    // places of its keys in the list. For each place: read the key's index; if
+    // wb::check_index refuses it, go on with the next; else add the key and its value
+    // to `mine`. Offsets into k and v need 64 bits (about 8 lines)
+    // #solution
+    const int query = static_cast<int>(row % queries);
     const wb::PlaceRange range =
         wb::row_places(pattern.offsets, query, pattern.num_indices, status);
-    // TODO(learner): for each place in range: the key that the pattern lists there. If
-    // wb::check_index refuses it, go on; else add it to sums with its score and its
-    // value. Offsets into k and v need 64 bits (about 6 lines)
-    // #solution
     for (int64_t place = range.begin; place < range.end; ++place) {
         const int32_t key = pattern.indices[place];
         if (!wb::check_index(key, keys, query, place, status)) continue;
-        const int64_t at = int64_t{key} * D;
-        sums.add(dot<D>(r_q, k + at), v + at);
+        mine.add(k + int64_t{key} * D, v + int64_t{key} * D);
     }
     // #end
-    sums.store(o + row * D, lse == nullptr ? nullptr : lse + row);
+    mine.store(o + row * D, lse == nullptr ? nullptr : lse + row);
 }
 // #endregion v1-kernel
 
@@ -184,37 +185,31 @@ __global__ void block_sparse_attention_v1_kernel(
     int keys,
     unsigned block_rows,
     float scale) {
-    constexpr int kKeys = wb::BlockPattern::kKeys;
     const int64_t head = blockIdx.x / block_rows;
     const int block_row = static_cast<int>(blockIdx.x % block_rows);
     const int query = block_row * kThreads + static_cast<int>(threadIdx.x);
     if (query >= queries) return;
     const int64_t row = head * queries + query;
-    const int key_blocks = wb::BlockPattern::key_blocks(keys);
     k += head * keys * D;
     v += head * keys * D;
-    float r_q[D];
-    for (int d = 0; d < D; ++d)
-        r_q[d] = scale * q[row * D + d];
-    RowSums<D> sums;
+    Row<D> mine(q + row * D, scale);
+    // TODO(learner): for each full block of this row of blocks that wb::check_index
+    // lets pass (how many key blocks are there?): add its kKeys keys, as far as they
+    // are below `keys`. For each partial block the same, but only the keys whose bit is
+    // set in this thread's word of the masks (about 22 lines)
+    // #solution
+    const int key_blocks = wb::BlockPattern::key_blocks(keys);
     const wb::PlaceRange full = wb::row_places(
         pattern.full.offsets, block_row, pattern.full.num_blocks, status);
-    const wb::PlaceRange partial = wb::row_places(
-        pattern.partial.offsets, block_row, pattern.partial.num_blocks, status);
-    // TODO(learner): for each full block that wb::check_index (with key_blocks) lets
-    // pass: add its kKeys keys, as far as they are below `keys`. For each partial block
-    // the same, but only the keys whose bit is set in this row's word of the masks
-    // (about 20 lines)
-    // #solution
     for (int64_t place = full.begin; place < full.end; ++place) {
         const int32_t block = pattern.full.blocks[place];
         if (!wb::check_index(block, key_blocks, block_row, place, status)) continue;
         const int end = min(keys, (block + 1) * kKeys);
-        for (int key = block * kKeys; key < end; ++key) {
-            const int64_t at = int64_t{key} * D;
-            sums.add(dot<D>(r_q, k + at), v + at);
-        }
+        for (int key = block * kKeys; key < end; ++key)
+            mine.add(k + int64_t{key} * D, v + int64_t{key} * D);
     }
+    const wb::PlaceRange partial = wb::row_places(
+        pattern.partial.offsets, block_row, pattern.partial.num_blocks, status);
     for (int64_t place = partial.begin; place < partial.end; ++place) {
         const int32_t block = pattern.partial.blocks[place];
         if (!wb::check_index(block, key_blocks, block_row, place, status)) continue;
@@ -222,12 +217,11 @@ __global__ void block_sparse_attention_v1_kernel(
         const int end = min(keys, (block + 1) * kKeys);
         for (int key = block * kKeys; key < end; ++key) {
             if ((mask >> (key % kKeys) & 1) == 0) continue;
-            const int64_t at = int64_t{key} * D;
-            sums.add(dot<D>(r_q, k + at), v + at);
+            mine.add(k + int64_t{key} * D, v + int64_t{key} * D);
         }
     }
     // #end
-    sums.store(o + row * D, lse == nullptr ? nullptr : lse + row);
+    mine.store(o + row * D, lse == nullptr ? nullptr : lse + row);
 }
 // #endregion block-v1-kernel
 

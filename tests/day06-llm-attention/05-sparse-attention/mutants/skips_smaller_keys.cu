@@ -1,0 +1,35 @@
+// Mutant: a key that is not larger than the one before it is skipped
+// Rejected by: the order of a row's keys does not matter
+#define BREAKS_ROWS
+#include "rest.h"
+
+__global__ void rows_kernel(wb::CsrPattern pattern, Problem p) {
+    const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    if (row >= p.rows) return;
+    const int query = static_cast<int>(row % p.queries);
+    Sums sums;
+    int last = -1;
+    const auto range =
+        wb::row_places(pattern.offsets, query, pattern.num_indices, p.status);
+    for (int64_t at = range.begin; at < range.end; ++at) {
+        const int key = pattern.indices[at];
+        if (!wb::check_index(key, p.keys, query, at, p.status)) continue;
+        if (key < last) continue;
+        last = key;
+        sums.add(p, row, key);
+    }
+    sums.store(p, row);
+}
+
+void sparse_attention(const wb::AttentionShape& shape,
+                      const wb::CsrPattern& pattern,
+                      const float* q,
+                      const float* k,
+                      const float* v,
+                      float* o,
+                      float* lse,
+                      wb::PatternStatus* status,
+                      cudaStream_t stream) {
+    const Problem p = checked("sparse_attention", shape, q, k, v, o, lse, status);
+    launch_rows(rows_kernel, pattern, p, stream);
+}
