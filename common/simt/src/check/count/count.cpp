@@ -74,6 +74,18 @@ uint32_t depth_of(const char* frame, const detail::Worker& worker) {
     return static_cast<uint32_t>(worker.fiber->top() - frame);
 }
 
+What what_is(const Access& access) {
+    if (access.atomic) return What::atomic;
+    return access.write ? What::store : What::load;
+}
+
+/// A variable in static storage that is written is a __device__ variable. One that is
+/// only read cannot be told from a __constant__ one, and is taken for that.
+Space space_of(const Access& access) {
+    const bool written = access.write && access.space == Space::constant;
+    return written ? Space::global : access.space;
+}
+
 /// The lanes of a warp that may still do something before they wait.
 uint32_t running_lanes(const detail::Block& block, unsigned warp) {
     uint32_t running = 0;
@@ -99,13 +111,8 @@ void count_access(const Access& access, detail::Worker& worker) {
             depth_of(access.frame, worker),
             access.site,
             static_cast<uint16_t>(in_pieces ? kPiece : access.bytes),
-            access.atomic  ? What::atomic
-            : access.write ? What::store
-                           : What::load,
-            // What is written is a __device__ variable. One that is only read cannot be
-            // told from a __constant__ one.
-            access.space == Space::constant && access.write ? Space::global
-                                                            : access.space};
+            what_is(access),
+            space_of(access)};
     auto address = reinterpret_cast<uintptr_t>(access.address);
     if (!in_pieces && access.bytes <= 16) return record(worker, number_of(p), address);
     // The bytes of a large object, or of one whose size is odd.

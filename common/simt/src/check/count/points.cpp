@@ -10,25 +10,23 @@ namespace {
 
 struct Hash {
     size_t operator()(const Point& p) const {
-        const uint64_t a = p.pc ^ uint64_t { p.depth } << 40;
+        const uint64_t a = p.pc ^ static_cast<uint64_t>(p.depth) << 40;
         const uint64_t b = uint64_t{p.site} << 32 | uint64_t{p.bytes} << 8 |
                            uint64_t(p.what) << 4 | uint64_t(p.space);
         return (a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu) >> 20;
     }
 };
 
-struct Cached {
-    Point point{};
-    uint32_t number = 0;
-};
-
 // Never destroyed: reports are written while the program exits.
 auto& g_points = *new std::vector<Point>;
 auto& g_orders = *new std::vector<uint64_t>;
 auto& g_numbers = *new std::unordered_map<Point, uint32_t, Hash>;
-Cached g_cache[4096];
 
-uint32_t enter(const Point& point) {
+}  // namespace
+
+detail_points::Cached detail_points::cache[4096];
+
+uint32_t number_of_new(const Point& point) {
     const auto found = g_numbers.find(point);
     if (found != g_numbers.end()) return found->second;
     const auto number = static_cast<uint32_t>(g_points.size());
@@ -46,14 +44,6 @@ uint32_t enter(const Point& point) {
     g_orders.push_back(order_of(point.depth, point.pc));
     g_numbers.emplace(point, number);
     return number;
-}
-
-}  // namespace
-
-uint32_t number_of(const Point& point) {
-    Cached& cached = g_cache[Hash()(point) & 4095];
-    if (!(cached.point == point)) cached = {point, enter(point)};
-    return cached.number;
 }
 
 const Point& point(uint32_t number) {

@@ -26,7 +26,24 @@ struct Point {
 constexpr uint32_t kMostPoints = 1u << 16;
 
 /// The number of a point; kMostPoints if there are too many.
-uint32_t number_of(const Point& point);
+uint32_t number_of_new(const Point& point);
+
+namespace detail_points {
+struct Cached {
+    Point point{};
+    uint32_t number = 0;
+};
+extern Cached cache[4096];
+}  // namespace detail_points
+
+/// The same, quickly if it was asked for before.
+inline uint32_t number_of(const Point& point) {
+    const uintptr_t slot = (point.pc ^ point.pc >> 12 ^ point.depth >> 4) & 4095;
+    auto& cached = detail_points::cache[slot];
+    if (!(cached.point == point)) cached = {point, number_of_new(point)};
+    return cached.number;
+}
+
 const Point& point(uint32_t number);
 
 /// The order of all points so far, as replay() wants it.
