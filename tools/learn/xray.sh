@@ -182,6 +182,8 @@ xray_run() {
         SIMT_SEED="${XRAY_SEED:-${SIMT_SEED:-0}}" \
         timeout "${XRAY_TIME_LIMIT:-300}" "$@"
     status=$?
+    # A launch that is too large says with how many blocks it would not be.
+    grep -A 1 '^==SIMT== note: .* is large for' "$log" | grep -v '^--' | wrapped
     if [[ -s $json ]]; then return 0; fi
     if grep -q 'wb| not solved yet\|not solved yet: write the TODO' "$log"; then
         grep -m 1 -o 'not solved yet: write the TODO.*' "$log" | relative_paths

@@ -3,6 +3,7 @@
 //     wb_xray --json run.json [--html page.html] [--kernel NAME] [--section RUNG] ...
 //
 // ./learn xray calls it; see its help for what a learner types.
+#include "model_error.h"
 #include "options.h"
 
 #include <cstdio>
@@ -25,6 +26,10 @@ const char* const kUsage =
     "  --section RUNG    only this rung, as v3\n"
     "  --gpu KEY         a GPU of gpus.json, for the model and the occupancy\n"
     "  --ptxas FILE      the output of nvcc -cubin -Xptxas -v\n"
+    "  --measured FILE   instead: the model beside the rows of a benchmark, with\n"
+    "  --rows TEXT       only rows whose size contains TEXT\n"
+    "  --larger FILE     a run on a larger problem, to extrapolate along a line, and\n"
+    "  --larger-contract FILE\n"
     "  --title TEXT, --root DIR, --program COMMAND, --colour 1, --width COLUMNS\n";
 
 using Arguments = std::map<std::string, std::string>;
@@ -68,6 +73,20 @@ int run(const Arguments& arguments) {
     Report report;
     report.run = read_run(value("--json"));
     if (arguments.count("--contract")) read_contracts(value("--contract"), report.run);
+    if (arguments.count("--measured")) {
+        Run larger;
+        if (arguments.count("--larger")) {
+            larger = read_run(value("--larger"));
+            read_contracts(value("--larger-contract"), larger);
+        }
+        std::fputs(model_error(report.run,
+                               arguments.count("--larger") ? &larger : nullptr,
+                               find_gpu(value("--gpu", "h100")),
+                               {value("--measured"), value("--rows")})
+                       .c_str(),
+                   stdout);
+        return 0;
+    }
     select(report.run, value("--kernel"), value("--section"));
     report.title = value("--title", report.run.program.c_str());
     report.root = value("--root");

@@ -25,11 +25,11 @@ double sectors_of(const Kernel& kernel, bool stores) {
     return sum;
 }
 
-Traffic dram_traffic(const Kernel& kernel, const Gpu& gpu, double scale) {
+Traffic dram_traffic(const Kernel& kernel, const Gpu& gpu) {
     const Traffic touched{kernel.total("bytes_touched"),
                           kernel.total("bytes_touched_written")};
     const bool known = touched.read + touched.written > 0;
-    const bool fits = scale * (touched.read + touched.written) <= gpu.l2_bytes;
+    const bool fits = touched.read + touched.written <= gpu.l2_bytes;
     if (known && fits) return touched;
     return {kSectorBytes * sectors_of(kernel, false),
             kSectorBytes * sectors_of(kernel, true)};
@@ -78,7 +78,7 @@ std::string Prediction::bound() const {
     return terms.front().name;
 }
 
-Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop, double scale) {
+Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop) {
     Prediction result;
     const auto add = [&](const char* name, double amount, double rate, auto reason) {
         if (amount <= 0 || rate <= 0) return;
@@ -89,14 +89,14 @@ Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop, double sca
     };
     const double clocks = gpu.sms * gpu.clock_hz;
 
-    const Traffic traffic = dram_traffic(kernel, gpu, scale);
-    const double dram = scale * (traffic.read + traffic.written);
+    const Traffic traffic = dram_traffic(kernel, gpu);
+    const double dram = traffic.read + traffic.written;
     const double rate = dram_rate(traffic, gpu);
     add("DRAM", dram, rate, [&] {
         return bytes_text(dram) + " at " + rate_text(rate) +
                (gpu.measured ? " (measured)" : " (data sheet x 0.92)");
     });
-    const double moved = scale * bytes_moved(kernel);
+    const double moved = bytes_moved(kernel);
     add("L2", moved, gpu.l2_rate, [&] {
         return bytes_text(moved) + " at " + rate_text(gpu.l2_rate);
     });
@@ -104,15 +104,15 @@ Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop, double sca
         return count_text(moved / kSectorBytes) +
                " sectors, 4 a clock and multiprocessor";
     });
-    const double wavefronts = scale * shared_wavefronts(kernel);
+    const double wavefronts = shared_wavefronts(kernel);
     add("shared memory", wavefronts, clocks, [&] {
         return count_text(wavefronts) + " passes, 1 a clock and multiprocessor";
     });
-    add("fp32", scale * flop, gpu.fp32, [&] {
-        return count_text(scale * flop) + " operations at " +
-               ratio_text(gpu.fp32 * 1e-12) + " TFLOP/s";
+    add("fp32", flop, gpu.fp32, [&] {
+        return count_text(flop) + " operations at " + ratio_text(gpu.fp32 * 1e-12) +
+               " TFLOP/s";
     });
-    const double updates = scale * updates_of_one_sector(kernel);
+    const double updates = updates_of_one_sector(kernel);
     if (gpu.atomic_interval > 0) {
         add("atomics", updates, 1.0 / gpu.atomic_interval, [&] {
             return count_text(updates) + " updates of one sector, one after another";

@@ -70,10 +70,8 @@ struct Prediction {
     std::string bound() const;
 };
 
-/// @param scale  multiplies all counts but the number of launches: the same kernel on a
-///               problem that is so much larger
-/// @param flop   operations of the contract; 0 if unknown
-Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop, double scale = 1);
+/// @param flop  operations of the contract; 0 if unknown
+Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop);
 
 /// Sectors of 32 bytes that all global accesses move, in bytes.
 double bytes_moved(const Kernel& kernel);
