@@ -48,6 +48,8 @@ void sparse_attention(const wb::AttentionShape& shape,
 ///                 last query and the last key: what does not exist is not seen,
 ///                 whatever the masks say. `order` must be a permutation: an entry that
 ///                 is no row of blocks is noted in status, and nothing is written for it
+/// @param k, v     every key of a listed block must be finite there, seen or not: the
+///                 weight of a key that is not seen is 0, and 0 * infinity is no number
 ///
 /// Work     4 B H D FLOP for each of the 128 * 64 pairs of every listed block
 void block_sparse_attention(const wb::AttentionShape& shape,

@@ -25,8 +25,9 @@ struct Pattern {
     std::function<HostCsr(int64_t n)> build;
 };
 
-/// One problem: 1024 / head_dim heads of one sequence.
+/// One problem: 1024 / head_dim heads of each sequence.
 struct Case {
+    int64_t batch;
     int64_t n;
     int64_t head_dim;
     Pattern pattern;
@@ -115,28 +116,28 @@ void time_sparse(Bench& bench,
 
 AttentionShape shape_of(const Case& problem) {
     return plain_attention(
-        1, 1024 / problem.head_dim, problem.n, problem.n, problem.head_dim);
+        problem.batch, 1024 / problem.head_dim, problem.n, problem.n, problem.head_dim);
 }
 
 }  // namespace
 
 WB_BENCH(sparse_attention, bench) {
-    for (const Case& problem : bench.sizes<Case>({{300, 64, window(50)}},
-                                                 {{4096, 64, window(256)}},
-                                                 {{4096, 64, window(256)},
-                                                  {4096, 64, kRandom},
-                                                  {4096, 64, kStrided},
-                                                  {4096, 64, kHierarchical},
-                                                  {4096, 64, window(1024)},
-                                                  {4096, 32, window(256)},
-                                                  {4096, 128, window(256)}})) {
+    for (const Case& problem : bench.sizes<Case>({{1, 300, 64, window(50)}},
+                                                 {{4, 4096, 64, window(256)}},
+                                                 {{4, 4096, 64, window(256)},
+                                                  {4, 4096, 64, kRandom},
+                                                  {4, 4096, 64, kStrided},
+                                                  {4, 4096, 64, kHierarchical},
+                                                  {4, 4096, 64, window(1024)},
+                                                  {4, 4096, 32, window(256)},
+                                                  {4, 4096, 128, window(256)}})) {
         const AttentionShape shape = shape_of(problem);
         const HostCsr host = problem.pattern.build(problem.n);
         const auto offsets = on_device(host.offsets);
         const auto indices = on_device(host.indices);
         const wb::CsrPattern pattern = {offsets.data(), indices.data(), indices.size()};
         const double pairs = static_cast<double>(indices.size()) *
-                             static_cast<double>(shape.query_heads);
+                             static_cast<double>(shape.batch * shape.query_heads);
         time_sparse(bench,
                     "sparse_attention",
                     sparse_attention,
@@ -158,20 +159,20 @@ WB_BENCH(sparse_attention, bench) {
 
 WB_BENCH(block_sparse_attention, bench) {
     for (const Case& problem :
-         bench.sizes<Case>({{300, 64, window(150)}},
-                           {{4096, 64, kDense}, {4096, 64, window(1024)}},
-                           {{4096, 64, kDense},
-                            {4096, 64, kCausal},
-                            {4096, 64, random_blocks(50)},
-                            {4096, 64, random_blocks(12)},
-                            {4096, 64, window(1024)},
-                            {4096, 64, window(256)},
-                            {16384, 64, window(1024)},
-                            {16384, 64, window_with_sinks(1024, 64)},
-                            {4096, 32, kDense},
-                            {4096, 32, window(1024)},
-                            {4096, 128, kDense},
-                            {4096, 128, window(1024)}})) {
+         bench.sizes<Case>({{1, 300, 64, window(150)}},
+                           {{4, 4096, 64, kDense}, {4, 4096, 64, window(1024)}},
+                           {{4, 4096, 64, kDense},
+                            {4, 4096, 64, kCausal},
+                            {4, 4096, 64, random_blocks(50)},
+                            {4, 4096, 64, random_blocks(12)},
+                            {4, 4096, 64, window(1024)},
+                            {4, 4096, 64, window(256)},
+                            {1, 16384, 64, window(1024)},
+                            {1, 16384, 64, window_with_sinks(1024, 64)},
+                            {4, 4096, 32, kDense},
+                            {4, 4096, 32, window(1024)},
+                            {4, 4096, 128, kDense},
+                            {4, 4096, 128, window(1024)}})) {
         const AttentionShape shape = shape_of(problem);
         const HostCsr rows = problem.pattern.build(problem.n);
         const wb::HostBlocks host = to_blocks(rows);
@@ -190,7 +191,7 @@ WB_BENCH(block_sparse_attention, bench) {
             static_cast<double>(full_blocks.size() + partial_blocks.size());
         const double pairs = blocks * wb::BlockPattern::kRows *
                              wb::BlockPattern::kKeys *
-                             static_cast<double>(shape.query_heads);
+                             static_cast<double>(shape.batch * shape.query_heads);
         char percent[16];
         std::snprintf(percent,
                       sizeof percent,

@@ -1,119 +1,18 @@
 // Grades day06-llm-attention/05-sparse-attention.
 #include "sparse_attention.h"
 
+#include <cuda_runtime.h>
 #include <wb/ladder.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
-#include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
 #include <wb/testing/sparse_attention.h>
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
-namespace {
-
-using wb::AttentionShape;
-using wb::HostBlocks;
-using wb::HostCsr;
-using wb::PatternFault;
-using wb::PatternStatus;
-using wb::testing::AttentionExpected;
-using wb::testing::AttentionInputs;
-using wb::testing::expect_sparse;
-using wb::testing::Grader;
-using wb::testing::random_attention;
-using wb::testing::shape_of;
-
-void grade_rows(const AttentionShape& shape,
-                const HostCsr& pattern,
-                const AttentionInputs& inputs,
-                const AttentionExpected& expected,
-                const std::string& text,
-                const PatternStatus& fault = {}) {
-    wb::testing::grade_sparse("sparse_attention",
-                              sparse_attention,
-                              shape,
-                              pattern,
-                              inputs,
-                              expected,
-                              text,
-                              fault);
-}
-
-void grade_rows(const AttentionShape& shape,
-                const HostCsr& pattern,
-                const std::string& text) {
-    const auto inputs = random_attention(shape, 1);
-    grade_rows(shape, pattern, inputs, expect_sparse(shape, pattern, inputs), text);
-}
-
-void grade_blocks(const AttentionShape& shape,
-                  const HostBlocks& pattern,
-                  const AttentionInputs& inputs,
-                  const AttentionExpected& expected,
-                  const std::string& text,
-                  const PatternStatus& fault = {}) {
-    wb::testing::grade_sparse("block_sparse_attention",
-                              block_sparse_attention,
-                              shape,
-                              pattern,
-                              inputs,
-                              expected,
-                              text,
-                              fault);
-}
-
-void grade_blocks(const AttentionShape& shape,
-                  const HostCsr& pattern,
-                  const std::string& text) {
-    const auto inputs = random_attention(shape, 1);
-    grade_blocks(
-        shape, to_blocks(pattern), inputs, expect_sparse(shape, pattern, inputs), text);
-}
-
-/// Rows with these keys.
-HostCsr rows_of(int64_t keys, const std::vector<std::vector<int32_t>>& rows) {
-    HostCsr pattern;
-    pattern.queries = static_cast<int64_t>(rows.size());
-    pattern.keys = keys;
-    for (const auto& row : rows) {
-        pattern.indices.insert(pattern.indices.end(), row.begin(), row.end());
-        pattern.offsets.push_back(static_cast<int64_t>(pattern.indices.size()));
-    }
-    return pattern;
-}
-
-/// Row i has the keys i, i + 1, ... of `keys`, as many as lengths[i], cyclically.
-HostCsr rows_of_lengths(int64_t keys, const std::vector<int64_t>& lengths) {
-    std::vector<std::vector<int32_t>> rows;
-    for (const int64_t length : lengths) {
-        rows.emplace_back();
-        for (int64_t j = 0; j < length; ++j) {
-            const auto first = static_cast<int64_t>(rows.size()) * 7;
-            rows.back().push_back(static_cast<int32_t>((first + j) % keys));
-        }
-    }
-    return rows_of(keys, rows);
-}
-
-/// The same keys in each row, in another order.
-HostCsr shuffled(HostCsr pattern, uint64_t seed) {
-    wb::testing::Random random(seed);
-    for (std::size_t row = 0; row + 1 < pattern.offsets.size(); ++row) {
-        const int64_t begin = pattern.offsets[row];
-        for (int64_t i = pattern.offsets[row + 1] - 1; i > begin; --i) {
-            const int64_t other = begin + random.below(i - begin + 1);
-            std::swap(pattern.indices[static_cast<std::size_t>(i)],
-                      pattern.indices[static_cast<std::size_t>(other)]);
-        }
-    }
-    return pattern;
-}
-
-}  // namespace
+#include "grade.h"
 
 TEST_CASE("one query and one key: the output is the value") {
     grade_rows(shape_of(rows_of(1, {{0}}), 64), rows_of(1, {{0}}), "key 0");
@@ -387,6 +286,25 @@ TEST_CASE("blocks: offsets that are no range are reported, and the row is empty"
                  expect_sparse(shape, right, inputs),
                  "full.offsets[0] is -1",
                  {static_cast<int32_t>(PatternFault::offsets), 0, -1, 1});
+}
+
+TEST_CASE("keys beyond 2^31 elements") {
+    const auto near = rows_of(128, {{0, 64}, {65, 127}, {3, 66, 1}});
+    HostCsr far = near;
+    far.keys = FarKeys::kKeys;
+    for (int32_t& key : far.indices)
+        if (key >= 64) key += static_cast<int32_t>(FarKeys::kFar) - 64;
+    auto inputs = random_attention(shape_of(near, FarKeys::kDim), 1);
+    inputs.v = inputs.k;
+    const FarKeys keys(inputs.k);
+    if (keys.memory == nullptr) WB_SKIP("8.6 GB of device memory are not to be had");
+    grade_far("sparse_attention", sparse_attention, near, far, inputs, keys);
+    grade_far("block_sparse_attention",
+              block_sparse_attention,
+              near,
+              to_blocks(far),
+              inputs,
+              keys);
 }
 
 TEST_CASE("without the log-sum-exp") {

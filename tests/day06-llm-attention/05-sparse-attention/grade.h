@@ -1,0 +1,173 @@
+// grade.h: patterns for the tests of this chapter, and one call for each of its two
+// contracts.
+#pragma once
+
+#include "sparse_attention.h"
+
+#include <cuda_runtime.h>
+#include <wb/check.h>
+#include <wb/testing/random.h>
+#include <wb/testing/sparse_attention.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using wb::AttentionShape;
+using wb::HostBlocks;
+using wb::HostCsr;
+using wb::PatternFault;
+using wb::PatternStatus;
+using wb::testing::AttentionExpected;
+using wb::testing::AttentionInputs;
+using wb::testing::expect_sparse;
+using wb::testing::Grader;
+using wb::testing::random_attention;
+using wb::testing::shape_of;
+
+inline void grade_rows(const AttentionShape& shape,
+                       const HostCsr& pattern,
+                       const AttentionInputs& inputs,
+                       const AttentionExpected& expected,
+                       const std::string& text,
+                       const PatternStatus& fault = {}) {
+    wb::testing::grade_sparse("sparse_attention",
+                              sparse_attention,
+                              shape,
+                              pattern,
+                              inputs,
+                              expected,
+                              text,
+                              fault);
+}
+
+inline void grade_rows(const AttentionShape& shape,
+                       const HostCsr& pattern,
+                       const std::string& text) {
+    const auto inputs = random_attention(shape, 1);
+    grade_rows(shape, pattern, inputs, expect_sparse(shape, pattern, inputs), text);
+}
+
+inline void grade_blocks(const AttentionShape& shape,
+                         const HostBlocks& pattern,
+                         const AttentionInputs& inputs,
+                         const AttentionExpected& expected,
+                         const std::string& text,
+                         const PatternStatus& fault = {}) {
+    wb::testing::grade_sparse("block_sparse_attention",
+                              block_sparse_attention,
+                              shape,
+                              pattern,
+                              inputs,
+                              expected,
+                              text,
+                              fault);
+}
+
+inline void grade_blocks(const AttentionShape& shape,
+                         const HostCsr& pattern,
+                         const std::string& text) {
+    const auto inputs = random_attention(shape, 1);
+    grade_blocks(
+        shape, to_blocks(pattern), inputs, expect_sparse(shape, pattern, inputs), text);
+}
+
+/// Rows with these keys.
+inline HostCsr rows_of(int64_t keys, const std::vector<std::vector<int32_t>>& rows) {
+    HostCsr pattern;
+    pattern.queries = static_cast<int64_t>(rows.size());
+    pattern.keys = keys;
+    for (const auto& row : rows) {
+        pattern.indices.insert(pattern.indices.end(), row.begin(), row.end());
+        pattern.offsets.push_back(static_cast<int64_t>(pattern.indices.size()));
+    }
+    return pattern;
+}
+
+/// Row i has the keys i, i + 1, ... of `keys`, as many as lengths[i], cyclically.
+inline HostCsr rows_of_lengths(int64_t keys, const std::vector<int64_t>& lengths) {
+    std::vector<std::vector<int32_t>> rows;
+    for (const int64_t length : lengths) {
+        rows.emplace_back();
+        for (int64_t j = 0; j < length; ++j) {
+            const auto first = static_cast<int64_t>(rows.size()) * 7;
+            rows.back().push_back(static_cast<int32_t>((first + j) % keys));
+        }
+    }
+    return rows_of(keys, rows);
+}
+
+/// The same keys in each row, in another order.
+inline HostCsr shuffled(HostCsr pattern, uint64_t seed) {
+    wb::testing::Random random(seed);
+    for (std::size_t row = 0; row + 1 < pattern.offsets.size(); ++row) {
+        const int64_t begin = pattern.offsets[row];
+        for (int64_t i = pattern.offsets[row + 1] - 1; i > begin; --i) {
+            const int64_t other = begin + random.below(i - begin + 1);
+            std::swap(pattern.indices[static_cast<std::size_t>(i)],
+                      pattern.indices[static_cast<std::size_t>(other)]);
+        }
+    }
+    return pattern;
+}
+
+/// Keys that are values as well, of which only the first 64 and those from kFar on are
+/// there: the others are memory that nobody ever touches.
+struct FarKeys {
+    static constexpr int64_t kDim = 128;
+    static constexpr int64_t kFar = 1 << 24;  // kFar * kDim is 2^31
+    static constexpr int64_t kKeys = kFar + wb::BlockPattern::kKeys;
+    struct Free {
+        void operator()(float* memory) const { (void)cudaFree(memory); }
+    };
+
+    std::unique_ptr<float, Free> memory;  ///< [kKeys, kDim]; null: not enough of it
+
+    /// @param rows  [2 * 64, kDim]
+    explicit FarKeys(const std::vector<float>& rows) {
+        constexpr std::size_t kBytes = std::size_t{kKeys * kDim} * sizeof(float);
+        float* data = nullptr;
+        if (cudaMalloc(reinterpret_cast<void**>(&data), kBytes) != cudaSuccess) {
+            (void)cudaGetLastError();
+            return;
+        }
+        memory.reset(data);
+        const std::size_t half = rows.size() / 2;
+        const std::size_t bytes = half * sizeof(float);
+        CUDA_CHECK(cudaMemcpy(data, rows.data(), bytes, cudaMemcpyHostToDevice));
+        CUDA_CHECK(cudaMemcpy(
+            data + kFar * kDim, rows.data() + half, bytes, cudaMemcpyHostToDevice));
+    }
+};
+
+/// Runs every rung on three queries and FarKeys.
+/// @param near  the pattern in which the keys from kFar on are 64, 65, ...
+template <class Host, class Pattern>
+void grade_far(const std::string& exercise,
+               wb::testing::SparseAttentionFunction<Pattern>* contract,
+               const HostCsr& near,
+               const Host& pattern,
+               const AttentionInputs& inputs,
+               const FarKeys& keys) {
+    const auto expected = expect_sparse(shape_of(near, FarKeys::kDim), near, inputs);
+    const auto shape =
+        wb::testing::plain_attention(1, 1, near.queries, FarKeys::kKeys, FarKeys::kDim);
+    const wb::PatternCheck check;
+    for (const auto& [name, idea, attention] :
+         wb::implementations(exercise, contract)) {
+        Grader grade(name, describe(shape) + ", keys 0 and 2^24 among others");
+        const Pattern d_pattern = upload(grade, pattern);
+        const float* d_q = grade.input("q", inputs.q);
+        float* d_o = grade.output<float>("o", {near.queries, FarKeys::kDim});
+        const float* d_kv = keys.memory.get();
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(
+                shape, d_pattern, d_q, d_kv, d_kv, d_o, nullptr, check.status(), s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<std::size_t>(i)];
+        });
+    }
+}
