@@ -143,6 +143,11 @@ function(wb_chapter path)
         wb_add_to_workbook(${day} ${id}_bench)
     endif()
 
+    # Programs that only this chapter has.
+    if(EXISTS ${tests_dir}/CMakeLists.txt)
+        add_subdirectory(${tests_dir})
+    endif()
+
     if(WB_BACKEND STREQUAL "sim")
         wb_checked_programs(${id} learner ${contract_dir}/${name}.cu
             ${contract_dir})

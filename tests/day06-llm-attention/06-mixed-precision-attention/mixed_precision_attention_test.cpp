@@ -1,0 +1,442 @@
+// Grades day06-llm-attention/06-mixed-precision-attention.
+#include "mixed_precision_attention.h"
+
+#include <wb/ladder.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/attention_grade.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/simulator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+using wb::AttentionShape;
+using wb::testing::AttentionExpected;
+using wb::testing::AttentionInputs;
+using wb::testing::Grader;
+using wb::testing::plain_attention;
+
+/// What the tests know of a 16-bit type.
+template <class T>
+struct Format;
+template <>
+struct Format<__half> {
+    static constexpr const char* kName = "fp16";
+    static constexpr double kUnit = 0x1p-11;      ///< u: half the distance of 1 and the
+                                                  ///< next number
+    static constexpr double kSmallest = 0x1p-24;  ///< distance of the numbers around 0
+    static constexpr double kLargest = 65504.0;
+};
+template <>
+struct Format<__nv_bfloat16> {
+    static constexpr const char* kName = "bf16";
+    static constexpr double kUnit = 0x1p-8;
+    static constexpr double kSmallest = 0x1p-133;
+    static constexpr double kLargest = 0x1.FEp127;
+};
+
+/// The contract, for one type.
+template <class T>
+using Function = void(const AttentionShape& shape,
+                      const T* q,
+                      const T* k,
+                      const T* v,
+                      T* o,
+                      float* lse,
+                      cudaStream_t stream);
+
+/// Every rung for a type, or the learner's function.
+template <class T>
+auto implementations() {
+    return wb::implementations<Function<T>>(
+        std::string("mixed_precision_attention_") + Format<T>::kName,
+        mixed_precision_attention);
+}
+
+template <class T>
+std::vector<T> rounded(const std::vector<float>& values) {
+    std::vector<T> result;
+    result.reserve(values.size());
+    for (const float value : values)
+        result.push_back(static_cast<T>(value));
+    return result;
+}
+
+/// The same numbers after rounding to T, as floats: what the kernel really gets, and so
+/// what the reference is computed from. Storing numbers in 16 bits is no error of the
+/// kernel's.
+template <class T>
+AttentionInputs as_stored(const AttentionInputs& inputs) {
+    const auto widened = [](const std::vector<float>& values) {
+        std::vector<float> result;
+        result.reserve(values.size());
+        for (const float value : values)
+            result.push_back(static_cast<float>(static_cast<T>(value)));
+        return result;
+    };
+    return {widened(inputs.q), widened(inputs.k), widened(inputs.v)};
+}
+
+/// The error of an element of o: that of a float kernel, and one rounding to T of what
+/// such a kernel has, however small.
+template <class T>
+double stored_bound(double exact, double float_bound) {
+    return float_bound + Format<T>::kUnit * (std::abs(exact) + float_bound) +
+           0.5 * Format<T>::kSmallest;
+}
+
+/// Runs every rung for one type.
+/// @param expected  of as_stored<T>(inputs), by a float kernel
+template <class T>
+void grade_type(const AttentionShape& shape,
+                const AttentionInputs& inputs,
+                const AttentionExpected& expected,
+                const std::string& text) {
+    for (const auto& [name, idea, attention] : implementations<T>()) {
+        Grader grade(name,
+                     std::string(Format<T>::kName) + ", " + describe(shape) + text);
+        const T* d_q = grade.input("q", rounded<T>(inputs.q));
+        const T* d_k = grade.input("k", rounded<T>(inputs.k));
+        const T* d_v = grade.input("v", rounded<T>(inputs.v));
+        T* d_o = grade.output<T>(
+            "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+        float* d_lse =
+            grade.output<float>("lse", {shape.batch, shape.query_heads, shape.queries});
+        grade.run([&, attention = attention](cudaStream_t stream) {
+            attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            const auto at = static_cast<size_t>(i);
+            return stored_bound<T>(expected.o[at], expected.o_bound[at]);
+        });
+        grade.expect("lse", expected.lse, [&](int64_t i) {
+            return expected.lse_bound[static_cast<size_t>(i)];
+        });
+    }
+}
+
+template <class T>
+void grade_type(const AttentionShape& shape,
+                const AttentionInputs& inputs,
+                const std::string& text) {
+    const auto stored = as_stored<T>(inputs);
+    grade_type<T>(shape, stored, expect_attention(shape, stored), text);
+}
+
+/// Runs every rung for both types.
+void grade(const AttentionShape& shape,
+           const AttentionInputs& inputs,
+           const std::string& text) {
+    grade_type<__half>(shape, inputs, text);
+    grade_type<__nv_bfloat16>(shape, inputs, text);
+}
+
+/// The same on random inputs.
+void grade(const AttentionShape& shape, uint64_t seed = 1) {
+    grade(shape,
+          wb::testing::random_attention(shape, seed),
+          ", seed " + std::to_string(seed));
+}
+
+/// Inputs with the same number everywhere.
+AttentionInputs constant_inputs(const AttentionShape& shape,
+                                float q,
+                                float k,
+                                float v) {
+    return {std::vector<float>(static_cast<size_t>(shape.query_elements()), q),
+            std::vector<float>(static_cast<size_t>(shape.kv_elements()), k),
+            std::vector<float>(static_cast<size_t>(shape.kv_elements()), v)};
+}
+
+}  // namespace
+
+TEST_CASE("one query and one key: the output is the value, to the bit") {
+    const auto shape = plain_attention(1, 2, 1, 1, 64);
+    const auto inputs = wb::testing::random_attention(shape, 1);
+    const auto exact = [&](auto zero) {
+        using T = decltype(zero);
+        const auto stored = as_stored<T>(inputs);
+        for (const auto& [name, idea, attention] : implementations<T>()) {
+            Grader grade(name, Format<T>::kName + std::string(", one key"));
+            const T* d_q = grade.input("q", rounded<T>(stored.q));
+            const T* d_k = grade.input("k", rounded<T>(stored.k));
+            const T* d_v = grade.input("v", rounded<T>(stored.v));
+            T* d_o = grade.output<T>("o", {1, 2, 1, 64});
+            grade.run([&, attention = attention](cudaStream_t s) {
+                attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+            });
+            grade.expect("o",
+                         std::vector<double>(stored.v.begin(), stored.v.end()),
+                         [](int64_t) { return 0.0; });
+        }
+    };
+    exact(__half());
+    exact(__nv_bfloat16());
+}
+
+TEST_CASE("as many queries as keys, from one to odd primes") {
+    for (const int64_t n : wb::testing::kLengths)
+        grade(plain_attention(1, 2, n, n, 32), static_cast<uint64_t>(n));
+}
+
+TEST_CASE("head dimensions 32, 64 and 128") {
+    for (const int64_t D : {32, 64, 128})
+        grade(plain_attention(1, 1, 67, 67, D));
+}
+
+TEST_CASE("batches and heads keep to themselves") {
+    grade(plain_attention(3, 5, 13, 11, 32));
+}
+
+TEST_CASE("causal: the last query sees the last key, however many there are") {
+    for (const int64_t n : wb::testing::kLengths)
+        grade(plain_attention(1, 1, n, n, 32, true), static_cast<uint64_t>(n));
+    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+        grade(plain_attention(2, 1, queries, keys, 32, true));
+}
+
+TEST_CASE("other numbers of keys than of queries") {
+    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+        grade(plain_attention(2, 1, queries, keys, 32));
+}
+
+TEST_CASE("a query that sees no key gives zeros and minus infinity") {
+    grade(plain_attention(1, 2, 5, 1, 32, true));
+    grade(plain_attention(1, 2, 100, 40, 64, true));
+    grade(plain_attention(2, 1, 3, 0, 32));
+}
+
+TEST_CASE("scores past 65504 before they are scaled") {
+    // Each product is 90000, their sum 5.76 million; the scale makes 1 of it. A half
+    // accumulator is at infinity after the first product.
+    for (const int64_t D : {32, 64, 128}) {
+        auto shape = plain_attention(1, 1, 3, 40, D);
+        shape.scale = 1.0f / (90000.0f * static_cast<float>(D));
+        auto inputs = constant_inputs(shape, 300.0f, 300.0f, 0.0f);
+        const auto random = wb::testing::random_attention(shape, 1);
+        for (size_t i = 0; i < inputs.k.size(); ++i)
+            inputs.k[i] += 32.0f * std::clamp(random.k[i], -3.0f, 3.0f);
+        inputs.v = random.v;
+        grade(shape, inputs, ", q and k near 300, scores near 1");
+    }
+}
+
+TEST_CASE("values whose sum passes 65504 though their mean does not") {
+    const auto shape = plain_attention(1, 1, 3, 131, 64);
+    auto inputs = wb::testing::random_attention(shape, 1);
+    for (float& value : inputs.v)
+        value = 2000.0f + 500.0f * std::clamp(value, -2.0f, 2.0f);
+    grade(shape, inputs, ", v near 2000");
+}
+
+TEST_CASE("values at the end of the range") {
+    // The mean of 64 times the largest number is that number, not infinity. The float
+    // in front of the rounding may be off by a bit or two, which is less than half of
+    // what separates the last number from infinity.
+    const auto shape = plain_attention(1, 1, 2, 64, 32);
+    const auto largest = [&](auto zero) {
+        using T = decltype(zero);
+        auto inputs = wb::testing::random_attention(shape, 1);
+        for (float& value : inputs.v)  // 2^6 of 2^127 would be past the end of float
+            value = static_cast<float>(std::min(Format<T>::kLargest, 0x1.FEp120));
+        grade_type<T>(shape, inputs, ", v the largest number");
+    };
+    largest(__half());
+    largest(__nv_bfloat16());
+}
+
+TEST_CASE("five thousand equal weights: the sum must count every key") {
+    // Adding 1 to 2048 gives 2048 in half, and 256 in bf16: a sum kept in 16 bits
+    // stands still from there on.
+    constexpr int64_t kKeys = 5003;
+    const auto shape = plain_attention(1, 1, 2, kKeys, 32);
+    auto inputs = wb::testing::equal_weights(shape, 1);
+    for (float& value : inputs.v)
+        value += 8.0f;  // 1 to 15: a mean near 8 hides nothing by cancelling
+    grade(shape, inputs, ", q = 0, v whole numbers from 1 to 15");
+}
+
+TEST_CASE("equal weights: whole numbers add up exactly") {
+    for (const int64_t keys : {1, 2, 64, 1024}) {
+        const auto shape = plain_attention(1, 2, 5, keys, 32);
+        const auto inputs = wb::testing::equal_weights(shape, 1);
+        const auto expected = expect_equal_weights(shape, inputs);
+        grade_type<__half>(shape, inputs, expected, ", q = 0, v whole numbers");
+        grade_type<__nv_bfloat16>(shape, inputs, expected, ", q = 0, v whole numbers");
+    }
+}
+
+TEST_CASE("small weights count: a thousand keys at exp(-9) each") {
+    // One key has the weight 1; a thousand others exp(-9), that is 1.2e-4, and make up
+    // an eighth of the sum. Half holds exp(-9) to 11 bits still, but 1 + 1.2e-4 is 1.
+    constexpr int64_t kKeys = 1001;
+    auto shape = plain_attention(1, 1, 2, kKeys, 32);
+    shape.scale = 1.0f;
+    auto inputs = constant_inputs(shape, 0.0f, 0.0f, 1.0f);
+    for (size_t i = 0; i < inputs.q.size(); i += 32)
+        inputs.q[i] = 1.0f;
+    for (size_t j = 0; j < static_cast<size_t>(kKeys); ++j) {
+        inputs.k[j * 32] = j == 0 ? 0.0f : -9.0f;
+        for (size_t d = 0; d < 32; ++d)
+            inputs.v[j * 32 + d] = j == 0 ? 1.0f : -1.0f - static_cast<float>(d) / 32;
+    }
+    grade(shape, inputs, ", scores 0 and -9");
+}
+
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+    for (const bool rising : {true, false}) {
+        const auto shape = plain_attention(1, 1, 9, 131, 64);
+        grade(shape,
+              wb::testing::large_logits(shape, 1e4, rising, 1),
+              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
+    }
+}
+
+TEST_CASE("logits far from zero, close to each other") {
+    // 60000 is a score that half still has, but its neighbours there are 32 apart, and
+    // bf16's 256: scores must stay floats until their maximum is subtracted.
+    auto shape = plain_attention(1, 1, 3, 70, 32);
+    shape.scale = 1.0f;
+    auto inputs = wb::testing::random_attention(shape, 1);
+    for (size_t i = 0; i < inputs.q.size(); ++i)
+        inputs.q[i] = i % 32 == 0 ? 240.0f : (i % 32 == 1 ? 1.0f : 0.0f);
+    for (size_t i = 0; i < inputs.k.size(); ++i) {
+        if (i % 32 == 0) inputs.k[i] = 250.0f;
+    }
+    grade(shape, inputs, ", scores 60000 and a little");
+}
+
+TEST_CASE("the scale may be anything finite") {
+    for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
+        auto shape = plain_attention(1, 2, 33, 33, 32);
+        shape.scale = scale;
+        grade(shape);
+    }
+}
+
+TEST_CASE("what is stored in 16 bits fails the test of a float kernel") {
+    // Chapter 02's bound is that of float arithmetic on float inputs. The rounding of
+    // q, k, v and o to 16 bits is far outside of it, which is why this chapter has a
+    // bound of its own, and compares with the exact result of the rounded inputs.
+    const auto shape = plain_attention(1, 1, 33, 70, 64);
+    const auto inputs = wb::testing::random_attention(shape, 1);
+    const auto of_floats = expect_attention(shape, inputs);
+    const auto rejected = [&](auto zero) {
+        using T = decltype(zero);
+        const auto of_stored = expect_attention(shape, as_stored<T>(inputs));
+        Grader grade("mixed_precision_attention",
+                     std::string(Format<T>::kName) + ", beside chapter 02's bound");
+        const T* d_q = grade.input("q", rounded<T>(inputs.q));
+        const T* d_k = grade.input("k", rounded<T>(inputs.k));
+        const T* d_v = grade.input("v", rounded<T>(inputs.v));
+        T* d_o = grade.output<T>("o", {33, 64});
+        grade.run([&](cudaStream_t s) {
+            mixed_precision_attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        grade.expect("o", of_stored.o, [&](int64_t i) {
+            const auto at = static_cast<size_t>(i);
+            return stored_bound<T>(of_stored.o[at], of_stored.o_bound[at]);
+        });
+        const wb::testing::Observed got = {
+            "o", {33, 64}, grade.read("o"), std::vector<bool>(33 * 64, false)};
+        const auto verdict = wb::testing::compare(got, of_floats.o, [&](int64_t i) {
+            return of_floats.o_bound[static_cast<size_t>(i)];
+        });
+        INFO(Format<T>::kName << ": " << verdict.wrong << " of " << 33 * 64
+                              << " elements are outside of chapter 02's bound");
+        CHECK(verdict.wrong > 33 * 64 / 4);
+    };
+    rejected(__half());
+    rejected(__nv_bfloat16());
+}
+
+TEST_CASE("without the log-sum-exp") {
+    const auto shape = plain_attention(1, 2, 35, 37, 32, true);
+    const auto stored = as_stored<__half>(wb::testing::random_attention(shape, 1));
+    const auto expected = expect_attention(shape, stored);
+    for (const auto& [name, idea, attention] : implementations<__half>()) {
+        Grader grade(name, describe(shape) + ", lse = nullptr");
+        const __half* d_q = grade.input("q", rounded<__half>(stored.q));
+        const __half* d_k = grade.input("k", rounded<__half>(stored.k));
+        const __half* d_v = grade.input("v", rounded<__half>(stored.v));
+        __half* d_o = grade.output<__half>("o", {1, 2, 35, 32});
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            const auto at = static_cast<size_t>(i);
+            return stored_bound<__half>(expected.o[at], expected.o_bound[at]);
+        });
+    }
+}
+
+TEST_CASE("right whatever order the threads run in") {
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade(plain_attention(1, 1, 40, 70, 32, true), seed);
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("no queries: nothing is launched") {
+    Grader grade("mixed_precision_attention", "queries = 0, batch = 0, or no heads");
+    grade.expect_no_work([](cudaStream_t s) {
+        const __half* const fp16 = nullptr;
+        const __nv_bfloat16* const bf16 = nullptr;
+        for (const auto& shape : {plain_attention(1, 1, 0, 7, 32),
+                                  plain_attention(0, 2, 7, 7, 32),
+                                  plain_attention(2, 0, 7, 7, 32)}) {
+            mixed_precision_attention(
+                shape, fp16, fp16, fp16, const_cast<__half*>(fp16), nullptr, s);
+            mixed_precision_attention(
+                shape, bf16, bf16, bf16, const_cast<__nv_bfloat16*>(bf16), nullptr, s);
+        }
+    });
+}
+
+TEST_CASE("wrong arguments are refused by name") {
+    using wb::testing::expect_refused;
+    Grader memory("mixed_precision_attention", "wrong arguments");
+    __half* d = memory.output<__half>("d", {2 * 4 * 32 + 8});
+    __half host[256] = {};
+    const auto good = plain_attention(1, 2, 4, 4, 32);
+    const auto refused = [&](const std::string& part, const AttentionShape& shape) {
+        expect_refused("mixed_precision_attention", describe(shape), part, [&] {
+            mixed_precision_attention(shape, d, d, d, d, nullptr, nullptr);
+        });
+    };
+    refused("shape.batch is -1", plain_attention(-1, 2, 4, 4, 32));
+    refused("shape.queries is -4", plain_attention(1, 2, -4, 4, 32));
+    refused("shape.keys is 2147483648", plain_attention(1, 2, 4, int64_t{1} << 31, 32));
+    refused("shape.head_dim is 48", plain_attention(1, 2, 4, 4, 48));
+    refused("shape.head_dim is 256", plain_attention(1, 2, 4, 4, 256));
+    auto grouped = good;
+    grouped.query_heads = 4;
+    refused("shape.kv_heads is 2", grouped);
+    auto scaled = good;
+    scaled.scale = std::numeric_limits<float>::infinity();
+    refused("shape.scale is inf", scaled);
+    const auto call = [&](const char* what,
+                          const char* part,
+                          const __half* q,
+                          const __half* k,
+                          const __half* v,
+                          __half* o,
+                          float* lse) {
+        expect_refused("mixed_precision_attention", what, part, [&] {
+            mixed_precision_attention(good, q, k, v, o, lse, nullptr);
+        });
+    };
+    float host_lse[8] = {};
+    call("q null", "q is a null pointer", nullptr, d, d, d, nullptr);
+    call("k on the host", "k is a host pointer", d, host, d, d, nullptr);
+    call("v null", "v is a null pointer", d, d, nullptr, d, nullptr);
+    call("o on the host", "o is a host pointer", d, d, d, host, nullptr);
+    call("lse on the host", "lse is a host pointer", d, d, d, d, host_lse);
+    call("k + 1", "k is not aligned", d, d + 1, d, d, nullptr);
+}

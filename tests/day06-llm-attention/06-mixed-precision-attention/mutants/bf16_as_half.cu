@@ -1,0 +1,51 @@
+// Mutant: takes the bits of bf16 numbers for fp16
+// Rejected by: one query and one key: the output is the value, to the bit
+#include "one_thread_a_row.h"
+
+#include <cstring>
+
+template <class T>
+__device__ float from_bits(T number) {
+    __half same_bits;
+    memcpy(&same_bits, &number, sizeof(number));
+    return __half2float(same_bits);
+}
+
+template <class T, int D>
+__global__ void attention_kernel(const T* q,
+                                 const T* k,
+                                 const T* v,
+                                 T* o,
+                                 float* lse,
+                                 int64_t rows,
+                                 int queries,
+                                 int keys,
+                                 bool causal,
+                                 float scale) {
+    const int64_t row = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    const int64_t head = row / queries;
+    const int visible =
+        wb::visible_keys(queries, keys, causal, static_cast<int>(row % queries));
+    float r_o[D] = {};
+    float maximum = -INFINITY;
+    float sum = 0.0f;
+    for (int j = 0; j < visible; ++j) {
+        const int64_t at = (head * keys + j) * D;
+        float score = 0.0f;
+        for (int d = 0; d < D; ++d)
+            score += from_bits(q[row * D + d]) * from_bits(k[at + d]);
+        score *= scale;
+        const float new_maximum = fmaxf(maximum, score);
+        const float factor = expf(maximum - new_maximum);
+        const float weight = expf(score - new_maximum);
+        maximum = new_maximum;
+        sum = sum * factor + weight;
+        for (int d = 0; d < D; ++d)
+            r_o[d] = r_o[d] * factor + weight * from_bits(v[at + d]);
+    }
+    const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+    for (int d = 0; d < D; ++d)
+        o[row * D + d] = static_cast<T>(r_o[d] * inverse);
+    if (lse != nullptr) lse[row] = maximum + logf(sum);
+}

@@ -1,0 +1,81 @@
+// one_thread_a_row.h: what all mutants have in common: the contract's two functions,
+// which launch attention_kernel with one thread a row. The mutant defines that kernel.
+#pragma once
+#include "mixed_precision_attention.h"
+
+#include <wb/arguments.h>
+#include <wb/check.h>
+#include <wb/launch.h>
+
+#include <cmath>
+
+/// Launch   grid ceil_div(rows, 64), block 64
+template <class T, int D>
+__global__ void attention_kernel(const T* q,  // [rows, D], rows = B * H * queries
+                                 const T* k,  // [B * H, keys, D]
+                                 const T* v,  // [B * H, keys, D]
+                                 T* o,        // [rows, D]
+                                 float* lse,  // [rows] or null
+                                 int64_t rows,
+                                 int queries,
+                                 int keys,
+                                 bool causal,
+                                 float scale);
+
+template <class T>
+void checked_attention(const wb::AttentionShape& shape,
+                       const T* q,
+                       const T* k,
+                       const T* v,
+                       T* o,
+                       float* lse,
+                       cudaStream_t stream) {
+    const wb::Arguments arguments("mixed_precision_attention");
+    wb::check_shape(arguments, shape, {32, 64, 128});
+    arguments.require(shape.kv_heads == shape.query_heads,
+                      "shape.kv_heads",
+                      shape.kv_heads,
+                      "must equal shape.query_heads");
+    if (shape.rows() == 0) return;
+    const auto vectors = [](const T* p) { return reinterpret_cast<const uint4*>(p); };
+    arguments.device("q", vectors(q), shape.query_elements() / 8)
+        .device("k", vectors(k), shape.kv_elements() / 8)
+        .device("v", vectors(v), shape.kv_elements() / 8)
+        .device("o", vectors(o), shape.query_elements() / 8);
+    if (lse != nullptr) arguments.device("lse", lse, shape.rows());
+    const unsigned blocks = wb::grid_size(shape.rows(), 64);
+    const auto kernel = shape.head_dim == 32   ? attention_kernel<T, 32>
+                        : shape.head_dim == 64 ? attention_kernel<T, 64>
+                                               : attention_kernel<T, 128>;
+    kernel<<<blocks, 64, 0, stream>>>(q,
+                                      k,
+                                      v,
+                                      o,
+                                      lse,
+                                      shape.rows(),
+                                      static_cast<int>(shape.queries),
+                                      static_cast<int>(shape.keys),
+                                      shape.causal,
+                                      shape.scale);
+    CUDA_CHECK_LAUNCH();
+}
+
+void mixed_precision_attention(const wb::AttentionShape& shape,
+                               const __half* q,
+                               const __half* k,
+                               const __half* v,
+                               __half* o,
+                               float* lse,
+                               cudaStream_t stream) {
+    checked_attention(shape, q, k, v, o, lse, stream);
+}
+
+void mixed_precision_attention(const wb::AttentionShape& shape,
+                               const __nv_bfloat16* q,
+                               const __nv_bfloat16* k,
+                               const __nv_bfloat16* v,
+                               __nv_bfloat16* o,
+                               float* lse,
+                               cudaStream_t stream) {
+    checked_attention(shape, q, k, v, o, lse, stream);
+}
