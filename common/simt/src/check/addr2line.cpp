@@ -99,6 +99,11 @@ bool is_users(const std::string& file) {
            path.rfind(root() + "/src/", 0) != 0 && path.rfind("/usr/", 0) != 0;
 }
 
+bool is_in(const std::string& file, const char* directory) {
+    const std::string path = std::filesystem::path(file).lexically_normal();
+    return path.rfind(root() + "/" + directory, 0) == 0;
+}
+
 std::vector<std::string> lines_at(uintptr_t pc) {
     Dl_info info;
     link_map* map = nullptr;

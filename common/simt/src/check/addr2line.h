@@ -16,4 +16,7 @@ std::vector<std::string> lines_at(uintptr_t pc);
 /// True if the file is neither the simulator's nor the system's.
 bool is_users(const std::string& file);
 
+/// True if the file belongs to a directory of the simulator's, such as "src/".
+bool is_in(const std::string& file, const char* directory);
+
 }  // namespace simt::check

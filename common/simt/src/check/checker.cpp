@@ -67,7 +67,7 @@ class Checker : public detail::Observer {
         if (op == WarpOp::sync) safety_warp_synchronised(block, warp, present);
         if (counting) count_warp_synchronised(block, warp, present, op, file, line);
     }
-    void fenced() override { safety_fenced(*worker); }
+    void fenced() override { fence(); }
     void shared_variable(Worker&,
                          Block& block,
                          const detail::SharedVariable& variable) override {
@@ -159,10 +159,15 @@ Elsewhere find_elsewhere(const Worker& w, const char* address) {
 void access_on_host(
     char* address, size_t bytes, bool write, uintptr_t pc, void* const* frame) {
     busy = true;
-    check_host_access(address,
-                      bytes,
-                      write,
-                      site_of(pc, frame, static_cast<uint16_t>(bytes), write, false));
+    if (serves_algorithm(pc, frame)) {
+        if (write) safety_host_wrote(address, bytes);
+    } else {
+        check_host_access(
+            address,
+            bytes,
+            write,
+            site_of(pc, frame, static_cast<uint16_t>(bytes), write, false));
+    }
     busy = false;
 }
 
@@ -224,6 +229,22 @@ void access(
     if (counting) count_pause(*w);
 }
 
+bool is_watched_call(const void* address, uintptr_t pc) {
+    Worker* w = worker;
+    if (!w || !w->thread) {
+        if (busy || !in_device_memory(address)) return false;
+        busy = true;
+        const bool library = is_library_code(pc);
+        busy = false;
+        return !library;
+    }
+    if (w->in_runtime) return false;
+    w->in_runtime = true;
+    const bool library = is_library_code(pc);
+    w->in_runtime = false;
+    return !library;
+}
+
 void bad_expression(bool misaligned,
                     const char* file,
                     int line,
@@ -241,7 +262,10 @@ void bad_expression(bool misaligned,
 
 void fence() {
     Worker* w = worker;
-    if (w && w->thread && !w->in_runtime) safety_fenced(*w);
+    if (!w || !w->thread || w->in_runtime) return;
+    w->in_runtime = true;
+    safety_fenced(*w);
+    w->in_runtime = false;
 }
 
 void enter_basic_block(uintptr_t pc, void* const* frame) {

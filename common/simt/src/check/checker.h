@@ -25,6 +25,12 @@ enum AccessFlags : unsigned {
 void access(
     char* address, size_t bytes, unsigned flags, uintptr_t pc, void* const* frame);
 
+/// True if a call of memcpy and the like is the program's own, and may touch memory of
+/// kernels.
+///
+/// @param pc  where the call returns to
+bool is_watched_call(const void* address, uintptr_t pc);
+
 /// An index that an array of known size does not have, or an address that is no multiple
 /// of what its type demands.
 ///

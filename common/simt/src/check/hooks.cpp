@@ -71,19 +71,40 @@ void __tsan_read_range(void* p, size_t n) {
 void __tsan_write_range(void* p, size_t n) {
     SIMT_ACCESS(p, n, kWrite | kStructure);
 }
+// Large copies and fills are calls of the C library. The program is linked such that
+// they come here (--wrap); __real_ is the C library's own.
+void* __real_memcpy(void* to, const void* from, size_t n);
+void* __real_memmove(void* to, const void* from, size_t n);
+void* __real_memset(void* to, int value, size_t n);
+
 void* __tsan_memcpy(void* to, const void* from, size_t n) {
     SIMT_ACCESS(from, n, kStructure);
     SIMT_ACCESS(to, n, kWrite | kStructure);
-    return std::memcpy(to, from, n);
+    return __real_memcpy(to, from, n);
 }
 void* __tsan_memmove(void* to, const void* from, size_t n) {
     SIMT_ACCESS(from, n, kStructure);
     SIMT_ACCESS(to, n, kWrite | kStructure);
-    return std::memmove(to, from, n);
+    return __real_memmove(to, from, n);
 }
 void* __tsan_memset(void* to, int value, size_t n) {
     SIMT_ACCESS(to, n, kWrite | kStructure);
-    return std::memset(to, value, n);
+    return __real_memset(to, value, n);
+}
+
+void* __wrap_memcpy(void* to, const void* from, size_t n) {
+    if (n != 0 && is_watched_call(from, SIMT_PC)) SIMT_ACCESS(from, n, kStructure);
+    if (n != 0 && is_watched_call(to, SIMT_PC)) SIMT_ACCESS(to, n, kWrite | kStructure);
+    return __real_memcpy(to, from, n);
+}
+void* __wrap_memmove(void* to, const void* from, size_t n) {
+    if (n != 0 && is_watched_call(from, SIMT_PC)) SIMT_ACCESS(from, n, kStructure);
+    if (n != 0 && is_watched_call(to, SIMT_PC)) SIMT_ACCESS(to, n, kWrite | kStructure);
+    return __real_memmove(to, from, n);
+}
+void* __wrap_memset(void* to, int value, size_t n) {
+    if (n != 0 && is_watched_call(to, SIMT_PC)) SIMT_ACCESS(to, n, kWrite | kStructure);
+    return __real_memset(to, value, n);
 }
 
 void __tsan_init() {}

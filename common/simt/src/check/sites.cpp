@@ -15,7 +15,9 @@ constexpr int kMostFrames = 12;
 
 struct Code {
     bool users;
-    Place place;  // if it is the user's
+    bool library;    // of the simulator, compiled apart from the program
+    bool algorithm;  // in thrust or cub, or inlined there
+    Place place;     // if it is the user's
 };
 
 struct Key {
@@ -56,6 +58,11 @@ const Code& code_at(uintptr_t pc) {
     const std::vector<std::string> lines = lines_at(pc);
     code.users = lines.empty();  // unknown: there is nothing better outside
     for (const std::string& line : lines) {
+        if (is_in(line, "include/simt/thrust/") || is_in(line, "include/simt/cub/"))
+            code.algorithm = true;
+        if (is_in(line, "src/")) code.library = true;
+    }
+    for (const std::string& line : lines) {
         const size_t colon = line.rfind(':');
         if (colon == std::string::npos || !is_users(line.substr(0, colon))) continue;
         code.users = true;
@@ -65,13 +72,21 @@ const Code& code_at(uintptr_t pc) {
     return code;
 }
 
+/// The caller's frame; null if this is not one. The C library, which calls main, is
+/// compiled without frame pointers.
+void* const* caller_of(void* const* frame) {
+    constexpr long kLargestFrame = 1l << 17;  // in words
+    auto* const* next = static_cast<void* const*>(frame[0]);
+    return next > frame && next - frame < kLargestFrame ? next : nullptr;
+}
+
 /// Moves pc outwards until it is in the user's code; false if it is nowhere.
 bool climb(uintptr_t& pc, void* const* frame) {
     for (int i = 0; i < kMostFrames; ++i) {
         if (code_at(pc).users) return true;
-        if (!frame || !frame[0] || !frame[1]) return false;
+        if (!frame || !frame[1]) return false;
         pc = reinterpret_cast<uintptr_t>(frame[1]) - 1;
-        frame = static_cast<void* const*>(frame[0]);
+        frame = caller_of(frame);
     }
     return false;
 }
@@ -104,6 +119,20 @@ Place user_place_of(uintptr_t pc, void* const* frame) {
     pc -= 1;
     climb(pc, frame);
     return code_at(pc).place;
+}
+
+bool is_library_code(uintptr_t pc) {
+    return code_at(pc - 1).library;
+}
+
+bool serves_algorithm(uintptr_t pc, void* const* frame) {
+    for (int i = 0; i < kMostFrames; ++i) {
+        if (code_at(pc - 1).algorithm) return true;
+        if (!frame || !frame[1]) return false;
+        pc = reinterpret_cast<uintptr_t>(frame[1]);
+        frame = caller_of(frame);
+    }
+    return false;
 }
 
 uint32_t site_count() {

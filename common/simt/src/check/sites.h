@@ -37,6 +37,13 @@ const Site& site(uint32_t number);
 /// The line of the innermost frame in a file of the user's, from `pc` outwards.
 Place user_place_of(uintptr_t pc, void* const* frame);
 
+/// True if the code at `pc` is the simulator's library, not the program.
+bool is_library_code(uintptr_t pc);
+
+/// True if the code at `pc` works for thrust or cub, which run on the host what a GPU
+/// would do.
+bool serves_algorithm(uintptr_t pc, void* const* frame);
+
 /// How many sites there are; their numbers start at 0.
 uint32_t site_count();
 

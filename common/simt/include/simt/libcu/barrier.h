@@ -41,7 +41,7 @@ class barrier {
 
     /// Counts `update` arrivals.
     arrival_token arrive(std::ptrdiff_t update = 1, SIMT_SITE) {
-        if (expected_ == kPoison) {
+        if (__atomic_load_n(&expected_, __ATOMIC_RELAXED) == kPoison) {
             simt::detail::fault(
                 719,  // cudaErrorLaunchFailure
                 file,
