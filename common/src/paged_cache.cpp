@@ -31,6 +31,49 @@ std::string describe(const PagedStatus& status) {
 
 }  // namespace
 
+void check_paged_cache(const Arguments& arguments, const PagedCache& cache) {
+    const int64_t size = cache.page_size;
+    const bool is_power = size > 0 && (size & (size - 1)) == 0;
+    arguments.size("cache.batch", cache.batch)
+        .size("cache.pages_per_sequence", cache.pages_per_sequence)
+        .positive("cache.num_pages", cache.num_pages)
+        .positive("cache.kv_heads", cache.kv_heads)
+        .require(is_power && size >= 16 && size <= 256,
+                 "cache.page_size",
+                 size,
+                 "must be 16, 32, 64, 128 or 256")
+        .require(cache.head_dim == 64 || cache.head_dim == 128,
+                 "cache.head_dim",
+                 cache.head_dim,
+                 "must be 64 or 128")
+        .require(cache.num_pages <= INT32_MAX,
+                 "cache.num_pages",
+                 cache.num_pages,
+                 "must be < 2^31 (entries of the table are int32_t)");
+    const int64_t entries = arguments.product("batch * pages_per_sequence",
+                                              {cache.batch, cache.pages_per_sequence});
+    const int64_t tokens = arguments.product("pages_per_sequence * page_size",
+                                             {cache.pages_per_sequence, size});
+    arguments.require(tokens <= INT32_MAX,
+                      "pages_per_sequence * page_size",
+                      tokens,
+                      "must be < 2^31 (lengths are int32_t)");
+    const int64_t elements =
+        arguments.product("num_pages * kv_heads * page_size * head_dim",
+                          {cache.num_pages, cache.kv_heads, size, cache.head_dim});
+    arguments.device("cache.k", cache.k, elements)
+        .device("cache.v", cache.v, elements)
+        .device("cache.block_table", cache.block_table, entries)
+        .device("cache.lengths", cache.lengths, cache.batch);
+    for (const __nv_bfloat16* const pool : {cache.k, cache.v}) {
+        const auto address = reinterpret_cast<uintptr_t>(pool);
+        arguments.require(address % 16 == 0,
+                          pool == cache.k ? "cache.k" : "cache.v",
+                          static_cast<int64_t>(address),
+                          "must be a multiple of 16: rows are read 16 bytes at a time");
+    }
+}
+
 PagedWorkspace::PagedWorkspace(int64_t counters) : num_counters_(counters) {
     // One allocation: the status first, as it has the larger alignment.
     const std::size_t bytes =

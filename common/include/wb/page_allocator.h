@@ -1,6 +1,6 @@
 /// wb/page_allocator.h: which page belongs to which sequence, kept on the host.
 ///
-///     wb::PageAllocator pages(num_pages, page_size, max_sequences, pages_per_sequence);
+///     wb::PageAllocator pages(num_pages, page_size, sequences, pages_per_sequence);
 ///     const int64_t prompt = pages.add();
 ///     pages.grow(prompt, 100);                 // room for 100 tokens
 ///     const int64_t answer = pages.fork(prompt);   // shares them: nothing is copied

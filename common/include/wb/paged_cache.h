@@ -28,6 +28,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
+#include <wb/arguments.h>
 
 #include <cstdint>
 #include <stdexcept>
@@ -59,11 +60,18 @@ struct PagedCache {
     }
 };
 
+/// Refuses a cache that no kernel takes: sizes that are not positive (batch and
+/// pages_per_sequence may be 0), a page size or a head dimension that is not in the
+/// list above, tables of 2^31 entries or tokens, null and host pointers. What is in the
+/// tables only the device knows: see PagedStatus.
+/// Throws wb::InvalidArgument, which names the field.
+void check_paged_cache(const Arguments& arguments, const PagedCache& cache);
+
 /// What a kernel found wrong in the cache that it was given.
 enum class PagedFault : int32_t {
     none = 0,
-    page = 1,    ///< an entry of the table is not in [0, num_pages)
-    length = 2,  ///< a length is negative, or larger than the table's row has room for
+    page = 1,      ///< an entry of the table is not in [0, num_pages)
+    length = 2,    ///< a length is negative, or more than the table's row has room for
     sequence = 3,  ///< append_kv: a token of a sequence that is not in [0, batch)
     position = 4,  ///< append_kv: a position past the table's row, or a negative one
 };
@@ -71,8 +79,8 @@ enum class PagedFault : int32_t {
 /// The first fault that a kernel met, in device memory: kernels cannot throw.
 struct PagedStatus {
     int32_t fault = 0;     ///< a PagedFault
-    int32_t sequence = 0;  ///< of which sequence; for `sequence`, of which token
-    int32_t index = 0;     ///< page: which entry of the row; position: which token
+    int32_t sequence = 0;  ///< of which sequence
+    int32_t index = 0;     ///< page: which entry of its row; append_kv: which token
     int32_t value = 0;     ///< what was found there
 };
 
@@ -111,6 +119,25 @@ __device__ inline int64_t checked_page(const PagedCache& cache,
     if (page >= 0 && page < cache.num_pages) return page;
     report_fault(status, PagedFault::page, sequence, index, page);
     return -1;
+}
+
+/// Whether there is a place in the table for a token that append_kv is to write; if
+/// not, a report.
+/// @param token  which one of those to be written
+__device__ inline bool checked_place(const PagedCache& cache,
+                                     int32_t sequence,
+                                     int32_t position,
+                                     int64_t token,
+                                     PagedStatus* status) {
+    if (sequence < 0 || sequence >= cache.batch) {
+        report_fault(status, PagedFault::sequence, sequence, token, sequence);
+        return false;
+    }
+    if (position < 0 || position >= cache.capacity()) {
+        report_fault(status, PagedFault::position, sequence, token, position);
+        return false;
+    }
+    return true;
 }
 #endif
 

@@ -1,0 +1,398 @@
+// paged_attention.cu: keys and values in pages, and attention that finds them there.
+// #solution
+//
+// The ladder of append_kv:
+//   v1  a thread for each number
+//   v2  a thread for 16 bytes
+// The ladder of paged_attention:
+//   v1  a warp for each sequence and query head     reads page by page
+//   v2  eight warps for it                          merge in shared memory
+//   v3  all query heads of a K/V head in a block    K and V are read once (split_kv.h)
+//   v4  a sequence is split among blocks            a second kernel merges (split_kv.h)
+//   v5  tensor cores, equal shares for all blocks   the last one merges (stream_k.h)
+// #end
+#include "paged_attention.h"
+
+#include <wb/arguments.h>
+#include <wb/check.h>
+#include <wb/exercise.h>
+// #solution
+#include <wb/ladder.h>
+// #end
+#include <wb/launch.h>
+#include <wb/online_softmax.h>
+// #solution
+
+#include "launch_v5.h"
+#include "split_kv.h"
+// #end
+
+using wb::kWarpSize;
+using wb::PagedCache;
+using wb::PagedStatus;
+using wb::PagedWorkspace;
+
+/// Threads in a block of append_kv.
+constexpr int kAppendThreads = 256;
+
+// #region append-kernel
+/// append_kv_v1: a thread for each number of the new tokens.
+///
+/// Launch   grid ceil_div(tokens * kv_heads * head_dim, kAppendThreads)
+__global__ void append_kv_v1_kernel(
+    const PagedCache cache,
+    const __nv_bfloat16* k,    // [tokens, kv_heads, head_dim]
+    const __nv_bfloat16* v,    // [tokens, kv_heads, head_dim]
+    const int32_t* sequences,  // [tokens]
+    const int32_t* positions,  // [tokens]
+    int64_t tokens,
+    PagedStatus* status) {
+    const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= tokens * cache.kv_heads * cache.head_dim) return;
+    // TODO(learner): find out which token, K/V head and dimension number i is. Ask
+    // wb::checked_place whether the token's sequence and position exist, and
+    // wb::checked_page for the page; leave if one of them says no. Then write k[i] and
+    // v[i] into the row that cache.row finds (about 12 lines)
+    // #solution
+    const int64_t d = i % cache.head_dim;
+    const int64_t head = i / cache.head_dim % cache.kv_heads;
+    const int64_t token = i / cache.head_dim / cache.kv_heads;
+    const int32_t sequence = sequences[token];
+    const int32_t position = positions[token];
+    if (!wb::checked_place(cache, sequence, position, token, status)) return;
+    const int64_t index = position / cache.page_size;
+    const int64_t page = wb::checked_page(cache, sequence, index, status);
+    if (page < 0) return;
+    const int64_t place = cache.row(page, head, position % cache.page_size) + d;
+    cache.k[place] = k[i];
+    cache.v[place] = v[i];
+    // #end
+}
+// #endregion append-kernel
+
+// #region append-launch
+static void append_kv_v1(const PagedCache& cache,
+                         const __nv_bfloat16* k,
+                         const __nv_bfloat16* v,
+                         const int32_t* sequences,
+                         const int32_t* positions,
+                         int64_t tokens,
+                         const PagedWorkspace& workspace,
+                         cudaStream_t stream) {
+    const int64_t numbers = tokens * cache.kv_heads * cache.head_dim;
+    const unsigned blocks = wb::grid_size(numbers, kAppendThreads);
+    append_kv_v1_kernel<<<blocks, kAppendThreads, 0, stream>>>(
+        cache, k, v, sequences, positions, tokens, workspace.status());
+    CUDA_CHECK_LAUNCH();
+}
+// #endregion append-launch
+
+// #solution
+WB_RUNG(append_kv, append_kv_v1, "a thread for each number");
+
+// #region append-v2
+/// append_kv_v2: v1 with 16 bytes a thread: an eighth of the threads, and of the
+/// look-ups in the tables.
+///
+/// Launch   grid ceil_div(tokens * kv_heads * head_dim / 8, kAppendThreads)
+__global__ void append_kv_v2_kernel(const PagedCache cache,
+                                    const uint4* k,  // [tokens, kv_heads, head_dim / 8]
+                                    const uint4* v,  // [tokens, kv_heads, head_dim / 8]
+                                    const int32_t* sequences,  // [tokens]
+                                    const int32_t* positions,  // [tokens]
+                                    int64_t tokens,
+                                    PagedStatus* status) {
+    const int64_t vectors = cache.head_dim / 8;  // of a row
+    const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= tokens * cache.kv_heads * vectors) return;
+    const int64_t head = i / vectors % cache.kv_heads;
+    const int64_t token = i / vectors / cache.kv_heads;
+    const int32_t sequence = sequences[token];
+    const int32_t position = positions[token];
+    if (!wb::checked_place(cache, sequence, position, token, status)) return;
+    const int64_t index = position / cache.page_size;
+    const int64_t page = wb::checked_page(cache, sequence, index, status);
+    if (page < 0) return;
+    const int64_t row = cache.row(page, head, position % cache.page_size);
+    reinterpret_cast<uint4*>(cache.k + row)[i % vectors] = k[i];
+    reinterpret_cast<uint4*>(cache.v + row)[i % vectors] = v[i];
+}
+// #endregion append-v2
+
+static void append_kv_v2(const PagedCache& cache,
+                         const __nv_bfloat16* k,
+                         const __nv_bfloat16* v,
+                         const int32_t* sequences,
+                         const int32_t* positions,
+                         int64_t tokens,
+                         const PagedWorkspace& workspace,
+                         cudaStream_t stream) {
+    const int64_t vectors = tokens * cache.kv_heads * cache.head_dim / 8;
+    const unsigned blocks = wb::grid_size(vectors, kAppendThreads);
+    append_kv_v2_kernel<<<blocks, kAppendThreads, 0, stream>>>(
+        cache,
+        reinterpret_cast<const uint4*>(k),
+        reinterpret_cast<const uint4*>(v),
+        sequences,
+        positions,
+        tokens,
+        workspace.status());
+    CUDA_CHECK_LAUNCH();
+}
+WB_RUNG(append_kv, append_kv_v2, "16 bytes a thread");
+// #end
+
+// #region warp-rows
+/// This lane's numbers of a row of D: lane, lane + 32, ...
+template <int D>
+__device__ void load_row(float (&numbers)[D / kWarpSize],
+                         const __nv_bfloat16* row,  // [D]
+                         int lane) {
+    for (int i = 0; i < D / kWarpSize; ++i) {
+        numbers[i] = __bfloat162float(row[lane + i * kWarpSize]);
+    }
+}
+
+/// The dot product of two rows that the warp holds; every lane gets it.
+template <int N>
+__device__ float warp_dot(const float (&a)[N], const float (&b)[N]) {
+    float sum = 0.0f;
+    for (int i = 0; i < N; ++i) {
+        sum += a[i] * b[i];
+    }
+    for (int step = kWarpSize / 2; step > 0; step /= 2) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    }
+    return sum;
+}
+
+/// Writes a finished row, which the warp holds, and its log-sum-exp.
+template <int D>
+__device__ void store_row(const wb::OnlineSoftmax<D / kWarpSize>& state,
+                          __nv_bfloat16* o,  // [D]
+                          float* lse,        // [1] or null
+                          int lane) {
+    for (int i = 0; i < D / kWarpSize; ++i) {
+        o[lane + i * kWarpSize] = __float2bfloat16(state.o[i] * state.scale());
+    }
+    if (lse != nullptr && lane == 0) *lse = state.log_sum_exp();
+}
+// #endregion warp-rows
+
+// #region v1-kernel
+/// paged_attention_v1: a warp for each sequence and query head reads page by page.
+///
+/// @tparam D  cache.head_dim
+///
+/// Launch   grid batch * query_heads, block one warp, no shared memory
+template <int D>
+__global__ void paged_attention_v1_kernel(const PagedCache cache,
+                                          const __nv_bfloat16* q,  // [batch, Hq, D]
+                                          __nv_bfloat16* o,        // [batch, Hq, D]
+                                          float* lse,  // [batch, Hq] or null
+                                          int64_t query_heads,
+                                          float scale,
+                                          PagedStatus* status) {
+    constexpr int kPerLane = D / kWarpSize;
+    const int lane = threadIdx.x;
+    const int64_t row = blockIdx.x;  // of q and o
+    float query[kPerLane];
+    load_row<D>(query, q + row * D, lane);
+    wb::OnlineSoftmax<kPerLane> state;
+    // TODO(learner): find this row's sequence and K/V head, and wb::checked_length of
+    // the sequence. For each of its pages, ask wb::checked_page where it is, and leave
+    // it out if there is no such page. For each slot that holds a token of the
+    // sequence, load the rows of k and v, and add score and value to the state (about
+    // 18 lines)
+    // #solution
+    const int64_t sequence = row / query_heads;
+    const int64_t kv_head = row % query_heads / (query_heads / cache.kv_heads);
+    const int64_t length = wb::checked_length(cache, sequence, status);
+    for (int64_t first = 0; first < length; first += cache.page_size) {
+        const int64_t page =
+            wb::checked_page(cache, sequence, first / cache.page_size, status);
+        if (page < 0) continue;
+        // The last page may be full of what others left behind, NaN even.
+        const int64_t slots = min(cache.page_size, length - first);
+        for (int64_t slot = 0; slot < slots; ++slot) {
+            const int64_t place = cache.row(page, kv_head, slot);
+            float key[kPerLane];
+            float value[kPerLane];
+            load_row<D>(key, cache.k + place, lane);
+            load_row<D>(value, cache.v + place, lane);
+            state.add(scale * warp_dot(query, key), value);
+        }
+    }
+    // #end
+    store_row<D>(state, o + row * D, lse == nullptr ? nullptr : lse + row, lane);
+}
+// #endregion v1-kernel
+
+// #region v1-launch
+static void paged_attention_v1(const PagedCache& cache,
+                               const __nv_bfloat16* q,
+                               __nv_bfloat16* o,
+                               float* lse,
+                               int64_t query_heads,
+                               float scale,
+                               const PagedWorkspace& workspace,
+                               cudaStream_t stream) {
+    const unsigned blocks = wb::grid_size(cache.batch * query_heads, 1);
+    const auto kernel = cache.head_dim == 64 ? paged_attention_v1_kernel<64>
+                                             : paged_attention_v1_kernel<128>;
+    kernel<<<blocks, kWarpSize, 0, stream>>>(
+        cache, q, o, lse, query_heads, scale, workspace.status());
+    CUDA_CHECK_LAUNCH();
+}
+// #endregion v1-launch
+
+// #solution
+WB_RUNG(paged_attention, paged_attention_v1, "a warp reads page by page");
+
+/// Warps of a block of v2.
+constexpr int kWarps = 8;
+
+// #region v2-kernel
+/// paged_attention_v2: eight warps for each sequence and query head. They take 16
+/// tokens, which no page boundary divides, in turn, and merge what they found.
+///
+/// Launch   grid batch * query_heads, block kWarps warps, static shared memory of
+///          kWarps * (D + 2) floats
+template <int D>
+__global__ void paged_attention_v2_kernel(const PagedCache cache,
+                                          const __nv_bfloat16* q,  // [batch, Hq, D]
+                                          __nv_bfloat16* o,        // [batch, Hq, D]
+                                          float* lse,  // [batch, Hq] or null
+                                          int64_t query_heads,
+                                          float scale,
+                                          PagedStatus* status) {
+    constexpr int kPerLane = D / kWarpSize;
+    constexpr int kChunk = 16;
+    __shared__ float s_max[kWarps];
+    __shared__ float s_sum[kWarps];
+    __shared__ float s_o[kWarps][D];
+    const int lane = threadIdx.x % kWarpSize;
+    const int warp = threadIdx.x / kWarpSize;
+    const int64_t row = blockIdx.x;
+    const int64_t sequence = row / query_heads;
+    const int64_t kv_head = row % query_heads / (query_heads / cache.kv_heads);
+    const int64_t length = wb::checked_length(cache, sequence, status);
+    float query[kPerLane];
+    load_row<D>(query, q + row * D, lane);
+    wb::OnlineSoftmax<kPerLane> state;
+    for (int64_t first = warp * kChunk; first < length; first += kWarps * kChunk) {
+        const int64_t page =
+            wb::checked_page(cache, sequence, first / cache.page_size, status);
+        if (page < 0) continue;
+        const int64_t slots = min(int64_t{kChunk}, length - first);
+        for (int64_t i = 0; i < slots; ++i) {
+            const int64_t place = cache.row(page, kv_head, first % cache.page_size + i);
+            float key[kPerLane];
+            float value[kPerLane];
+            load_row<D>(key, cache.k + place, lane);
+            load_row<D>(value, cache.v + place, lane);
+            state.add(scale * warp_dot(query, key), value);
+        }
+    }
+    s_max[warp] = state.max;  // all lanes of the warp write the same
+    s_sum[warp] = state.sum;
+    for (int i = 0; i < kPerLane; ++i) {
+        s_o[warp][lane + i * kWarpSize] = state.o[i];
+    }
+    __syncthreads();
+    if (warp > 0) return;
+    for (int other = 1; other < kWarps; ++other) {
+        float its_o[kPerLane];
+        for (int i = 0; i < kPerLane; ++i) {
+            its_o[i] = s_o[other][lane + i * kWarpSize];
+        }
+        state.merge(s_max[other], s_sum[other], its_o);
+    }
+    store_row<D>(state, o + row * D, lse == nullptr ? nullptr : lse + row, lane);
+}
+// #endregion v2-kernel
+
+static void paged_attention_v2(const PagedCache& cache,
+                               const __nv_bfloat16* q,
+                               __nv_bfloat16* o,
+                               float* lse,
+                               int64_t query_heads,
+                               float scale,
+                               const PagedWorkspace& workspace,
+                               cudaStream_t stream) {
+    const unsigned blocks = wb::grid_size(cache.batch * query_heads, 1);
+    const auto kernel = cache.head_dim == 64 ? paged_attention_v2_kernel<64>
+                                             : paged_attention_v2_kernel<128>;
+    kernel<<<blocks, kWarps * kWarpSize, 0, stream>>>(
+        cache, q, o, lse, query_heads, scale, workspace.status());
+    CUDA_CHECK_LAUNCH();
+}
+WB_RUNG(paged_attention, paged_attention_v2, "eight warps share a sequence");
+WB_RUNG(paged_attention, paged_attention_v3, "K and V are read once for all heads");
+WB_RUNG(paged_attention, paged_attention_v4, "blocks share a sequence");
+WB_RUNG(paged_attention, paged_attention_v5, "tensor cores, equal shares");
+// #end
+
+// #region contract
+void append_kv(const PagedCache& cache,
+               const __nv_bfloat16* k,
+               const __nv_bfloat16* v,
+               const int32_t* sequences,
+               const int32_t* positions,
+               int64_t tokens,
+               const PagedWorkspace& workspace,
+               cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line when the kernel above is written
+    const wb::Arguments arguments("append_kv");
+    wb::check_paged_cache(arguments, cache);
+    arguments.size("tokens", tokens);
+    const int64_t numbers = arguments.product("tokens * kv_heads * head_dim",
+                                              {tokens, cache.kv_heads, cache.head_dim});
+    arguments.device("k", reinterpret_cast<const uint4*>(k), numbers / 8)
+        .device("v", reinterpret_cast<const uint4*>(v), numbers / 8)
+        .device("sequences", sequences, tokens)
+        .device("positions", positions, tokens);
+    if (tokens == 0) return;
+    // #solution
+    append_kv_v2(cache, k, v, sequences, positions, tokens, workspace, stream);
+    // #end
+    // #starter append_kv_v1(
+    // #starter     cache, k, v, sequences, positions, tokens, workspace, stream);
+}
+
+void paged_attention(const PagedCache& cache,
+                     const __nv_bfloat16* q,
+                     __nv_bfloat16* o,
+                     float* lse,
+                     int64_t query_heads,
+                     float scale,
+                     const PagedWorkspace& workspace,
+                     cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line when the kernel above is written
+    const wb::Arguments arguments("paged_attention");
+    wb::check_paged_cache(arguments, cache);
+    arguments.positive("query_heads", query_heads)
+        .require(query_heads % cache.kv_heads == 0,
+                 "query_heads",
+                 query_heads,
+                 "must be a multiple of cache.kv_heads")
+        .finite("scale", scale);
+    const int64_t rows =
+        arguments.product("batch * query_heads", {cache.batch, query_heads});
+    const int64_t numbers =
+        arguments.product("batch * query_heads * head_dim", {rows, cache.head_dim});
+    arguments.device("q", reinterpret_cast<const uint4*>(q), numbers / 8)
+        .device("o", reinterpret_cast<const uint4*>(o), numbers / 8)
+        .device("lse", lse, lse == nullptr ? 0 : rows)
+        .require(workspace.num_counters() >= rows,
+                 "workspace.num_counters",
+                 workspace.num_counters(),
+                 "must be at least batch * query_heads");
+    if (rows == 0) return;
+    // #solution
+    paged_attention_v5(cache, q, o, lse, query_heads, scale, workspace, stream);
+    // #end
+    // #starter paged_attention_v1(
+    // #starter     cache, q, o, lse, query_heads, scale, workspace, stream);
+}
+// #endregion contract

@@ -1,0 +1,164 @@
+// stream_k.h: the kernel of paged_attention_v5.
+#pragma once
+
+#include "merge.h"
+
+namespace stream_k {
+
+/// Asks for the lines of the tables that all blocks are going to need, long before
+/// anybody knows which of them a block needs.
+__device__ __forceinline__ void prefetch_tables(const Problem& p) {
+    constexpr int kLine = 128 / sizeof(int32_t);
+    const int64_t entries = static_cast<int64_t>(p.batch) * p.pages_per_sequence;
+    const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    if (i * kLine < entries) wb::ptx::prefetch_l2(p.block_table + i * kLine);
+}
+
+/// A sequence without tokens has no unit, so nobody works on it: zeros and -inf. Among
+/// them are those whose length is impossible: here it is reported.
+template <int D>
+__device__ __forceinline__ void write_empty_sequences(const Problem& p) {
+    for (int b = blockIdx.x; b < p.batch; b += gridDim.x) {
+        if (length_of(p, b) > 0) continue;
+        if (p.lengths[b] != 0 && threadIdx.x == 0)
+            wb::report_fault(p.status, wb::PagedFault::length, b, 0, p.lengths[b]);
+        const int64_t first = static_cast<int64_t>(b) * p.query_heads;
+        for (int i = threadIdx.x; i < p.query_heads * (D / 4); i += kThreads) {
+            reinterpret_cast<uint2*>(p.o + first * D)[i] = make_uint2(0, 0);
+        }
+        if (p.lse == nullptr) continue;
+        for (int h = threadIdx.x; h < p.query_heads; h += kThreads) {
+            p.lse[first + h] = -INFINITY;
+        }
+    }
+}
+
+/// Which slice of all heads a warp works on: the block's warps take its bundle's slices
+/// in turn, and those of the same slice take its tiles in turn.
+__device__ __forceinline__ int slice_of_warp(const Problem& p,
+                                             const Segment& segment,
+                                             int warp) {
+    return (segment.bundle << p.bundle_log2) + (warp & ((1 << p.bundle_log2) - 1));
+}
+
+/// What a warp has under way: its next tile, and its place in the segment.
+template <int D>
+struct Stream {
+    Queries<D> queries;  ///< of the segment
+    Tile<D> tile;        ///< being loaded
+    int index;           ///< of that tile in the pair
+    int next_page;       ///< of the tile after it
+    int kv_head;
+};
+
+/// Starts the loads of a warp's query heads: row g of the fragment is head g of the
+/// slice, rows past the slice are zero.
+template <int D>
+__device__ __forceinline__ void load_queries(
+    Queries<D>& queries, const Problem& p, int sequence, int slice, int lane) {
+    const int in_group = slice % p.slices * p.heads + lane / 4;
+    const bool used = lane / 4 < p.heads && in_group < p.group;
+    const int head = slice / p.slices * p.group + in_group;
+    const __nv_bfloat16* const mine =
+        p.q + (static_cast<int64_t>(sequence) * p.query_heads + head) * D +
+        lane % 4 * 8;
+#pragma unroll
+    for (int j = 0; j < D / 32; ++j) {
+        queries.q[j] = make_uint4(0, 0, 0, 0);
+        if (used) queries.q[j] = *reinterpret_cast<const uint4*>(mine + 32 * j);
+    }
+}
+
+/// Starts the loads of a warp's queries and first tile of a segment. What a load needs
+/// comes first, what can wait comes last.
+template <int D>
+__device__ __forceinline__ void start(
+    Stream<D>& stream, const Problem& p, const Segment& segment, int warp, int lane) {
+    const int step = kWarps >> p.bundle_log2;
+    const int slice = slice_of_warp(p, segment, warp);
+    const int tile = segment.first + (warp >> p.bundle_log2);
+    stream.index = tile;
+    if (tile >= segment.last) return;
+    const int page = page_of(p, segment.sequence, tile);
+    if (tile + step < segment.last)
+        stream.next_page = page_of(p, segment.sequence, tile + step);
+    load_queries(stream.queries, p, segment.sequence, slice, lane);
+    stream.kv_head = slice / p.slices;
+    const int64_t offset =
+        tile_offset<D>(p, segment.sequence, stream.kv_head, tile, page);
+    load_keys<D>(stream.tile, p.k + offset, lane);
+    load_values<D>(stream.tile, p.v + offset, lane);
+}
+
+// #region v5-run
+/// All tiles of a segment that are this warp's: while one is computed, the next one is
+/// under way, and so is the table's entry for the one after that.
+template <int D>
+__device__ __forceinline__ void run(Rows<D>& rows,
+                                    Stream<D>& stream,
+                                    const Problem& p,
+                                    const Segment& segment,
+                                    int lane) {
+    const int step = kWarps >> p.bundle_log2;
+    while (stream.index < segment.last) {
+        const int left = segment.length - stream.index * kTile;
+        const int next = stream.index + step;
+        const bool more = next < segment.last;
+        float x[4];
+        scores(x, stream.queries, stream.tile, p.scale_log2, left, lane);
+        int64_t offset = 0;
+        if (more) {
+            offset = tile_offset<D>(
+                p, segment.sequence, stream.kv_head, next, stream.next_page);
+            load_keys<D>(stream.tile, p.k + offset, lane);
+        }
+        if (next + step < segment.last)
+            stream.next_page = page_of(p, segment.sequence, next + step);
+        weigh(x, rows, lane);
+        accumulate(rows, stream.tile, x, left, lane);
+        if (more) load_values<D>(stream.tile, p.v + offset, lane);
+        stream.index = next;
+    }
+}
+// #endregion v5-run
+
+// #region v5-kernel
+/// paged_attention_v5: tensor cores, equal shares of all keys, merged by who is last.
+///
+/// @tparam D  head dimension
+///
+/// Launch   grid of any size, as many blocks as run at once; block kThreads, static
+///          shared memory of sizeof(MergeBuffer<D>)
+/// Traffic  reads K, V and q once, writes o; besides, 4 (D + 2) bytes for each query
+///          head of each segment
+template <int D>
+__global__ void __launch_bounds__(kThreads, 1)
+    paged_attention_v5_kernel(const Problem p) {
+    __shared__ MergeBuffer<D> s_merge;
+    const int lane = threadIdx.x % kWarpSize;
+    const int warp = threadIdx.x / kWarpSize;
+    prefetch_tables(p);
+    const Shares shares = share_out(p, 2 * kWarps >> p.bundle_log2, lane);
+    const int block = blockIdx.x;
+    int unit = block < shares.blocks ? shares.first_unit(block) : shares.total;
+    const int end = block < shares.blocks ? shares.first_unit(block + 1) : shares.total;
+    Cursor cursor = find_sequence(p, unit, lane);
+    Segment segment = segment_at(p, cursor, unit, end);
+    Stream<D> stream;
+    if (!segment.empty()) start(stream, p, segment, warp, lane);
+    write_empty_sequences<D>(p);
+    while (!segment.empty()) {
+        Rows<D> rows{};
+        rows.max = -INFINITY;
+        run(rows, stream, p, segment, lane);
+        // The next segment's first tile is on its way while this one is merged.
+        unit = segment.base + segment.last;
+        const Segment next = segment_at(p, cursor, unit, end);
+        if (!next.empty()) start(stream, p, next, warp, lane);
+        publish(s_merge, rows, p, shares, segment);
+        segment = next;
+    }
+}
+// #endregion v5-kernel
+
+}  // namespace stream_k

@@ -1,0 +1,187 @@
+// paged_grading.h: runs append_kv and paged_attention on pages, and grades them.
+#pragma once
+
+#include "paged_attention.h"
+
+#include <wb/ladder.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/paged.h>
+
+#include <cstring>
+
+namespace paged_grading {
+
+using wb::testing::AttentionExpected;
+using wb::testing::Grader;
+using wb::testing::PagedInputs;
+using wb::testing::PagedShape;
+using wb::testing::random_paged;
+
+/// Counters of a workspace that is large enough for every test.
+constexpr int64_t kCounters = 4096;
+
+inline std::string with_seed(const PagedInputs& inputs, uint64_t seed) {
+    return inputs.text() + ", seed " + std::to_string(seed);
+}
+
+/// What one implementation gives, and what it reports.
+struct Result {
+    std::vector<double> o;
+    std::vector<double> lse;
+    std::string fault;
+};
+
+/// Runs one implementation of paged_attention; checks it, unless nothing is expected.
+template <class Function>
+Result attend(const std::string& name,
+              Function* function,
+              const PagedInputs& inputs,
+              const AttentionExpected* expected,
+              const std::string& text,
+              bool with_lse = true) {
+    const PagedShape& shape = inputs.shape;
+    const wb::PagedWorkspace workspace(kCounters);
+    Grader grade(name, text);
+    const wb::PagedCache cache = cache_on_device(grade, inputs);
+    const auto* q = grade.input("q", inputs.q);
+    auto* o = grade.output<__nv_bfloat16>(
+        "o", {inputs.batch(), shape.query_heads, shape.head_dim});
+    float* lse = nullptr;
+    if (with_lse) lse = grade.output<float>("lse", {inputs.batch(), shape.query_heads});
+    grade.run([&](cudaStream_t s) {
+        function(cache, q, o, lse, shape.query_heads, inputs.scale(), workspace, s);
+    });
+    Result result;
+    try {
+        workspace.check(nullptr);
+    } catch (const wb::PagedCacheError& error) {
+        result.fault = error.what();
+    }
+    if (expected != nullptr) {
+        REQUIRE(result.fault.empty());
+        grade.expect("o", expected->o, [&](int64_t i) {
+            return expected->o_bound[static_cast<size_t>(i)];
+        });
+        if (with_lse)
+            grade.expect("lse", expected->lse, [&](int64_t i) {
+                return expected->lse_bound[static_cast<size_t>(i)];
+            });
+    }
+    result.o = grade.read("o");
+    if (with_lse) result.lse = grade.read("lse");
+    return result;
+}
+
+/// Every rung of paged_attention (or the learner's function).
+inline auto attentions() {
+    return wb::implementations("paged_attention", paged_attention);
+}
+
+inline void grade_inputs(const PagedInputs& inputs, const std::string& text) {
+    const AttentionExpected expected = expect_paged(inputs);
+    for (const auto& [name, idea, function] : attentions())
+        attend(name, function, inputs, &expected, text);
+}
+
+inline void grade_random(const PagedShape& shape, uint64_t seed, uint64_t order = 7) {
+    const PagedInputs inputs = random_paged(shape, seed, order);
+    grade_inputs(inputs, with_seed(inputs, seed));
+}
+
+/// Sequences whose ends are all around a page's.
+inline std::vector<int64_t> around(int64_t page) {
+    return {0, 1, page - 1, page, page + 1, 2 * page + 3};
+}
+
+/// Tokens for append_kv: of a sequence, from one position on.
+struct NewTokens {
+    int64_t sequence;
+    int64_t first;
+    int64_t count;
+};
+
+/// What append_kv is given, and the pools that it should leave behind.
+struct Append {
+    std::vector<__nv_bfloat16> k;
+    std::vector<__nv_bfloat16> v;
+    std::vector<int32_t> sequences;
+    std::vector<int32_t> positions;
+
+    int64_t tokens() const { return static_cast<int64_t>(sequences.size()); }
+};
+
+/// The tokens as they come from a model: [tokens, kv_heads, head_dim].
+inline Append tokens_of(const PagedInputs& inputs,
+                        const std::vector<NewTokens>& pieces) {
+    const PagedShape& shape = inputs.shape;
+    Append append;
+    for (const NewTokens& piece : pieces) {
+        const auto at = static_cast<size_t>(piece.sequence);
+        const int64_t length = inputs.lengths[at];
+        for (int64_t p = piece.first; p < piece.first + piece.count; ++p) {
+            append.sequences.push_back(static_cast<int32_t>(piece.sequence));
+            append.positions.push_back(static_cast<int32_t>(p));
+            for (int64_t h = 0; h < shape.kv_heads; ++h) {
+                for (int64_t d = 0; d < shape.head_dim; ++d) {
+                    const auto i =
+                        static_cast<size_t>((h * length + p) * shape.head_dim + d);
+                    append.k.push_back(inputs.k[at][i]);
+                    append.v.push_back(inputs.v[at][i]);
+                }
+            }
+        }
+    }
+    return append;
+}
+
+/// The bits of bfloat16 numbers, NaN among them, as numbers that can be compared.
+inline std::vector<uint16_t> bits_of(const std::vector<__nv_bfloat16>& numbers) {
+    std::vector<uint16_t> bits(numbers.size());
+    std::memcpy(bits.data(), numbers.data(), bits.size() * sizeof(uint16_t));
+    return bits;
+}
+
+/// Runs every append_kv on a pool of stale numbers, and expects those of the inputs.
+/// Returns what the last one reports.
+inline std::string grade_append(const PagedInputs& inputs,
+                                const Append& append,
+                                const std::string& text) {
+    std::string fault;
+    const std::vector<uint16_t> stale(inputs.k_pool.size(), 0xFFFF);
+    const auto pool = static_cast<int64_t>(stale.size());
+    for (const auto& [name, idea, function] :
+         wb::implementations("append_kv", append_kv)) {
+        const wb::PagedWorkspace workspace(1);
+        Grader grade(name, text);
+        wb::PagedCache cache = sizes_of(inputs);
+        cache.k = reinterpret_cast<__nv_bfloat16*>(
+            grade.in_out<uint16_t>("cache.k", {pool}, stale));
+        cache.v = reinterpret_cast<__nv_bfloat16*>(
+            grade.in_out<uint16_t>("cache.v", {pool}, stale));
+        cache.block_table = grade.input("cache.block_table", inputs.table);
+        cache.lengths = grade.input("cache.lengths", inputs.lengths);
+        const auto* k = grade.input("k", append.k);
+        const auto* v = grade.input("v", append.v);
+        const auto* sequences = grade.input("sequences", append.sequences);
+        const auto* positions = grade.input("positions", append.positions);
+        grade.run([&, function = function](cudaStream_t s) {
+            function(cache, k, v, sequences, positions, append.tokens(), workspace, s);
+        });
+        fault.clear();
+        try {
+            workspace.check(nullptr);
+        } catch (const wb::PagedCacheError& error) {
+            fault = error.what();
+        }
+        const auto k_bits = bits_of(inputs.k_pool);
+        const auto v_bits = bits_of(inputs.v_pool);
+        grade.expect(
+            "cache.k", {k_bits.begin(), k_bits.end()}, [](int64_t) { return 0.0; });
+        grade.expect(
+            "cache.v", {v_bits.begin(), v_bits.end()}, [](int64_t) { return 0.0; });
+    }
+    return fault;
+}
+
+}  // namespace paged_grading
