@@ -1,4 +1,5 @@
 #include <wb/bench/bench.h>
+#include <wb/scratch.h>
 #ifdef SIMT_CPU
 #include <simt/check.h>
 #endif
@@ -135,7 +136,12 @@ void Problem::time(const std::string& rung,
         throw std::logic_error(bench_.exercise_ +
                                ": a problem without expect() times anything");
     }
+    CUDA_CHECK(cudaDeviceSynchronize());
+    reset_scratch_peak();
+    const std::uint64_t scratch_before = scratch_peak();
     const std::string mistake = first_mistake(rung, launch);
+    row.tokens = spec_.tokens;
+    row.scratch_bytes = static_cast<double>(scratch_peak() - scratch_before);
     if (!mistake.empty()) {
         print("  " + rung + " is WRONG, and so not timed: " + mistake + "\n");
         ++bench_.wrong_;

@@ -57,7 +57,7 @@ std::string today() {
 Json row_json(const Row& row, const std::string& date) {
     const Statistics& us = row.timing.us;
     const bool compute = is_compute(row.ceiling);
-    return Json::Object{
+    Json::Object result{
         {"exercise", row.exercise},
         {"rung", row.rung},
         {"size", row.size},
@@ -75,8 +75,11 @@ Json row_json(const Row& row, const std::string& date) {
         {"ceiling", name_of(row.ceiling)},
         {"ceiling_value", row.ceiling_value > 0.0 ? Json(row.ceiling_value) : Json()},
         {"percent", row.ceiling_value > 0.0 ? Json(row.percent()) : Json()},
-        {"date", date},
+        {"scratch_bytes", row.scratch_bytes},
     };
+    if (row.tokens > 0.0) result.push_back({"tokens_per_s", row.token_rate()});
+    result.push_back({"date", date});
+    return result;
 }
 
 Json document(const Machine& machine,

@@ -39,6 +39,10 @@ double Row::rate() const {
     return per_us * (is_compute(ceiling) ? 1e-6 : 1e-3);
 }
 
+double Row::token_rate() const {
+    return timing.us.median > 0.0 ? tokens / timing.us.median * 1e6 : 0.0;
+}
+
 double Row::percent() const {
     return ceiling_value > 0.0 ? 100.0 * rate() / ceiling_value : 0.0;
 }
@@ -98,6 +102,10 @@ std::string row_text(const Row& row) {
     text += row.ceiling_value > 0.0 ? format("  %5.1f %%", row.percent()) : "      -";
     if (row.timing.launches_a_sample > 1) {
         text += format("  (%d launches a sample)", row.timing.launches_a_sample);
+    }
+    if (row.tokens > 0.0) text += format("  %.3g tokens/s", row.token_rate());
+    if (row.scratch_bytes > 0.0) {
+        text += format("  + %.3f GB", row.scratch_bytes * 1e-9);
     }
     return text + "\n";
 }

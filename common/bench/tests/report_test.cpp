@@ -107,6 +107,18 @@ TEST_CASE("report: a line of the table") {
           "0.2%    3000.0  100.0 %\n");
 }
 
+TEST_CASE("report: tokens a second and scratch memory are told where there are any") {
+    Row row = row_of("v1", "n = 1", 1000.0);
+    CHECK(row_json(row, "").find("tokens_per_s") == nullptr);
+    CHECK(row_json(row, "").find("scratch_bytes")->number() == 0.0);
+    row.tokens = 4096.0;
+    row.scratch_bytes = 4.295e9;
+    CHECK(row.token_rate() == 4096.0 / 1000.0 * 1e6);
+    CHECK(row_json(row, "").find("tokens_per_s")->number() == row.token_rate());
+    CHECK(row_json(row, "").find("scratch_bytes")->number() == 4.295e9);
+    CHECK_THAT(row_text(row), contains("4.1e+06 tokens/s  + 4.295 GB\n"));
+}
+
 TEST_CASE("report: an idea that is too long is shortened, not wrapped") {
     Row row = row_of("v1", "n = 1", 1000.0);
     row.idea = std::string(100, 'x');

@@ -172,21 +172,6 @@ static void flash_attention_v1(const wb::AttentionShape& shape,
 // #solution
 WB_RUNG(flash_attention, flash_attention_v1, "one thread a row");
 
-/// Lets a kernel have `bytes` of dynamic shared memory.
-/// Returns false where the GPU does not have as much for a block.
-template <class Kernel>
-static bool allow_shared(Kernel kernel, size_t bytes) {
-    int device = 0;
-    int most = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    if (bytes > static_cast<size_t>(most)) return false;
-    CUDA_CHECK(cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-    return true;
-}
-
 /// Warps in a block of v2, and so its rows.
 constexpr int kWarps = 8;
 
@@ -314,36 +299,6 @@ static void flash_attention_v2(const wb::AttentionShape& shape,
 }
 // #endregion v2-launch
 WB_RUNG(flash_attention, flash_attention_v2, "one warp a row");
-
-/// Launches a kernel of v3 or v4. Returns false where its shared memory is too large.
-template <class T, class Kernel>
-static bool launch_tiles(Kernel kernel,
-                         const wb::AttentionShape& shape,
-                         const float* q,
-                         const float* k,
-                         const float* v,
-                         float* o,
-                         float* lse,
-                         cudaStream_t stream) {
-    constexpr double kLog2e = 1.44269504088896340736;
-    if (!allow_shared(kernel, T::kBytes)) return false;
-    const unsigned row_tiles = wb::grid_size(shape.queries, T::BM);
-    const unsigned blocks =
-        wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    kernel<<<blocks, T::kThreads, T::kBytes, stream>>>(
-        q,
-        k,
-        v,
-        o,
-        lse,
-        static_cast<int>(shape.queries),
-        static_cast<int>(shape.keys),
-        row_tiles,
-        shape.causal,
-        static_cast<float>(double{shape.scale} * kLog2e));
-    CUDA_CHECK_LAUNCH();
-    return true;
-}
 
 // #region v4-launch
 static void flash_attention_v3(const wb::AttentionShape& shape,

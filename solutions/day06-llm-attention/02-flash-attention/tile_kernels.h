@@ -3,12 +3,29 @@
 #pragma once
 
 #include <wb/attention.h>
+#include <wb/check.h>
+#include <wb/launch.h>
 #include <wb/ptx/cp_async.h>
 
 #include <cmath>
 #include <cstdint>
 
 #include "register_tiles.h"
+
+/// Lets a kernel have `bytes` of dynamic shared memory.
+/// Returns false where the GPU does not have as much for a block.
+template <class Kernel>
+bool allow_shared(Kernel kernel, size_t bytes) {
+    int device = 0;
+    int most = 0;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    if (bytes > static_cast<size_t>(most)) return false;
+    CUDA_CHECK(cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+    return true;
+}
 
 /// Where a block of v3 and v4 works: found from its number.
 template <class T>
@@ -208,3 +225,33 @@ struct Tiles {
     using Small = Tile<D, 64, D == 128 ? 32 : 64, D == 32 ? 8 : 16>;
 };
 // #endregion tiles
+
+/// Launches a kernel of v3 or v4. Returns false where its shared memory is too large.
+template <class T, class Kernel>
+inline bool launch_tiles(Kernel kernel,
+                         const wb::AttentionShape& shape,
+                         const float* q,
+                         const float* k,
+                         const float* v,
+                         float* o,
+                         float* lse,
+                         cudaStream_t stream) {
+    constexpr double kLog2e = 1.44269504088896340736;
+    if (!allow_shared(kernel, T::kBytes)) return false;
+    const unsigned row_tiles = wb::grid_size(shape.queries, T::BM);
+    const unsigned blocks =
+        wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
+    kernel<<<blocks, T::kThreads, T::kBytes, stream>>>(
+        q,
+        k,
+        v,
+        o,
+        lse,
+        static_cast<int>(shape.queries),
+        static_cast<int>(shape.keys),
+        row_tiles,
+        shape.causal,
+        static_cast<float>(double{shape.scale} * kLog2e));
+    CUDA_CHECK_LAUNCH();
+    return true;
+}

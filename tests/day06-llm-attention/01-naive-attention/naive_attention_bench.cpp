@@ -10,7 +10,8 @@ using namespace wb::bench;
 WB_BENCH(naive_attention, bench) {
     for (const auto& shape :
          bench.sizes<wb::AttentionShape>({plain_attention(1, 2, 64, 64, 32)},
-                                         {plain_attention(4, 16, 1024, 1024, 64)},
+                                         {plain_attention(1, 2, 256, 256, 64),
+                                          plain_attention(4, 16, 1024, 1024, 64)},
                                          {plain_attention(4, 16, 1024, 1024, 64),
                                           plain_attention(4, 16, 2048, 2048, 64),
                                           plain_attention(4, 16, 4096, 4096, 64),

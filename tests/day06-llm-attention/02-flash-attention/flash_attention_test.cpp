@@ -8,11 +8,10 @@
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/memory_watch.h>
 #include <wb/testing/simulator.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 namespace {
@@ -49,45 +48,6 @@ void expect_not_unsolved() {
                         s);
     });
 }
-
-/// How much memory a launch takes besides its arguments: from wb::Scratch, from CUDA's
-/// own pool, or, if it is not given back at once, from anywhere.
-class MemoryWatch {
- public:
-    MemoryWatch() {
-        CUDA_CHECK(cudaDeviceSynchronize());
-        wb::reset_scratch_peak();
-        CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool_, 0));
-        uint64_t zero = 0;
-        CUDA_CHECK(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrUsedMemHigh, &zero));
-        size_t total = 0;
-        CUDA_CHECK(cudaMemGetInfo(&free_before_, &total));
-        scratch_before_ = wb::scratch_peak();
-    }
-
-    /// Fails the test case if it was more.
-    void expect_at_most(uint64_t bytes, const std::string& what) const {
-        uint64_t pool = 0;
-        CUDA_CHECK(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemHigh, &pool));
-        size_t free_now = 0;
-        size_t total = 0;
-        CUDA_CHECK(cudaMemGetInfo(&free_now, &total));
-        const uint64_t kept = free_now < free_before_ ? free_before_ - free_now : 0;
-        const uint64_t taken =
-            std::max(kept, pool + wb::scratch_peak() - scratch_before_);
-        if (taken <= bytes) return;
-        std::printf("wb| %s\nwb|   took %llu bytes of memory; at most %llu are right\n",
-                    what.c_str(),
-                    static_cast<unsigned long long>(taken),
-                    static_cast<unsigned long long>(bytes));
-        FAIL(what);
-    }
-
- private:
-    cudaMemPool_t pool_ = nullptr;
-    size_t free_before_ = 0;
-    uint64_t scratch_before_ = 0;
-};
 
 }  // namespace
 
@@ -233,7 +193,7 @@ TEST_CASE("no memory that grows with queries times keys") {
         grade.run([&, attention = attention](cudaStream_t s) {
             attention(one, d_q, d_k, d_v, d_o, nullptr, s);
         });
-        const MemoryWatch watch;
+        const wb::testing::MemoryWatch watch;
         grade.run([&, attention = attention](cudaStream_t s) {
             attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
         });
@@ -277,7 +237,7 @@ TEST_CASE("65,536 queries and keys, and memory for none of their scores", "[larg
             grade.run([&, attention = attention](cudaStream_t s) {
                 attention(one, d_q, d_k, d_v, d_all, nullptr, s);
             });
-            const MemoryWatch watch;
+            const wb::testing::MemoryWatch watch;
             grade.run([&, attention = attention](cudaStream_t s) {
                 attention(shape, d_q, d_k, d_v, d_all, nullptr, s);
                 for (size_t i = 0; i < rows.size(); ++i) {

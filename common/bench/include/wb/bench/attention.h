@@ -5,11 +5,9 @@
 #include <wb/bench/bench.h>
 #include <wb/ladder.h>
 #include <wb/reference/attention.h>
-#include <wb/scratch.h>
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -26,17 +24,18 @@ inline AttentionShape plain_attention(int64_t batch,
     return {batch, heads, heads, queries, keys, head_dim, causal, scale};
 }
 
-/// Times every rung, or the learner's function, and tells what memory each took besides
-/// its arguments, and how many tokens, of all batches, it takes in a second.
+/// Times every rung, or the learner's function. A token is a query with all its heads.
 ///
 /// @param contract  the chapter's function
 /// @param memory    bytes that an implementation needs besides the arguments, at most
+/// @param ceiling   fp32, or read where each tensor passes once and that is the limit
 template <class Function>
 void time_attention(Bench& bench,
                     const std::string& exercise,
                     Function* contract,
                     const AttentionShape& shape,
-                    double memory) {
+                    double memory,
+                    Ceiling ceiling = Ceiling::fp32) {
     const double bytes =
         sizeof(float) * 2.0 *
         static_cast<double>(shape.query_elements() + shape.kv_elements());
@@ -49,8 +48,11 @@ void time_attention(Bench& bench,
     const auto host_k = k.host();
     const auto host_v = v.host();
 
-    auto problem =
-        bench.problem({describe(shape), Ceiling::fp32, attention_flop(shape)});
+    auto problem = bench.problem({describe(shape),
+                                  ceiling,
+                                  is_compute(ceiling) ? attention_flop(shape) : bytes,
+                                  Cache::cold,
+                                  static_cast<double>(shape.batch * shape.queries)});
     problem.expect("o", o, [&](int64_t i) {
         const auto row =
             reference::attention_row(shape, host_q, host_k, i / shape.head_dim);
@@ -64,14 +66,7 @@ void time_attention(Bench& bench,
         const auto launch = [&, attention = attention](cudaStream_t stream) {
             attention(shape, q.data(), k.data(), v.data(), o.data(), nullptr, stream);
         };
-        CUDA_CHECK(cudaDeviceSynchronize());
-        reset_scratch_peak();
-        const std::uint64_t before = scratch_peak();
         problem.time(name, idea, launch);
-        CUDA_CHECK(cudaDeviceSynchronize());
-        std::printf("  %-22s takes %.3f GB besides its arguments\n",
-                    name.c_str(),
-                    static_cast<double>(scratch_peak() - before) * 1e-9);
     }
 }
 

@@ -34,6 +34,7 @@ struct Spec {
     Ceiling ceiling;   ///< what bounds it
     double work;       ///< bytes that must move, or FLOP, by the contract
     Cache cache = Cache::cold;
+    double tokens = 0.0;  ///< of a language model that one launch works on; 0: none
 };
 
 /// The right value of one element, and how far from it a result may be.

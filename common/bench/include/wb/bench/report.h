@@ -22,9 +22,14 @@ struct Row {
     Ceiling ceiling = Ceiling::copy;
     double work = 0.0;           ///< bytes or operations that the contract asks for
     double ceiling_value = 0.0;  ///< in unit_of(ceiling); 0: not measured
+    double tokens = 0.0;         ///< that a launch works on; 0: not of that kind
+    double scratch_bytes = 0.0;  ///< the most wb::Scratch memory that a launch held
 
     /// GB/s or TFLOP/s: work over the median time.
     double rate() const;
+
+    /// Tokens a second; 0 if there are none.
+    double token_rate() const;
 
     /// rate() in percent of the ceiling; 0 if that was not measured.
     double percent() const;
