@@ -12,41 +12,10 @@
 
 #include "../02-flash-attention/register_tiles.h"
 #include "../02-flash-attention/tile_kernels.h"
+#include "pairs.h"
 
 /// Numbers of 16 bits that one load or one copy brings: 16 bytes.
 constexpr int kEight = 8;
-
-/// The floats of two numbers that lie in one 32-bit word, and the reverse. A bf16
-/// number is the upper half of a float.
-template <class T>
-struct Word;
-template <>
-struct Word<__half> {
-    static __device__ __forceinline__ float2 to_floats(uint32_t word) {
-        __half2 pair;
-        memcpy(&pair, &word, sizeof(word));  // no instruction: the same register
-        return __half22float2(pair);
-    }
-    static __device__ __forceinline__ uint32_t from_floats(float x, float y) {
-        const __half2 pair = __floats2half2_rn(x, y);
-        uint32_t word;
-        memcpy(&word, &pair, sizeof(word));
-        return word;
-    }
-};
-template <>
-struct Word<__nv_bfloat16> {
-    static __device__ __forceinline__ float2 to_floats(uint32_t word) {
-        return make_float2(__uint_as_float(word << 16),
-                           __uint_as_float(word & 0xFFFF0000u));
-    }
-    static __device__ __forceinline__ uint32_t from_floats(float x, float y) {
-        const __nv_bfloat162 pair = __floats2bfloat162_rn(x, y);
-        uint32_t word;
-        memcpy(&word, &pair, sizeof(word));
-        return word;
-    }
-};
 
 // #region convert
 /// Eight numbers of T, times a scale, to shared memory as eight floats.
@@ -54,10 +23,12 @@ template <class T>
 __device__ __forceinline__ void store_floats(float* s,  // [8], 16-byte aligned
                                              uint4 eight,
                                              float scale = 1.0f) {
-    const float2 a = Word<T>::to_floats(eight.x);
-    const float2 b = Word<T>::to_floats(eight.y);
-    const float2 c = Word<T>::to_floats(eight.z);
-    const float2 d = Word<T>::to_floats(eight.w);
+    Pair<T> pairs[4];
+    memcpy(pairs, &eight, sizeof(eight));  // no instruction: the same registers
+    const float2 a = to_floats(pairs[0]);
+    const float2 b = to_floats(pairs[1]);
+    const float2 c = to_floats(pairs[2]);
+    const float2 d = to_floats(pairs[3]);
     *reinterpret_cast<float4*>(s) =
         make_float4(a.x * scale, a.y * scale, b.x * scale, b.y * scale);
     *reinterpret_cast<float4*>(s + 4) =
@@ -108,12 +79,13 @@ __device__ __forceinline__ void store_rounded(
         if (row >= rows) continue;
 #pragma unroll
         for (int c = 0; c < Tiling::TD; c += 4) {
-            *reinterpret_cast<uint2*>(o + row * Tiling::D + c * Tiling::kLanes +
-                                      4 * w.col) =
-                make_uint2(
-                    Word<T>::from_floats(r_o[i][c] * inverse, r_o[i][c + 1] * inverse),
-                    Word<T>::from_floats(r_o[i][c + 2] * inverse,
-                                         r_o[i][c + 3] * inverse));
+            const Pair<T> pairs[2] = {
+                to_pair<T>({r_o[i][c] * inverse, r_o[i][c + 1] * inverse}),
+                to_pair<T>({r_o[i][c + 2] * inverse, r_o[i][c + 3] * inverse})};
+            uint2 four;
+            memcpy(&four, pairs, sizeof(four));
+            T* const to = o + row * Tiling::D + c * Tiling::kLanes + 4 * w.col;
+            *reinterpret_cast<uint2*>(to) = four;
         }
         if (lse != nullptr && w.col == 0) lse[row] = (r_max[i] + log2f(sum)) * kLn2;
     }

@@ -20,146 +20,15 @@
 
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
-// #solution
 
+// #solution
 #include "half_tiles.h"
 // #end
-
-/// Warps in a block of v1 and v2, and so its rows.
-constexpr int kWarps = 4;
-
-/// All lanes of a warp.
-constexpr unsigned kAll = 0xFFFFFFFFu;
-
-// #region pairs
-/// Two numbers of type T in one register: Pair<__half> is __half2.
-template <class T>
-struct PairOf;
-template <>
-struct PairOf<__half> {
-    using type = __half2;
-};
-template <>
-struct PairOf<__nv_bfloat16> {
-    using type = __nv_bfloat162;
-};
-template <class T>
-using Pair = typename PairOf<T>::type;
-
-/// Both numbers of a pair as floats. Nothing is lost: each fp16 and each bf16 number is
-/// a float, too.
-__device__ __forceinline__ float2 to_floats(__half2 pair) {
-    return __half22float2(pair);
-}
-__device__ __forceinline__ float2 to_floats(__nv_bfloat162 pair) {
-    return __bfloat1622float2(pair);
-}
-
-/// Two floats, each rounded to the nearest number of the narrower type.
-template <class T>
-__device__ __forceinline__ Pair<T> to_pair(float2 x) {
-    if constexpr (std::is_same_v<T, __half>) {
-        return __float22half2_rn(x);
-    } else {
-        return __float22bfloat162_rn(x);
-    }
-}
-// #endregion pairs
-
-/// The largest, or the sum, of one value of each lane; every lane gets it.
-__device__ float warp_max(float value) {
-    for (int other = wb::kWarpSize / 2; other > 0; other /= 2)
-        value = fmaxf(value, __shfl_xor_sync(kAll, value, other));
-    return value;
-}
-__device__ float warp_sum(float value) {
-    for (int other = wb::kWarpSize / 2; other > 0; other /= 2)
-        value += __shfl_xor_sync(kAll, value, other);
-    return value;
-}
-
-/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel.
-template <class Launch>
-static void with_head_dim(int64_t head_dim, Launch launch) {
-    switch (head_dim) {
-        case 32:
-            return launch(std::integral_constant<int, 32>());
-        case 64:
-            return launch(std::integral_constant<int, 64>());
-        default:
-            return launch(std::integral_constant<int, 128>());
-    }
-}
-
+#include "pairs.h"
 // #solution
-// #region v1-kernel
-/// mixed_precision_attention_v1: one warp, one row of q; for the scores a lane takes a
-/// key, for the output the columns lane, lane + 32, ... Each number is loaded and
-/// converted alone.
-///
-/// Launch   grid B * H * row_tiles, block kWarps * 32
-template <class T, int D>
-__global__ void attention_v1_kernel(const T* q,  // [B * H, queries, D]
-                                    const T* k,  // [B * H, keys, D]
-                                    const T* v,  // [B * H, keys, D]
-                                    T* o,        // [B * H, queries, D]
-                                    float* lse,  // [B * H, queries] or null
-                                    int queries,
-                                    int keys,
-                                    unsigned row_tiles,  // blocks of a head
-                                    bool causal,
-                                    float scale) {
-    constexpr int kColumns = D / wb::kWarpSize;  // of a lane
-    __shared__ float s_q[kWarps][D];
-    const int lane = threadIdx.x % wb::kWarpSize;
-    const int warp = threadIdx.x / wb::kWarpSize;
-    const int64_t head = blockIdx.x / row_tiles;
-    const int row = static_cast<int>(blockIdx.x % row_tiles) * kWarps + warp;
-    if (row >= queries) return;  // a whole warp, and no barrier below
-    const int visible = wb::visible_keys(queries, keys, causal, row);
-    const int64_t g_row = head * queries + row;  // in q, o and lse
-    k += head * keys * D;
-    v += head * keys * D;
-    for (int d = lane; d < D; d += wb::kWarpSize)
-        s_q[warp][d] = scale * static_cast<float>(q[g_row * D + d]);
-    __syncwarp();
-
-    float r_o[kColumns] = {};
-    float maximum = -INFINITY;  // the same in all lanes
-    float sum = 0.0f;           // of this lane's weights
-    for (int first = 0; first < visible; first += wb::kWarpSize) {
-        const int count = min(wb::kWarpSize, visible - first);
-        float score = -INFINITY;
-        if (lane < count) {
-            const T* const key = k + int64_t{first + lane} * D;
-            score = 0.0f;
-            for (int d = 0; d < D; ++d)
-                score += s_q[warp][d] * static_cast<float>(key[d]);
-        }
-        const float new_maximum = fmaxf(maximum, warp_max(score));
-        const float factor = expf(maximum - new_maximum);
-        const float weight = expf(score - new_maximum);
-        maximum = new_maximum;
-        sum = sum * factor + weight;
-        for (float& value : r_o)
-            value *= factor;
-        for (int j = 0; j < count; ++j) {
-            const float other_weight = __shfl_sync(kAll, weight, j);
-            const T* const value = v + int64_t{first + j} * D + lane;
-            for (int c = 0; c < kColumns; ++c)
-                r_o[c] += other_weight * static_cast<float>(value[c * wb::kWarpSize]);
-        }
-    }
-    sum = warp_sum(sum);
-    const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
-    for (int c = 0; c < kColumns; ++c)
-        o[g_row * D + c * wb::kWarpSize + lane] = static_cast<T>(r_o[c] * inverse);
-    if (lane == 0 && lse != nullptr) lse[g_row] = maximum + logf(sum);
-}
-// #endregion v1-kernel
-
+#include "single_kernel.h"
 // #end
+
 // #region v2-kernel
 /// q . key, both of D numbers, in float.
 template <class T, int D>
