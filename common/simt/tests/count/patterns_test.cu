@@ -3,8 +3,10 @@
 #include <mma.h>
 
 #include <cuda_fp16.h>
+#include <cuda_pipeline.h>
 
 #include "count_test.h"
+#include "simt/ptx.h"
 
 namespace {
 
@@ -136,7 +138,7 @@ struct Pair {  // aligned to 4 bytes only
 };
 
 __global__ void vectors(
-    const float4* in, float4* f4, float2* f2, __half2* h2, Pair* p) {
+    const float4* in, float4* f4, float2* f2, __half2* h2, Pair* p, float3* f3) {
     const int i = static_cast<int>(threadIdx.x);
     f4[i] = make_float4(1, 2, 3, i);  // one request of 16 sectors, and so on
     f4[i] = float4{1, 2, 3, 4};       // 16
@@ -144,6 +146,7 @@ __global__ void vectors(
     f2[i] = make_float2(i, 1);        // 8
     h2[i] = __floats2half2_rn(1, i);  // 4
     p[i] = Pair{1, __ldg(&in[0].x)};  // a load of 1; two stores of 8
+    f3[i] = make_float3(i, 1, 2);     // three stores; lanes 12 bytes apart: 12
 }
 
 void vector_stores() {
@@ -151,13 +154,14 @@ void vector_stores() {
     const Buffer<float2> f2(32);
     const Buffer<__half2> h2(32);
     const Buffer<Pair> p(32);
+    const Buffer<float3> f3(32);
     const Section section("vectors");
-    vectors<<<1, 32>>>(in.get(), f4.get(), f2.get(), h2.get(), p.get());
+    vectors<<<1, 32>>>(in.get(), f4.get(), f2.get(), h2.get(), p.get(), f3.get());
     const Counters c = section.counters("vectors");
     EXPECT(c.global_load.requests, 2);
     EXPECT(c.global_load.sectors, 16 + 1);
-    EXPECT(c.global_store.requests, 3 + 1 + 1 + 2);
-    EXPECT(c.global_store.sectors, 3 * 16 + 8 + 4 + 2 * 8);
+    EXPECT(c.global_store.requests, 3 + 1 + 1 + 2 + 3);
+    EXPECT(c.global_store.sectors, 3 * 16 + 8 + 4 + 2 * 8 + 3 * 12);
 }
 
 __constant__ float coefficients[64];
@@ -221,6 +225,58 @@ void wmma_loads() {
     EXPECT(good.shared_load.wavefronts, 4);
 }
 
+template <int kPitch>
+__global__ void rows(const __half* in, unsigned* out) {
+    __shared__ alignas(128) __half s[16 * kPitch];
+    const int i = static_cast<int>(threadIdx.x);
+    for (int k = i; k < 16 * kPitch; k += 32)
+        s[k] = in[k % 16];
+    __syncthreads();
+    unsigned r[4];
+    simt::ptx::ldmatrix<false>(r, &s[i % 16 * kPitch + i / 16 * 8]);
+    out[i] = r[0];
+}
+
+void ldmatrix_loads() {
+    const Buffer<__half> in(16);
+    const Buffer<unsigned> out(32);
+    const Section section("ldmatrix");
+    rows<64><<<1, 32>>>(in.get(), out.get());
+    rows<72><<<1, 32>>>(in.get(), out.get());
+    // One request for 4 matrices, a wavefront each if their 8 rows fill the 32 banks.
+    EXPECT(section.counters("rows<64>").shared_load.requests, 1);
+    EXPECT(section.counters("rows<64>").shared_load.wavefronts, 4 * 8);
+    EXPECT(section.counters("rows<72>").shared_load.requests, 1);
+    EXPECT(section.counters("rows<72>").shared_load.wavefronts, 4);
+}
+
+/// Pieces of 16 bytes, from neighbouring places or from every other one.
+template <int kStride>
+__global__ void copies(const float4* in, float4* out) {
+    __shared__ float4 s[32];
+    const int i = static_cast<int>(threadIdx.x);
+    __pipeline_memcpy_async(&s[i], &in[i * kStride], 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    out[i] = s[31 - i];
+}
+
+void asynchronous_copies() {
+    const Buffer<float4> in(64), out(32);
+    const Section section("copies");
+    copies<1><<<1, 32>>>(in.get(), out.get());
+    copies<2><<<1, 32>>>(in.get(), out.get());
+    const Counters dense = section.counters("copies<1>");
+    EXPECT(dense.async_load.requests, 1);
+    EXPECT(dense.async_load.sectors, 16);
+    EXPECT(dense.global_load.requests, 0);
+    EXPECT(dense.shared_store.requests, 0);
+    EXPECT(dense.shared_load.wavefronts, 4);
+    EXPECT(dense.bytes_moved, 2 * 512);
+    EXPECT(section.counters("copies<2>").async_load.sectors, 32);
+}
+
 }  // namespace
 
 int main() {
@@ -229,5 +285,7 @@ int main() {
     vector_stores();
     atomic_operations();
     wmma_loads();
+    ldmatrix_loads();
+    asynchronous_copies();
     return verdict();
 }

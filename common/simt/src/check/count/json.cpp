@@ -91,7 +91,6 @@ void append(Json& json, const LineSummary& line) {
         .member("ideal_wavefronts", cost.ideal_wavefronts)
         .member("max_ways", cost.max_ways)
         .member("max_same_address", cost.max_same_address)
-        .member("merged", 0)
         .close('}');
 }
 
@@ -141,7 +140,7 @@ void append(Json& json, const KernelSummary& summary) {
         .member("dynamic_shared", uint64_t{k.dynamic_shared})
         .member("static_shared", uint64_t{k.static_shared})
         .member("file", summary.file)
-        .member("launch_file", k.launch_file)
+        .member("launch_file", summary.launch_file)
         .member("launch_line", k.launch_line);
     json.key("lines").open('[');
     for (const LineSummary& line : summary.lines)
@@ -156,12 +155,12 @@ void append(Json& json, const KernelSummary& summary) {
             .member("lanes", branch.lanes)
             .close('}');
     json.close(']').key("barriers").open('[');
-    for (const auto& [place, count] : k.barriers())
+    for (const BarrierSummary& barrier : summary.barriers)
         json.open('{')
-            .member("file", place.file)
-            .member("line", place.line)
-            .member("count", count)
-            .member("op", place.op)
+            .member("file", barrier.file)
+            .member("line", barrier.line)
+            .member("count", barrier.count)
+            .member("op", barrier.op)
             .close('}');
     json.close(']').key("totals");
     append(json, k, summary.totals);

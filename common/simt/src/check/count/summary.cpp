@@ -83,6 +83,20 @@ Totals totals_of(const Kernel& kernel, const std::vector<LineSummary>& lines) {
     return totals;
 }
 
+/// Debug information has full paths, __FILE__ what the compiler was given: the full
+/// path of a file that the kernel is known to use, if it ends with the short one.
+std::string full_path(const std::string& file, const KernelSummary& summary) {
+    if (file.empty() || file[0] == '/') return file;
+    const auto is_meant = [tail = "/" + file](const std::string& path) {
+        return path.size() > tail.size() &&
+               path.compare(path.size() - tail.size(), tail.size(), tail) == 0;
+    };
+    if (is_meant(summary.file)) return summary.file;
+    for (const LineSummary& line : summary.lines)
+        if (is_meant(line.file)) return line.file;
+    return file;
+}
+
 std::string file_of(const Kernel& kernel, const std::vector<LineSummary>& lines) {
     if (kernel.address)
         for (const std::string& place :
@@ -102,6 +116,10 @@ KernelSummary summary_of(const Kernel& kernel) {
     summary.branches = branches_of(kernel);
     summary.totals = totals_of(kernel, summary.lines);
     summary.file = file_of(kernel, summary.lines);
+    summary.launch_file = full_path(kernel.launch_file, summary);
+    for (const auto& [place, count] : kernel.barriers())
+        summary.barriers.push_back(
+            {place.op, full_path(place.file, summary), place.line, count});
     return summary;
 }
 

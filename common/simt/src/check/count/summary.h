@@ -36,11 +36,19 @@ struct Totals {
     uint64_t bytes_moved = 0;      // 32 for each sector of each request
 };
 
+struct BarrierSummary {
+    std::string op, file;
+    int line;
+    uint64_t count;
+};
+
 struct KernelSummary {
     const Kernel* kernel;
     std::string file;  // "" if it is not known
+    std::string launch_file;
     std::vector<LineSummary> lines;
     std::vector<BranchSummary> branches;
+    std::vector<BarrierSummary> barriers;
     Totals totals;
 };
 
