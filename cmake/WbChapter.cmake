@@ -14,7 +14,9 @@
 #                                     checker watches: races, bounds, goals in counters
 #   day01_vector_add_xray[_solution]  the benchmark with such kernels, for ./learn xray
 # and all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
-# ….mutant.<name>, labelled with the day, the chapter, and learner or workbook.
+# ….mutant.<name>, ….checked (the checker finds nothing in the solution), ….goals (it
+# meets its goals), labelled with the day, the chapter, and learner or workbook.
+# mutants/goals/*.cu are right, but miss a goal (….mutant.goals.<name>).
 
 add_custom_target(learner)
 add_custom_target(workbook)
@@ -60,6 +62,37 @@ function(wb_checked_programs id who source contract_dir)
             $<TARGET_OBJECTS:${id}_bench_main>)
         target_link_libraries(${id}_xray${suffix} PRIVATE ${kernels} wb_bench)
     endif()
+endfunction()
+
+# CTest's view of the checker: solutions are safe and meet their goals, and what misses
+# a goal is told so.
+function(wb_checked_tests id day test tests_dir contract_dir labels)
+    set(solution $<TARGET_FILE:${id}_checked_solution>)
+    add_test(NAME ${test}.checked COMMAND ${CMAKE_COMMAND} -DPROGRAM=${solution}
+        "-DCASES=~[large]~[fault]~[goal]" -P ${WB_SCRIPTS}/expect_safe.cmake)
+    set(tests ${test}.checked)
+    wb_add_to_workbook(${day} ${id}_checked_solution)
+    file(GLOB mutants CONFIGURE_DEPENDS ${tests_dir}/mutants/goals/*.cu)
+    if(mutants)
+        add_test(NAME ${test}.goals COMMAND ${CMAKE_COMMAND} -DPROGRAM=${solution}
+            -DCOUNT=1 "-DCASES=[goal]" -P ${WB_SCRIPTS}/expect_safe.cmake)
+        list(APPEND tests ${test}.goals)
+    endif()
+    foreach(source ${mutants})
+        get_filename_component(mutant ${source} NAME_WE)
+        set(program ${id}_mutant_goals_${mutant})
+        wb_kernels(${program}_kernels ${source} WERROR CHECK count
+            INCLUDES ${contract_dir})
+        set_target_properties(${program}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
+        wb_test_program(${program} ${id}_tests ${program}_kernels)
+        add_test(NAME ${test}.mutant.goals.${mutant} COMMAND ${CMAKE_COMMAND}
+            -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
+            -P ${WB_SCRIPTS}/expect_rejected.cmake)
+        list(APPEND tests ${test}.mutant.goals.${mutant})
+        wb_add_to_workbook(${day} ${program})
+    endforeach()
+    set_tests_properties(${tests} PROPERTIES
+        LABELS "${labels}" TIMEOUT ${WB_TEST_TIMEOUT})
 endfunction()
 
 function(wb_chapter path)
@@ -152,6 +185,7 @@ function(wb_chapter path)
         wb_checked_programs(${id} learner ${contract_dir}/${name}.cu
             ${contract_dir})
         wb_checked_programs(${id} solution ${solution} ${contract_dir})
+        wb_checked_tests(${id} ${day} ${test} ${tests_dir} ${contract_dir} "${labels}")
     endif()
 endfunction()
 

@@ -30,10 +30,12 @@ int list_tests(Catch::Session& session) {
     session.useConfigData(session.configData());
     for (const auto& test : Catch::getAllTestCasesSorted(session.config())) {
 #if __has_include(<catch2/catch_session.hpp>)
-        std::puts(test.getTestCaseInfo().name.c_str());
+        const Catch::TestCaseInfo& info = test.getTestCaseInfo();
 #else
-        std::puts(test.name.c_str());
+        const Catch::TestCaseInfo& info = test;
 #endif
+        // Hidden: goals in counters, which only checked programs can judge.
+        if (!info.isHidden()) std::puts(info.name.c_str());
     }
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <wb/reference/add_bias_nchw.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 
@@ -138,6 +139,25 @@ TEST_CASE("a tensor that starts at any element") {
             return wb::testing::float_bound(1, std::abs(expected[i]));
         });
     }
+}
+
+TEST_CASE("neighbouring threads touch neighbouring elements", "[.][goal]") {
+    const Shape s = {2, 3, 16, 64};
+    const auto x = wb::testing::random_normal(wb::testing::elements(s), 1);
+    const auto bias = wb::testing::random_normal(s[1], 2);
+    const auto expected = wb::reference::add_bias_nchw(x, bias, s[0], s[1], s[2], s[3]);
+    wb::testing::Goal goal("add_bias_nchw");
+    Grader grade("add_bias_nchw", sizes(s, 1));
+    const float* d_x = grade.input("x", x);
+    const float* d_bias = grade.input("bias", bias);
+    float* d_y = grade.output<float>("y", s);
+    grade.run([&](cudaStream_t stream) {
+        add_bias_nchw(d_x, d_bias, d_y, s[0], s[1], s[2], s[3], stream);
+    });
+    grade.expect("y", expected, [&](int64_t i) {
+        return wb::testing::float_bound(1, std::abs(expected[i]));
+    });
+    goal.moves_at_most(1.1);
 }
 
 TEST_CASE("a size of zero: nothing is launched") {

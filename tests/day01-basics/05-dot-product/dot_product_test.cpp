@@ -5,6 +5,7 @@
 #include <wb/reference/dot_product.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
@@ -50,6 +51,19 @@ void grade_dot(const std::vector<float>& a,
         grade.run([&, dot = dot](cudaStream_t s) { dot(d_a, d_b, d_result, n, s); });
         grade.expect("result", {expected.sum}, [&](int64_t) { return bound; });
     }
+}
+
+/// The contract's function alone, on whole numbers: for goals.
+void grade_contract(int64_t n) {
+    const auto a = small_integers(n, 1);
+    const auto b = small_integers(n, 2);
+    Grader grade("dot_product", "whole numbers, " + sizes(n, 1));
+    const float* d_a = grade.input("a", a);
+    const float* d_b = grade.input("b", b);
+    float* d_result = grade.output<float>("result", {1});
+    grade.run([&](cudaStream_t s) { dot_product(d_a, d_b, d_result, n, s); });
+    grade.expect(
+        "result", {wb::reference::dot_product(a, b).sum}, [](int64_t) { return 0.0; });
 }
 
 /// Normal numbers with outliers: the products round, and so do their sums. Whatever the
@@ -178,6 +192,16 @@ TEST_CASE("no elements: the sum is zero, and it is written") {
     float* d_result = grade.output<float>("result", {1});
     grade.run([&](cudaStream_t s) { dot_product(nullptr, nullptr, d_result, 0, s); });
     grade.expect("result", {0.0}, [](int64_t) { return 0.0; });
+}
+
+TEST_CASE("a block adds up before it takes an atomic", "[.][goal]") {
+    constexpr int64_t kN = 1 << 16;
+    constexpr int64_t kElementsOfABlock = 256;
+    wb::testing::Goal goal("dot_product");
+    grade_contract(kN);
+    goal.atomics_at_most(kN / kElementsOfABlock);
+    goal.moves_at_most(1.1);
+    goal.conflicts_at_most(1.1);
 }
 
 TEST_CASE("wrong arguments are refused by name") {

@@ -98,7 +98,8 @@ inline bool counting_accesses() {
 
 /// What the kernel's launches in the current section have cost (in the whole program if
 /// no section has begun). `kernel` is the name in the source; it stands for all
-/// instances of a template, unless it names one as the launch does: "reduce<256>".
+/// instances of a template, unless it names one as the launch does: "reduce<256>"; ""
+/// stands for all kernels.
 inline Counters counters(std::string_view kernel) {
     Counters c;
     if (counting_accesses()) simt_check_counters(kernel.data(), kernel.size(), &c);

@@ -15,7 +15,7 @@ namespace {
 
 /// Is `kernel`, perhaps an instance of a template, meant by `name`?
 bool is_meant(const std::string& kernel, std::string_view name) {
-    if (kernel == name) return true;
+    if (name.empty() || kernel == name) return true;
     return kernel.size() > name.size() && kernel.compare(0, name.size(), name) == 0 &&
            kernel[name.size()] == '<';
 }
