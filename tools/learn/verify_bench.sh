@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 
 BENCH_SECONDS=120 # for one chapter
+PEERS_SECONDS=300 # for PyTorch on all sizes of a day
 
 # verify_bench: each chapter's benchmark, one at a time and with nothing beside it; each
 # merges its rows into the one file bench.json.
@@ -16,6 +17,7 @@ verify_bench() {
             bad+=("$(chapter_key "$i")")
         fi
     done
+    bench_peers
     if ((${#bad[@]} == 0)); then
         end_part bench ok "$good programs"
     else
@@ -39,6 +41,26 @@ bench_chapter() {
         tail -n 5 "$log" | indent
         return 1
     fi
+}
+
+# bench_peers: what PyTorch makes of the same sizes, for days that have a script for it.
+# Nobody needs PyTorch; without it, the script says so, and the run is as good as before.
+bench_peers() {
+    local i script seen='' log
+    for i in "${SELECTED[@]}"; do
+        script=tests/${CHAPTER_PATH[i]%%/*}/torch_peers.py
+        if [[ $seen == *"|$script|"* || ! -f $script ]]; then continue; fi
+        seen+="|$script|"
+        if ! command -v python3 >/dev/null; then
+            say '  PyTorch is not measured: there is no python3'
+            return
+        fi
+        log=$V_WORK/bench.peers.${CHAPTER_DAY[i]}.log
+        run_logged "$log" timeout "$PEERS_SECONDS" \
+            python3 "$script" --json "$V_OUT/bench.json" ||
+            say "  $script ended with $?"
+        indent <"$log"
+    done
 }
 
 # bench_rows FILE: of each exercise and rung the row of the largest size, which comes

@@ -33,8 +33,12 @@ Array<T> random_numbers(Bench& bench, int64_t count) {
 /// With few queries every number of k and v is used a few times only: then the limit is
 /// to read them.
 Spec spec_of(const wb::AttentionShape& shape, double bytes) {
-    if (shape.queries < 16) return {describe(shape), Ceiling::read, bytes};
-    return {describe(shape), Ceiling::fp32, attention_flop(shape)};
+    const bool reads = shape.queries < 16;
+    return {describe(shape),
+            reads ? Ceiling::read : Ceiling::fp32,
+            reads ? bytes : attention_flop(shape),
+            Cache::cold,
+            static_cast<double>(shape.batch * shape.queries)};
 }
 
 /// Times every rung, or the learner's function, for one type.

@@ -1,0 +1,389 @@
+#!/usr/bin/env python3
+"""What PyTorch's attention does with the shapes of our benchmarks, on this GPU.
+
+    torch_peers.py --json bench.json [--grid TYPE] [--seconds S] [--list]
+
+Reads the rows that the benchmarks of day 6 have written to bench.json, measures
+scaled_dot_product_attention on each of their shapes with each of its backends (math,
+memory-efficient, flash, cuDNN), and merges its own rows into the file: the same
+exercise and size, the rung "torch sdpa flash" and so on. Without such rows in the file
+it measures a list of its own.
+
+    --grid TYPE   also the grid of sizes that day 6 sets itself, as exercise
+                  "attention_grid_TYPE"; TYPE is fp32, fp16 or bf16
+    --seconds S   spent on the samples of one row; default 0.2
+    --list        say what would be measured; needs no GPU
+
+Optional: where there is no PyTorch or no GPU, it says so and ends with 0. It ends with
+1 if bench.json is of another GPU, and with 2 for arguments it does not understand.
+"""
+import argparse
+import datetime
+import json
+import math
+import os
+import re
+import sys
+
+FEWEST_SAMPLES = 20
+MOST_SAMPLES = 200
+BACKENDS = ("math", "efficient", "flash", "cudnn")
+
+# Exercise, as it is named in our rows: the type of its numbers.
+TYPES = {
+    "naive_attention": "fp32",
+    "flash_attention": "fp32",
+    "grouped_query_attention": "fp32",
+    "mixed_precision_attention_fp16": "fp16",
+    "mixed_precision_attention_bf16": "bf16",
+    "paged_attention": "bf16",
+}
+
+# Measured where bench.json has no rows of these exercises.
+DEFAULT_SIZES = (
+    [("flash_attention", f"B4 H16 N{n} D64", "cold") for n in (1024, 2048, 4096)]
+    + [("mixed_precision_attention_fp16", f"B4 H16 N{n} D64", "cold")
+       for n in (1024, 2048, 4096)]
+    + [("mixed_precision_attention_bf16", f"B4 H16 N{n} D64", "cold")
+       for n in (1024, 2048, 4096)]
+    + [("paged_attention", size + " D128 page 16", "cold")
+       for size in ("B1 N8192 Hq32 Hkv8", "B16 N8192 Hq32 Hkv8",
+                    "B64 N4096 Hq32 Hkv8", "B64 N2048 Hq32 Hkv32")]
+)
+
+# The grid: head dimensions that our kernels have.
+GRID_LENGTHS = (1024, 2048, 4096, 8192)
+GRID_WIDTHS = (512, 768, 1024, 2048)
+GRID_HEADS = (8, 12, 16, 32)
+GRID_BATCHES = (1, 4, 8, 16, 32)
+HEAD_DIMS = (32, 64, 128, 256)
+
+
+class Shape:
+    """Sizes of one problem, read from the text that our benchmarks write."""
+
+    def __init__(self, exercise, size):
+        def field(name, otherwise=None):
+            found = re.search(rf"(?:^| ){name}(\d+)(?= |$)", size)
+            return int(found.group(1)) if found else otherwise
+
+        both_heads = field("H")
+        both_lengths = field("N")
+        self.batch = field("B")
+        self.query_heads = field("Hq", both_heads)
+        self.kv_heads = field("Hkv", both_heads)
+        self.keys = field("Nk", both_lengths)
+        decodes = exercise == "paged_attention"  # N tokens in the cache, one query
+        self.queries = 1 if decodes else field("Nq", both_lengths)
+        self.head_dim = field("D")
+        self.causal = " causal" in size
+        if None in (self.batch, self.query_heads, self.kv_heads, self.queries,
+                    self.keys, self.head_dim):
+            raise ValueError(f"'{size}' is not the size of an attention problem")
+
+    def flop(self):
+        full = (4.0 * self.batch * self.query_heads * self.queries * self.keys
+                * self.head_dim)
+        return full / 2.0 if self.causal else full
+
+    def bytes(self, element):
+        """Each input read once, the output written once."""
+        rows = self.query_heads * self.queries + self.kv_heads * self.keys
+        return 2.0 * element * self.batch * rows * self.head_dim
+
+
+def grid_sizes(number_type):
+    sizes = []
+    for width in GRID_WIDTHS:
+        for heads in GRID_HEADS:
+            if width % heads != 0 or width // heads not in HEAD_DIMS:
+                continue
+            for length in GRID_LENGTHS:
+                for batch in GRID_BATCHES:
+                    size = f"B{batch} H{heads} N{length} D{width // heads}"
+                    sizes.append((f"attention_grid_{number_type}", size, "cold"))
+    return sizes
+
+
+def wanted_sizes(document, grid):
+    """(exercise, size, cache) of everything that is to be measured, each once."""
+    ours = [(row["exercise"], row["size"], row.get("cache", "cold"))
+            for row in document.get("rows", [])
+            if row["exercise"] in TYPES and not row["rung"].startswith("torch ")]
+    sizes = []
+    seen = set()
+    for exercise, size, cache in (ours or DEFAULT_SIZES) + (
+            grid_sizes(grid) if grid else []):
+        if (exercise, size) not in seen:
+            seen.add((exercise, size))
+            sizes.append((exercise, size, cache))
+    return sizes
+
+
+def type_of(exercise):
+    return TYPES.get(exercise, exercise.rsplit("_", 1)[-1])
+
+
+def percentile(ordered, share):
+    """Linear between the two nearest samples, as wb::bench does it."""
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+class Gpu:
+    """Inputs and clock; only made where there is PyTorch and a GPU."""
+
+    def __init__(self, torch, seconds):
+        self.torch = torch
+        self.seconds = seconds
+        self.properties = torch.cuda.get_device_properties(0)
+        l2_bytes = getattr(self.properties, "L2_cache_size", 50 << 20)
+        self.flush = torch.empty(2 * l2_bytes + (16 << 20), dtype=torch.uint8,
+                                 device="cuda")
+        cudnn = torch.backends.cudnn.version()
+        self.idea = f"PyTorch {torch.__version__}, cuDNN {cudnn}"
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+
+    def inputs(self, shape, number_type):
+        torch = self.torch
+        dtype = {"fp32": torch.float32, "fp16": torch.float16,
+                 "bf16": torch.bfloat16}[number_type]
+        generator = torch.Generator(device="cuda").manual_seed(2026)
+
+        def normal(heads, length):
+            return torch.randn(shape.batch, heads, length, shape.head_dim, dtype=dtype,
+                               device="cuda", generator=generator)
+
+        return (normal(shape.query_heads, shape.queries),
+                normal(shape.kv_heads, shape.keys), normal(shape.kv_heads, shape.keys))
+
+    def largest_error(self, shape, q, k, v, o):
+        """Of a few rows, beside double."""
+        torch = self.torch
+        worst = 0.0
+        group = shape.query_heads // shape.kv_heads
+        for head, row in ((0, 0), (shape.query_heads - 1, shape.queries - 1),
+                          (shape.query_heads // 2, shape.queries // 2)):
+            for batch in {0, shape.batch - 1}:
+                seen = shape.keys
+                if shape.causal:
+                    seen = row + 1 + shape.keys - shape.queries
+                scores = (k[batch, head // group, :seen].double()
+                          @ q[batch, head, row].double()) / math.sqrt(shape.head_dim)
+                exact = (torch.softmax(scores, 0)
+                         @ v[batch, head // group, :seen].double())
+                error = (o[batch, head, row].double() - exact).abs().max().item()
+                worst = max(worst, error) if error == error else math.inf
+        return worst
+
+    def samples_us(self, launch, cache):
+        """FEWEST_SAMPLES times of one call or more, fewer if they would take seconds;
+        the L2 cache is written over before each, unless the row is of a hot cache."""
+        torch = self.torch
+        for _ in range(3):
+            launch()
+        torch.cuda.synchronize()
+        first = self.measure(launch, cache, 3)
+        fitting = int(self.seconds * 1e6 / max(sorted(first)[1], 1.0))
+        count = min(max(fitting, min(FEWEST_SAMPLES, 10 * fitting + 3)), MOST_SAMPLES)
+        return sorted(self.measure(launch, cache, count))
+
+    def measure(self, launch, cache, count):
+        torch = self.torch
+        events = []
+        for _ in range(count):
+            if cache == "cold":
+                self.flush.fill_(0xFF)
+            # Long enough for the host to queue the call below before the GPU gets to
+            # it: what is timed is the GPU, not Python.
+            torch.cuda._sleep(400_000)
+            begin = torch.cuda.Event(enable_timing=True)
+            end = torch.cuda.Event(enable_timing=True)
+            begin.record()
+            launch()
+            end.record()
+            events.append((begin, end))
+        torch.cuda.synchronize()
+        return [1e3 * begin.elapsed_time(end) for begin, end in events]
+
+
+def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
+    """A row, or a sentence that says why there is none."""
+    torch = gpu.torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    chosen = {"math": SDPBackend.MATH, "efficient": SDPBackend.EFFICIENT_ATTENTION,
+              "flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+    shape = Shape(exercise, size)
+    if shape.causal and shape.queries != shape.keys:
+        return "its causal mask is aligned to the first key, ours to the last"
+    q, k, v = tensors
+    options = {"is_causal": shape.causal}
+    if shape.query_heads != shape.kv_heads:
+        options["enable_gqa"] = True
+
+    def launch():
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, **options)
+
+    try:
+        with sdpa_kernel(chosen[backend]):
+            torch.cuda.reset_peak_memory_stats()
+            before = torch.cuda.memory_allocated()
+            o = launch()
+            torch.cuda.synchronize()
+            output = o.numel() * o.element_size()
+            scratch = torch.cuda.max_memory_allocated() - before - output
+            error = gpu.largest_error(shape, q, k, v, o)
+            del o
+            allowed = 1e-3 if q.dtype == torch.float32 else 5e-2
+            if not error <= allowed:
+                return f"wrong by {error:.2g}"
+            us = gpu.samples_us(launch, cache)
+    except torch.cuda.OutOfMemoryError:
+        torch.cuda.empty_cache()
+        return "not enough memory"
+    except RuntimeError as error:
+        return str(error).strip().splitlines()[0][:100]
+
+    median = percentile(us, 0.5)
+    row = {"exercise": exercise, "rung": f"torch sdpa {backend}", "size": size,
+           "idea": gpu.idea, "cache": cache, "samples": len(us), "launches_a_sample": 1,
+           "median_us": median, "min_us": us[0], "p10_us": percentile(us, 0.1),
+           "p90_us": percentile(us, 0.9), "max_us": us[-1]}
+    # As our rows: few queries are limited by reading, many by arithmetic.
+    if shape.queries < 16:
+        row["bytes"] = shape.bytes(q.element_size())
+        row["gbps"] = row["bytes"] / median / 1e3
+        ceiling, rate = "read", row["gbps"]
+    else:
+        row["flop"] = shape.flop()
+        row["tflops"] = row["flop"] / median / 1e6
+        # Our kernels of these exercises use no tensor cores; the percentage, which is
+        # there to compare rows of one size, may exceed 100 for a peer that does.
+        ceiling, rate = "fp32", row["tflops"]
+    value = ceilings.get(ceiling, {}).get("value", 0.0)
+    row.update({"ceiling": ceiling, "ceiling_value": value or None,
+                "percent": 100.0 * rate / value if value else None,
+                "scratch_bytes": float(max(scratch, 0)),
+                "tokens_per_s": shape.batch * shape.queries / median * 1e6,
+                "date": datetime.datetime.now(datetime.timezone.utc).strftime(
+                    "%Y-%m-%d")})
+    return row
+
+
+def key_of(row):
+    return row["exercise"], row["rung"], row["size"]
+
+
+def merge(document, rows):
+    """Rows of the same exercise, rung and size are replaced, the others stay."""
+    fresh = {key_of(row): row for row in rows}
+    merged = [fresh.pop(key_of(row), row) for row in document["rows"]]
+    document["rows"] = merged + list(fresh.values())
+
+
+def write(document, path):
+    """Two levels of nesting get lines, as wb::bench::Json writes it; in one step."""
+    members = []
+    for name, value in document.items():
+        if isinstance(value, list) and value:
+            inner = ",\n".join("    " + json.dumps(element) for element in value)
+            members.append(f'  {json.dumps(name)}: [\n{inner}\n  ]')
+        elif isinstance(value, dict) and value:
+            inner = ",\n".join(f"    {json.dumps(key)}: {json.dumps(element)}"
+                               for key, element in value.items())
+            members.append(f'  {json.dumps(name)}: {{\n{inner}\n  }}')
+        else:
+            members.append(f"  {json.dumps(name)}: {json.dumps(value)}")
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write("{\n" + ",\n".join(members) + "\n}\n")
+    os.replace(path + ".new", path)
+
+
+def read(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def text_of(row):
+    speed = (f"{row['gbps']:8.1f} GB/s" if "gbps" in row
+             else f"{row['tflops']:8.1f} TFLOP/s")
+    memory = f"  + {row['scratch_bytes'] * 1e-9:.3f} GB" if row["scratch_bytes"] else ""
+    return (f"  {row['rung']:<22} {row['median_us']:>12.2f} us {speed}"
+            f"  {row['tokens_per_s']:.3g} tokens/s{memory}")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--json", required=True)
+    parser.add_argument("--grid", choices=("fp32", "fp16", "bf16"))
+    parser.add_argument("--seconds", type=float, default=0.2)
+    parser.add_argument("--list", action="store_true")
+    return parser.parse_args()
+
+
+def open_gpu(seconds):
+    """A Gpu, or a sentence that says why there is none."""
+    try:
+        import torch
+    except ImportError as error:
+        return f"there is no PyTorch here ({error})"
+    if not torch.cuda.is_available():
+        return "PyTorch sees no GPU"
+    if not hasattr(torch.nn, "attention"):
+        return f"PyTorch {torch.__version__} cannot choose a backend; 2.5 or newer can"
+    return Gpu(torch, seconds)
+
+
+def main():
+    options = arguments()
+    document = read(options.json)
+    sizes = wanted_sizes(document, options.grid)
+    if options.list:
+        for exercise, size, cache in sizes:
+            print(f"{exercise}  {size}  ({type_of(exercise)}, {cache})")
+        return 0
+    gpu = open_gpu(options.seconds)
+    if isinstance(gpu, str):
+        print(f"PyTorch's attention is not measured: {gpu}")
+        return 0
+    name = gpu.properties.name
+    if document.get("machine", {}).get("gpu", name) != name:
+        print(f"{options.json} is of a {document['machine']['gpu']}, this is a {name}",
+              file=sys.stderr)
+        return 1
+    document.setdefault("machine", {"gpu": name})
+    document.setdefault("ceilings", {})
+    document.setdefault("rows", [])
+    print(f"{name}, {gpu.idea}")
+    rows = []
+    for exercise, size, cache in sizes:
+        print(f"{exercise}  {size}", flush=True)
+        try:
+            tensors = gpu.inputs(Shape(exercise, size), type_of(exercise))
+        except gpu.torch.cuda.OutOfMemoryError:
+            gpu.torch.cuda.empty_cache()
+            print("  not enough memory for the inputs")
+            continue
+        for backend in BACKENDS:
+            row = measure_backend(gpu, exercise, size, cache, backend, tensors,
+                                  document["ceilings"])
+            if isinstance(row, str):
+                print(f"  torch sdpa {backend:<11} not measured: {row}")
+            else:
+                print(text_of(row), flush=True)
+                rows.append(row)
+        del tensors
+        merge(document, rows)  # now: a run that is cut short keeps what it has
+        write(document, options.json)
+    print(f"{len(rows)} rows merged into {options.json}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
