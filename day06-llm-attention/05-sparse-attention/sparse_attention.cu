@@ -90,8 +90,8 @@ __global__ void sparse_attention_v1_kernel(wb::CsrPattern pattern,
     k += head * keys * D;
     v += head * keys * D;
     Row<D> mine(q + row * D, scale);
-    // TODO(learner): which row of the pattern is this thread's? wb::row_places gives the
-    // places of its keys in the list. For each place: read the key's index; if
+    // TODO(learner): which row of the pattern is this thread's? wb::row_places gives
+    // the places of its keys in the list. For each place: read the key's index; if
     // wb::check_index refuses it, go on with the next; else add the key and its value
     // to `mine`. Offsets into k and v need 64 bits (about 8 lines)
     mine.store(o + row * D, lse == nullptr ? nullptr : lse + row);
@@ -218,7 +218,7 @@ void sparse_attention(const wb::AttentionShape& shape,
                       float* lse,
                       wb::PatternStatus* status,
                       cudaStream_t stream) {
-    WB_NOT_SOLVED();  // delete this line when the first two TODOs are written
+    WB_NOT_SOLVED();  // delete this line after the first two TODOs
     const wb::Arguments arguments("sparse_attention");
     wb::check_shape(arguments, shape, {32, 64, 128});
     check_arguments(arguments, shape, q, k, v, o, lse, status);
@@ -226,7 +226,8 @@ void sparse_attention(const wb::AttentionShape& shape,
     if (shape.rows() == 0) return;
     arguments.device("pattern.offsets", pattern.offsets, shape.queries + 1)
         .device("pattern.indices", pattern.indices, pattern.num_indices);
-    sparse_attention_v1(shape, pattern, q, k, v, o, lse, status, stream);
+    const auto version = sparse_attention_v1;
+    version(shape, pattern, q, k, v, o, lse, status, stream);
 }
 
 void block_sparse_attention(const wb::AttentionShape& shape,
@@ -238,7 +239,7 @@ void block_sparse_attention(const wb::AttentionShape& shape,
                             float* lse,
                             wb::PatternStatus* status,
                             cudaStream_t stream) {
-    WB_NOT_SOLVED();  // delete this line when the third TODO is written
+    WB_NOT_SOLVED();  // delete this line after the third TODO
     const wb::Arguments arguments("block_sparse_attention");
     wb::check_shape(arguments, shape, {32, 64, 128});
     check_arguments(arguments, shape, q, k, v, o, lse, status);
@@ -253,6 +254,7 @@ void block_sparse_attention(const wb::AttentionShape& shape,
         .device("pattern.partial.blocks", pattern.partial.blocks, partial)
         .device("pattern.masks", pattern.masks, partial * kThreads)
         .device("pattern.order", pattern.order, rows);
-    block_sparse_attention_v1(shape, pattern, q, k, v, o, lse, status, stream);
+    const auto version = block_sparse_attention_v1;
+    version(shape, pattern, q, k, v, o, lse, status, stream);
 }
 // #endregion contract

@@ -46,8 +46,8 @@ void sparse_attention(const wb::AttentionShape& shape,
 /// @param pattern  lists for each row of blocks, device memory. A wrong index and wrong
 ///                 offsets are treated as above. Blocks at the edges may reach past the
 ///                 last query and the last key: what does not exist is not seen,
-///                 whatever the masks say. `order` must be a permutation: an entry that
-///                 is no row of blocks is noted in status, and nothing is written for it
+///                 whatever the masks say. `order` must be a permutation; who follows
+///                 it notes an entry that is no row of blocks in status, and skips it
 /// @param k, v     every key of a listed block must be finite there, seen or not: the
 ///                 weight of a key that is not seen is 0, and 0 * infinity is no number
 ///

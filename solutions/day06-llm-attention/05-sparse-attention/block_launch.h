@@ -6,34 +6,26 @@
 #include <wb/ladder.h>
 #include <wb/launch.h>
 
-#include <cstddef>
+#include <cstdint>
 
 #include "block_tiles.h"
 
 /// Launches the tile kernel. Returns false where the GPU has not enough shared memory
 /// for a block.
 template <class T, bool kOrder>
-static bool launch_tiles(const wb::AttentionShape& shape,
-                         const wb::BlockPattern& pattern,
-                         const float* q,
-                         const float* k,
-                         const float* v,
-                         float* o,
-                         float* lse,
-                         wb::PatternStatus* status,
-                         cudaStream_t stream) {
+static bool launch_blocks(const wb::AttentionShape& shape,
+                          const wb::BlockPattern& pattern,
+                          const float* q,
+                          const float* k,
+                          const float* v,
+                          float* o,
+                          float* lse,
+                          wb::PatternStatus* status,
+                          cudaStream_t stream) {
     constexpr double kLog2e = 1.44269504088896340736;
     constexpr int kParts = wb::BlockPattern::kRows / T::BM;
     const auto kernel = block_sparse_tiles_kernel<T, kOrder>;
-    int device = 0;
-    int most = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    if (T::kBytes > static_cast<std::size_t>(most)) return false;
-    CUDA_CHECK(cudaFuncSetAttribute(kernel,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(T::kBytes)));
+    if (!allow_shared(kernel, T::kBytes)) return false;
     const unsigned row_tiles =
         kParts * wb::grid_size(shape.queries, wb::BlockPattern::kRows);
     const int64_t heads = shape.batch * shape.query_heads;
@@ -68,11 +60,11 @@ static void launch_largest(const wb::AttentionShape& shape,
                            wb::PatternStatus* status,
                            cudaStream_t stream) {
     with_head_dim(shape.head_dim, [&](auto head_dim) {
-        using Large = typename Tiles<head_dim()>::Large;
+        using Large = typename Tiles<head_dim()>::Pairs;
         using Small = typename Tiles<head_dim()>::Small;
-        if (!launch_tiles<Large, kOrder>(
+        if (!launch_blocks<Large, kOrder>(
                 shape, pattern, q, k, v, o, lse, status, stream) &&
-            !launch_tiles<Small, kOrder>(
+            !launch_blocks<Small, kOrder>(
                 shape, pattern, q, k, v, o, lse, status, stream)) {
             block_sparse_attention_v1(shape, pattern, q, k, v, o, lse, status, stream);
         }

@@ -265,4 +265,4 @@ static void sparse_attention_v3(const wb::AttentionShape& shape,
     });
 }
 // #endregion v3-launch
-WB_RUNG(sparse_attention, sparse_attention_v3, "float4, eight keys in flight");
+WB_RUNG(sparse_attention, sparse_attention_v3, "float4, several keys in flight");

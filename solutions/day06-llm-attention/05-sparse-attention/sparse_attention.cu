@@ -120,8 +120,8 @@ __global__ void sparse_attention_v1_kernel(wb::CsrPattern pattern,
     k += head * keys * D;
     v += head * keys * D;
     Row<D> mine(q + row * D, scale);
-    // TODO(learner): which row of the pattern is this thread's? wb::row_places gives the
-    // places of its keys in the list. For each place: read the key's index; if
+    // TODO(learner): which row of the pattern is this thread's? wb::row_places gives
+    // the places of its keys in the list. For each place: read the key's index; if
     // wb::check_index refuses it, go on with the next; else add the key and its value
     // to `mine`. Offsets into k and v need 64 bits (about 8 lines)
     // #solution
@@ -296,7 +296,7 @@ void sparse_attention(const wb::AttentionShape& shape,
                       float* lse,
                       wb::PatternStatus* status,
                       cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // delete this line when the first two TODOs are written
+    // #starter WB_NOT_SOLVED();  // delete this line after the first two TODOs
     const wb::Arguments arguments("sparse_attention");
     wb::check_shape(arguments, shape, {32, 64, 128});
     check_arguments(arguments, shape, q, k, v, o, lse, status);
@@ -305,9 +305,10 @@ void sparse_attention(const wb::AttentionShape& shape,
     arguments.device("pattern.offsets", pattern.offsets, shape.queries + 1)
         .device("pattern.indices", pattern.indices, pattern.num_indices);
     // #solution
-    sparse_attention_v3(shape, pattern, q, k, v, o, lse, status, stream);
+    const auto version = sparse_attention_v3;
     // #end
-    // #starter sparse_attention_v1(shape, pattern, q, k, v, o, lse, status, stream);
+    // #starter const auto version = sparse_attention_v1;
+    version(shape, pattern, q, k, v, o, lse, status, stream);
 }
 
 void block_sparse_attention(const wb::AttentionShape& shape,
@@ -319,7 +320,7 @@ void block_sparse_attention(const wb::AttentionShape& shape,
                             float* lse,
                             wb::PatternStatus* status,
                             cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // delete this line when the third TODO is written
+    // #starter WB_NOT_SOLVED();  // delete this line after the third TODO
     const wb::Arguments arguments("block_sparse_attention");
     wb::check_shape(arguments, shape, {32, 64, 128});
     check_arguments(arguments, shape, q, k, v, o, lse, status);
@@ -335,8 +336,9 @@ void block_sparse_attention(const wb::AttentionShape& shape,
         .device("pattern.masks", pattern.masks, partial * kThreads)
         .device("pattern.order", pattern.order, rows);
     // #solution
-    block_sparse_attention_v3(shape, pattern, q, k, v, o, lse, status, stream);
+    const auto version = block_sparse_attention_v3;
     // #end
-    // #starter block_sparse_attention_v1(shape, pattern, q, k, v, o, lse, status, stream);
+    // #starter const auto version = block_sparse_attention_v1;
+    version(shape, pattern, q, k, v, o, lse, status, stream);
 }
 // #endregion contract

@@ -9,6 +9,7 @@
 #include <wb/testing/random.h>
 #include <wb/testing/sparse_attention.h>
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -168,6 +169,39 @@ void grade_far(const std::string& exercise,
         });
         grade.expect("o", expected.o, [&](int64_t i) {
             return expected.o_bound[static_cast<std::size_t>(i)];
+        });
+    }
+}
+
+/// Runs every rung on a pattern whose order names a row of blocks that is not there.
+/// Who follows the order must say so, and nobody may read there. What is written of the
+/// other rows is not looked at.
+inline void grade_wrong_order(int32_t wrong) {
+    const auto rows = wb::dense_pattern(200, 5, false);
+    const auto shape = shape_of(rows, 32, 2);
+    const auto inputs = random_attention(shape, 1);
+    HostBlocks blocks = to_blocks(rows);
+    blocks.order[1] = wrong;
+    const PatternStatus status = {
+        static_cast<int32_t>(PatternFault::order), 1, 1, wrong};
+    const auto words = wb::testing::words(status);
+    for (const auto& [name, idea, attention] :
+         wb::implementations("block_sparse_attention", block_sparse_attention)) {
+        Grader grade(name, "order[1] is " + std::to_string(wrong));
+        const wb::BlockPattern pattern = upload(grade, blocks);
+        const float* d_q = grade.input("q", inputs.q);
+        const float* d_k = grade.input("k", inputs.k);
+        const float* d_v = grade.input("v", inputs.v);
+        float* d_o = grade.output<float>("o", {2, 200, 32});
+        const auto num_words = static_cast<int64_t>(words.size());
+        auto* d_status = reinterpret_cast<PatternStatus*>(grade.in_out<int32_t>(
+            "status", {num_words}, std::vector<int32_t>(words.size())));
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, pattern, d_q, d_k, d_v, d_o, nullptr, d_status, s);
+        });
+        const bool follows = name == "block_sparse_attention_v3";
+        grade.expect("status", words, [&](int64_t i) {
+            return follows ? 0.0 : std::abs(words[static_cast<std::size_t>(i)]);
         });
     }
 }

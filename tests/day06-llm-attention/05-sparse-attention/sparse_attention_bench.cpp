@@ -1,6 +1,6 @@
-// Times day06-llm-attention/05-sparse-attention: what does a list of keys cost, and does
-// skipping blocks save as much time as it saves work? FLOP are counted on the keys, or
-// on the blocks, that are listed; "dense" lists all of them.
+// Times day06-llm-attention/05-sparse-attention: what does a list of keys cost, and
+// does skipping blocks save as much time as it saves work? FLOP are counted on the
+// keys, or on the blocks, that are listed; "dense" lists all of them.
 #include "sparse_attention.h"
 
 #include <wb/bench/attention.h>
