@@ -6,6 +6,7 @@
 //   v2  one warp a row       a lane a key, then a lane a column; many warps, few rows
 //   v3  register tiles       128 rows a block, 8 rows of a tile a thread, float4 reads
 //   v4  cp.async             keys arrive while values are used, and the reverse
+//   v5  lanes in pairs       the same reads of shared memory, in fewer passes
 // #end
 #include "flash_attention.h"
 
@@ -341,6 +342,26 @@ static void flash_attention_v4(const wb::AttentionShape& shape,
 }
 // #endregion v4-launch
 WB_RUNG(flash_attention, flash_attention_v4, "cp.async: copies under the products");
+
+// #region v5-launch
+/// v4's kernel, whose lanes stand in another order.
+static void flash_attention_v5(const wb::AttentionShape& shape,
+                               const float* q,
+                               const float* k,
+                               const float* v,
+                               float* o,
+                               float* lse,
+                               cudaStream_t stream) {
+    with_head_dim(shape.head_dim, [&](auto head_dim) {
+        using T = typename Tiles<head_dim()>::Pairs;
+        if (!launch_tiles<T>(
+                flash_attention_v4_kernel<T>, shape, q, k, v, o, lse, stream)) {
+            flash_attention_v4(shape, q, k, v, o, lse, stream);
+        }
+    });
+}
+// #endregion v5-launch
+WB_RUNG(flash_attention, flash_attention_v5, "lanes in pairs: half the passes");
 // #end
 
 // #region contract
@@ -369,7 +390,7 @@ void flash_attention(const wb::AttentionShape& shape,
         .device("o", vectors(o), shape.query_elements() / 4);
     if (lse != nullptr) arguments.device("lse", lse, shape.rows());
     // #solution
-    flash_attention_v4(shape, q, k, v, o, lse, stream);
+    flash_attention_v5(shape, q, k, v, o, lse, stream);
     // #end
     // #starter flash_attention_v1(shape, q, k, v, o, lse, stream);
 }

@@ -1,5 +1,5 @@
-// register_tiles.h: the pieces of v3 and v4. Two matrix products follow each other, and
-// both are done as a fast SGEMM does it: operands in shared memory, read four floats at
+// register_tiles.h: the pieces of v3, v4 and v5. Two matrix products follow each other,
+// and both are done as a fast SGEMM does it: operands in shared memory, read four floats at
 // a time, and a tile of results in the registers of each thread.
 #pragma once
 
@@ -22,7 +22,9 @@
 /// @tparam BM      rows of a block
 /// @tparam BN      keys of a step
 /// @tparam kLanes  lanes that share a row
-template <int D_, int BM_, int BN_, int kLanes_>
+/// @tparam kPairs  v5: neighbouring lanes have the same keys, and rows that are
+///                 neighbours; otherwise they have neighbouring keys of the same row
+template <int D_, int BM_, int BN_, int kLanes_, bool kPairs = false>
 struct Tile {
     static constexpr int D = D_;
     static constexpr int BM = BM_;
@@ -33,6 +35,8 @@ struct Tile {
     static constexpr int TD = D / kLanes;
     static constexpr int kThreads = BM / TM * kLanes;
     static constexpr int kRowStep = wb::kWarpSize / kLanes;
+    /// From a lane to the next that shares its rows.
+    static constexpr int kLaneStep = kPairs ? 2 : 1;
     /// Floats from row to row in shared memory. With D itself, the same column of eight
     /// rows would lie in the same four banks; with 4 more, in all 32.
     static constexpr int kStride = D + 4;
@@ -68,8 +72,11 @@ struct Workspace {
           s_p(s_v + T::kFloatsV) {
         const int lane = threadIdx.x % wb::kWarpSize;
         const int warp = threadIdx.x / wb::kWarpSize;
-        row = warp * T::kRowStep * T::TM + lane / T::kLanes;
-        col = lane % T::kLanes;
+        // Without kPairs: lane % kLaneStep is 0, and the rest is lane / kLanes.
+        const int row_in_warp =
+            lane % T::kLaneStep + lane / (T::kLaneStep * T::kLanes) * T::kLaneStep;
+        row = warp * T::kRowStep * T::TM + row_in_warp;
+        col = lane / T::kLaneStep % T::kLanes;
     }
 };
 // #endregion tile
@@ -187,8 +194,10 @@ __device__ __forceinline__ void softmax_step(float (&r_s)[T::TM][T::TN],
         for (int j = 0; j < T::TN; ++j)
             maximum = fmaxf(maximum, r_s[i][j]);
 #pragma unroll
-        for (int other = 1; other < T::kLanes; other *= 2)
-            maximum = fmaxf(maximum, __shfl_xor_sync(0xFFFFFFFFu, maximum, other));
+        for (int other = 1; other < T::kLanes; other *= 2) {
+            maximum = fmaxf(
+                maximum, __shfl_xor_sync(0xFFFFFFFFu, maximum, other * T::kLaneStep));
+        }
         // As long as a row has seen no key, its maximum is -infinity, and the
         // difference of two of these is no number.
         const float base = maximum == -INFINITY ? 0.0f : maximum;
@@ -276,7 +285,7 @@ __device__ __forceinline__ void store_output(const Workspace<T>& w,
         float sum = r_sum[i];
 #pragma unroll
         for (int other = 1; other < T::kLanes; other *= 2)
-            sum += __shfl_xor_sync(0xFFFFFFFFu, sum, other);
+            sum += __shfl_xor_sync(0xFFFFFFFFu, sum, other * T::kLaneStep);
         const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
         const int row = w.row + i * T::kRowStep;
         if (row >= rows) continue;

@@ -1,5 +1,5 @@
-// tile_kernels.h: v3 and v4, which put the pieces of register_tiles.h together, and the
-// sizes of tiles that they are launched with.
+// tile_kernels.h: v3, v4 and v5, which put the pieces of register_tiles.h together, and
+// the sizes of tiles that they are launched with.
 #pragma once
 
 #include <wb/attention.h>
@@ -221,6 +221,7 @@ __global__ void __launch_bounds__(T::kThreads)
 template <int D>
 struct Tiles {
     using Large = Tile<D, 128, D == 256 ? 32 : 64, D >= 128 ? 16 : 8>;
+    using Pairs = Tile<D, 128, D == 256 ? 32 : 64, D >= 128 ? 16 : 8, true>;
     /// For GPUs with 99 KB for a block (sm_86, sm_89, sm_120), up to D = 128.
     using Small = Tile<D, 64, D == 128 ? 32 : 64, D == 32 ? 8 : 16>;
 };

@@ -1,0 +1,218 @@
+// Grades day06-llm-attention/03-grouped-query-attention.
+#include "grouped_query_attention.h"
+
+#include <wb/check.h>
+#include <wb/ladder.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/attention_grade.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/simulator.h>
+
+#include <limits>
+
+namespace {
+
+using wb::AttentionShape;
+using wb::testing::Grader;
+
+/// Heads that share, and those that do not.
+struct Heads {
+    int64_t query;
+    int64_t kv;
+};
+const std::initializer_list<Heads> kHeads = {{3, 3}, {4, 2}, {6, 2}, {5, 1}, {8, 1}};
+
+AttentionShape grouped(int64_t batch,
+                       Heads heads,
+                       int64_t queries,
+                       int64_t keys,
+                       int64_t head_dim,
+                       bool causal = false) {
+    return {batch,
+            heads.query,
+            heads.kv,
+            queries,
+            keys,
+            head_dim,
+            causal,
+            wb::testing::usual_scale(head_dim)};
+}
+
+void grade(const AttentionShape& shape, uint64_t seed = 1) {
+    wb::testing::grade_random_attention(
+        "grouped_query_attention", grouped_query_attention, shape, seed);
+}
+
+}  // namespace
+
+TEST_CASE("one query, one key: each head's output is the value of its group") {
+    for (const Heads heads : kHeads)
+        grade(grouped(2, heads, 1, 1, 32));
+}
+
+TEST_CASE("one query against a cache: what decoding does") {
+    for (const Heads heads : kHeads)
+        grade(grouped(2, heads, 1, 67, 64, true));
+}
+
+TEST_CASE("as many queries as keys, from one to odd primes") {
+    for (const int64_t n : {1, 2, 3, 5, 7, 8, 9, 31, 33, 61, 65, 129})
+        grade(grouped(1, {4, 2}, n, n, 32), static_cast<uint64_t>(n));
+}
+
+TEST_CASE("causal: no query sees a later key") {
+    for (const int64_t n : {1, 2, 3, 5, 7, 8, 9, 31, 33, 61, 65, 129})
+        grade(grouped(1, {4, 2}, n, n, 32, true), static_cast<uint64_t>(n));
+}
+
+TEST_CASE("multi-head, grouped-query and multi-query") {
+    for (const Heads heads : kHeads) {
+        grade(grouped(2, heads, 13, 37, 32));
+        grade(grouped(2, heads, 13, 37, 32, true));
+    }
+}
+
+TEST_CASE("head dimensions 32, 64, 128 and 256") {
+    for (const int64_t D : {32, 64, 128, 256})
+        grade(grouped(1, {4, 1}, 19, 70, D, true));
+}
+
+TEST_CASE("causal: the last query sees the last key, however many there are") {
+    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+        grade(grouped(1, {6, 2}, queries, keys, 32, true));
+}
+
+TEST_CASE("a query that sees no key gives zeros and minus infinity") {
+    grade(grouped(1, {4, 2}, 5, 1, 32, true));
+    grade(grouped(1, {3, 1}, 100, 40, 64, true));
+}
+
+TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
+    grade(grouped(2, {4, 2}, 3, 0, 32));
+}
+
+TEST_CASE("equal weights: whole numbers add up exactly") {
+    for (const int64_t keys : {1, 2, 31, 64, 97, 1000}) {
+        const auto shape = grouped(1, {4, 2}, 3, keys, 32);
+        const auto inputs = wb::testing::equal_weights(shape, 1);
+        wb::testing::grade_attention("grouped_query_attention",
+                                     grouped_query_attention,
+                                     shape,
+                                     inputs,
+                                     expect_equal_weights(shape, inputs),
+                                     ", q = 0, v whole numbers");
+    }
+}
+
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+    for (const bool rising : {true, false}) {
+        const auto shape = grouped(1, {4, 2}, 9, 131, 64);
+        const auto inputs = wb::testing::large_logits(shape, 1e4, rising, 1);
+        wb::testing::grade_attention(
+            "grouped_query_attention",
+            grouped_query_attention,
+            shape,
+            inputs,
+            expect_attention(shape, inputs),
+            rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
+    }
+}
+
+TEST_CASE("the scale may be anything finite") {
+    for (const float scale : {1.0f, 0.0f, -0.3f}) {
+        auto shape = grouped(1, {4, 2}, 11, 33, 32);
+        shape.scale = scale;
+        grade(shape);
+    }
+}
+
+TEST_CASE("without the log-sum-exp") {
+    const auto shape = grouped(1, {4, 2}, 11, 37, 32, true);
+    const auto inputs = wb::testing::random_attention(shape, 1);
+    const auto expected = expect_attention(shape, inputs);
+    for (const auto& [name, idea, attention] :
+         wb::implementations("grouped_query_attention", grouped_query_attention)) {
+        Grader grade(name, describe(shape) + ", lse = nullptr");
+        const float* d_q = grade.input("q", inputs.q);
+        const float* d_k = grade.input("k", inputs.k);
+        const float* d_v = grade.input("v", inputs.v);
+        float* d_o = grade.output<float>("o", {1, 4, 11, 32});
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<size_t>(i)];
+        });
+    }
+}
+
+TEST_CASE("more heads than a grid is deep", "[large]") {
+    Grader("grouped_query_attention", "queries = 0").expect_no_work([](cudaStream_t s) {
+        grouped_query_attention(grouped(1, {1, 1}, 0, 1, 32),
+                                nullptr,
+                                nullptr,
+                                nullptr,
+                                nullptr,
+                                nullptr,
+                                s);
+    });
+#ifdef SIMT_CPU
+    WB_SKIP("66,000 blocks with shuffles take the simulator half a minute");
+#else
+    // 65535 blocks are the most that a grid holds along y and z.
+    grade(grouped(2, {66'000, 33'000}, 1, 2, 32));
+#endif
+}
+
+TEST_CASE("right whatever order the threads run in") {
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade(grouped(1, {4, 2}, 19, 70, 32, true), seed);
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("no queries: nothing is launched") {
+    Grader grade("grouped_query_attention", "queries = 0, batch = 0, or no heads");
+    grade.expect_no_work([](cudaStream_t s) {
+        for (const auto& shape : {grouped(1, {4, 2}, 0, 7, 32),
+                                  grouped(0, {4, 2}, 7, 7, 32),
+                                  grouped(2, {0, 2}, 7, 7, 32),
+                                  grouped(2, {0, 0}, 7, 7, 32)}) {
+            grouped_query_attention(
+                shape, nullptr, nullptr, nullptr, nullptr, nullptr, s);
+        }
+    });
+}
+
+TEST_CASE("wrong arguments are refused by name") {
+    using wb::testing::expect_refused;
+    Grader memory("grouped_query_attention", "wrong arguments");
+    float* d = memory.output<float>("d", {4 * 4 * 32});
+    float host[512] = {};
+    const auto good = grouped(1, {4, 2}, 4, 4, 32);
+    const auto refused = [&](const std::string& part, const AttentionShape& shape) {
+        expect_refused("grouped_query_attention", describe(shape), part, [&] {
+            grouped_query_attention(shape, d, d, d, d, nullptr, nullptr);
+        });
+    };
+    refused(
+        "shape.query_heads is 4, but must be a multiple of shape.kv_heads, which is 3",
+        grouped(1, {4, 3}, 4, 4, 32));
+    refused("shape.query_heads is 2", grouped(1, {2, 4}, 4, 4, 32));
+    refused("shape.query_heads is 2", grouped(1, {2, 0}, 4, 4, 32));
+    refused("shape.kv_heads is -1", grouped(1, {2, -1}, 4, 4, 32));
+    refused("shape.queries is -4", grouped(1, {4, 2}, -4, 4, 32));
+    refused("shape.head_dim is 96", grouped(1, {4, 2}, 4, 4, 96));
+    auto scaled = good;
+    scaled.scale = std::numeric_limits<float>::quiet_NaN();
+    refused("shape.scale is nan", scaled);
+    const auto call = [&](const float* q, const float* k, const float* v, float* o) {
+        return [=] { grouped_query_attention(good, q, k, v, o, nullptr, nullptr); };
+    };
+    const char* const name = "grouped_query_attention";
+    expect_refused(name, "q null", "q is a null pointer", call(nullptr, d, d, d));
+    expect_refused(name, "k on the host", "k is a host pointer", call(d, host, d, d));
+    expect_refused(name, "v + 1", "v is not aligned", call(d, d, d + 1, d));
+    expect_refused(name, "o null", "o is a null pointer", call(d, d, d, nullptr));
+}
