@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace xray {
@@ -66,6 +67,19 @@ FunctionView view(const std::string& path,
     return result;
 }
 
+/// Where several lines say the same, the first one says it.
+void explain_once(std::vector<FunctionView>& functions) {
+    std::set<std::string> said;
+    for (FunctionView& function : functions) {
+        for (LineView& line : function.lines) {
+            for (Cost& cost : line.costs) {
+                if (!cost.advice.empty() && !said.insert(cost.sentence).second)
+                    cost.advice.clear();
+            }
+        }
+    }
+}
+
 }  // namespace
 
 Heat LineView::heat() const {
@@ -100,6 +114,7 @@ std::vector<FunctionView> annotate(const Kernel& kernel,
         result.push_back(
             view(path, sources.file(path), function.first, function.last, costs));
     }
+    explain_once(result);
     return result;
 }
 

@@ -200,8 +200,8 @@ double idle_share(const Branch& branch, const Kernel& kernel) {
 Cost explain(const Branch& branch, const Kernel& kernel) {
     Cost cost;
     const double lanes = branch.executions > 0 ? branch.lanes / branch.executions : 0.0;
-    cost.what = "branch";
-    cost.figure = ratio_text(lanes) + " of 32 lanes";
+    cost.what = "lanes";
+    cost.figure = ratio_text(lanes) + " of 32 busy";
     cost.efficiency = percent_text(lanes / kWarpSize);
     if (lanes > 31.0) {
         cost.sentence = "All lanes of a warp go the same way.";
@@ -210,8 +210,8 @@ Cost explain(const Branch& branch, const Kernel& kernel) {
     const double idle = idle_share(branch, kernel);
     cost.heat = idle >= 0.3 ? Heat::hot : idle >= 0.1 ? Heat::warm : Heat::mild;
     cost.sentence = "On average " + ratio_text(lanes) +
-                    " of a warp's 32 lanes are active here; the warp takes the time of "
-                    "32 all the same.";
+                    " of a warp's 32 lanes are busy here, the others wait: the warp "
+                    "takes the time of 32 all the same.";
     // A rare line is not worth a change of the algorithm.
     if (idle >= 0.1)
         cost.advice =

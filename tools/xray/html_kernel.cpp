@@ -42,6 +42,12 @@ std::string picture(const Access& access) {
             1.0 / bank_ways(access),
             ratio_text(passes) + " passes a request; filled: the banks in use");
     }
+    if (access.op == "atomic" && access.max_same_address > 1.5) {
+        return boxes(access.max_same_address,
+                     1.0 / access.max_same_address,
+                     ratio_text(access.max_same_address) +
+                         " updates of one address, one after another");
+    }
     if (access.sectors <= 0) return "";
     const double sectors = access.sectors / access.requests;
     return boxes(sectors,

@@ -199,17 +199,18 @@ std::string queue_text(const Kernel& kernel) {
            std::to_string(worst->place.line);
 }
 
-/// "23 % of its lanes idle at the branch of line 9", or "".
+/// "48 % of its lanes wait for others, at lines 18 and 21", or "".
 std::string idle_text(const Kernel& kernel) {
-    const Branch* worst = nullptr;
+    std::vector<Waste> wastes;
+    double idle = 0;
     for (const Branch& branch : kernel.branches) {
-        if (worst == nullptr || idle_share(branch, kernel) > idle_share(*worst, kernel))
-            worst = &branch;
+        const double share = idle_share(branch, kernel);
+        idle += share;
+        if (share > 0) wastes.push_back({branch.place.line, share});
     }
-    if (worst == nullptr || idle_share(*worst, kernel) < 0.1) return "";
-    return percent_text(idle_share(*worst, kernel)) +
-           " of its lanes idle at the branch of line " +
-           std::to_string(worst->place.line);
+    if (idle < 0.1) return "";
+    return percent_text(idle) + " of its lanes wait for others, at " +
+           lines_text(wastes);
 }
 
 }  // namespace

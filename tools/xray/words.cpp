@@ -44,6 +44,7 @@ std::string percent_text(double fraction) {
 
 std::string time_text(double seconds) {
     const double us = seconds * 1e6;
+    if (us < 0.0995) return format("%.0f ns", us * 1e3);
     if (us < 99.95) return format("%.1f us", us);
     if (us < 999.5) return format("%.0f us", us);
     return format(us < 99950 ? "%.2f ms" : "%.0f ms", us / 1e3);
