@@ -29,13 +29,13 @@ inline thread_local uintptr_t shared_window = 0;
 
 /// The 32-bit address of shared memory that PTX instructions take: the low half of the
 /// address.
-inline size_t __cvta_generic_to_shared(const void* address) {
+SIMT_UNSEEN inline size_t __cvta_generic_to_shared(const void* address) {
     const auto value = reinterpret_cast<uintptr_t>(address);
     simt::detail::shared_window = value >> 32 << 32;
     return value & 0xffffffffu;
 }
 /// The address of what __cvta_generic_to_shared was asked about last.
-inline void* __cvta_shared_to_generic(size_t address) {
+SIMT_UNSEEN inline void* __cvta_shared_to_generic(size_t address) {
     return reinterpret_cast<void*>(simt::detail::shared_window |
                                    (address & 0xffffffffu));
 }
