@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "simt/seen.h"
 #include "simt/shared.h"
 #include "simt/sync.h"
 
@@ -28,7 +29,7 @@ inline void copy_part(void* dst,
         const size_t part = (bytes + count - 1) / count;
         const size_t begin = part * rank < bytes ? part * rank : bytes;
         const size_t end = begin + part < bytes ? begin + part : bytes;
-        __builtin_memcpy(to + begin, from + begin, end - begin);
+        simt_copy(to + begin, from + begin, end - begin);
         return;
     }
     for (size_t i = piece * rank; i < bytes; i += piece * count) {

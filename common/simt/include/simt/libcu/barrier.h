@@ -7,6 +7,7 @@
 #include "simt/copy.h"
 #include "simt/fault.h"
 #include "simt/libcu/scope.h"
+#include "simt/seen.h"
 
 namespace cuda {
 
@@ -109,7 +110,7 @@ class barrier {
 /// once.
 template <class T, class U, class Size, thread_scope kScope, class C>
 void memcpy_async(T* dst, const U* src, Size bytes, barrier<kScope, C>&) {
-    __builtin_memcpy(dst, src, static_cast<size_t>(bytes));
+    simt_copy(dst, src, static_cast<size_t>(bytes));
 }
 /// The same, done by a group together.
 template <class Group, class T, class U, class Size, thread_scope kScope, class C>
@@ -120,9 +121,9 @@ void memcpy_async(
     const size_t begin = part * group.thread_rank();
     if (begin >= total) return;
     const size_t count = total - begin < part ? total - begin : part;
-    __builtin_memcpy(reinterpret_cast<char*>(dst) + begin,
-                     reinterpret_cast<const char*>(src) + begin,
-                     count);
+    simt_copy(reinterpret_cast<char*>(dst) + begin,
+              reinterpret_cast<const char*>(src) + begin,
+              count);
 }
 
 }  // namespace cuda
