@@ -167,7 +167,7 @@ __device__ __forceinline__ bool arrives_last(MergeBuffer<D>& s_merge,
         cuda::atomic_ref<uint32_t, cuda::thread_scope_device> arrived(*counter);
         s_merge.is_last = arrived.fetch_add(1, cuda::memory_order_acq_rel) ==
                           static_cast<uint32_t>(blocks - 1);
-        if (s_merge.is_last) *counter = 0;  // for the next launch
+        if (s_merge.is_last) arrived.store(0, cuda::memory_order_relaxed);
     }
     __syncthreads();
     return s_merge.is_last;

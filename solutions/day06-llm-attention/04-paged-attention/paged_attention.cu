@@ -294,8 +294,10 @@ __global__ void paged_attention_v2_kernel(const PagedCache cache,
             state.add(scale * warp_dot(query, key), value);
         }
     }
-    s_max[warp] = state.max;  // all lanes of the warp write the same
-    s_sum[warp] = state.sum;
+    if (lane == 0) {  // all lanes have the same
+        s_max[warp] = state.max;
+        s_sum[warp] = state.sum;
+    }
     for (int i = 0; i < kPerLane; ++i) {
         s_o[warp][lane + i * kWarpSize] = state.o[i];
     }

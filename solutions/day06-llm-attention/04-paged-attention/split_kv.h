@@ -132,8 +132,10 @@ __device__ void attend(BlockState<D, H>& s_state,
             state[h].merge(its_max, its_sum, its_o);
         }
         if (lane >= kLanes) continue;
-        s_state.max[warp][h] = state[h].max;
-        s_state.sum[warp][h] = state[h].sum;
+        if (lane == 0) {
+            s_state.max[warp][h] = state[h].max;
+            s_state.sum[warp][h] = state[h].sum;
+        }
         for (int j = 0; j < kNumbers; ++j) {
             s_state.o[warp][h][column + j] = state[h].o[j];
         }

@@ -139,25 +139,25 @@ __global__ void __launch_bounds__(kThreads, 1)
     const int warp = threadIdx.x / kWarpSize;
     prefetch_tables(p);
     const Shares shares = share_out(p, 2 * kWarps >> p.bundle_log2, lane);
-    const int block = blockIdx.x;
-    int unit = block < shares.blocks ? shares.first_unit(block) : shares.total;
-    const int end = block < shares.blocks ? shares.first_unit(block + 1) : shares.total;
+    const int block = min(static_cast<int>(blockIdx.x), shares.blocks);
+    const int end = shares.first_unit(min(block + 1, shares.blocks));
+    int unit = shares.first_unit(block);
     Cursor cursor = find_sequence(p, unit, lane);
-    Segment segment = segment_at(p, cursor, unit, end);
+    Segment segment{};  // none yet
     Stream<D> stream;
-    if (!segment.empty()) start(stream, p, segment, warp, lane);
-    write_empty_sequences<D>(p);
-    while (!segment.empty()) {
-        Rows<D> rows{};
-        rows.max = -INFINITY;
-        run(rows, stream, p, segment, lane);
+    Rows<D> rows;
+    for (;;) {
         // The next segment's first tile is on its way while this one is merged.
-        unit = segment.base + segment.last;
         const Segment next = segment_at(p, cursor, unit, end);
         if (!next.empty()) start(stream, p, next, warp, lane);
-        publish(s_merge, rows, p, shares, segment);
+        if (!segment.empty()) publish(s_merge, rows, p, shares, segment);
+        if (next.empty()) break;
         segment = next;
+        rows = no_rows<D>();
+        run(rows, stream, p, segment, lane);
+        unit = segment.base + segment.last;
     }
+    write_empty_sequences<D>(p);
 }
 // #endregion v5-kernel
 

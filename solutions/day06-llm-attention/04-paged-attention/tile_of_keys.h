@@ -67,6 +67,14 @@ struct Rows {
     float sum;           ///< of the weights of head g that this lane has seen
 };
 
+/// Before the first key.
+template <int D>
+__device__ __forceinline__ Rows<D> no_rows() {
+    Rows<D> rows{};
+    rows.max = -INFINITY;
+    return rows;
+}
+
 /// The key that element i of this lane's values belongs to.
 __device__ __forceinline__ int value_row(int t, int i) {
     return 2 * t + (i & 1) + 8 * (i >> 1);

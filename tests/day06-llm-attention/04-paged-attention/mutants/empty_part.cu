@@ -40,8 +40,10 @@ __global__ void paged_attention_kernel(PagedCache cache,
         load_row<D>(value, cache.v + place, lane);
         state.add(scale * warp_dot(query, key), value);
     }
-    s_max[warp] = state.max;
-    s_sum[warp] = state.sum;
+    if (lane == 0) {
+        s_max[warp] = state.max;
+        s_sum[warp] = state.sum;
+    }
     for (int i = 0; i < kPerLane; ++i)
         s_o[warp][lane + i * kWarpSize] = state.o[i];
     __syncthreads();
