@@ -53,7 +53,12 @@ class Observer {
     /// The running thread has executed __threadfence() or a wider fence.
     virtual void fenced() {}
 
-    /// A shared variable has come to life, filled with poison.
+    /// The worker is about to continue on another stack, of a fiber or, if null, its
+    /// own; and has done so.
+    virtual void leaves_stack(const Fiber* to) { (void)to; }
+    virtual void enters_stack() {}
+
+    /// A shared variable has come to life; it is filled with poison next.
     virtual void shared_variable(Worker&, Block&, const SharedVariable&) {}
     /// An allocation has been made, filled with poison, or is about to be freed.
     virtual void allocated(const Allocation&) {}

@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "fault.h"
+#include "observer.h"
 #include "options.h"
 #include "pool.h"
 #include "signals.h"
@@ -35,6 +36,19 @@ constexpr unsigned kYieldsBeforeNewBlock = 2000;
 constexpr size_t kMaxSpinningBlocks = 256;
 // So often a preempted thread is tried again while others spin and yield.
 constexpr unsigned kYieldsBeforeParked = 64;
+
+}  // namespace
+
+namespace {
+
+/// Continues on another stack: that of a fiber, or the worker's own if `to` is null.
+inline void switch_stack(void** save, void* load, const Fiber* to) {
+    if (observer) [[unlikely]]
+        observer->leaves_stack(to);
+    simt_switch(save, load);
+    if (observer) [[unlikely]]
+        observer->enters_stack();
+}
 
 }  // namespace
 
@@ -79,7 +93,7 @@ void Worker::run(Launch& l) {
         if (first->fiber) {
             set_current(first);
             fiber = first->fiber;
-            simt_switch(&main_sp_, fiber->sp);
+            switch_stack(&main_sp_, fiber->sp, fiber);
             thread = nullptr;  // from here on a crash is not the kernel's
         } else {
             abandoned_ = true;
@@ -140,13 +154,14 @@ void Worker::abandon(std::unique_ptr<PendingFault> fault) {
     fault_ = std::move(fault);
     abandoned_ = true;
     void* nowhere;
-    simt_switch(&nowhere, main_sp_);
+    switch_stack(&nowhere, main_sp_, nullptr);
     __builtin_unreachable();
 }
 
 // ---- Fibers ---------------------------------------------------------------------
 
 void Worker::fiber_main() {
+    if (observer) observer->enters_stack();
     worker->run_fiber();
 }
 
@@ -179,7 +194,7 @@ void Worker::run_fiber() {
         if (!next) {
             fibers_.put(self);
             thread = nullptr;
-            simt_switch(&self->sp, main_sp_);
+            switch_stack(&self->sp, main_sp_, nullptr);
             continue;  // taken from the pool for another thread
         }
         if (!next->fiber) next->fiber = self;
@@ -187,7 +202,7 @@ void Worker::run_fiber() {
         if (next->fiber == self) continue;
         fibers_.put(self);
         fiber = next->fiber;
-        simt_switch(&self->sp, fiber->sp);
+        switch_stack(&self->sp, fiber->sp, fiber);
     }
 }
 
@@ -218,7 +233,7 @@ void Worker::resume(Thread* t) {
     set_current(t);
     if (t->fiber == self) return;
     fiber = t->fiber;
-    simt_switch(&self->sp, fiber->sp);
+    switch_stack(&self->sp, fiber->sp, fiber);
 }
 
 void Worker::suspend() {

@@ -113,10 +113,10 @@ SharedVariable* new_variable(Worker& w,
     check_limits(w, total, file, line);
     char* begin = arena.begin + at;
     arena.used = at + size + kZone;
-    if (w.launch->poison) std::memset(begin, 0xff, size);
-    fill_zone(begin + size, begin + size + kZone);
     arena.variables.push_back({key, begin, size, name, file, line});
     if (observer) observer->shared_variable(w, b, arena.variables.back());
+    if (w.launch->poison) std::memset(begin, 0xff, size);
+    fill_zone(begin + size, begin + size + kZone);
     return &arena.variables.back();
 }
 
@@ -193,13 +193,13 @@ void* dynamic_smem() {
     if (!w.launch->tight)
         begin = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(begin) &
                                         ~uintptr_t{kDynamicAlignment - 1});
-    if (w.launch->poison) std::memset(begin, 0xff, config.smem);
-    fill_zone(begin + config.smem, arena.end);
-    fill_zone(begin - kZone, begin);
     arena.dynamic = begin;
     arena.variables.push_back(
         {nullptr, begin, config.smem, "dynamic", config.file, config.line});
     if (observer) observer->shared_variable(w, b, arena.variables.back());
+    if (w.launch->poison) std::memset(begin, 0xff, config.smem);
+    fill_zone(begin + config.smem, arena.end);
+    fill_zone(begin - kZone, begin);
     w.in_runtime = false;
     return begin;
 }

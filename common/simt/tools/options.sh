@@ -23,6 +23,7 @@ verbose=
 dry_run=
 run_program=
 use_cublas=
+asan=           # --asan
 check=          # of --check: "" (plain), safety, count
 
 note_ignored() { ignored+=("$*"); }
@@ -108,6 +109,7 @@ show_help() {
     echo "Flags understood: -o -c -dc -E -M -MM -MD -MMD -MF -MT -I -isystem -D -U"
     echo "  -include -L -l -O -g -G -std -x -arch -gencode -rdc -Xcompiler -Xlinker -ccbin"
     echo "  --check (races, bounds, uninitialised reads), --check=count (and each line's cost)"
+    echo "  --asan (AddressSanitizer: a second opinion on bounds)"
     echo "  -lib -shared -run -v --dryrun --version, their long forms, and g++'s -f -W -m flags."
 }
 
@@ -252,6 +254,8 @@ handle() {
         -check) check=${value:-safety}
             [[ $check == safety || $check == count ]] ||
                 fail "--check=$check: it is --check or --check=count" ;;
+        -asan) asan=1 ;;
+        -tsan) fail "--tsan is not supported: use --check, which finds races" ;;
         -optf)
             local words=()
             [[ -r $value ]] || fail "cannot read the options file $value"
