@@ -9,6 +9,18 @@
 #include "simt/thrust/policy.h"
 
 namespace thrust {
+namespace detail {
+/// Memory of Thrust's containers, as by cudaMalloc. Host code reads and writes their
+/// elements; so that the checker lets it, they are managed memory in its programs.
+inline cudaError_t allocate_device(void** memory, size_t bytes) {
+#ifdef SIMT_CHECK
+    return cudaMallocManaged(memory, bytes);
+#else
+    return cudaMalloc(memory, bytes);
+#endif
+}
+}  // namespace detail
+
 /// A device memory reference is an ordinary one: the host may use it directly.
 template <class T>
 using device_reference = T&;
@@ -99,7 +111,8 @@ constexpr T& raw_reference_cast(T& reference) {
 template <class T>
 device_ptr<T> device_malloc(size_t n) {
     void* raw = nullptr;
-    detail::check(cudaMalloc(&raw, n * sizeof(T)), "thrust::device_malloc");
+    detail::check(detail::allocate_device(&raw, n * sizeof(T)),
+                  "thrust::device_malloc");
     return device_ptr<T>(static_cast<T*>(raw));
 }
 inline device_ptr<char> device_malloc(size_t bytes) {

@@ -23,7 +23,7 @@ struct DeviceSpace {
     using pointer = device_ptr<T>;
     static void* allocate(size_t bytes) {
         void* memory = nullptr;
-        if (cudaMalloc(&memory, bytes) != cudaSuccess) throw std::bad_alloc();
+        if (allocate_device(&memory, bytes) != cudaSuccess) throw std::bad_alloc();
         return memory;
     }
     static void release(void* memory) { (void)cudaFree(memory); }
