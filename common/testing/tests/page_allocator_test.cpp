@@ -221,3 +221,16 @@ TEST_CASE("pages are copied in k and in v, and no others") {
     CUDA_CHECK(cudaFree(cache.k));
     CUDA_CHECK(cudaFree(cache.v));
 }
+
+TEST_CASE("rows of a cache of more than 2^31 numbers are found in 64 bits") {
+    wb::PagedCache cache;
+    cache.num_pages = 1 << 21;
+    cache.kv_heads = 8;
+    cache.page_size = 16;
+    cache.head_dim = 128;
+    REQUIRE(cache.elements() == int64_t{1} << 35);
+    REQUIRE(cache.row((1 << 21) - 1, 7, 15) == (int64_t{1} << 35) - 128);
+    REQUIRE(cache.row(1 << 20, 3, 5) == (int64_t{1} << 34) + (3 * 16 + 5) * 128);
+    cache.pages_per_sequence = 1 << 26;
+    REQUIRE(cache.capacity() == int64_t{1} << 30);
+}
