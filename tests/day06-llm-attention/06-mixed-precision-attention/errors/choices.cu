@@ -10,14 +10,18 @@
 
 namespace {
 
-/// a * b + c, rounded once to T.
+/// a * b + c, rounded once to T. GPUs before sm_80 have no instruction for it in bf16;
+/// there it is rounded to float first.
 template <class T>
 __device__ T fused(T a, T b, T c) {
-    if constexpr (std::is_same_v<T, float>) {
-        return fmaf(a, b, c);
-    } else {
+    if constexpr (std::is_same_v<T, float>) return fmaf(a, b, c);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    else if constexpr (std::is_same_v<T, __nv_bfloat16>)
+        return static_cast<T>(
+            fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
+#endif
+    else
         return __hfma(a, b, c);
-    }
 }
 
 /// exp(x), rounded to T.

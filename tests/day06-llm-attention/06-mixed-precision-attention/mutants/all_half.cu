@@ -28,15 +28,15 @@ __global__ void attention_kernel(const T* q,
         const int64_t at = (head * keys + j) * D;
         T score = zero;
         for (int d = 0; d < D; ++d)
-            score = __hfma(q[row * D + d], k[at + d], score);
+            score = fused(q[row * D + d], k[at + d], score);
         score = __hmul(score, static_cast<T>(scale));
         const T new_maximum = __hmax(maximum, score);
         const T factor = hexp(__hsub(maximum, new_maximum));
         const T weight = hexp(__hsub(score, new_maximum));
         maximum = new_maximum;
-        sum = __hfma(sum, factor, weight);
+        sum = fused(sum, factor, weight);
         for (int d = 0; d < D; ++d)
-            r_o[d] = __hfma(weight, v[at + d], __hmul(r_o[d], factor));
+            r_o[d] = fused(weight, v[at + d], __hmul(r_o[d], factor));
     }
     for (int d = 0; d < D; ++d)
         o[row * D + d] = __hgt(sum, zero) ? __hdiv(r_o[d], sum) : zero;

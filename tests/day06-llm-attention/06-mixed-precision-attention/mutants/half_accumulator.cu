@@ -36,9 +36,9 @@ __global__ void attention_kernel(const T* q,
         maximum = new_maximum;
         sum = sum * factor + weight;
         for (int d = 0; d < D; ++d)
-            r_o[d] = __hfma(static_cast<T>(weight),
-                            v[at + d],
-                            __hmul(r_o[d], static_cast<T>(factor)));
+            r_o[d] = fused(static_cast<T>(weight),
+                           v[at + d],
+                           __hmul(r_o[d], static_cast<T>(factor)));
     }
     const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
     for (int d = 0; d < D; ++d)

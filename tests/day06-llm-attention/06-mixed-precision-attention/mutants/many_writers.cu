@@ -22,7 +22,7 @@ __global__ void attention_kernel(const T* q,
         const int64_t at = (head * keys + j) * D;
         T score = static_cast<T>(0.0f);
         for (int d = 0; d < D; ++d)
-            score = __hfma(q[row * D + d], k[at + d], score);
+            score = fused(q[row * D + d], k[at + d], score);
         score = __hmul(score, static_cast<T>(scale));
         for (int d = 0; d < D; ++d)
             o[row * D + d] = __hmul(score, v[at + d]);

@@ -8,6 +8,19 @@
 #include <wb/launch.h>
 
 #include <cmath>
+#include <type_traits>
+
+/// a * b + c in 16 bits. GPUs before sm_80 have no instruction for it in bf16.
+template <class T>
+__device__ T fused(T a, T b, T c) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+        return static_cast<T>(
+            fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
+    } else
+#endif
+        return __hfma(a, b, c);
+}
 
 /// Launch   grid ceil_div(rows, 64), block 64
 template <class T, int D>

@@ -25,7 +25,7 @@ __global__ void attention_kernel(const T* q,
         const int64_t at = (head * keys + j) * D;
         T dot = static_cast<T>(0.0f);
         for (int d = 0; d < D; ++d)
-            dot = __hfma(q[row * D + d], k[at + d], dot);
+            dot = fused(q[row * D + d], k[at + d], dot);
         const float score = static_cast<float>(dot) * scale;
         const float new_maximum = fmaxf(maximum, score);
         const float factor = expf(maximum - new_maximum);
