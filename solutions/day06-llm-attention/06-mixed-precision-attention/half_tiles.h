@@ -73,7 +73,7 @@ __device__ __forceinline__ void store_rounded(
         float sum = r_sum[i];
 #pragma unroll
         for (int other = 1; other < Tiling::kLanes; other *= 2)
-            sum += __shfl_xor_sync(0xFFFFFFFFu, sum, other);
+            sum += __shfl_xor_sync(0xFFFFFFFFu, sum, other * Tiling::kLaneStep);
         const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
         const int row = w.row + i * Tiling::kRowStep;
         if (row >= rows) continue;

@@ -256,7 +256,7 @@ static void attention_v3(const wb::AttentionShape& shape,
             kernel, Tiling::kBytes, shape, q, k, v, o, lse, stream);
     };
     with_head_dim(shape.head_dim, [&](auto head_dim) {
-        using Large = typename Tiles<head_dim()>::Large;
+        using Large = typename Tiles<head_dim()>::Pairs;
         using Small = typename Tiles<head_dim()>::Small;
         if (!launch(attention_v3_kernel<T, Large>, Large()) &&
             !launch(attention_v3_kernel<T, Small>, Small())) {
@@ -279,7 +279,7 @@ static void attention_v4(const wb::AttentionShape& shape,
             kernel, kBytesV4<Tiling>, shape, q, k, v, o, lse, stream);
     };
     with_head_dim(shape.head_dim, [&](auto head_dim) {
-        using Large = typename Tiles<head_dim()>::Large;
+        using Large = typename Tiles<head_dim()>::Pairs;
         using Small = typename Tiles<head_dim()>::Small;
         if (!launch(attention_v4_kernel<T, Large>, Large()) &&
             !launch(attention_v4_kernel<T, Small>, Small())) {
