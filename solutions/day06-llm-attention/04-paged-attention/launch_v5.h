@@ -38,7 +38,7 @@ inline int bundle_log2(const wb::PagedCache& cache, int64_t slices, int blocks) 
     const int64_t heads = cache.kv_heads * slices;
     int log2 = 0;
     while (log2 < 2 && heads % (2 << log2) == 0 &&
-           cache.batch * heads / (2 << log2) >= blocks / 3) {
+           cache.batch * heads / (2 << log2) >= blocks * 3 / 4) {
         ++log2;
     }
     return log2;

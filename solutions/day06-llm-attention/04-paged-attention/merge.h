@@ -131,9 +131,11 @@ __device__ __forceinline__ Part merge_warps(const MergeBuffer<D>& s_merge,
                                             const Problem& p,
                                             const Item& item) {
     Part part = empty_part();
+#pragma unroll 1
     for (int warp = item.slice; warp < kWarps; warp += 1 << p.bundle_log2) {
         part.max = fmaxf(part.max, s_merge.max[warp][item.head]);
     }
+#pragma unroll 1
     for (int warp = item.slice; warp < kWarps; warp += 1 << p.bundle_log2) {
         const float factor = Part::rescale(s_merge.max[warp][item.head], part.max);
         part.add(
@@ -185,6 +187,7 @@ __device__ __forceinline__ Part merge_blocks(const Problem& p,
                                              int step) {
     constexpr int kAtOnce = 8;
     Part part = empty_part();
+#pragma unroll 1
     for (int i = first; i < blocks; i += kAtOnce * step) {
         float2 max_sum[kAtOnce];
         float4 o[kAtOnce];
@@ -225,6 +228,7 @@ __device__ __forceinline__ void finish(MergeBuffer<D>& s_merge,
     const int items = (p.heads << p.bundle_log2) * (D / 4);
     const int tid = threadIdx.x;
     const int groups = max(kThreads / items, 1);
+#pragma unroll 1
     for (int base = 0; base < items; base += kThreads) {
         const int group = tid / items;
         const int i = base + tid - group * items;
@@ -237,6 +241,7 @@ __device__ __forceinline__ void finish(MergeBuffer<D>& s_merge,
             s_merge.group_max_sum[tid] = {part.max, part.sum};
             __syncthreads();
             if (group > 0) continue;
+#pragma unroll 1
             for (int other = tid + items; other < groups * items; other += items) {
                 const float2 max_sum = s_merge.group_max_sum[other];
                 part.raise(fmaxf(part.max, max_sum.x));
@@ -262,6 +267,7 @@ __device__ __forceinline__ void publish(MergeBuffer<D>& s_merge,
     __syncthreads();  // the last segment's parts have been read
     store_rows(s_merge, rows, p.heads, tid / kWarpSize, tid % kWarpSize);
     __syncthreads();
+#pragma unroll 1
     for (int i = tid; i < (p.heads << p.bundle_log2) * (D / 4); i += kThreads) {
         const Item item = item_of<D>(p, i);
         const Part part = merge_warps(s_merge, p, item);

@@ -18,15 +18,18 @@ __device__ __forceinline__ void prefetch_tables(const Problem& p) {
 /// them are those whose length is impossible: here it is reported.
 template <int D>
 __device__ __forceinline__ void write_empty_sequences(const Problem& p) {
+#pragma unroll 1
     for (int b = blockIdx.x; b < p.batch; b += gridDim.x) {
         if (length_of(p, b) > 0) continue;
         if (p.lengths[b] != 0 && threadIdx.x == 0)
             wb::report_fault(p.status, wb::PagedFault::length, b, 0, p.lengths[b]);
         const int64_t first = static_cast<int64_t>(b) * p.query_heads;
+#pragma unroll 1
         for (int i = threadIdx.x; i < p.query_heads * (D / 4); i += kThreads) {
             reinterpret_cast<uint2*>(p.o + first * D)[i] = make_uint2(0, 0);
         }
         if (p.lse == nullptr) continue;
+#pragma unroll 1
         for (int h = threadIdx.x; h < p.query_heads; h += kThreads) {
             p.lse[first + h] = -INFINITY;
         }
@@ -138,11 +141,12 @@ __global__ void __launch_bounds__(kThreads, 1)
     const int lane = threadIdx.x % kWarpSize;
     const int warp = threadIdx.x / kWarpSize;
     prefetch_tables(p);
-    const Shares shares = share_out(p, 2 * kWarps >> p.bundle_log2, lane);
+    const int ends = ends_of(p, 0, lane);
+    const Shares shares = share_out(p, ends, 2 * kWarps >> p.bundle_log2, lane);
     const int block = min(static_cast<int>(blockIdx.x), shares.blocks);
     const int end = shares.first_unit(min(block + 1, shares.blocks));
     int unit = shares.first_unit(block);
-    Cursor cursor = find_sequence(p, unit, lane);
+    Cursor cursor = find_sequence(p, unit, ends, lane);
     Segment segment{};  // none yet
     Stream<D> stream;
     Rows<D> rows;

@@ -79,22 +79,41 @@ struct Shares {
 };
 // #endregion v5-shares
 
-/// Each warp computes this by itself: 32 lengths at a time, one a lane.
+/// This lane's number, and those of the lanes before it.
+__device__ __forceinline__ int sum_up_to(int number, int lane) {
+    for (int step = 1; step < kWarpSize; step *= 2) {
+        const int before = __shfl_up_sync(kAll, number, step);
+        if (lane >= step) number += before;
+    }
+    return number;
+}
+
+/// Where each of 32 sequences, one a lane, ends in the row of units, counted from the
+/// first of them.
+__device__ __forceinline__ int ends_of(const Problem& p, int first, int lane) {
+    return sum_up_to(units_of(p, first + lane), lane);
+}
+
+// All this happens once in a launch, before the first load of a key. Unrolled loops
+// would be no faster: their instructions have to be fetched from memory, too.
+
+/// Each warp computes this by itself.
+/// @param ends    of the first 32 sequences
 /// @param fewest  units for which it is worth starting a block
-__device__ __forceinline__ Shares share_out(const Problem& p, int fewest, int lane) {
-    int total = 0;
-    for (int first = 0; first < p.batch; first += kWarpSize) {
-        total += units_of(p, first + lane);
-    }
-    for (int step = kWarpSize / 2; step > 0; step /= 2) {
-        total += __shfl_xor_sync(kAll, total, step);
-    }
+__device__ __forceinline__ Shares share_out(const Problem& p,
+                                            int ends,
+                                            int fewest,
+                                            int lane) {
     Shares shares;
-    shares.total = total;
-    shares.blocks =
-        min(static_cast<int>(gridDim.x), max((total + fewest - 1) / fewest, 1));
-    shares.quotient = total / shares.blocks;
-    shares.remainder = total - shares.quotient * shares.blocks;
+    shares.total = __shfl_sync(kAll, ends, kWarpSize - 1);
+#pragma unroll 1
+    for (int first = kWarpSize; first < p.batch; first += kWarpSize) {
+        shares.total += __shfl_sync(kAll, ends_of(p, first, lane), kWarpSize - 1);
+    }
+    const int useful = (shares.total + fewest - 1) / fewest;
+    shares.blocks = min(static_cast<int>(gridDim.x), max(useful, 1));
+    shares.quotient = shares.total / shares.blocks;
+    shares.remainder = shares.total - shares.quotient * shares.blocks;
     return shares;
 }
 
@@ -104,25 +123,23 @@ struct Cursor {
     int base;
 };
 
-/// The sequence that a unit belongs to: a prefix sum over 32 sequences at a time.
-__device__ __forceinline__ Cursor find_sequence(const Problem& p, int unit, int lane) {
+/// The sequence that a unit belongs to.
+/// @param ends  of the first 32 sequences
+__device__ __forceinline__ Cursor find_sequence(const Problem& p,
+                                                int unit,
+                                                int ends,
+                                                int lane) {
+    int first = 0;
     int base = 0;
-    for (int first = 0; first < p.batch; first += kWarpSize) {
-        const int units = units_of(p, first + lane);
-        int end = units;
-        for (int step = 1; step < kWarpSize; step *= 2) {
-            const int before = __shfl_up_sync(kAll, end, step);
-            if (lane >= step) end += before;
-        }
-        end += base;
-        const unsigned beyond = __ballot_sync(kAll, unit < end);
-        if (beyond != 0) {
-            const int found = __ffs(static_cast<int>(beyond)) - 1;
-            return {first + found, __shfl_sync(kAll, end - units, found)};
-        }
-        base = __shfl_sync(kAll, end, kWarpSize - 1);
+    for (;;) {
+        const unsigned beyond = __ballot_sync(kAll, unit < base + ends);
+        const int found = beyond != 0 ? __ffs(static_cast<int>(beyond)) - 1 : kWarpSize;
+        const int before = __shfl_sync(kAll, ends, max(found - 1, 0));
+        if (found > 0) base += before;
+        first += found;
+        if (beyond != 0 || first >= p.batch) return {first, base};
+        ends = ends_of(p, first, lane);
     }
-    return {p.batch, base};
 }
 
 /// A block's piece of one pair of a sequence and a bundle of heads.
@@ -148,6 +165,7 @@ __device__ __forceinline__ Segment segment_at(const Problem& p,
                                               int end) {
     Segment segment{};
     if (unit >= end) return segment;
+#pragma unroll 1
     for (;;) {
         segment.length = length_of(p, cursor.sequence);
         segment.tiles = (segment.length + kTile - 1) / kTile;

@@ -38,6 +38,17 @@ struct Numbers {
         return static_cast<double>(
             __bfloat162float(period[static_cast<size_t>(i) % period.size()]));
     }
+
+    /// The dot product of the numbers from `first` on with others.
+    double dot(int64_t first, const std::vector<double>& others) const {
+        double sum = 0.0;
+        size_t i = static_cast<size_t>(first) % period.size();
+        for (const double other : others) {
+            sum += other * static_cast<double>(__bfloat162float(period[i]));
+            if (++i == period.size()) i = 0;
+        }
+        return sum;
+    }
 };
 
 Numbers random_numbers(Bench& bench, int64_t count) {
@@ -113,16 +124,16 @@ Expected expected_element(const Pages& pages,
     const int64_t row = i / size.head_dim;
     const int64_t sequence = row / size.query_heads;
     const int64_t head = row % size.query_heads / (size.query_heads / size.kv_heads);
+    std::vector<double> query;
+    for (int64_t j = 0; j < size.head_dim; ++j)
+        query.push_back(q.at(row * size.head_dim + j));
     std::vector<double> scores;
     std::vector<double> values;
     for (int64_t token = 0; token < size.length; ++token) {
         const int64_t page = table[static_cast<size_t>(
             sequence * cache.pages_per_sequence + token / size.page_size)];
         const int64_t place = cache.row(page, head, token % size.page_size);
-        double score = 0.0;
-        for (int64_t j = 0; j < size.head_dim; ++j)
-            score += q.at(row * size.head_dim + j) * pages.k.at(place + j);
-        scores.push_back(score * double{scale});
+        scores.push_back(scale * pages.k.dot(place, query));
         values.push_back(pages.v.at(place + d));
     }
     const double max = *std::max_element(scores.begin(), scores.end());
