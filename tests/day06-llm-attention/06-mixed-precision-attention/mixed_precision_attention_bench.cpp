@@ -26,14 +26,10 @@ constexpr int64_t kPeriod = (1 << 22) + 3;
 template <class T>
 Array<T> random_numbers(Bench& bench, int64_t count) {
     const auto floats = bench.random_normal(std::min(count, kPeriod)).host();
-    std::vector<T> numbers;
-    numbers.reserve(static_cast<size_t>(count));
-    for (const float x : floats)
-        numbers.push_back(static_cast<T>(x));
-    while (static_cast<int64_t>(numbers.size()) < count) {
-        const int64_t left = count - static_cast<int64_t>(numbers.size());
-        const int64_t more = std::min(left, kPeriod);
-        numbers.insert(numbers.end(), numbers.begin(), numbers.begin() + more);
+    std::vector<T> numbers(static_cast<size_t>(count));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = i < floats.size() ? static_cast<T>(floats[i])
+                                       : numbers[i - static_cast<size_t>(kPeriod)];
     }
     Array<T> result(count);
     result.upload(numbers);
