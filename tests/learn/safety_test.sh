@@ -59,6 +59,7 @@ expect_status 0
 expect_first_line 'PASSED'
 expect 'Performance goal missed:'
 expect 'load in line 4: 32 sectors a request, at most 4'
+expect './learn xray one'
 expect_not 'wb|'
 learn check one
 expect 'Performance goal missed:'

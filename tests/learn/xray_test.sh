@@ -56,6 +56,12 @@ learn xray one --fast
 expect "has no option '--fast'"
 learn xray one --seed x
 expect "--seed is 'x', but must be a whole number"
+mkdir -p common/simt/data
+cp "$REPOSITORY/common/simt/data/gpus.json" common/simt/data/
+learn xray one --gpu voodoo2
+expect "There is no data of a GPU 'voodoo2'; there is h100 a100 rtx4090 t4."
+learn xray one --gpu t4
+expect_status 0
 learn xray one plus_two
 expect 'One chapter or file at a time'
 learn xray plus_two

@@ -28,7 +28,7 @@ report_passed() {
     if ((G_SKIPPED > 0)); then
         say "  $(count_cases "$G_SKIPPED") skipped: this device cannot run them."
     fi
-    report_safety
+    report_safety "$1"
     report_warnings
 }
 

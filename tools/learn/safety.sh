@@ -148,7 +148,7 @@ report_invalid() {
     next_step Check "./learn check ${CHAPTER_NAME[$1]}"
 }
 
-# report_safety: below a pass.
+# report_safety I: below a pass.
 report_safety() {
     case $G_SAFETY in
         safe) say "  Checked: no race, no access out of bounds, no uninitialised read." ;;
@@ -160,5 +160,6 @@ report_safety() {
     if [[ -n $G_GOALS ]]; then
         say "  ${YELLOW}Performance goal missed:$PLAIN"
         indent <<<"$G_GOALS"
+        next_step See "./learn xray ${CHAPTER_NAME[$1]}"
     fi
 }

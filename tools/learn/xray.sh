@@ -3,6 +3,7 @@
 # shellcheck shell=bash
 
 XRAY_DIR=build/xray   # where reports go
+XRAY_GPUS=common/simt/data/gpus.json
 XRAY_SOLUTION=0       # --solution
 XRAY_RUNG=''          # --rung
 XRAY_KERNEL=''        # --kernel
@@ -61,6 +62,11 @@ xray_parse() {
     done
     if [[ -n $XRAY_SEED && ! $XRAY_SEED =~ ^[0-9]+$ ]]; then
         fail "--seed is '$XRAY_SEED', but must be a whole number."
+        return
+    fi
+    if [[ -f $XRAY_GPUS && -z $(xray_architecture) ]]; then
+        fail "There is no data of a GPU '$XRAY_GPU'; there is" \
+            "$(sed -n 's/^    "\([a-z0-9]*\)": {$/\1/p' "$XRAY_GPUS" | paste -s -d ' ')."
     fi
 }
 
@@ -214,7 +220,7 @@ xray_registers() {
 xray_architecture() {
     awk -v key="\"$XRAY_GPU\":" 'index($0, key) { on = 1 }
         on && match($0, /sm_[0-9a-z]+/) { print substr($0, RSTART, RLENGTH); exit }' \
-        common/simt/data/gpus.json
+        "$XRAY_GPUS"
 }
 
 # xray_show NAME TITLE PROGRAM: the report, as text and as a page.

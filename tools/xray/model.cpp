@@ -113,6 +113,11 @@ Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop) {
                " TFLOP/s";
     });
     const double updates = updates_of_one_sector(kernel);
+    if (gpu.atomic_interval <= 0 && updates > 1000) {
+        result.missing = count_text(updates) +
+                         " atomic updates of one sector are left out: how long they "
+                         "queue was not measured on this GPU";
+    }
     if (gpu.atomic_interval > 0) {
         add("atomics", updates, 1.0 / gpu.atomic_interval, [&] {
             return count_text(updates) + " updates of one sector, one after another";

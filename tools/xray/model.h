@@ -65,6 +65,7 @@ struct Prediction {
     double seconds = 0;
     double launch = 0;
     std::vector<Term> terms;  ///< longest first
+    std::string missing;      ///< what is not known of this GPU and would matter, or ""
 
     /// The term that decides: the launch or the longest other one.
     std::string bound() const;

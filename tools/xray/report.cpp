@@ -24,6 +24,15 @@ void append_once(std::string& names, const std::string& name) {
 
 }  // namespace
 
+double Run::flop(const Kernel& kernel) const {
+    const auto sharers =
+        std::count_if(kernels.begin(), kernels.end(), [&](auto& other) {
+            return other.section == kernel.section;
+        });
+    const Contract* stated = contract(kernel.section);
+    return sharers == 1 && stated != nullptr ? stated->flop : 0.0;
+}
+
 const Resources* Report::resources_of(const Kernel& kernel) const {
     const Resources* found = nullptr;
     for (const Resources& candidate : resources) {

@@ -119,6 +119,10 @@ struct Run {
 
     /// The contract of a section, or null.
     const Contract* contract(const std::string& section) const;
+
+    /// The operations that the contract asks of a kernel; 0 if unknown, as it is where
+    /// several kernels share them.
+    double flop(const Kernel& kernel) const;
 };
 
 /// Reads the simulator's file. Throws std::runtime_error with a sentence.

@@ -236,6 +236,8 @@ class Printer {
             "  " + padded("model", 18) +
             padded(time_text(prediction.seconds) + " (" + report_.gpu->name + ")", 38) +
             styled(dim, "a model, not a measurement; bound by " + prediction.bound()));
+        if (!prediction.missing.empty())
+            line("  " + padded("", 18) + styled(yellow, prediction.missing));
         for (const Term& term : prediction.terms)
             line("  " + padded("", 18) +
                  styled(dim,
