@@ -14,8 +14,8 @@
 namespace simt::check {
 namespace {
 
-// A lane whose trace is longer waits for the others (512 KiB).
-constexpr size_t kLongTrace = 1 << 16;
+// A lane whose trace is longer waits for the others (32 KiB).
+constexpr size_t kLongTrace = 1 << 12;
 // A structure is moved in pieces of this size; see pieces_of().
 constexpr uint32_t kPiece = 4;
 
