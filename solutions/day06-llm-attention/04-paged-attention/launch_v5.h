@@ -103,10 +103,10 @@ static void paged_attention_v5(const wb::PagedCache& cache,
 
     const int blocks = num_blocks(gpu.multiprocessors, pairs);
     const int64_t part_rows = int64_t{blocks} * 2 * (p.heads << log2);
-    const wb::Scratch<float> part_o(part_rows * cache.head_dim, stream);
-    const wb::Scratch<float2> part_max_sum(part_rows, stream);
-    p.part_o = part_o.data();
-    p.part_max_sum = part_max_sum.data();
+    const int64_t part_numbers = part_rows * cache.head_dim;
+    const wb::Scratch<float> parts(part_numbers + 2 * part_rows, stream);
+    p.part_o = parts.data();
+    p.part_max_sum = reinterpret_cast<float2*>(parts.data() + part_numbers);
     const auto kernel = cache.head_dim == 64 ? paged_attention_v5_kernel<64>
                                              : paged_attention_v5_kernel<128>;
     kernel<<<blocks, kThreads, 0, stream>>>(p);

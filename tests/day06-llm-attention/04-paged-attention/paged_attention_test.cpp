@@ -149,7 +149,7 @@ TEST_CASE("a group of query heads shares a K/V head") {
     grade_random(shape, 12);
 }
 
-TEST_CASE("a sequence of ten thousand tokens beside short ones") {
+TEST_CASE("a sequence of ten thousand tokens beside short ones", "[large]") {
     PagedShape shape{{0, 10'240, 1, 15, 16, 17}};
     shape.query_heads = 2;
     grade_random(shape, 13);
