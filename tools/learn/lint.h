@@ -1,7 +1,7 @@
 // lint.h: what clang's CUDA front end reads before a learner's file (see lint.sh).
 //
-// The simulator's headers give CUDA's words no meaning, because there every function runs
-// on the CPU. After them the words get back the meaning that clang knows.
+// The simulator's headers give CUDA's words no meaning, because there every function
+// runs on the CPU. After them the words get back the meaning that clang knows.
 #pragma once
 
 #include <cuda_runtime.h>

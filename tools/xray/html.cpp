@@ -23,7 +23,9 @@ percentage is what was wanted of what was moved.</li>
 <li>Shared memory has 32 <b>banks</b>, each of which serves one 4-byte word at a time.
 &ldquo;8-way&rdquo; says: a request takes 8 passes where one would do.</li>
 <li>A line is coloured by how much of its kernel&rsquo;s traffic it wastes: a bad access
-that happens once stays pale.</li></ul>
+that happens once stays pale.</li>
+<li>Two loads in one line are averaged: put them on lines of their own to tell them
+apart.</li></ul>
 <p>The names in the last column of the tables are Nsight Compute&rsquo;s; the command
 below each kernel measures the same on a GPU.</p></details>)";
 

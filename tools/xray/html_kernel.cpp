@@ -160,9 +160,7 @@ std::string totals_html(Report& report, const Kernel& kernel) {
 
 std::string model_html(Report& report, const Kernel& kernel) {
     if (!report.gpu) return "";
-    const Contract* contract = report.run.contract(kernel.section);
-    const Prediction prediction =
-        predict(kernel, *report.gpu, contract != nullptr ? contract->flop : 0);
+    const Prediction prediction = predict(kernel, *report.gpu, report.run.flop(kernel));
     std::string html = "<div class=\"model\"><h4>A model of the time, for the " +
                        escaped(report.gpu->name) + ": " +
                        time_text(prediction.seconds) + "</h4><p>Not a measurement. " +

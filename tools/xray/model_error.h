@@ -13,12 +13,12 @@ struct Measured {
     std::string size;  ///< only rows whose size contains this text
 };
 
-/// Predicts each measured row of at least 64 MB by scaling what was counted on a smaller
-/// problem, and says how far off the prediction is: JSON objects, one a line.
+/// Predicts each measured row of at least 64 MB by scaling what was counted on a
+/// smaller problem, and says how far off the prediction is: JSON objects, one a line.
 ///
 /// @param run     counted on a small problem
-/// @param larger  on a larger one, if not null: then each count is extrapolated along the
-///                line through both, otherwise in proportion to the contract's bytes
+/// @param larger  on a larger one, if not null: then each count is extrapolated along
+///                the line through both, otherwise in proportion to the contract's bytes
 std::string model_error(const Run& run,
                         const Run* larger,
                         const Gpu& gpu,

@@ -229,9 +229,8 @@ class Printer {
 
     void print_model(const Kernel& kernel) {
         if (!report_.gpu) return;
-        const Contract* contract = report_.run.contract(kernel.section);
         const Prediction prediction =
-            predict(kernel, *report_.gpu, contract != nullptr ? contract->flop : 0);
+            predict(kernel, *report_.gpu, report_.run.flop(kernel));
         line(
             "  " + padded("model", 18) +
             padded(time_text(prediction.seconds) + " (" + report_.gpu->name + ")", 38) +

@@ -6,9 +6,9 @@
 ///         goal.moves_at_most(1.1);
 ///     }
 ///
-/// Such cases are hidden: they run in the checked programs only (day01_x_checked), where
-/// the simulator counts. ./learn runs them after a pass and reports what was missed; a
-/// missed goal does not take the pass away.
+/// Such cases are hidden: they run in the checked programs only (day01_x_checked),
+/// where the simulator counts. ./learn runs them after a pass and reports what was
+/// missed; a missed goal does not take the pass away.
 #pragma once
 
 #include <cstdint>
