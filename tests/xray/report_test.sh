@@ -82,6 +82,16 @@ OUTPUT=$("$RENDERER" --json "$WORK/s.json" --contract "$WORK/contract.json" --se
 expect '=== transpose_v1: no tile (n = 256)'
 expect 'the contract needs 524 kB'
 expect 'Its result is WRONG: y[3] is 1'
+# 64 operations for each of 524,288 bytes: beyond the ridge of 66.9 TFLOP/s at 3,026 GB/s.
+echo '{"sections": [{"name": "transpose_v1", "size": "n = 256", "flop": 33554432}]}' \
+    >"$WORK/flop.json"
+OUTPUT=$("$RENDERER" --json "$WORK/s.json" --contract "$WORK/flop.json" --gpu h100 \
+    --kernel naive --html "$WORK/roof.html")
+expect '64 operations for each byte of DRAM'
+OUTPUT+=$(<"$WORK/roof.html")
+expect 'below 22.1, arithmetic'
+expect 'The roof here is 66.9 TFLOP/s'
+expect 'class="roofline"'
 OUTPUT=$("$RENDERER" --json "$WORK/s.json" --section v2 2>&1)
 expect "there is no rung 'v2'; there are: transpose_v1"
 

@@ -115,7 +115,11 @@ std::string section_html(Report& report, const std::string& section) {
     html += "<p class=\"bill\">";
     if (contract != nullptr && !contract->size.empty())
         html += escaped(contract->size) + ": ";
-    return html + escaped(bill_text(costs)) + "</p>";
+    html += escaped(bill_text(costs)) + "</p>";
+    if (report.gpu) {
+        html += roofline_html(roofline(report.run, section, *report.gpu), *report.gpu);
+    }
+    return html;
 }
 
 std::string navigation(const Run& run) {

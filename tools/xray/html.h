@@ -22,4 +22,7 @@ const char* heat_class(Heat heat);
 /// The part of the page about one kernel.
 std::string kernel_html(Report& report, const Kernel& kernel, int number);
 
+/// The placement of a section under a GPU's roof; "" if there is none.
+std::string roofline_html(const Roofline& place, const Gpu& gpu);
+
 }  // namespace xray

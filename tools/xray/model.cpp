@@ -132,4 +132,33 @@ Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop) {
     return result;
 }
 
+Roofline roofline(const Run& run, const std::string& section, const Gpu& gpu) {
+    Roofline place;
+    const Contract* contract = run.contract(section);
+    if (contract == nullptr || contract->flop <= 0) return place;
+    double seconds = 0;
+    for (const Kernel& kernel : run.kernels) {
+        if (kernel.section != section) continue;
+        const Traffic traffic = dram_traffic(kernel, gpu);
+        place.bytes += traffic.read + traffic.written;
+        seconds += predict(kernel, gpu, run.flop(kernel)).seconds;
+    }
+    if (place.bytes <= 0 || seconds <= 0) return place;
+    place.flop = contract->flop;
+    place.intensity = place.flop / place.bytes;
+    place.ridge = gpu.fp32 / gpu.copy_rate;
+    place.roof = std::min(gpu.fp32, place.intensity * gpu.copy_rate);
+    place.predicted = place.flop / seconds;
+    return place;
+}
+
+std::string roofline_text(const Roofline& place, const Gpu& gpu) {
+    if (place.flop <= 0) return "";
+    return ratio_text(place.intensity) + " operations for each byte of DRAM; on the " +
+           gpu.name + " memory is the limit below " + ratio_text(place.ridge) +
+           ", arithmetic (fp32, no tensor cores) above. The roof here is " +
+           ratio_text(place.roof * 1e-12) + " TFLOP/s, the model expects " +
+           ratio_text(place.predicted * 1e-12) + ".";
+}
+
 }  // namespace xray

@@ -74,6 +74,21 @@ struct Prediction {
 /// @param flop  operations of the contract; 0 if unknown
 Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop);
 
+/// Where the kernels of a section stand under the roof of a GPU. It takes the operations
+/// that the contract states; without them there is no placement.
+struct Roofline {
+    double flop = 0;       ///< 0: not known, and nothing else holds
+    double bytes = 0;      ///< to and from DRAM, by the model
+    double intensity = 0;  ///< FLOP a byte
+    double ridge = 0;      ///< from which intensity on the peak is the limit
+    double roof = 0;       ///< FLOP/s that the GPU allows at this intensity
+    double predicted = 0;  ///< FLOP/s, by the model's time
+};
+Roofline roofline(const Run& run, const std::string& section, const Gpu& gpu);
+
+/// One sentence about it; "" if there is no placement.
+std::string roofline_text(const Roofline& place, const Gpu& gpu);
+
 /// Sectors of 32 bytes that all global accesses move, in bytes.
 double bytes_moved(const Kernel& kernel);
 

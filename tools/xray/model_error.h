@@ -18,7 +18,7 @@ struct Measured {
 ///
 /// @param run     counted on a small problem
 /// @param larger  on a larger one, if not null: then each count is extrapolated along
-///                the line through both, otherwise in proportion to the contract's bytes
+///                the line through both, otherwise in proportion to the bytes
 std::string model_error(const Run& run,
                         const Run* larger,
                         const Gpu& gpu,

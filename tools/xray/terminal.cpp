@@ -120,6 +120,10 @@ class Printer {
         if (contract != nullptr && !contract->mistake.empty())
             line(styled(red, "    Its result is WRONG: " + contract->mistake));
         paragraph(bill_text(bill(report_.run, section)), "    ");
+        if (!report_.gpu) return;
+        const std::string roof =
+            roofline_text(roofline(report_.run, section, *report_.gpu), *report_.gpu);
+        if (!roof.empty()) paragraph("A model: " + roof, "    ");
     }
 
     void print_kernel(const Kernel& kernel) {
