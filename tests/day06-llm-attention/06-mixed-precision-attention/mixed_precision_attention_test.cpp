@@ -1,6 +1,7 @@
 // Grades day06-llm-attention/06-mixed-precision-attention.
 #include "mixed_precision_attention.h"
 
+#include <wb/scratch.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
@@ -271,6 +272,61 @@ TEST_CASE("right whatever order the threads run in") {
     wb::testing::shuffle_threads(seed);
     grade(plain_attention(1, 1, 40, 70, 32, true), seed);
     wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("keys of more than 2^31 elements", "[large]") {
+    Grader("mixed_precision_attention", "queries = 0")
+        .expect_no_work([](cudaStream_t s) {
+            const __half* const none = nullptr;
+            mixed_precision_attention(plain_attention(1, 1, 0, 1, 32),
+                                      none,
+                                      none,
+                                      none,
+                                      const_cast<__half*>(none),
+                                      nullptr,
+                                      s);
+        });
+#ifdef SIMT_CPU
+    WB_SKIP("4.6 GB of memory are too much for the simulator");
+#else
+    // 2^21 + 3 heads of one query and 16 keys. The same array is k and v: zeros, but for
+    // the last head, whose key j is j everywhere. All weights are equal.
+    constexpr int64_t kHeads = (int64_t{1} << 21) + 3;
+    const auto shape = plain_attention(1, kHeads, 1, 16, 64);
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < size_t{6} << 30) WB_SKIP("needs 6 GB of free GPU memory");
+    const wb::Scratch<__half> q(shape.query_elements(), nullptr);
+    const wb::Scratch<__half> kv(shape.kv_elements(), nullptr);
+    const wb::Scratch<__half> o(shape.query_elements(), nullptr);
+    const auto query_bytes = static_cast<size_t>(shape.query_elements()) * 2;
+    CUDA_CHECK(cudaMemset(q.data(), 0, query_bytes));
+    CUDA_CHECK(cudaMemset(kv.data(), 0, static_cast<size_t>(shape.kv_elements()) * 2));
+    std::vector<__half> last(16 * 64);
+    for (size_t i = 0; i < last.size(); ++i)
+        last[i] = static_cast<__half>(static_cast<float>(i / 64));
+    CUDA_CHECK(cudaMemcpy(kv.data() + shape.kv_elements() - 16 * 64,
+                          last.data(),
+                          last.size() * 2,
+                          cudaMemcpyHostToDevice));
+    for (const auto& [name, idea, attention] : implementations_of<__half>()) {
+        Grader grade(name, describe(shape) + ", the last two heads");
+        __half* d_o = grade.output<__half>("o", {2, 64});
+        CUDA_CHECK(cudaMemset(o.data(), 0xFF, query_bytes));
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, q.data(), kv.data(), kv.data(), o.data(), nullptr, s);
+            CUDA_CHECK(cudaMemcpyAsync(d_o,
+                                       o.data() + shape.query_elements() - 2 * 64,
+                                       2 * 64 * 2,
+                                       cudaMemcpyDeviceToDevice,
+                                       s));
+        });
+        std::vector<double> expected(2 * 64, 0.0);
+        std::fill(expected.begin() + 64, expected.end(), 7.5);  // of 0, 1, ... 15
+        grade.expect("o", expected, [](int64_t) { return 0.0; });
+    }
+#endif
 }
 
 TEST_CASE("no queries: nothing is launched") {
