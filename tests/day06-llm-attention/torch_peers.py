@@ -24,6 +24,7 @@ import math
 import os
 import re
 import sys
+import warnings
 
 FEWEST_SAMPLES = 20
 MOST_SAMPLES = 200
@@ -335,7 +336,10 @@ def open_gpu(seconds):
         return f"there is no PyTorch here ({error})"
     if not torch.cuda.is_available():
         return "PyTorch sees no GPU"
-    if not hasattr(torch.nn, "attention"):
+    try:
+        from torch.nn.attention import SDPBackend
+        SDPBackend.CUDNN_ATTENTION
+    except (ImportError, AttributeError):
         return f"PyTorch {torch.__version__} cannot choose a backend; 2.5 or newer can"
     return Gpu(torch, seconds)
 
@@ -348,6 +352,7 @@ def main():
         for exercise, size, cache in sizes:
             print(f"{exercise}  {size}  ({type_of(exercise)}, {cache})")
         return 0
+    warnings.filterwarnings("ignore")  # why a backend does not take a shape: we say so
     gpu = open_gpu(options.seconds)
     if isinstance(gpu, str):
         print(f"PyTorch's attention is not measured: {gpu}")
