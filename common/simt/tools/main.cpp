@@ -23,9 +23,10 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: simt_rewrite [--rdc] [--host HOST_FILE] FILE\n"
+    "usage: simt_rewrite [--rdc] [--count] [--host HOST_FILE] FILE\n"
     "Rewrites preprocessed CUDA C++ to plain C++ on standard output.\n"
     "  --rdc   relocatable device code: __device__ variables are shared between files\n"
+    "  --count __constant__ variables can be told from others\n"
     "  --host  the same source preprocessed without __CUDA_ARCH__\n";
 
 /// The text of a file; ends the program if it cannot be read.
@@ -39,19 +40,20 @@ std::string read_file(const char* path) {
 }
 
 /// All passes over one translation unit; false after an error.
-bool rewrite(rewriter::Source& source, bool relocatable) {
+bool rewrite(rewriter::Source& source, bool relocatable, bool count) {
     using namespace rewriter;
     const Structure structure(source);
     if (rename_new_std_names(source, structure)) {
         Source renamed(source.result());
         source = std::move(renamed);
-        return rewrite(source, relocatable);
+        return rewrite(source, relocatable, count);
     }
     const KernelTable kernels(source, structure);
     check_kernels(source, structure);
     check_calls(source, structure);
     check_textures(source);
     rewrite_lockstep(source, structure);
+    if (count) mark_constant_variables(source, structure);
     rewrite_device_variables(source, structure, relocatable);
     rewrite_shared_variables(source, structure);
     rewrite_launches(source, kernels);
@@ -64,12 +66,14 @@ bool rewrite(rewriter::Source& source, bool relocatable) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    bool relocatable = false;
+    bool relocatable = false, count = false;
     const char* path = nullptr;
     const char* host_path = nullptr;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--rdc") == 0) {
             relocatable = true;
+        } else if (std::strcmp(argv[i], "--count") == 0) {
+            count = true;
         } else if (std::strcmp(argv[i], "--host") == 0 && i + 1 < argc) {
             host_path = argv[++i];
         } else if (argv[i][0] == '-' || path) {
@@ -86,7 +90,7 @@ int main(int argc, char** argv) {
     std::string text = read_file(path);
     if (host_path) text = rewriter::merge_sides(std::move(text), read_file(host_path));
     rewriter::Source source(std::move(text));
-    if (!rewrite(source, relocatable)) return 1;
+    if (!rewrite(source, relocatable, count)) return 1;
     const std::string result = source.result();
     const bool written =
         std::fwrite(result.data(), 1, result.size(), stdout) == result.size();

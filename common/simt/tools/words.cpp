@@ -84,6 +84,26 @@ void rewrite_device_variables(Source& source,
     }
 }
 
+void mark_constant_variables(Source& source, const Structure& structure) {
+    const std::vector<bool> in_head = function_heads(source, structure);
+    std::set<size_t> done;
+    for (size_t i = 0; i < source.size(); ++i) {
+        if (!source.is(i, "__constant__") || in_head[i]) continue;
+        if (source.in_system_header(i) || structure.in_function(i)) continue;
+        const ScopeKind kind = structure.scope_of(i).kind;
+        if (kind == ScopeKind::type || kind == ScopeKind::initializer) continue;
+        const Declaration d = read_declaration(source, i);
+        if (d.semicolon == kNone || d.is_extern || !done.insert(d.first).second)
+            continue;
+        const auto says = [&](std::string_view word) {
+            return has_word(source, d, word);
+        };
+        if (says("template") || says("inline") || says("const") || says("constexpr"))
+            continue;
+        source.insert_before(d.first, "__attribute__((section(\"simt_constant\"))) ");
+    }
+}
+
 void check_textures(Source& source) {
     for (size_t i = 1; i + 1 < source.size(); ++i) {
         if (!source.is(i, "texture") || !source.is(i + 1, "<")) continue;

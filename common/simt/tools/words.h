@@ -13,6 +13,11 @@ void rewrite_device_variables(Source& source,
                               const Structure& structure,
                               bool relocatable);
 
+/// Puts `__constant__` variables into a section of their own, where the checker of
+/// simt-c++ --check=count recognises them. Constants that the compiler may put into
+/// read-only memory stay there.
+void mark_constant_variables(Source& source, const Structure& structure);
+
 /// Refuses texture references, `texture<float, 2> t;`, which CUDA no longer has.
 void check_textures(Source& source);
 

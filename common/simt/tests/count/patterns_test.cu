@@ -165,7 +165,9 @@ void vector_stores() {
 }
 
 __constant__ float coefficients[64];
+__constant__ const float known[4] = {1, 2, 3, 4};
 __device__ unsigned int visitors;
+__device__ float table[64];
 
 __global__ void atomics(unsigned int* bins, unsigned int* out) {
     __shared__ unsigned int s[64];
@@ -178,11 +180,15 @@ __global__ void atomics(unsigned int* bins, unsigned int* out) {
     atomicAdd(&s[i], 1u);         // 1 step
     atomicAdd(&s[2 * i], 1u);     // 2 lanes in a bank: 2 steps
     atomicMax(&s[i / 16], i);     // 16 lanes at an address: 16 steps
-    out[i] = __float_as_uint(coefficients[i]);  // constant memory: no sectors
+    // Constant memory has no sectors, a table has: 4.
+    out[i] = __float_as_uint(coefficients[i] + known[i % 4] + table[i]);
 }
 
 void atomic_operations() {
     const Buffer<unsigned int> bins(256), out(32);
+    const float values[64] = {};
+    cudaMemcpyToSymbol(coefficients, values, sizeof values);
+    cudaMemcpyToSymbol(table, values, sizeof values);
     const Section section("atomics");
     atomics<<<1, 32>>>(bins.get(), out.get());
     const Counters c = section.counters("atomics");
@@ -191,7 +197,8 @@ void atomic_operations() {
     EXPECT(c.worst_contention, 32);
     EXPECT(c.shared_atomic.requests, 3);
     EXPECT(c.shared_atomic.wavefronts, 1 + 2 + 16);
-    EXPECT(c.global_load.requests, 0);
+    EXPECT(c.global_load.requests, 1);
+    EXPECT(c.global_load.ideal_sectors, 4);
     EXPECT(c.global_store.sectors, 4);
 }
 

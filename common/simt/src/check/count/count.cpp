@@ -11,6 +11,12 @@
 #include "../sites.h"
 #include "kernels.h"
 
+// Of the program, from the linker and the C library.
+extern "C" {
+[[gnu::weak]] extern const char __start_simt_constant[], __stop_simt_constant[];
+extern const char __data_start[];
+}
+
 namespace simt::check {
 namespace {
 
@@ -79,11 +85,13 @@ What what_is(const Access& access) {
     return access.write ? What::store : What::load;
 }
 
-/// A variable in static storage that is written is a __device__ variable. One that is
-/// only read cannot be told from a __constant__ one, and is taken for that.
+/// Which of the program's own variables are in constant memory: those that the rewriter
+/// has put into a section, and what the compiler has put into read-only memory.
 Space space_of(const Access& access) {
-    const bool written = access.write && access.space == Space::constant;
-    return written ? Space::global : access.space;
+    if (access.space != Space::constant) return access.space;
+    const char* const p = access.address;
+    const bool marked = p >= __start_simt_constant && p < __stop_simt_constant;
+    return marked || p < __data_start ? Space::constant : Space::global;
 }
 
 /// The lanes of a warp that may still do something before they wait.

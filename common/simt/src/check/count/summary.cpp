@@ -1,8 +1,10 @@
 #include "summary.h"
 
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "../addr2line.h"
 #include "../sites.h"
@@ -26,6 +28,22 @@ std::vector<LineSummary> lines_of(const Kernel& kernel) {
     return lines;
 }
 
+/// The line of a basic block; line 0 if it begins in a library function, whose branches
+/// a GPU may not have: it converts a number to half, say, by one instruction.
+const Place& place_of_block(uintptr_t pc) {
+    static auto& places = *new std::unordered_map<uintptr_t, Place>;
+    const auto [it, fresh] = places.try_emplace(pc);
+    if (!fresh) return it->second;
+    const std::vector<std::string> lines = lines_at(pc - 1);
+    if (lines.empty()) return it->second;
+    const std::string& innermost = lines.front();
+    const size_t colon = innermost.rfind(':');
+    if (colon != std::string::npos && is_users(innermost.substr(0, colon)))
+        it->second = {innermost.substr(0, colon),
+                      std::atoi(innermost.c_str() + colon + 1)};
+    return it->second;
+}
+
 std::vector<BranchSummary> branches_of(const Kernel& kernel) {
     struct Sum {
         std::set<uintptr_t> blocks;
@@ -35,7 +53,7 @@ std::vector<BranchSummary> branches_of(const Kernel& kernel) {
     for (const Kernel::Row& row : kernel.rows()) {
         const Point& p = point(row.point);
         if (p.what != What::block) continue;
-        const Place place = user_place_of(p.pc, nullptr);
+        const Place& place = place_of_block(p.pc);
         if (place.line == 0) continue;
         Sum& sum = sums[{place.file, place.line}];
         sum.blocks.insert(p.pc);
