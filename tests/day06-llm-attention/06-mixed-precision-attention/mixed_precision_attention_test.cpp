@@ -285,8 +285,8 @@ TEST_CASE("keys of more than 2^31 elements", "[large]") {
 #ifdef SIMT_CPU
     WB_SKIP("4.6 GB of memory are too much for the simulator");
 #else
-    // 2^21 + 3 heads of one query and 16 keys. The same array is k and v: zeros, but for
-    // the last head, whose key j is j everywhere. All weights are equal.
+    // 2^21 + 3 heads of one query and 16 keys. The same array is k and v: zeros, but
+    // for the last head, whose key j is j everywhere. All weights are equal.
     constexpr int64_t kHeads = (int64_t{1} << 21) + 3;
     const auto shape = plain_attention(1, kHeads, 1, 16, 64);
     size_t free_bytes = 0;
