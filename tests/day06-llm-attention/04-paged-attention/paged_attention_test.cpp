@@ -1,10 +1,9 @@
 // Grades day06-llm-attention/04-paged-attention.
 #include "paged_grading.h"
+#include "paged_server.h"
 
 #include <wb/arguments.h>
 #include <wb/ladder.h>
-#include <wb/page_allocator.h>
-#include <wb/scratch.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/paged.h>
@@ -349,62 +348,22 @@ TEST_CASE("a conversation: a prompt, two answers to it, token by token") {
                         (*numbers)[1].begin() + head);
         }
     }
-    wb::PageAllocator pages(inputs.num_pages, 16, 2, inputs.pages_per_sequence);
     const wb::PagedWorkspace workspace(kCounters);
     Grader grade("append_kv and paged_attention", "a prompt and two answers");
-    const std::vector<uint16_t> stale(inputs.k_pool.size(), 0xFFFF);
-    const auto pool = static_cast<int64_t>(stale.size());
-    wb::PagedCache cache = sizes_of(inputs);
-    cache.k = reinterpret_cast<__nv_bfloat16*>(
-        grade.in_out<uint16_t>("cache.k", {pool}, stale));
-    cache.v = reinterpret_cast<__nv_bfloat16*>(
-        grade.in_out<uint16_t>("cache.v", {pool}, stale));
-    int32_t* table = grade.in_out<int32_t>(
-        "table", {static_cast<int64_t>(inputs.table.size())}, inputs.table);
-    int32_t* lengths = grade.in_out<int32_t>("lengths", {2}, inputs.lengths);
-    cache.block_table = table;
-    cache.lengths = lengths;
+    const ServerMemory memory(grade, inputs);
     const auto* q = grade.input("q", inputs.q);
     auto* o = grade.output<__nv_bfloat16>("o", {2, 4, 64});
-
-    const auto upload = [](auto* to, const auto& from, cudaStream_t s) {
-        CUDA_CHECK(cudaMemcpyAsync(
-            to, from.data(), from.size() * sizeof(from[0]), cudaMemcpyHostToDevice, s));
-    };
-    const auto append = [&](const std::vector<NewTokens>& pieces, cudaStream_t s) {
-        const Append tokens = tokens_of(inputs, pieces);
-        for (const NewTokens& piece : pieces)
-            wb::copy_pages(cache, pages.grow(piece.sequence, piece.count), s);
-        upload(table, pages.block_table(), s);
-        const wb::Scratch<__nv_bfloat16> k(static_cast<int64_t>(tokens.k.size()), s);
-        const wb::Scratch<__nv_bfloat16> v(static_cast<int64_t>(tokens.v.size()), s);
-        const wb::Scratch<int32_t> sequences(tokens.tokens(), s);
-        const wb::Scratch<int32_t> positions(tokens.tokens(), s);
-        upload(k.data(), tokens.k, s);
-        upload(v.data(), tokens.v, s);
-        upload(sequences.data(), tokens.sequences, s);
-        upload(positions.data(), tokens.positions, s);
-        append_kv(cache,
-                  k.data(),
-                  v.data(),
-                  sequences.data(),
-                  positions.data(),
-                  tokens.tokens(),
-                  workspace,
-                  s);
-        CUDA_CHECK(cudaStreamSynchronize(s));  // the host's vectors end here
-    };
     grade.run([&](cudaStream_t s) {
-        const int64_t parent = pages.add();
-        append({{parent, 0, kPrompt}}, s);
-        const int64_t child = pages.fork(parent);
+        Server server(memory, inputs, workspace, s);
+        const int64_t parent = server.pages.add();
+        server.append({{parent, 0, kPrompt}});
+        const int64_t child = server.pages.fork(parent);
         for (int64_t i = 0; i < kAnswers; ++i)
-            append({{child, kPrompt + i, 1}, {parent, kPrompt + i, 1}}, s);
-        upload(lengths, pages.lengths(), s);
-        paged_attention(cache, q, o, nullptr, 4, inputs.scale(), workspace, s);
+            server.append({{child, kPrompt + i, 1}, {parent, kPrompt + i, 1}});
+        REQUIRE(server.pages.owners(server.pages.block_table()[0]) == 2);
+        server.attend(q, o);
     });
     workspace.check(nullptr);
-    REQUIRE(pages.owners(pages.block_table()[0]) == 2);
     const AttentionExpected expected = expect_paged(inputs);
     grade.expect("o", expected.o, [&](int64_t i) {
         return expected.o_bound[static_cast<size_t>(i)];
