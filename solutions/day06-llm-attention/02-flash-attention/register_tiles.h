@@ -1,6 +1,6 @@
 // register_tiles.h: the pieces of v3, v4 and v5. Two matrix products follow each other,
-// and both are done as a fast SGEMM does it: operands in shared memory, read four floats at
-// a time, and a tile of results in the registers of each thread.
+// and both are done as a fast SGEMM does it: operands in shared memory, read four
+// floats at a time, and a tile of results in the registers of each thread.
 #pragma once
 
 #include <wb/attention.h>

@@ -128,7 +128,7 @@ TEST_CASE("without the log-sum-exp") {
     }
 }
 
-TEST_CASE("more heads than a grid is deep") {
+TEST_CASE("more heads than a grid is deep", "[large]") {
     // 65535 blocks are the most that a grid holds along y and z.
     const auto shape = plain_attention(2, 33'000, 1, 2, 32);
     const auto inputs = wb::testing::random_attention(shape, 1);

@@ -8,21 +8,22 @@
 using namespace wb::bench;
 
 WB_BENCH(flash_attention, bench) {
-    for (const auto& shape :
-         bench.sizes<wb::AttentionShape>({plain_attention(1, 2, 64, 64, 32)},
-                                         {plain_attention(1, 2, 256, 256, 64),
-                                          plain_attention(4, 16, 1024, 1024, 64)},
-                                         {plain_attention(4, 16, 1024, 1024, 64),
-                                          plain_attention(4, 16, 2048, 2048, 64),
-                                          plain_attention(4, 16, 4096, 4096, 64),
-                                          plain_attention(4, 16, 1024, 1024, 64, true),
-                                          plain_attention(4, 16, 4096, 4096, 64, true),
-                                          plain_attention(4, 32, 2048, 2048, 32),
-                                          plain_attention(4, 8, 4096, 4096, 128),
-                                          plain_attention(4, 4, 4096, 4096, 256),
-                                          plain_attention(1, 8, 8192, 8192, 64),
-                                          plain_attention(1, 8, 16, 8192, 64),
-                                          plain_attention(1, 1, 65'536, 65'536, 64)})) {
+    const std::vector<wb::AttentionShape> full = {
+        plain_attention(4, 16, 1024, 1024, 64),
+        plain_attention(4, 16, 2048, 2048, 64),
+        plain_attention(4, 16, 4096, 4096, 64),
+        plain_attention(4, 16, 1024, 1024, 64, true),
+        plain_attention(4, 16, 4096, 4096, 64, true),
+        plain_attention(4, 32, 2048, 2048, 32),
+        plain_attention(4, 8, 2048, 2048, 128),
+        plain_attention(4, 4, 2048, 2048, 256),
+        plain_attention(1, 8, 16, 8192, 64),  // few rows
+        plain_attention(1, 1, 65'536, 65'536, 64),
+    };
+    for (const auto& shape : bench.sizes<wb::AttentionShape>(
+             {plain_attention(1, 2, 64, 64, 32)},
+             {plain_attention(1, 2, 256, 256, 64), full.front()},
+             full)) {
         time_attention(bench, "flash_attention", flash_attention, shape, 0.0);
     }
 }

@@ -92,9 +92,10 @@ inline AttentionExpected expect_equal_weights(const AttentionShape& shape,
 }
 
 /// Logits from -peak to peak: key j of a head has the logit peak * (2 j / keys - 1), or
-/// the same in the opposite order, and every fourth key one that is a little below the
-/// largest. All of it lies in one element of q and k, so that a score rounds only a few
-/// times however large it is.
+/// the same in the opposite order; in the upper half, every fourth key has one that is
+/// a little below the largest. Rising, each key of the lower half is a new maximum. It
+/// all lies in one element of q and k, so that a score rounds only a few times, however
+/// large it is.
 inline AttentionInputs large_logits(const AttentionShape& shape,
                                     double peak,
                                     bool rising,
@@ -109,7 +110,9 @@ inline AttentionInputs large_logits(const AttentionShape& shape,
         double logit =
             peak *
             (2.0 * static_cast<double>(place) / static_cast<double>(shape.keys) - 1.0);
-        if (key % 4 == 0) logit = peak - 0.25 * static_cast<double>(key % 7);
+        if (key % 4 == 0 && 2 * place > shape.keys) {
+            logit = peak - 0.25 * static_cast<double>(key % 7);
+        }
         inputs.k[i] = i % dim == 3 ? static_cast<float>(logit) : 0.0f;
     }
     return inputs;
