@@ -74,8 +74,8 @@ struct Prediction {
 /// @param flop  operations of the contract; 0 if unknown
 Prediction predict(const Kernel& kernel, const Gpu& gpu, double flop);
 
-/// Where the kernels of a section stand under the roof of a GPU. It takes the operations
-/// that the contract states; without them there is no placement.
+/// Where the kernels of a section stand under the roof of a GPU. It takes the
+/// operations that the contract states; without them there is no placement.
 struct Roofline {
     double flop = 0;       ///< 0: not known, and nothing else holds
     double bytes = 0;      ///< to and from DRAM, by the model
