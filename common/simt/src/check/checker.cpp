@@ -159,7 +159,9 @@ Elsewhere find_elsewhere(const Worker& w, const char* address) {
 void access_on_host(
     char* address, size_t bytes, bool write, uintptr_t pc, void* const* frame) {
     busy = true;
-    if (serves_algorithm(pc, frame)) {
+    if (is_hosts_too(address)) {
+        // Managed or pinned memory.
+    } else if (serves_algorithm(pc, frame)) {
         if (write) safety_host_wrote(address, bytes);
     } else {
         check_host_access(

@@ -67,7 +67,10 @@ void safety_launch_begins(const Launch& launch) {
     if (!static_shadow.mapped())
         static_shadow.map(&__executable_start,
                           static_cast<size_t>(&_end - &__executable_start));
-    order_launch_begins();
+    if (order_launch_begins()) {
+        device_shadow.forget_accesses();
+        static_shadow.forget_accesses();
+    }
     limits_launch_begins(launch);
 }
 
@@ -92,6 +95,7 @@ void safety_block_ends(Worker& worker, Block& block) {
 
 void safety_block_synchronised(Worker& worker, Block& block) {
     flush_doubtful(worker, state_of(block));
+    limits_block_synchronised(worker);
     order_block_synchronised(state_of(block).order);
 }
 

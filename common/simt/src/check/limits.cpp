@@ -15,14 +15,33 @@ constexpr double kTooLong = 10;
 
 double g_begin = 0;
 uint64_t g_blocks = 0;
+uint64_t g_barriers = 0;
 bool g_told = false;
 
 }  // namespace
 
 void limits_launch_begins(const detail::Launch&) {
     g_begin = detail::now();
-    g_blocks = 0;
+    g_blocks = g_barriers = 0;
     g_told = false;
+}
+
+void limits_block_synchronised(const detail::Worker& worker) {
+    // The clock is not free.
+    if (g_told || g_blocks != 0 || ++g_barriers % 256 != 0) return;
+    const double spent = detail::now() - g_begin;
+    if (spent < kTooLong) return;
+    g_told = true;
+    const detail::Launch& launch = *worker.launch;
+    std::fprintf(
+        stderr,
+        "==SIMT== note: kernel %s (launched at %s) is large for --check: after "
+        "%.0f s its first block of\n    %llu has not ended. Mistakes show at "
+        "small sizes, too: let a block do less.\n",
+        launch.body->name,
+        detail::place(launch.config->file, launch.config->line).c_str(),
+        spent,
+        static_cast<unsigned long long>(launch.num_blocks));
 }
 
 void limits_block_ends(const detail::Worker& worker) {

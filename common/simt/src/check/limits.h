@@ -6,6 +6,8 @@
 namespace simt::check {
 
 void limits_launch_begins(const detail::Launch& launch);
+/// A block has passed a barrier.
+void limits_block_synchronised(const detail::Worker& worker);
 /// A block has ended.
 void limits_block_ends(const detail::Worker& worker);
 

@@ -7,6 +7,9 @@
 namespace simt::check {
 namespace {
 
+// A launch that begins with a number below this one can count its own.
+constexpr uint32_t kMostSegments = 3u << 30;
+
 bool knows_thread(const BlockOrder& b, uint32_t me, Record old) {
     const uint32_t other = old.thread(), segment = old.segment();
     if (segment < b.epoch || other == me) return true;
@@ -77,18 +80,32 @@ bool Here::is_after_slow(Record old) const {
     return knows_block(*block, old);
 }
 
-void order_launch_begins() {
+bool order_launch_begins() {
     LaunchOrder& l = launch_order;
+    const bool begins_again = l.next > kMostSegments;
+    if (begins_again) {
+        l.next = 1;
+        ++l.era;
+    }
     l.first = l.floor = l.next;
     l.owner.clear();
     l.objects.clear();
     l.synchronises = false;
+    return begins_again;
 }
 
 void order_block_begins(BlockOrder& b, uint64_t linear, uint32_t size) {
     b.linear = linear;
     b.size = size;
     b.warps.resize(kLanes);
+    if (b.era != launch_order.era) {
+        b.era = launch_order.era;
+        b.shared.forget_accesses();
+        for (BlockOrder::Warp& w : b.warps)
+            w.complete = w.seen_epoch = 0;
+        for (BlockOrder::Thread& t : b.threads)
+            t.segment = t.known_epoch = 0;
+    }
     if (b.threads.size() < size) b.threads.resize(size);
     b.covered = 0;
     b.acquired_all = 0;

@@ -66,6 +66,7 @@ struct BlockOrder {
     bool fenced = false;   // by any thread in this epoch
     uint32_t covered = 0;  // segments before this one lie before a fence
     uint32_t acquired_all = 0;
+    uint32_t era = 0;
     std::vector<Warp> warps;
     std::vector<Thread> threads;
     Releases acquired;    // from other blocks
@@ -81,6 +82,7 @@ struct BlockOrder {
 /// The launch in progress.
 struct LaunchOrder {
     uint32_t next = 1;   // the next segment's number
+    uint32_t era = 0;    // how often the numbers have begun again
     uint32_t first = 1;  // of the launch
     uint32_t floor = 1;  // all before this segment is ordered: launch or grid.sync()
     std::vector<uint64_t> owner;  // block of each of the launch's segments
@@ -122,7 +124,8 @@ struct Here {
     bool is_after_slow(Record old) const;
 };
 
-void order_launch_begins();
+/// Returns true if the segments' numbers begin again: what memory remembers is void.
+bool order_launch_begins();
 void order_block_begins(BlockOrder& block, uint64_t linear, uint32_t size);
 void order_block_synchronised(BlockOrder& block);
 void order_warp_synchronised(BlockOrder& block, unsigned warp, uint32_t lanes);

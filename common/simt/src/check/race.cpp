@@ -9,6 +9,8 @@ using detail::Worker;
 
 namespace {
 
+constexpr size_t kMostDoubtful = 1024;
+
 /// One access on its way through its words.
 struct Probe {
     Here here;
@@ -33,14 +35,16 @@ __attribute__((noinline, cold)) void found(const Probe& probe,
                                            bool old_write) {
     const Access& a = probe.access;
     if (!a.write && old.atomic()) {
-        state_of(*probe.worker.block)
-            .doubtful.push_back({probe.here.thread,
-                                 a.address,
-                                 a.bytes,
-                                 a.site,
-                                 old,
-                                 who_did(probe, old),
-                                 probe.worker.thread->index});
+        BlockState& state = state_of(*probe.worker.block);
+        // Nobody needs so many tries: somebody polls by ordinary reads.
+        if (state.doubtful.size() >= kMostDoubtful) flush_doubtful(probe.worker, state);
+        state.doubtful.push_back({probe.here.thread,
+                                  a.address,
+                                  a.bytes,
+                                  a.site,
+                                  old,
+                                  who_did(probe, old),
+                                  probe.worker.thread->index});
         return;
     }
     report_race(

@@ -227,6 +227,12 @@ void check_expression(bool misaligned,
             what);
 }
 
+bool is_hosts_too(const void* address) {
+    Allocation allocation;
+    return detail::find_allocation(address, &allocation) &&
+           allocation.kind != detail::MemoryKind::device;
+}
+
 void check_host_access(char* address, size_t bytes, bool write, uint32_t site) {
     Allocation allocation;
     const bool found = detail::find_allocation(address, &allocation);
@@ -235,7 +241,6 @@ void check_host_access(char* address, size_t bytes, bool write, uint32_t site) {
     a.bytes = static_cast<uint32_t>(bytes);
     a.write = write;
     a.site = site;
-    if (found && allocation.kind != detail::MemoryKind::device) return;
     const std::string where = detail::describe_address(address);
     const bool freed = where.find("has been freed") != std::string::npos;
     const Kind kind = found   ? Kind::device_pointer_on_host

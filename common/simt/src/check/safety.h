@@ -48,6 +48,8 @@ bool is_heap_of_kernels(const void* address);
 
 /// An access of host code to an address among the allocations.
 void check_host_access(char* address, size_t bytes, bool write, uint32_t site);
+/// True for memory that host and kernels share.
+bool is_hosts_too(const void* address);
 /// True if memory of kernels ever was allocated there.
 bool in_device_memory(const void* address);
 

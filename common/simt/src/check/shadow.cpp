@@ -84,6 +84,10 @@ void Shadow::copy_initialised(const char* to,
         set_initialised(to + i, 1, other.written(from + i, 1) != 0);
 }
 
+void Shadow::forget_accesses() {
+    if (mapped()) madvise(cells_, bytes_ / 4 * sizeof(Cell), MADV_DONTNEED);
+}
+
 void Shadow::forget(const char* p, size_t n) {
     Cell* first = cell(p);
     give_back(reinterpret_cast<char*>(first),

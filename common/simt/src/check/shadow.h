@@ -59,6 +59,9 @@ class Shadow {
                           const char* from,
                           size_t n);
 
+    /// Forgets all accesses, but not what is initialised.
+    void forget_accesses();
+
     /// Forgets all about whole pages of memory, and gives the shadow's pages back.
     void forget(const char* p, size_t n);
 
