@@ -3,7 +3,7 @@
 #include "one_thread_a_row.h"
 
 // #region bug
-template <class T, int D>
+template <class T>
 __global__ void attention_kernel(const T* q,
                                  const T* k,
                                  const T* v,
@@ -13,13 +13,14 @@ __global__ void attention_kernel(const T* q,
                                  int queries,
                                  int keys,
                                  bool causal,
-                                 float scale) {
+                                 float scale,
+                                 int D) {
     const int64_t row = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     const int64_t head = row / queries;
     const int visible =
         wb::visible_keys(queries, keys, causal, static_cast<int>(row % queries));
-    T r_o[D];
+    T r_o[kMostDim];
     for (T& value : r_o)
         value = static_cast<T>(0.0f);
     float maximum = -INFINITY;

@@ -2,7 +2,7 @@
 // Rejected by: one query and one key: the output is the value, to the bit
 #include "one_thread_a_row.h"
 
-template <class T, int D>
+template <class T>
 __global__ void attention_kernel(const T* q,
                                  const T* k,
                                  const T* v,
@@ -12,7 +12,8 @@ __global__ void attention_kernel(const T* q,
                                  int queries,
                                  int keys,
                                  bool causal,
-                                 float scale) {
+                                 float scale,
+                                 int D) {
     const int64_t row = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     const int64_t head = row / queries;

@@ -22,8 +22,11 @@ __device__ T fused(T a, T b, T c) {
         return __hfma(a, b, c);
 }
 
+/// The largest head dimension.
+constexpr int kMostDim = 128;
+
 /// Launch   grid ceil_div(rows, 64), block 64
-template <class T, int D>
+template <class T>
 __global__ void attention_kernel(const T* q,  // [rows, D], rows = B * H * queries
                                  const T* k,  // [B * H, keys, D]
                                  const T* v,  // [B * H, keys, D]
@@ -33,7 +36,8 @@ __global__ void attention_kernel(const T* q,  // [rows, D], rows = B * H * queri
                                  int queries,
                                  int keys,
                                  bool causal,
-                                 float scale);
+                                 float scale,
+                                 int D);
 
 template <class T>
 void checked_attention(const wb::AttentionShape& shape,
@@ -57,19 +61,17 @@ void checked_attention(const wb::AttentionShape& shape,
         .device("o", vectors(o), shape.query_elements() / 8);
     if (lse != nullptr) arguments.device("lse", lse, shape.rows());
     const unsigned blocks = wb::grid_size(shape.rows(), 64);
-    const auto kernel = shape.head_dim == 32   ? attention_kernel<T, 32>
-                        : shape.head_dim == 64 ? attention_kernel<T, 64>
-                                               : attention_kernel<T, 128>;
-    kernel<<<blocks, 64, 0, stream>>>(q,
-                                      k,
-                                      v,
-                                      o,
-                                      lse,
-                                      shape.rows(),
-                                      static_cast<int>(shape.queries),
-                                      static_cast<int>(shape.keys),
-                                      shape.causal,
-                                      shape.scale);
+    attention_kernel<<<blocks, 64, 0, stream>>>(q,
+                                                k,
+                                                v,
+                                                o,
+                                                lse,
+                                                shape.rows(),
+                                                static_cast<int>(shape.queries),
+                                                static_cast<int>(shape.keys),
+                                                shape.causal,
+                                                shape.scale,
+                                                static_cast<int>(shape.head_dim));
     CUDA_CHECK_LAUNCH();
 }
 

@@ -2,7 +2,7 @@
 // Rejected by: scores past 65504 before they are scaled
 #include "one_thread_a_row.h"
 
-template <class T, int D>
+template <class T>
 __global__ void attention_kernel(const T* q,
                                  const T* k,
                                  const T* v,
@@ -12,13 +12,14 @@ __global__ void attention_kernel(const T* q,
                                  int queries,
                                  int keys,
                                  bool causal,
-                                 float scale) {
+                                 float scale,
+                                 int D) {
     const int64_t row = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     const int64_t head = row / queries;
     const int visible =
         wb::visible_keys(queries, keys, causal, static_cast<int>(row % queries));
-    float r_o[D] = {};
+    float r_o[kMostDim] = {};
     float maximum = -INFINITY;
     float sum = 0.0f;
     for (int j = 0; j < visible; ++j) {
