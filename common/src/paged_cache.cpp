@@ -1,3 +1,4 @@
+#include <wb/attention.h>
 #include <wb/check.h>
 #include <wb/paged_cache.h>
 
@@ -54,10 +55,10 @@ void check_paged_cache(const Arguments& arguments, const PagedCache& cache) {
                                               {cache.batch, cache.pages_per_sequence});
     const int64_t tokens = arguments.product("pages_per_sequence * page_size",
                                              {cache.pages_per_sequence, size});
-    arguments.require(tokens <= INT32_MAX,
+    arguments.require(tokens <= kMaxSequence,
                       "pages_per_sequence * page_size",
                       tokens,
-                      "must be < 2^31 (lengths are int32_t)");
+                      "must be <= 2^30");
     const int64_t elements =
         arguments.product("num_pages * kv_heads * page_size * head_dim",
                           {cache.num_pages, cache.kv_heads, size, cache.head_dim});

@@ -62,8 +62,8 @@ struct PagedCache {
 
 /// Refuses a cache that no kernel takes: sizes that are not positive (batch and
 /// pages_per_sequence may be 0), a page size or a head dimension that is not in the
-/// list above, tables of 2^31 entries or tokens, null and host pointers. What is in the
-/// tables only the device knows: see PagedStatus.
+/// list above, 2^31 pages, rows of more than 2^30 tokens, null and host pointers. What
+/// is in the tables only the device knows: see PagedStatus.
 /// Throws wb::InvalidArgument, which names the field.
 void check_paged_cache(const Arguments& arguments, const PagedCache& cache);
 

@@ -72,7 +72,7 @@ static void paged_attention_v5(const wb::PagedCache& cache,
     const int log2 = bundle_log2(cache, slices, gpu.multiprocessors);
     const int64_t pairs = cache.batch * (cache.kv_heads * slices >> log2);
     const int64_t units = pairs * wb::ceil_div(cache.capacity(), int64_t{kTile});
-    if (!gpu.has_mma || units > INT32_MAX) {
+    if (!gpu.has_mma || units > INT32_MAX / 2) {
         return paged_attention_v4(
             cache, q, o, lse, query_heads, scale, workspace, stream);
     }

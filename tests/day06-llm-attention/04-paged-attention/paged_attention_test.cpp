@@ -408,6 +408,8 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("cache.batch is -1", [](auto& c) { c.batch = -1; });
     refused("cache.kv_heads is 0", [](auto& c) { c.kv_heads = 0; });
     refused("cache.num_pages is 0", [](auto& c) { c.num_pages = 0; });
+    refused("pages_per_sequence * page_size is 1073741840",
+            [](auto& c) { c.pages_per_sequence = (1 << 26) + 1; });
     refused("cache.k is a null pointer", [](auto& c) { c.k = nullptr; });
     refused("cache.v is a null pointer", [](auto& c) { c.v = nullptr; });
     refused("cache.block_table is a null", [](auto& c) { c.block_table = nullptr; });
