@@ -2,7 +2,7 @@
 
 #include "../memory.h"
 #include "addr2line.h"
-#include "limits.h"
+#include "large_launch.h"
 #include "report.h"
 #include "safety.h"
 #include "simt/check.h"
@@ -71,7 +71,7 @@ void safety_launch_begins(const Launch& launch) {
         device_shadow.forget_accesses();
         static_shadow.forget_accesses();
     }
-    limits_launch_begins(launch);
+    note_launch_begins(launch);
 }
 
 void safety_launch_ends(const Launch&) {
@@ -90,12 +90,12 @@ void safety_block_begins(Block& block) {
 
 void safety_block_ends(Worker& worker, Block& block) {
     flush_doubtful(worker, state_of(block));
-    limits_block_ends(worker);
+    note_block_ends(worker);
 }
 
 void safety_block_synchronised(Worker& worker, Block& block) {
     flush_doubtful(worker, state_of(block));
-    limits_block_synchronised(worker);
+    note_block_synchronised(worker);
     order_block_synchronised(state_of(block).order);
 }
 

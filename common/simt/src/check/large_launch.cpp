@@ -1,4 +1,4 @@
-#include "limits.h"
+#include "large_launch.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -20,13 +20,13 @@ bool g_told = false;
 
 }  // namespace
 
-void limits_launch_begins(const detail::Launch&) {
+void note_launch_begins(const detail::Launch&) {
     g_begin = detail::now();
     g_blocks = g_barriers = 0;
     g_told = false;
 }
 
-void limits_block_synchronised(const detail::Worker& worker) {
+void note_block_synchronised(const detail::Worker& worker) {
     // The clock is not free.
     if (g_told || g_blocks != 0 || ++g_barriers % 256 != 0) return;
     const double spent = detail::now() - g_begin;
@@ -44,7 +44,7 @@ void limits_block_synchronised(const detail::Worker& worker) {
         static_cast<unsigned long long>(launch.num_blocks));
 }
 
-void limits_block_ends(const detail::Worker& worker) {
+void note_block_ends(const detail::Worker& worker) {
     ++g_blocks;
     if (g_told) return;
     const double spent = detail::now() - g_begin;
