@@ -20,6 +20,9 @@
 
 #include <cmath>
 #include <cstdint>
+// #solution
+#include <string>
+// #end
 
 // #solution
 #include "half_tiles.h"
@@ -289,38 +292,35 @@ static void attention_v4(const wb::AttentionShape& shape,
 }
 // #endregion v4-launch
 
-/// A rung of both functions of the contract.
+/// Lists a rung of both functions of the contract; WB_RUNG knows functions of one type.
 template <class T>
 using Launcher = void(
     const wb::AttentionShape&, const T*, const T*, const T*, T*, float*, cudaStream_t);
-static bool list_rung(const char* name,
-                      const char* idea,
+static bool list_rung(const std::string& version,
+                      const std::string& idea,
                       Launcher<__half>* fp16,
                       Launcher<__nv_bfloat16>* bf16) {
     using Erased = void (*)();
-    return wb::register_rung({"mixed_precision_attention_fp16",
-                              name,
-                              idea,
-                              reinterpret_cast<Erased>(fp16)}) &&
-           wb::register_rung({"mixed_precision_attention_bf16",
-                              name,
-                              idea,
-                              reinterpret_cast<Erased>(bf16)});
+    const auto list = [&](const std::string& exercise, Erased launcher) {
+        return wb::register_rung({exercise, exercise + "_" + version, idea, launcher});
+    };
+    return list("mixed_precision_attention_fp16", reinterpret_cast<Erased>(fp16)) &&
+           list("mixed_precision_attention_bf16", reinterpret_cast<Erased>(bf16));
 }
 [[maybe_unused]] static const bool rungs_listed =
-    list_rung("mixed_precision_attention_v1",
+    list_rung("v1",
               "one number at a time",
               attention_v1<__half>,
               attention_v1<__nv_bfloat16>) &&
-    list_rung("mixed_precision_attention_v2",
+    list_rung("v2",
               "pairs: half2 and bfloat162",
               attention_v2<__half>,
               attention_v2<__nv_bfloat16>) &&
-    list_rung("mixed_precision_attention_v3",
+    list_rung("v3",
               "16 bytes a load, register tiles",
               attention_v3<__half>,
               attention_v3<__nv_bfloat16>) &&
-    list_rung("mixed_precision_attention_v4",
+    list_rung("v4",
               "cp.async: 16-bit tiles under the products",
               attention_v4<__half>,
               attention_v4<__nv_bfloat16>);
