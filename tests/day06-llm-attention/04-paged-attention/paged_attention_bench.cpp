@@ -154,7 +154,8 @@ std::string describe(const Size& size) {
     return "B" + std::to_string(size.batch) + " N" + std::to_string(size.length) +
            " Hq" + std::to_string(size.query_heads) + " Hkv" +
            std::to_string(size.kv_heads) + " D" + std::to_string(size.head_dim) +
-           " page " + std::to_string(size.page_size);
+           " page " + std::to_string(size.page_size) +
+           (size.cache == Cache::hot ? " hot" : "");
 }
 
 void time_attention(Bench& bench, const Size& size) {
