@@ -302,7 +302,8 @@ static bool list_rung(const std::string& version,
                       Launcher<__nv_bfloat16>* bf16) {
     using Erased = void (*)();
     const auto list = [&](const std::string& exercise, Erased launcher) {
-        return wb::register_rung({exercise, exercise + "_" + version, idea, launcher});
+        const std::string name = "mixed_precision_attention_" + version;
+        return wb::register_rung({exercise, name, idea, launcher});
     };
     return list("mixed_precision_attention_fp16", reinterpret_cast<Erased>(fp16)) &&
            list("mixed_precision_attention_bf16", reinterpret_cast<Erased>(bf16));

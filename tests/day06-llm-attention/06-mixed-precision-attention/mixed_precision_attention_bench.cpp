@@ -4,6 +4,9 @@
 
 #include <wb/bench/attention.h>
 #include <wb/bench/bench.h>
+#ifdef SIMT_CPU
+#include <simt/check.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -45,6 +48,16 @@ Spec spec_of(const wb::AttentionShape& shape, double bytes) {
             reads ? bytes : attention_flop(shape),
             Cache::cold,
             static_cast<double>(shape.batch * shape.queries)};
+}
+
+/// The name of a rung. ./learn xray counts what launches under one name do; there the
+/// two types need two names.
+std::string section_name(const std::string& rung,
+                         [[maybe_unused]] const std::string& exercise) {
+#ifdef SIMT_CPU
+    if (simt::check::active()) return rung + exercise.substr(exercise.rfind('_'));
+#endif
+    return rung;
 }
 
 /// Times every rung, or the learner's function, for one type.
@@ -89,9 +102,13 @@ void time_type(Bench& bench,
          wb::implementations<Function>(exercise, mixed_precision_attention)) {
         const bool warp_a_row = name.ends_with("_v1") || name.ends_with("_v2");
         if (warp_a_row && scores > kMostScoresOfAWarp) continue;
-        problem.time(name, idea, [&, attention = attention](cudaStream_t stream) {
-            attention(shape, q.data(), k.data(), v.data(), o.data(), nullptr, stream);
-        });
+        problem.time(
+            section_name(name, exercise),
+            idea,
+            [&, attention = attention](cudaStream_t stream) {
+                attention(
+                    shape, q.data(), k.data(), v.data(), o.data(), nullptr, stream);
+            });
     }
     std::printf("  q, k, v and o take %.3f GB, as floats %.3f GB; no rung needs more\n",
                 bytes * 1e-9,
