@@ -13,7 +13,8 @@ struct Advice {
 /// Mistakes that are told apart by more than their kind.
 enum class Detail : uint8_t {
     none,
-    same_warp,
+    same_warp,      // and the block has no other
+    warp_of_block,  // the same warp, but others may do the same
     same_block,
     blocks,
     update,   // x += 1 by several threads

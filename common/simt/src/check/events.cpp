@@ -212,6 +212,7 @@ bool safety_faulted(const Launch& launch, const PendingFault& fault) {
         return true;
     Scene scene{&launch, {}};
     if (fault.block) scene.who.block = fault.block->index;
+    scene.has_thread = fault.thread != nullptr;
     if (fault.thread) scene.who.thread = fault.thread->index;
     const size_t line_end = fault.text.find('\n');
     Kind kind = kind_of(fault);

@@ -219,8 +219,10 @@ void report_race(const Scene& scene,
         const Detail detail = same_line && !now.write ? Detail::update
                               : same_line             ? Detail::writers
                               : !same_block           ? Detail::blocks
-                              : same_warp             ? Detail::same_warp
-                                                      : Detail::same_block;
+                              : same_warp && worker.block->size > kLanes
+                                  ? Detail::warp_of_block
+                              : same_warp ? Detail::same_warp
+                                          : Detail::same_block;
         return finish(std::move(f), scene, detail, body);
     });
 }
@@ -306,7 +308,8 @@ void report_at(const Scene& scene,
         f.space = space;
         f.place = place;
         std::string body = text + "\n";
-        if (scene.launch && place.line != 0) body += act(scene.who, "is at", place);
+        if (scene.launch && scene.has_thread && place.line != 0)
+            body += act(scene.who, "is at", place);
         return finish(std::move(f),
                       scene,
                       kind == Kind::out_of_bounds ? Detail::index : Detail::none,

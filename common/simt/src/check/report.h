@@ -13,6 +13,7 @@ namespace simt::check {
 struct Scene {
     const detail::Launch* launch;  // null in host code
     Who who;
+    bool has_thread = true;  // false where only the launch is known
 };
 
 /// The running thread.
