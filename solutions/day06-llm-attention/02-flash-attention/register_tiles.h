@@ -40,7 +40,9 @@ struct Tile {
     /// Floats from row to row in shared memory. With D itself, the same column of eight
     /// rows would lie in the same four banks; with 4 more, in all 32.
     static constexpr int kStride = D + 4;
-    static constexpr int kStrideP = BN + 4;
+    /// The same for weights. In pairs, eight lanes store four vectors of each of two
+    /// rows: these have to be 16 banks apart.
+    static constexpr int kStrideP = BN + (kPairs ? 16 : 4);
     static constexpr int kFloatsQ = BM * kStride;
     static constexpr int kFloatsK = BN * kStride;
     static constexpr int kFloatsV = BN * D;
