@@ -1,4 +1,4 @@
-// block_launch.h: the launches of v2 and v3 of block_sparse_attention. Included by
+// block_launch.h: the launches of v2 to v4 of block_sparse_attention. Included by
 // sparse_attention.cu.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 /// Launches the tile kernel. Returns false where the GPU has not enough shared memory
 /// for a block.
-template <class T, bool kOrder>
+template <class T, bool kOrder, bool kAtOnce>
 static bool launch_blocks(const wb::AttentionShape& shape,
                           const wb::BlockPattern& pattern,
                           const float* q,
@@ -24,7 +24,7 @@ static bool launch_blocks(const wb::AttentionShape& shape,
                           cudaStream_t stream) {
     constexpr double kLog2e = 1.44269504088896340736;
     constexpr int kParts = wb::BlockPattern::kRows / T::BM;
-    const auto kernel = block_sparse_tiles_kernel<T, kOrder>;
+    const auto kernel = block_sparse_tiles_kernel<T, kOrder, kAtOnce>;
     if (!allow_shared(kernel, T::kBytes)) return false;
     const unsigned row_tiles =
         kParts * wb::grid_size(shape.queries, wb::BlockPattern::kRows);
@@ -49,7 +49,7 @@ static bool launch_blocks(const wb::AttentionShape& shape,
 
 // #region v3-launch
 /// The largest tiles that fit. sm_75 has no room even for the small ones of D = 128.
-template <bool kOrder>
+template <bool kOrder, bool kAtOnce>
 static void launch_largest(const wb::AttentionShape& shape,
                            const wb::BlockPattern& pattern,
                            const float* q,
@@ -62,9 +62,9 @@ static void launch_largest(const wb::AttentionShape& shape,
     with_head_dim(shape.head_dim, [&](auto head_dim) {
         using Large = typename Tiles<head_dim()>::Pairs;
         using Small = typename Tiles<head_dim()>::Small;
-        if (!launch_blocks<Large, kOrder>(
+        if (!launch_blocks<Large, kOrder, kAtOnce>(
                 shape, pattern, q, k, v, o, lse, status, stream) &&
-            !launch_blocks<Small, kOrder>(
+            !launch_blocks<Small, kOrder, kAtOnce>(
                 shape, pattern, q, k, v, o, lse, status, stream)) {
             block_sparse_attention_v1(shape, pattern, q, k, v, o, lse, status, stream);
         }
@@ -80,7 +80,7 @@ static void block_sparse_attention_v2(const wb::AttentionShape& shape,
                                       float* lse,
                                       wb::PatternStatus* status,
                                       cudaStream_t stream) {
-    launch_largest<false>(shape, pattern, q, k, v, o, lse, status, stream);
+    launch_largest<false, false>(shape, pattern, q, k, v, o, lse, status, stream);
 }
 WB_RUNG(block_sparse_attention, block_sparse_attention_v2, "register tiles on a list");
 
@@ -93,7 +93,22 @@ static void block_sparse_attention_v3(const wb::AttentionShape& shape,
                                       float* lse,
                                       wb::PatternStatus* status,
                                       cudaStream_t stream) {
-    launch_largest<true>(shape, pattern, q, k, v, o, lse, status, stream);
+    launch_largest<true, false>(shape, pattern, q, k, v, o, lse, status, stream);
 }
 // #endregion v3-launch
 WB_RUNG(block_sparse_attention, block_sparse_attention_v3, "the longest rows first");
+
+// #region v4-launch
+static void block_sparse_attention_v4(const wb::AttentionShape& shape,
+                                      const wb::BlockPattern& pattern,
+                                      const float* q,
+                                      const float* k,
+                                      const float* v,
+                                      float* o,
+                                      float* lse,
+                                      wb::PatternStatus* status,
+                                      cudaStream_t stream) {
+    launch_largest<true, true>(shape, pattern, q, k, v, o, lse, status, stream);
+}
+// #endregion v4-launch
+WB_RUNG(block_sparse_attention, block_sparse_attention_v4, "all queries at once");

@@ -1,4 +1,4 @@
-// block_tiles.h: v2 and v3 of block_sparse_attention, the dense kernel of chapter 02 on
+// block_tiles.h: v2 to v4 of block_sparse_attention, the dense kernel of chapter 02 on
 // a list of tiles. Only two things are new: where the next tile of keys comes from, and
 // which pairs of a tile count.
 #pragma once
@@ -82,16 +82,45 @@ __device__ __forceinline__ void mask_by_bits(const Workspace<T>& w,
 }
 // #endregion mask
 
+// #region load-at-once
+/// v4: what load_queries of chapter 02 does, but each thread asks for all of its
+/// elements before it waits for the first: one trip to memory instead of several.
+template <class T>
+__device__ __forceinline__ void load_queries_at_once(float* s_q,      // [BM, kStride]
+                                                     const float* q,  // [rows, D]
+                                                     int rows,        // that are left
+                                                     float scale) {
+    constexpr int kLoads = T::BM * T::D / 4 / T::kThreads;
+    constexpr int kRows = T::kThreads * 4 / T::D;  // that the block loads at once
+    const int row = threadIdx.x / (T::D / 4);
+    const int col = threadIdx.x % (T::D / 4) * 4;
+    float4 r_q[kLoads];
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+        const int r = row + i * kRows;
+        r_q[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (r < rows) r_q[i] = *reinterpret_cast<const float4*>(q + r * T::D + col);
+    }
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+        *reinterpret_cast<float4*>(s_q + (row + i * kRows) * T::kStride + col) =
+            make_float4(
+                r_q[i].x * scale, r_q[i].y * scale, r_q[i].z * scale, r_q[i].w * scale);
+    }
+}
+// #endregion load-at-once
+
 // #region v2-kernel
-/// block_sparse_attention_v2 and v3: flash_attention_v4 over a list of tiles.
+/// block_sparse_attention_v2 to v4: flash_attention_v4 over a list of tiles.
 ///
 /// @tparam T       a Tile
-/// @tparam kOrder  v3: rows of blocks in the pattern's order, all heads of one before
-///                 the next; v2: all rows of a head before the next head
+/// @tparam kOrder  v3, v4: rows of blocks in the pattern's order, all heads of one
+///                 before the next; v2: all rows of a head before the next head
+/// @tparam kAtOnce v4: the queries are loaded at once
 /// @param  scale2  scale * log2(e): the softmax is computed in powers of two
 ///
 /// Launch   grid heads * row_tiles, block T::kThreads, dynamic shared memory T::kBytes
-template <class T, bool kOrder>
+template <class T, bool kOrder, bool kAtOnce>
 __global__ void __launch_bounds__(T::kThreads)
     block_sparse_tiles_kernel(wb::BlockPattern pattern,
                               const float* q,  // [heads, queries, D]
@@ -134,7 +163,11 @@ __global__ void __launch_bounds__(T::kThreads)
     if (walk.steps > 0) {
         start_copy<T, T::kStride>(w.s_k, k + int64_t{next} * T::D, keys - next);
     }
-    load_queries<T>(w.s_q, q + g_row * T::D, queries - first_row, scale2);
+    if constexpr (kAtOnce) {
+        load_queries_at_once<T>(w.s_q, q + g_row * T::D, queries - first_row, scale2);
+    } else {
+        load_queries<T>(w.s_q, q + g_row * T::D, queries - first_row, scale2);
+    }
     float r_o[T::TM][T::TD] = {};
     float r_sum[T::TM] = {};
     float r_max[T::TM];

@@ -9,6 +9,7 @@
 //   v1  one thread a row         all rows of a block read the same key
 //   v2  register tiles           the dense kernel of chapter 02, on a list of tiles
 //   v3  longest first            rows with much work start first
+//   v4  all queries at once      one trip to memory before the first step, not several
 // #end
 #include "sparse_attention.h"
 
@@ -252,7 +253,7 @@ static void block_sparse_attention_v1(const wb::AttentionShape& shape,
 // #solution
 WB_RUNG(block_sparse_attention, block_sparse_attention_v1, "one thread a row");
 
-// v2 and v3
+// v2 to v4
 #include "block_launch.h"
 // #end
 
@@ -336,7 +337,7 @@ void block_sparse_attention(const wb::AttentionShape& shape,
         .device("pattern.masks", pattern.masks, partial * kThreads)
         .device("pattern.order", pattern.order, rows);
     // #solution
-    const auto version = block_sparse_attention_v3;
+    const auto version = block_sparse_attention_v4;
     // #end
     // #starter const auto version = block_sparse_attention_v1;
     version(shape, pattern, q, k, v, o, lse, status, stream);
