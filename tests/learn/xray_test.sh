@@ -46,6 +46,15 @@ XRAY_TIME_LIMIT=1 learn xray one
 expect_status 2
 expect 'After 1 seconds it had not ended: choose a smaller'
 
+# What a program did before it ended early is shown.
+solve one 'return x + 1; // crash'
+learn xray one
+expect_status 0
+expect 'The program ended with status 3; what it did before is shown'
+solve one 'return x + 1;'
+learn xray one
+expect_not 'ended with status'
+
 # Slips.
 learn xray plus_tow
 expect_status 2

@@ -190,11 +190,19 @@ xray_run() {
     status=$?
     # A launch that is too large says with how many blocks it would not be.
     grep -A 1 '^==SIMT== note: .* is large for' "$log" | grep -v '^--' | wrapped
-    if [[ -s $json ]]; then return 0; fi
-    if grep -q 'wb| not solved yet\|not solved yet: write the TODO' "$log"; then
+    if grep -q 'not solved yet: write the TODO' "$log"; then
         grep -m 1 -o 'not solved yet: write the TODO.*' "$log" | relative_paths
         fail "There is nothing to look at yet; --solution shows the solution's rungs."
-    elif ((status == 124)); then
+        return
+    fi
+    if [[ -s $json ]]; then
+        if ((status != 0 && status != SAFETY_FOUND)); then
+            warn "The program ended with status $status; what it did before is shown" \
+                "(its output: $log)."
+        fi
+        return 0
+    fi
+    if ((status == 124)); then
         fail "After ${XRAY_TIME_LIMIT:-300} seconds it had not ended: choose a smaller" \
             "problem (a chapter: --size TEXT; your program: arguments behind --), or" \
             "set XRAY_TIME_LIMIT to more seconds."
