@@ -114,8 +114,9 @@ extern "C" {
 /// Called by AddressSanitizer before it reports: adds what only the simulator knows.
 void __asan_on_error() {
     using namespace simt::detail;
-    const Worker* w = worker;
+    Worker* w = worker;
     if (!w || !w->thread) return;
+    w->in_runtime = true;  // a report takes long: nobody may interrupt it
     const auto* p = static_cast<const char*>(__asan_get_report_address());
     std::string what = simt::asan::describe_shared(*w->block, p);
     if (what.empty()) what = describe_address(p);

@@ -111,14 +111,14 @@ bool is_valid(const Access& a, const Worker& worker) {
     return find_region(a, worker, &region) && inside();
 }
 
-/// True unless a part of the access has not been written: a word, or half a word.
-/// Structures may have gaps; of those at least one byte must have been written.
+/// True unless a half of the access has not been written at all. Less may be a gap in a
+/// structure. Of a larger access at least one byte must have been written.
 bool is_initialised(const Shadow& shadow, const Access& a) {
     if (a.bytes > 16 || a.structure) return shadow.any_initialised(a.address, a.bytes);
     uint32_t written = shadow.written(a.address, a.bytes);
     if (written == (1u << a.bytes) - 1) [[likely]]
         return true;
-    const uint32_t unit = a.bytes > 4 ? 4 : a.bytes > 2 ? 2 : a.bytes;
+    const uint32_t unit = a.bytes > 2 ? a.bytes / 2 : a.bytes;
     for (uint32_t i = 0; i < a.bytes; i += unit, written >>= unit)
         if ((written & ((1u << unit) - 1)) == 0) return false;
     return true;

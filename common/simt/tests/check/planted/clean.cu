@@ -237,6 +237,24 @@ __global__ void move(const Particle* p, Particle* q, float4 by) {
     mine.position.x += by.x;
     q[threadIdx.x] = mine;
 }
+struct Mixed {
+    int a;  // four bytes that nobody writes follow
+    double b;
+};
+
+__global__ void make_mixed(Mixed* p) {
+    p[threadIdx.x].a = 1;
+    p[threadIdx.x].b = 2;
+}
+__global__ void copy_mixed(const Mixed* p, Mixed* q) {
+    q[threadIdx.x] = p[31 - threadIdx.x];
+}
+PLANTED(none, structures_with_a_hole) {
+    auto *p = unset<Mixed>(32), *q = unset<Mixed>(32);
+    make_mixed<<<1, 32>>>(p);
+    copy_mixed<<<1, 32>>>(p, q);
+}
+
 PLANTED(none, structures) {
     auto *p = unset<Particle>(32), *q = unset<Particle>(32);
     make<<<1, 32>>>(p);
