@@ -90,6 +90,9 @@ void Worker::close_block(Block* b) {
     note_finished();
     if (observer) observer->block_ends(*this, *b);
     check_shared(*this, *b);
+    for (Fiber* f : retired_)
+        fibers_.put(f);
+    retired_.clear();
     resident_.erase(std::find(resident_.begin(), resident_.end(), b));
     if (starting_ == b) starting_ = nullptr;
     block = nullptr;

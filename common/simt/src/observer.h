@@ -57,6 +57,13 @@ class Observer {
     /// own; and has done so.
     virtual void leaves_stack(const Fiber* to) { (void)to; }
     virtual void enters_stack() {}
+    /// From here on the worker runs this thread: for the first time, or again.
+    virtual void runs(const Thread&) {}
+    /// True if no two threads of a block may use one stack, not even one after the other.
+    virtual bool wants_own_stacks() const { return false; }
+    /// The simulator's code begins or ends to work on the running thread's behalf. Told
+    /// if RuntimeFlag::watched is set.
+    virtual void in_runtime(bool inside) { (void)inside; }
 
     /// A shared variable has come to life; it is filled with poison next.
     virtual void shared_variable(Worker&, Block&, const SharedVariable&) {}

@@ -134,6 +134,7 @@ void Worker::run(Launch& l) {
 /// After a fault: nothing of what the fibers were doing matters any more.
 void Worker::clean_up() {
     fibers_.reset();
+    retired_.clear();
     ready_.clear();
     at_grid_ = {};
     parked_ = {};
@@ -197,10 +198,14 @@ void Worker::run_fiber() {
             switch_stack(&self->sp, main_sp_, nullptr);
             continue;  // taken from the pool for another thread
         }
-        if (!next->fiber) next->fiber = self;
+        const bool retire = observer && observer->wants_own_stacks();
+        if (!next->fiber) next->fiber = retire ? take_fiber() : self;
         set_current(next);
         if (next->fiber == self) continue;
-        fibers_.put(self);
+        if (retire)
+            retired_.push_back(self);
+        else
+            fibers_.put(self);
         fiber = next->fiber;
         switch_stack(&self->sp, fiber->sp, fiber);
     }
@@ -216,20 +221,25 @@ void Worker::set_current(Thread* t) {
         block = t->block;
         simt_blockIdx = block->index;
     }
+    if (observer) [[unlikely]]
+        observer->runs(*t);
+}
+
+Fiber* Worker::take_fiber() {
+    Fiber* taken = fibers_.take();
+    if (!taken)
+        abandon(make_fault(*this,
+                           cudaErrorLaunchOutOfResources,
+                           nullptr,
+                           0,
+                           "the system has no memory for the stacks of CUDA threads: "
+                           "set SIMT_STACK_KB, or launch smaller blocks"));
+    return taken;
 }
 
 void Worker::resume(Thread* t) {
     Fiber* self = fiber;
-    if (!t->fiber) {
-        t->fiber = fibers_.take();
-        if (!t->fiber)
-            abandon(make_fault(*this,
-                               cudaErrorLaunchOutOfResources,
-                               nullptr,
-                               0,
-                               "the system has no memory for the stacks of CUDA "
-                               "threads: set SIMT_STACK_KB, or launch smaller blocks"));
-    }
+    if (!t->fiber) t->fiber = take_fiber();
     set_current(t);
     if (t->fiber == self) return;
     fiber = t->fiber;

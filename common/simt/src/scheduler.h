@@ -200,6 +200,25 @@ struct PendingFault {
     int line = 0;
 };
 
+/// True while the simulator's code runs, false in the kernel's. An observer that asks
+/// for it is told of each change.
+class RuntimeFlag {
+ public:
+    RuntimeFlag& operator=(bool inside) {
+        value_ = inside;
+        if (watched) [[unlikely]]
+            tell(inside);
+        return *this;
+    }
+    operator bool() const { return value_; }
+
+    static constinit bool watched;  // by the observer
+
+ private:
+    static void tell(bool inside);
+    volatile bool value_ = true;  // signal handlers read it
+};
+
 /// An OS thread that runs blocks, with its fibers.
 class Worker {
  public:
@@ -225,9 +244,14 @@ class Worker {
     void make_ready(ThreadList& list) { ready_.append(list); }
     /// Counts what the watchdog regards as progress.
     void note_progress() {
+        note_activity();
+        idle_yields_ = 0;
+    }
+    /// The same for a thread that does something, but may be waiting for another one:
+    /// yields without progress let further blocks start.
+    void note_activity() {
         progress_.store(progress_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
-        idle_yields_ = 0;
     }
     void note_finished() {
         note_progress();
@@ -241,8 +265,8 @@ class Worker {
     Block* block = nullptr;    // of the running thread
     Thread* thread = nullptr;  // the running thread; null outside kernels
     Fiber* fiber = nullptr;    // the one that runs
-    // Set while simulator code runs: no preemption then.
-    volatile bool in_runtime = true;
+    // No preemption while it is set.
+    RuntimeFlag in_runtime;
     unsigned spins = 0;
 
     // For the watchdog, and for a worker whose block has failed.
@@ -270,8 +294,10 @@ class Worker {
     bool wait_for_grid();
     bool resolve_active_masks();
     void clean_up();
+    Fiber* take_fiber();
 
     FiberPool fibers_;
+    std::vector<Fiber*> retired_;  // until the block has ended
     ThreadQueue ready_;
     std::vector<Block*> resident_;
     std::vector<Block*> free_blocks_;

@@ -24,6 +24,7 @@ dry_run=
 run_program=
 use_cublas=
 asan=           # --asan
+tsan=           # --tsan
 check=          # of --check: "" (plain), safety, count
 
 note_ignored() { ignored+=("$*"); }
@@ -110,6 +111,7 @@ show_help() {
     echo "  -include -L -l -O -g -G -std -x -arch -gencode -rdc -Xcompiler -Xlinker -ccbin"
     echo "  --check (races, bounds, uninitialised reads), --check=count (and each line's cost)"
     echo "  --asan (AddressSanitizer: a second opinion on bounds)"
+    echo "  --tsan (ThreadSanitizer: a second opinion on races within a block)"
     echo "  -lib -shared -run -v --dryrun --version, their long forms, and g++'s -f -W -m flags."
 }
 
@@ -255,6 +257,7 @@ handle() {
             [[ $check == safety || $check == count ]] ||
                 fail "--check=$check: it is --check or --check=count" ;;
         -asan) asan=1 ;;
+        -tsan) tsan=1 ;;
         -tsan) fail "--tsan is not supported: use --check, which finds races" ;;
         -optf)
             local words=()

@@ -235,7 +235,7 @@ void count_pause(detail::Worker& worker) {
     BlockTraces* traces = traces_of(block);
     if (!traces) return;
     worker.in_runtime = true;
-    worker.note_progress();
+    worker.note_activity();
     worker.yield();
     // Meanwhile others may have come as far.
     traces = traces_of(block);
