@@ -10,14 +10,23 @@ if(names MATCHES "[][;]")
     message(FATAL_ERROR "${PROGRAM}: a test case's name contains a bracket or a semicolon")
 endif()
 string(REGEX MATCHALL "[^\n]+" names "${names}")
+# Those that measure what all programs share, such as the GPU's memory.
+execute_process(COMMAND ${PROGRAM} --wb-list-serial OUTPUT_VARIABLE serial)
+string(REGEX MATCHALL "[^\n]+" serial "${serial}")
 set(lines "")
 foreach(name IN LISTS names)
     # A comma separates test specs for Catch2.
     string(REPLACE "\\" "\\\\" spec "${name}")
     string(REPLACE "," "\\," spec "${spec}")
+    set(alone "")
+    list(FIND serial "${name}" index)
+    if(NOT index EQUAL -1)
+        set(alone " RUN_SERIAL TRUE")
+    endif()
     string(APPEND lines
         "add_test([==[${PREFIX}.${name}]==] [==[${PROGRAM}]==] [==[${spec}]==] --abort)\n"
         "set_tests_properties([==[${PREFIX}.${name}]==] PROPERTIES"
-        " LABELS [==[${LABELS}]==] TIMEOUT ${TIMEOUT} SKIP_RETURN_CODE 4)\n")
+        " LABELS [==[${LABELS}]==] TIMEOUT ${TIMEOUT} SKIP_RETURN_CODE 4"
+        "${alone})\n")
 endforeach()
 file(WRITE ${OUTPUT} "${lines}")

@@ -200,12 +200,13 @@ void Worker::run_fiber() {
         }
         const bool retire = observer && observer->wants_own_stacks();
         if (!next->fiber) next->fiber = retire ? take_fiber() : self;
+        // Before the observer takes what happens for the next thread's doing.
+        if (next->fiber != self && retire)
+            retired_.push_back(self);
+        else if (next->fiber != self)
+            fibers_.put(self);
         set_current(next);
         if (next->fiber == self) continue;
-        if (retire)
-            retired_.push_back(self);
-        else
-            fibers_.put(self);
         fiber = next->fiber;
         switch_stack(&self->sp, fiber->sp, fiber);
     }

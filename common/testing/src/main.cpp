@@ -1,5 +1,6 @@
 // The main() of every test program, compiled once: Catch2's single header costs
-// seconds. `--wb-list` prints the names of the test cases, one a line, for CMake.
+// seconds. `--wb-list` prints the names of the test cases, one a line, for CMake;
+// `--wb-list-serial` those tagged [serial], which nothing may run beside.
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
@@ -26,7 +27,7 @@ namespace {
 constexpr int kSkippedExitCode = 4;  // CTest: SKIP_RETURN_CODE
 int skipped_tests = 0;
 
-int list_tests(Catch::Session& session) {
+int list_tests(Catch::Session& session, const char* tag) {
     session.useConfigData(session.configData());
     for (const auto& test : Catch::getAllTestCasesSorted(session.config())) {
 #if __has_include(<catch2/catch_session.hpp>)
@@ -35,7 +36,9 @@ int list_tests(Catch::Session& session) {
         const Catch::TestCaseInfo& info = test;
 #endif
         // Hidden: goals in counters, which only checked programs can judge.
-        if (!info.isHidden()) std::puts(info.name.c_str());
+        if (info.isHidden()) continue;
+        if (info.tagsAsString().find(tag) != std::string::npos)
+            std::puts(info.name.c_str());
     }
     return 0;
 }
@@ -65,7 +68,10 @@ void note_skipped(const std::string& reason) {
 int main(int argc, char** argv) {
     Catch::Session session;
     if (argc == 2 && std::strcmp(argv[1], "--wb-list") == 0) {
-        return wb::testing::list_tests(session);
+        return wb::testing::list_tests(session, "");
+    }
+    if (argc == 2 && std::strcmp(argv[1], "--wb-list-serial") == 0) {
+        return wb::testing::list_tests(session, "[serial]");
     }
     wb::testing::prepare_simulator();
     if (!wb::testing::device_is_usable()) return 1;

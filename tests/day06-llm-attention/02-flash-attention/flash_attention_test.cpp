@@ -175,7 +175,7 @@ TEST_CASE("right whatever order the threads run in") {
     wb::testing::shuffle_threads(0);
 }
 
-TEST_CASE("no memory that grows with queries times keys") {
+TEST_CASE("no memory that grows with queries times keys", "[serial]") {
     // A matrix of scores of 512 x 512 would take 1 MiB. Two arrays that a caller of
     // such a length has anyway, q and o, take 64 KiB each.
     constexpr uint64_t kAllowed = 128 << 10;
@@ -211,7 +211,8 @@ TEST_CASE("no memory that grows with queries times keys") {
     }
 }
 
-TEST_CASE("65,536 queries and keys, and memory for none of their scores", "[large]") {
+TEST_CASE("65,536 queries and keys, and memory for none of their scores",
+          "[large][serial]") {
     expect_not_unsolved();
 #ifdef SIMT_CPU
     WB_SKIP("2^32 scores of 64 products are too much for the simulator");

@@ -88,7 +88,7 @@ TEST_CASE("a token without a place is reported, and the others are written") {
     const std::string fault =
         grade_append(inputs, append, "one token too many: " + part);
     INFO("wb| append_kv, one token too many: " << part);
-    REQUIRE_THAT(fault, Catch::Matchers::Contains(part));
+    REQUIRE(fault.find(part) != std::string::npos);
 }
 
 TEST_CASE("no tokens, no work") {
@@ -259,7 +259,7 @@ TEST_CASE("a page that does not exist is reported and not read") {
     for (const auto& [name, idea, function] : attentions()) {
         const Result result = attend(name, function, inputs, nullptr, part);
         INFO("wb| " << name << ", expected the report: " << part);
-        REQUIRE_THAT(result.fault, Catch::Matchers::Contains(part));
+        REQUIRE(result.fault.find(part) != std::string::npos);
         for (size_t i = 0; i < result.o.size(); ++i) {
             if (i / 128 == 1) continue;  // the sequence of the page
             REQUIRE(std::abs(result.o[i] - expected.o[i]) <= expected.o_bound[i]);
@@ -276,7 +276,7 @@ TEST_CASE("a length that the table has no room for is reported") {
     for (const auto& [name, idea, function] : attentions()) {
         const Result result = attend(name, function, inputs, nullptr, part);
         INFO("wb| " << name << ", expected the report: " << part);
-        REQUIRE_THAT(result.fault, Catch::Matchers::Contains(part));
+        REQUIRE(result.fault.find(part) != std::string::npos);
         for (size_t i = 0; i < result.o.size(); ++i) {
             const bool counts_as_empty = i / 128 == 1;
             REQUIRE(std::abs(result.o[i] - (counts_as_empty ? 0.0 : expected.o[i])) <=

@@ -3,7 +3,7 @@
 #
 #     judge.sh MODE SOURCE_DIR PROGRAM...   prints "case kind verdict" for each case
 #
-# MODE is check, plain or asan. A bug counts as found if the report is of the right kind
+# MODE is check, plain, asan or tsan. A bug counts as found if the report is of the right kind
 # and names a line whose comment has the case's name. The verdict is "found", "missed",
 # "other" (a report of something else) or, for a correct program, "silent" or
 # "FALSE ALARM".
@@ -39,6 +39,7 @@ report_of_kind() { # output kind
         check) grep -E "^    $2 " <<<"$1" ;;
         plain) grep -A3 '^==SIMT==' <<<"$1" ;;
         asan) grep -A3 -E '^==SIMT==|^ *#0 ' <<<"$1" ;;
+        tsan) [[ $2 == race ]] && grep -A2 -E '^ *#0 ' <<<"$1" ;;
     esac
 }
 

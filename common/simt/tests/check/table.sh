@@ -10,7 +10,8 @@ compiler=$here/../../simt-c++
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-columns=("plain g++" "check g++" "check clang++-14" "asan g++" "asan clang++-14")
+columns=("plain g++" "check g++" "check clang++-14" "asan g++" "asan clang++-14"
+    "tsan g++" "tsan clang++-14")
 head=$'bug\tkind'
 : >"$work/used"
 number=0
