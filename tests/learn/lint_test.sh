@@ -52,6 +52,19 @@ lint_kernel '#include <cassert>
 #include <algorithm>' '(assert(n > 0), printf("%d", n), std::max(a[i], 0.0f))'
 check 'assert, printf, std::max' test -z "$OUTPUT"
 
+# Without a clang, nvcc is asked.
+# shellcheck source=../../tools/learn/preset.sh
+source tools/learn/preset.sh
+if find_nvcc >/dev/null; then
+    find_clang() { return 1; }
+    lint_kernel 'float twice(float x) { return 2 * x; }' 'twice(a[i])'
+    expect 'kernel.cu:4: error: calling a __host__ function("twice(float)") from'
+    lint_kernel '__device__ float twice(float x) { return 2 * x; }' 'twice(a[i])'
+    check 'nvcc says nothing of what is right' test -z "$OUTPUT"
+    # shellcheck source=../../tools/learn/lint.sh
+    source tools/learn/lint.sh
+fi
+
 # No false alarm: every solution, every example of the simulator.
 for file in solutions/day*/*/*.cu common/simt/examples/*.cu; do
     folder=${file#solutions/}

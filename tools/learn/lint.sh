@@ -2,8 +2,8 @@
 # functions of the file called in a kernel, a kernel called without <<<...>>>, a kernel
 # that returns something. What only a compiler can see, clang's CUDA front end sees where
 # there is a clang, without any toolkit: member functions and variables of the host used
-# in a kernel, containers of the standard library. And inline PTX in a chapter whose
-# solution has none.
+# in a kernel, containers of the standard library; else nvcc is asked, if it is there.
+# And inline PTX in a chapter whose solution has none.
 #
 # clang reads the simulator's headers, which were not written for it in this mode. So
 # only messages of one kind are believed, and only about what the learner's file or the
@@ -59,11 +59,25 @@ find_clang() {
 lint_sides() {
     local clang file=$1
     shift
-    clang=$(find_clang) || return 0
+    if ! clang=$(find_clang); then
+        lint_by_nvcc "$file" "$@"
+        return
+    fi
     "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \
         -fsyntax-only -std=c++20 -w -ferror-limit=0 -fno-color-diagnostics \
         -D__CUDACC__=1 -include tools/learn/lint.h "$@" \
         -isystem common/simt/include "$file" 2>&1 | believed_errors "$file"
+}
+
+# lint_by_nvcc FILE FLAGS: the same where there is no clang but a CUDA toolkit. It takes
+# some seconds, and its word on the file is final.
+lint_by_nvcc() {
+    local nvcc file=$1
+    shift
+    nvcc=$(find_nvcc) || return 0
+    "$nvcc" -std=c++20 -arch=sm_80 -w -ptx -o /dev/null "$@" "$file" 2>&1 |
+        sed -n -E 's/^([^(]*)\(([0-9]+)\): error( #[0-9A-Za-z-]+)?: /\1:\2: error: /p' |
+        awk -F: -v file="$file" '$1 == file && !told[$2]++'
 }
 
 # believed_errors FILE: a filter for clang's messages, see above.
