@@ -34,7 +34,7 @@ run_workbook_tests() {
     local junit=$1 log=$2
     shift 2
     rm -f "$junit"
-    run_tests "$log" --test-dir "$BUILD_DIR" -LE '^learner$' \
+    run_tests "$log" --test-dir "$BUILD_DIR" -LE '^(learner|simt-slow)$' \
         -j "$(parallel_jobs)" --no-tests=error --output-on-failure \
         --output-junit "$junit" "$@"
 }

@@ -96,17 +96,25 @@ std::string Problem::first_mistake(const std::string& rung,
     return "";
 }
 
+/// The checker takes up to 50 ns for an access: more work than this would take minutes.
+constexpr double kMostXrayBytes = 16e6;
+constexpr double kMostXrayFlop = 50e6;
+
 /// One launch, under the name of its rung.
 void Problem::run_for_xray(const std::string& rung,
                            const std::string& idea,
                            const Launch& launch) {
+    const bool compute = is_compute(spec_.ceiling);
     if (bench_.xray_size_.empty()) {
         if (spec_.size.find(bench_.options_.size) == std::string::npos) return;
+        const bool asked_for = !bench_.options_.size.empty();
+        const double most = compute ? kMostXrayFlop : kMostXrayBytes;
+        if (!asked_for && bench_.options_.sizes != Sizes::tiny && spec_.work > most)
+            return;
         bench_.xray_size_ = spec_.size;
     }
     if (bench_.xray_size_ != spec_.size) return;
     const std::string mistake = first_mistake(rung, launch);
-    const bool compute = is_compute(spec_.ceiling);
     bench_.rows_.push_back(Json::Object{{"name", rung},
                                         {"idea", idea},
                                         {"size", spec_.size},

@@ -121,8 +121,9 @@ class Bench {
             all.insert(all.end(), tiny.begin(), tiny.end());
             return all;
         }
-        if (!options_.xray.empty()) {  // one problem is enough
-            return {options_.sizes == Sizes::tiny ? tiny.front() : small.front()};
+        if (!options_.xray.empty()) {  // the first of them that is not too much work
+            if (options_.sizes == Sizes::tiny) return {tiny.front()};
+            return {small.front(), tiny.front()};
         }
         if (options_.sizes == Sizes::tiny) return tiny;
         return options_.sizes == Sizes::small ? small : full;
