@@ -118,7 +118,7 @@ TEST_CASE("a prime number of elements, so that nothing divides evenly") {
                  .seed = GENERATE(as<uint64_t>(), 1, 2, 3)});
 }
 
-TEST_CASE("a million elements and one more") {
+TEST_CASE("a million elements and one more", "[long]") {
     grade_saxpy({.n = (1 << 20) + 1, .num_blocks = GENERATE(1, 132, 8192)});
 }
 

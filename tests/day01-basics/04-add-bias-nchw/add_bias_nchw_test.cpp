@@ -82,7 +82,7 @@ TEST_CASE("planes of fewer than four elements") {
                         Shape{9, 1, 1, 1}));
 }
 
-TEST_CASE("more planes than a grid is deep") {
+TEST_CASE("more planes than a grid is deep", "[long]") {
     // 65,535 is the most that gridDim.y and gridDim.z can be. The first shape is the
     // last stage of a ResNet-50, 2048 channels, with 32 images: one plane too many.
     grade_bias(GENERATE(as<Shape>(),
@@ -91,7 +91,7 @@ TEST_CASE("more planes than a grid is deep") {
                         Shape{70001, 1, 1, 1}));
 }
 
-TEST_CASE("more rows than a grid is high") {
+TEST_CASE("more rows than a grid is high", "[long]") {
     grade_bias(Shape{1, 1, 600011, 1});
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("whole numbers add up exactly, in any order") {
     grade_exact(GENERATE(as<int64_t>(), 1, 33, 255, 256, 257, 1009, 65537), 1);
 }
 
-TEST_CASE("a million whole numbers and one more") {
+TEST_CASE("a million whole numbers and one more", "[long]") {
     grade_exact((1 << 20) + 1, GENERATE(1, 2));
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("a sum is right whatever order the threads run in") {
     wb::testing::shuffle_threads(0);
 }
 
-TEST_CASE("the same sum, eight times over") {
+TEST_CASE("the same sum, eight times over", "[long]") {
     constexpr int64_t kN = 100'003;
     const auto a = wb::testing::random_normal(kN, 1);
     const auto b = wb::testing::random_normal(kN, 2);
