@@ -1,0 +1,63 @@
+// What a lesson says about itself in its first line in italics: how long it takes, how
+// difficult it is, what it needs and where it runs. A front matter may say it instead.
+
+/**
+ * The front matter of a Markdown text and the text without it. Only what the book uses
+ * is understood: lines "key: value".
+ * @param {string} text
+ * @returns {{data: Object<string, string>, body: string}}
+ */
+export function splitFrontMatter(text) {
+  const match = /^---\r?\n([\s\S]*?)\r?\n---\r?\n/.exec(text)
+  if (!match) return { data: {}, body: text }
+  const data = {}
+  for (const line of match[1].split('\n')) {
+    const pair = /^([\w-]+):\s*(.*?)\s*$/.exec(line)
+    if (pair) data[pair[1]] = pair[2].replace(/^(["'])(.*)\1$/, '$2')
+  }
+  return { data, body: text.slice(match[0].length) }
+}
+
+const DIFFICULTIES = ['easy', 'medium', 'hard']
+
+/** "2 hours" is 120; null if there is no time in the text. */
+export function minutesOf(text) {
+  const match = /(\d+)\s*(hours?|h|minutes?|min)\b/.exec(text)
+  if (!match) return null
+  return Number(match[1]) * (match[2].startsWith('h') ? 60 : 1)
+}
+
+/**
+ * Reads a line such as "45 minutes, easy. Needs chapter 01. Runs on any GPU."
+ * @param {string} line  without the asterisks
+ */
+export function parseFacts(line) {
+  const sentences = line
+    .replace(/\s+/g, ' ')
+    .split(/(?<=\.)\s+/)
+    .map((sentence) => sentence.replace(/\.$/, '').trim())
+    .filter(Boolean)
+  const first = sentences[0] ?? ''
+  const starts = (word) => sentences.filter((s) => s.startsWith(word)).join('. ')
+  return {
+    minutes: minutesOf(first),
+    difficulty: DIFFICULTIES.find((word) => first.toLowerCase().includes(word)) ?? null,
+    needs: starts('Needs').replace(/^Needs /, '') || null,
+    runs: starts('Runs').replace(/^Runs /, '') || null
+  }
+}
+
+/**
+ * The facts of a lesson, or null where it states none.
+ * @param {string} text  the whole lesson
+ */
+export function lessonFacts(text) {
+  const { data, body } = splitFrontMatter(text)
+  const italic = /^# .+\n\s*\n\*([^*]+)\*\s*\n/m.exec(body)
+  const facts = parseFacts(italic?.[1] ?? '')
+  if (data.time) facts.minutes = minutesOf(data.time)
+  for (const key of ['difficulty', 'needs', 'runs']) {
+    if (data[key]) facts[key] = data[key]
+  }
+  return Object.values(facts).some((value) => value !== null) ? facts : null
+}
