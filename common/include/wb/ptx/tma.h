@@ -1,0 +1,155 @@
+/// wb/ptx/tma.h: the Tensor Memory Accelerator (sm_90): one thread has a whole tile
+/// copied between global and shared memory.
+///
+/// A tensor map describes the tensor in global memory and the box that one copy moves.
+/// Ours have four dimensions, the first one contiguous, and the 128-byte swizzle: a row
+/// of the box is 128 bytes, and of row r, counted from an address that is a multiple of
+/// 1024, the 16 bytes at byte b lie at byte  b ^ (r % 8) * 16  (swizzle_128b below).
+/// So eight rows of one 16-byte column lie in all 32 banks, and both the TMA unit and
+/// wgmma read and write without conflicts.
+///
+/// A box may stick out of the tensor: what lies outside is read as zeros, and not
+/// written. The zeros count as bytes for the barrier.
+///
+/// Source: CUDA driver API, cuTensorMapEncodeTiled; PTX ISA, "cp.async.bulk.tensor".
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "wb/ptx/mbarrier.h"
+#if !defined(SIMT_CPU)
+#include <cuda.h>
+#endif
+
+namespace wb::ptx {
+
+/// Bytes in a row of a swizzled box.
+inline constexpr int kSwizzleBytes = 128;
+
+/// Where byte `byte` (0 to 127) of row `row` of a swizzled tile lies, in bytes from the
+/// tile's start.
+__host__ __device__ constexpr uint32_t swizzle_128b(uint32_t row, uint32_t byte) {
+    return row * kSwizzleBytes + (byte ^ row % 8 * 16);
+}
+
+/// 128 bytes that the host makes and a kernel takes as a `const __grid_constant__`
+/// parameter.
+#if defined(WB_HOPPER_SIM)
+using TensorMap = simt::ptx::TensorMap;
+#elif !defined(SIMT_CPU)
+using TensorMap = CUtensorMap;
+#else
+struct alignas(64) TensorMap {
+    uint64_t opaque[16];
+};
+#endif
+
+/// A tensor of four dimensions and the box that one copy moves.
+struct TensorBox {
+    const void* base;    ///< element [0, 0, 0, 0], a multiple of 16
+    int element_bytes;   ///< 2 for half and bfloat16, 1 for FP8
+    int64_t sizes[4];    ///< elements a dimension, the contiguous one first; >= 1
+    int64_t strides[3];  ///< bytes between neighbours in dimensions 1 to 3;
+                         ///< multiples of 16, below 2^40
+    int box[4];          ///< elements of the box a dimension, 1 to 256; the first
+                         ///< one 128 / element_bytes
+};
+
+/// The map of a tensor.
+///
+/// Throws wb::InvalidArgument with the name of the tensor where the hardware's rules
+/// (above) are broken, and wb::CudaError where the driver knows no tensor maps.
+inline TensorMap make_tensor_map(const char* name, const TensorBox& tensor);
+
+/// Starts copying the box at (x, y, z, w), counted in elements and possibly negative,
+/// into shared memory. Its bytes are counted by `barrier`, to which they must have been
+/// announced with mbarrier_expect. By one thread.
+///
+/// @param shared  the destination, a multiple of 1024
+/// @param map     in a kernel's parameters or in global memory
+__device__ __forceinline__ void tma_load(void* shared,
+                                         const TensorMap* map,
+                                         Mbarrier* barrier,
+                                         int x,
+                                         int y,
+                                         int z,
+                                         int w WB_PTX_SITE) {
+#if defined(WB_HOPPER_SIM)
+    simt::ptx::tma_load(shared, map, barrier, x, y, z, w WB_PTX_HERE);
+#elif defined(WB_HOPPER_DEVICE)
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.tile"
+        ".mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(
+            shared_address(shared)),
+        "l"(map),
+        "r"(shared_address(barrier)),
+        "r"(x),
+        "r"(y),
+        "r"(z),
+        "r"(w)
+        : "memory");
+#else
+    __trap();
+#endif
+}
+
+/// Starts copying a box from shared memory to (x, y, z, w). What ordinary stores have
+/// written into it must have passed an async_proxy_fence() and a barrier before. By one
+/// thread, which then calls tma_store_commit.
+__device__ __forceinline__ void tma_store(
+    const TensorMap* map, const void* shared, int x, int y, int z, int w WB_PTX_SITE) {
+#if defined(WB_HOPPER_SIM)
+    simt::ptx::tma_store(map, shared, x, y, z, w WB_PTX_HERE);
+#elif defined(WB_HOPPER_DEVICE)
+    asm volatile(
+        "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group"
+        " [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
+        "r"(shared_address(shared)),
+        "r"(x),
+        "r"(y),
+        "r"(z),
+        "r"(w)
+        : "memory");
+#else
+    __trap();
+#endif
+}
+
+/// Closes the stores that this thread started since the last call into a group.
+__device__ __forceinline__ void tma_store_commit() {
+#if defined(WB_HOPPER_SIM)
+    simt::ptx::tma_store_commit();
+#elif defined(WB_HOPPER_DEVICE)
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+#else
+    __trap();
+#endif
+}
+
+/// Waits until, of all but the kPending newest groups of this thread, shared memory has
+/// been read and may be written again.
+template <int kPending>
+__device__ __forceinline__ void tma_store_wait_read() {
+#if defined(WB_HOPPER_SIM)
+    simt::ptx::tma_store_wait_read(kPending);
+#elif defined(WB_HOPPER_DEVICE)
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
+#else
+    __trap();
+#endif
+}
+
+/// Brings a tensor map that is a kernel's parameter into the cache, so that the first
+/// copy need not wait for it.
+__device__ __forceinline__ void tma_prefetch(const TensorMap* map) {
+#if defined(WB_HOPPER_DEVICE)
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+#else
+    (void)map;
+#endif
+}
+
+}  // namespace wb::ptx
+
+#include "wb/ptx/tensor_map.h"
