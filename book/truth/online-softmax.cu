@@ -160,7 +160,8 @@ int main() {
     rows.push_back(row);
     Row tail{.num_keys = 7, .part_size = 3, .scores = {}, .values = {}, .masked = {}};
     for (int key = 0; key < 7; ++key) {
-        tail.scores[key] = std::fmod(0.37f * static_cast<float>(key * key), 5.0f) - 2.5f;
+        tail.scores[key] =
+            std::fmod(0.37f * static_cast<float>(key * key), 5.0f) - 2.5f;
         tail.values[key] = 0.1f * static_cast<float>(7 - key);
     }
     rows.push_back(tail);  // three parts: the last goes up alone
