@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { formatMeasured, formatNumber, markdownTable, wrap } from './format.mjs'
+
+test('numbers have three significant digits, unless others are asked for', () => {
+  assert.equal(formatNumber(41.8432), '41.8')
+  assert.equal(formatNumber(0.0325), '0.0325')
+  assert.equal(formatNumber(0.5), '0.500')
+  assert.equal(formatNumber(89.31, 2), '89')
+  assert.equal(formatNumber(9.996), '10.0')
+})
+
+test('thousands are set apart', () => {
+  assert.equal(formatNumber(2850.3), '2,850')
+  assert.equal(formatNumber(116325.7), '116,000')
+  assert.equal(formatNumber(3190.267, 4), '3,190')
+})
+
+test('very small numbers have an exponent, and 0 has none', () => {
+  assert.equal(formatNumber(1.525040715932846e-8, 2), '1.5e-8')
+  assert.equal(formatNumber(0), '0')
+  assert.equal(formatNumber(-2.5), '-2.50')
+  assert.equal(formatNumber(Infinity), 'Infinity')
+})
+
+test('a value is converted as its tag asks', () => {
+  assert.equal(formatMeasured(6455.5, { as: 'ms' }), '6.46')
+  assert.equal(formatMeasured(1.016, { as: 'more', digits: '2' }), '1.6')
+  assert.equal(formatMeasured(0.75, { as: 'less', digits: '2' }), '25')
+  assert.equal(formatMeasured(0.893, { as: 'percent', digits: '2' }), '89')
+})
+
+test('strings and counts are written as they are', () => {
+  assert.equal(formatMeasured('NVIDIA H100', {}), 'NVIDIA H100')
+  assert.equal(formatMeasured(162816, {}), '162,816')
+  assert.equal(formatMeasured(41, {}), '41')
+})
+
+test('unknown conversions and digits are refused', () => {
+  assert.throws(() => formatMeasured(1, { as: 'miles' }), /as="miles" is not one of: ms/)
+  assert.throws(() => formatMeasured(1.5, { digits: '0' }), /digits="0"/)
+})
+
+test('text is wrapped at the width and loses no word', () => {
+  const wrapped = wrap('one two three four', 9)
+  assert.equal(wrapped, 'one two\nthree\nfour')
+})
+
+test('a table has a head, a rule and its rows', () => {
+  assert.equal(markdownTable([['a', 'b'], ['1', '2']]), '| a | b |\n| --- | --- |\n| 1 | 2 |')
+})

@@ -1,0 +1,162 @@
+// The part of the book's Markdown that knows the data. A number that the data lack, or
+// a text that is not what was measured, fails the build.
+//
+// <Measured>      becomes a <span> that says where the number comes from
+// <LadderTable>   gets its rows, for the chart and the table of one size
+// <ErrorChart>    gets its points
+// <RungDiff>      gets both versions of a region, the second one also as a diff
+import { dirname, join, relative, resolve } from 'node:path'
+
+import { ladderOf, loadData, lookUp, isOurs, shortRung, spread } from './data.mjs'
+import { diffLines } from './diff.mjs'
+import { fillIn, lessonsByExercise } from './numbers.mjs'
+import { ROOT } from './pages.mjs'
+import { snippet } from './snippets.mjs'
+import {
+  ERROR_COLUMNS, ERROR_KEYS, dates, machineName, rateOf, sizeLabel, sizesOf,
+} from './tables.mjs'
+import { findElements, replaceElements } from './tags.mjs'
+
+/** A text as the value of an attribute in double quotes. */
+export function quoted(text) {
+  const escapes = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;' }
+  return `"${text.replace(/[&"<>]/g, (letter) => escapes[letter])}"`
+}
+
+/** Where a number comes from, in words. */
+export function origin(data, { of, over }) {
+  const describe = (name) => {
+    const { row, content } = lookUp(data, name)
+    const gpu = content.machine?.gpu ?? content.machine ?? content.gpu
+    const what = row?.rung === undefined
+      ? name : `${row.rung}, ${row.size}, L2 ${row.cache ?? 'as usual'}`
+    return [what, row?.date ?? content.date, gpu].filter(Boolean).join('; ')
+  }
+  return over === undefined
+    ? `measured: ${describe(of)}` : `measured: ${describe(of)}, over ${describe(over)}`
+}
+
+function measuredSpan(data) {
+  return ({ attributes, inner }) =>
+    `<span class="wb-measured" title=${quoted(origin(data, attributes))}>${inner}</span>`
+}
+
+/** What <LadderTable> draws, as an object for JSON. */
+export function ladderProps(data, { exercise, sizes }) {
+  const { content, rows } = ladderOf(data, exercise)
+  return {
+    machine: machineName(content.machine),
+    dates: dates(rows),
+    sizes: sizesOf(rows, sizes, exercise).map((size) => {
+      const ofSize = rows.filter((row) => row.size === size)
+      const { ceiling, ceiling_value: value, cache } = ofSize[0]
+      return {
+        size, label: sizeLabel(ofSize[0]), cache, ceiling, value,
+        unit: rateOf(ofSize[0]).unit,
+        rows: ofSize.map((row) => ({
+          rung: shortRung(row.rung), idea: row.idea, ours: isOurs(row),
+          us: row.median_us, spread: spread(row), rate: rateOf(row).rate,
+          percent: row.percent,
+        })),
+      }
+    }),
+  }
+}
+
+/** The lines that <ErrorChart> draws: the error over the number of keys. */
+export function errorProps(data) {
+  const { rows, machine, head_dim: headDim } = data.mixed_precision_errors
+  const lines = new Map()
+  for (const row of rows.filter((each) => each.logit_scale === 1)) {
+    const name = ERROR_KEYS.map((key) => row[key]).join(' ')
+    if (!lines.has(name)) lines.set(name, [])
+    lines.get(name).push({ n: row.n, error: row.error_of_arithmetic })
+  }
+  return {
+    machine, headDim, keys: ERROR_KEYS,
+    columns: ERROR_COLUMNS.map(({ title }) => title),
+    lines: [...lines].map(([name, points]) => ({ name, points })),
+  }
+}
+
+/** "v3-kernel" is a region of rung "v3"; other regions keep their name. */
+function rungOfRegion(region) {
+  return /^(?:.*-)?(v\d+)\b/.exec(region)?.[1] ?? region
+}
+
+const SNIPPET = /^<<< (\S+?)#([\w-]+)(\{[^}]*\})?[ \t]*$/gm
+
+/**
+ * <RungDiff before="FILE#REGION"> around <<< FILE#REGION lines: two panels, the code as
+ * it is and its diff to `before`. Several regions, with ";" between, are compared as
+ * one text with several snippets.
+ */
+export function expandRungDiff({ attributes, inner, line }, folder, watch = () => {}) {
+  if (attributes.before === undefined) {
+    throw new Error(`line ${line}: <RungDiff> needs before="FILE#REGION"`)
+  }
+  const read = (path, region) => {
+    const file = resolve(folder, path)
+    watch(file)
+    return snippet(relative(ROOT, file), region).text.trimEnd().split('\n')
+  }
+  const earlier = attributes.before.split(';').map((each) => each.trim().split('#'))
+  const later = [...inner.matchAll(SNIPPET)].map(([, path, region]) => [path, region])
+  if (later.length === 0) {
+    throw new Error(`line ${line}: <RungDiff> holds no "<<< FILE#REGION" line`)
+  }
+  const joined = (regions) => regions.flatMap(
+    ([path, region], i) => [...(i === 0 ? [] : ['']), ...read(path, region)])
+  const changed = diffLines(joined(earlier), joined(later))
+  const notes = { ' ': '', '-': ' // [!code --]', '+': ' // [!code ++]' }
+  const code = changed.map(({ mark, line: text }) => text + notes[mark]).join('\n')
+  const [before, after] = [earlier, later].map(([[, region]]) => rungOfRegion(region))
+  return `<RungDiff before=${quoted(before)} after=${quoted(after)}>\n` +
+    `<template v-slot:after>\n\n${inner.trim()}\n\n</template>\n` +
+    `<template v-slot:changed>\n\n\`\`\`cuda\n${code}\n\`\`\`\n\n</template>\n</RungDiff>`
+}
+
+/**
+ * The text as the book renders it.
+ * @param {string} text  Markdown
+ * @param {Record<string, object>} data  from loadData
+ * @param {{file: string, context?: object, watch?: (file: string) => void}} place
+ * @throws if a number is missing or is not the measured one
+ */
+export function expand(text, data, { file, context, watch }) {
+  const { text: filled, problems } = fillIn(text, data, context)
+  if (problems.length > 0) throw new Error(`${file}: ${problems.join('\n')}`)
+  if (filled !== text) {
+    throw new Error(`${file}: its numbers are not those of book/data; run: ` +
+      'npm run numbers')
+  }
+  const withProps = (name, props) => (element) => element.open.replace(/>$/,
+    ` data=${quoted(JSON.stringify(props(element.attributes)))}>`) +
+    `${element.inner}</${name}>`
+  const pass = (name, write) => {
+    text = replaceElements(text, findElements(text, name), write)
+  }
+  // A line that begins with a component would end the paragraph that it stands in.
+  text = text.replace(/([^\s>])\n(?=<Measured )/g, '$1 ')
+  pass('Measured', measuredSpan(data))
+  pass('LadderTable', withProps('LadderTable', (given) => ladderProps(data, given)))
+  pass('ErrorChart', withProps('ErrorChart', () => errorProps(data)))
+  pass('RungDiff', (element) => expandRungDiff(element, dirname(file), watch))
+  return text
+}
+
+/**
+ * A plug-in of markdown-it. VitePress gives the file in env; text without a file (a
+ * title) is left alone. The data are read anew for each page: they may be landed while
+ * the book is served.
+ */
+export function numbersPlugin(md) {
+  md.core.ruler.after('normalize', 'wb_numbers', (state) => {
+    const file = state.env?.realPath ?? state.env?.path
+    if (file === undefined) return
+    const data = loadData(join(ROOT, 'book/data'))
+    const watch = (path) => state.env.includes?.push(path)
+    const context = { lessons: lessonsByExercise(ROOT) }
+    state.src = expand(state.src, data, { file, context, watch })
+  })
+}

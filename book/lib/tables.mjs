@@ -1,0 +1,200 @@
+// The Markdown tables that are made from the data. Each function gets the data and the
+// attributes of a tag and returns what stands between the tag and its end.
+import { isOurs, exercises, ladderOf, lookUp, shortRung } from './data.mjs'
+import { formatNumber, markdownTable, wrap } from './format.mjs'
+
+const NONE = '–'
+
+/** The rate of a row, with its unit. */
+export function rateOf(row) {
+  return row.tflops !== undefined
+    ? { rate: row.tflops, unit: 'TFLOP/s' }
+    : { rate: row.gbps, unit: 'GB/s' }
+}
+
+const unique = (values) => [...new Set(values)]
+
+/** The sizes of a ladder; where `wanted` is given, just these, in that order. */
+export function sizesOf(rows, wanted, exercise) {
+  const known = unique(rows.map((row) => row.size))
+  if (wanted === undefined) return known
+  const sizes = wanted.split(';').map((size) => size.trim())
+  for (const size of sizes) {
+    if (!known.includes(size)) {
+      throw new Error(`${exercise} was not measured for size "${size}"; it was for:\n` +
+        known.map((each) => `    ${each}`).join('\n'))
+    }
+  }
+  return sizes
+}
+
+/** Our rungs in the order of the ladder, then the others as they come. */
+export function rungsOf(rows) {
+  const ours = unique(rows.filter(isOurs).map((row) => row.rung))
+  ours.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+  return [...ours, ...unique(rows.filter((row) => !isOurs(row)).map((row) => row.rung))]
+}
+
+/** "NVIDIA H100 80GB HBM3 (CUDA 13.0, driver …, 1980 MHz)" */
+export function machineName({ gpu, cuda, driver, sm_clock: clock }) {
+  return `${gpu} (CUDA ${cuda}, driver ${driver}, ${clock})`
+}
+
+/** "2026-11-21", or "2026-11-20 to 2026-11-21" */
+export function dates(rows) {
+  const sorted = unique(rows.map((row) => row.date)).sort()
+  return sorted.length === 1 ? sorted[0] : `${sorted[0]} to ${sorted.at(-1)}`
+}
+
+/** Size, with the state of the cache where the size does not say it already. */
+export function sizeLabel(row) {
+  const said = row.cache !== 'hot' || row.size.endsWith(' hot')
+  return said ? row.size : `${row.size}, L2 hot`
+}
+
+/** "fp32, 51.6 TFLOP/s" */
+function ceilingOf(row) {
+  return `${row.ceiling}, ${formatNumber(row.ceiling_value)} ${rateOf(row).unit}`
+}
+
+function cellOf(row, show) {
+  if (row === undefined) return NONE
+  if (show === 'time') return `${formatNumber(row.median_us)} µs`
+  return `${formatNumber(rateOf(row).rate)} (${formatNumber(row.percent, 2)} %)`
+}
+
+/** "v1: one thread a row; v2: …; torch sdpa math, torch sdpa flash: PyTorch 2.11" */
+function ideas(rows, rungs) {
+  const named = new Map()
+  for (const rung of rungs) {
+    const { idea } = rows.find((row) => row.rung === rung)
+    named.set(idea, [...(named.get(idea) ?? []), shortRung(rung)])
+  }
+  const code = (idea) => idea.replace(/<<<.*?>>>/g, '`$&`')
+  return [...named].map(([idea, names]) => `${names.join(', ')}: ${code(idea)}`).join('; ')
+}
+
+/**
+ * <LadderTable exercise="…" [sizes="a; b"] [show="time"]>: sizes down, rungs across.
+ */
+export function ladderTable(data, { exercise, sizes, show }) {
+  if (show !== undefined && show !== 'time') {
+    throw new Error(`show="${show}": only show="time" is known`)
+  }
+  const { content, rows } = ladderOf(data, exercise)
+  const rungs = rungsOf(rows)
+  const cached = rows.every((row) => row.cache === 'hot')
+    ? 'the L2 cache is not flushed'
+    : 'the L2 cache is flushed before each, unless the size says hot'
+  const ceilings = unique(rows.map(ceilingOf))
+  const named = show !== 'time' && ceilings.length > 1
+  const written = show === 'time'
+    ? 'Median time of at least 20 samples'
+    : 'Median rate of at least 20 samples and, in brackets, its share of the ceiling' +
+      (named ? '' : ` (${ceilings[0]})`)
+  const lead = `Measured ${dates(rows)} on one ${machineName(content.machine)}. ` +
+    `${written}; ${cached}.`
+  const head = ['size', ...(named ? ['ceiling'] : []), ...rungs.map(shortRung)]
+  const lines = sizesOf(rows, sizes, exercise).map((size) => {
+    const ofSize = rows.filter((row) => row.size === size)
+    return [
+      sizeLabel(ofSize[0]),
+      ...(named ? [ceilingOf(ofSize[0])] : []),
+      ...rungs.map((rung) => cellOf(ofSize.find((row) => row.rung === rung), show)),
+    ]
+  })
+  return [wrap(lead), markdownTable([head, ...lines]), wrap(ideas(rows, rungs))]
+    .join('\n\n')
+}
+
+/** The columns of the table of errors: 64 to 16,384 keys, then larger scores. */
+export const ERROR_COLUMNS = [
+  { title: 'N = 64', n: 64, logit_scale: 1 },
+  { title: 'N = 1024', n: 1024, logit_scale: 1 },
+  { title: 'N = 16384', n: 16384, logit_scale: 1 },
+  { title: 'logits 100', n: 1024, logit_scale: 100 },
+  { title: 'logits 10000', n: 1024, logit_scale: 10000 },
+]
+
+export const ERROR_KEYS = ['storage', 'accumulate', 'softmax', 'weights']
+
+/** <ErrorChart>: what is kept in 16 bits, and the error of the arithmetic. */
+export function errorTable(data) {
+  const { rows, rows_of_q: rowsOfQ } = data.mixed_precision_errors
+  const name = (row) => ERROR_KEYS.map((key) => row[key])
+  const choices = unique(rows.map((row) => name(row).join(' ')))
+  const lines = choices.map((choice) => {
+    const keys = choice.split(' ')
+    const selector = ERROR_KEYS.map((key, i) => `${key}=${keys[i]}`).join(' ')
+    return [...keys, ...ERROR_COLUMNS.map(({ n, logit_scale: scale }) => {
+      const { row } = lookUp(data,
+        `mixed_precision_errors/${selector} n=${n} logit_scale=${scale}/lost_rows`)
+      return row.lost_rows > 0
+        ? `${row.lost_rows} of ${rowsOfQ} rows lost`
+        : row.error_of_arithmetic.toExponential(1)
+    })]
+  })
+  const head = ['stored', 'sums', 'softmax', 'weights',
+    ...ERROR_COLUMNS.map(({ title }) => title)]
+  return markdownTable([head, ...lines])
+}
+
+/** <!-- numbers: model-error -->: predicted beside measured, the largest sizes. */
+export function modelErrorTable(data) {
+  const { rows } = data.xray_model_error
+  // The size of work is the time of the model; the largest of each kind stays.
+  const kind = ({ rung, size }) =>
+    `${rung} ${size.replace(/^n = \d+|^N C H W = \d+ \d+/, '')}`
+  const largest = new Map()
+  for (const row of rows) {
+    const found = largest.get(kind(row))
+    if (found === undefined || row.predicted_us > found.predicted_us) {
+      largest.set(kind(row), row)
+    }
+  }
+  const time = (us) => `${Math.round(us)} us`
+  const lines = [...largest.values()].map((row) => [
+    row.rung, row.size, time(row.measured_us), time(row.predicted_us),
+    row.ratio.toFixed(2), row.bound,
+  ])
+  return markdownTable(
+    [['rung', 'size', 'measured', 'model', 'model / measured', 'bound'], ...lines])
+}
+
+/** Our best beside the best of the others, for each size that both were measured for. */
+export function comparisons(data) {
+  const fastest = (rows) =>
+    rows.reduce((best, row) => (row.median_us < best.median_us ? row : best))
+  return exercises(data).flatMap((exercise) => {
+    const { rows } = ladderOf(data, exercise)
+    return unique(rows.map((row) => row.size)).flatMap((size) => {
+      const ofSize = rows.filter((row) => row.size === size)
+      const [ours, others] = [ofSize.filter(isOurs),
+        ofSize.filter((row) => !isOurs(row))]
+      if (ours.length === 0 || others.length === 0) return []
+      const [our, other] = [fastest(ours), fastest(others)]
+      return [{ exercise, size: sizeLabel(our), our, other,
+        ratio: other.median_us / our.median_us }]
+    })
+  })
+}
+
+/** Less than 1 % apart is no difference. */
+function verdict(ratio) {
+  if (Math.abs(ratio - 1) < 0.01) return 'even'
+  return ratio < 1 ? 'lost' : 'won'
+}
+
+/** <!-- numbers: comparisons -->: all of them, the worst for us first. */
+export function comparisonTable(data) {
+  const time = (row) => `${shortRung(row.rung)}, ${formatNumber(row.median_us)} µs`
+  const lines = comparisons(data)
+    .sort((a, b) => a.ratio - b.ratio)
+    .map(({ exercise, size, our, other, ratio }) => [
+      exercise, size, time(our), time(other), formatNumber(ratio, 3),
+      verdict(ratio),
+    ])
+  const head = ['exercise', 'size', 'our fastest', 'the fastest library',
+    'our speed / theirs', '']
+  return markdownTable([head, ...lines])
+}
