@@ -28,6 +28,8 @@ import warnings
 
 FEWEST_SAMPLES = 20
 MOST_SAMPLES = 200
+HOT_SAMPLE_US = 1000  # with a hot cache, launches are timed in batches as long as this
+MOST_LAUNCHES = 100
 BACKENDS = ("math", "efficient", "flash", "cudnn")
 
 # Exercise, as it is named in our rows: the type of its numbers.
@@ -54,8 +56,8 @@ DEFAULT_SIZES = (
 
 # The grid: head dimensions that our kernels have.
 GRID_LENGTHS = (1024, 2048, 4096, 8192)
-GRID_WIDTHS = (512, 768, 1024, 2048)
-GRID_HEADS = (8, 12, 16, 32)
+GRID_WIDTHS = (512, 1024, 2048)
+GRID_HEADS = (8, 16, 32)
 GRID_BATCHES = (1, 4, 8, 16, 32)
 HEAD_DIMS = (32, 64, 128, 256)
 
@@ -181,34 +183,39 @@ class Gpu:
         return worst
 
     def samples_us(self, launch, cache):
-        """FEWEST_SAMPLES times of one call or more, fewer if they would take seconds;
-        the L2 cache is written over before each, unless the row is of a hot cache."""
+        """FEWEST_SAMPLES times of one call or more, fewer if they would take seconds,
+        and how many calls a sample has; the L2 cache is written over before each,
+        unless the row is of a hot cache."""
         torch = self.torch
         for _ in range(3):
             launch()
         torch.cuda.synchronize()
-        first = self.measure(launch, cache, 3)
-        fitting = int(self.seconds * 1e6 / max(sorted(first)[1], 1.0))
+        typical = max(sorted(self.measure(launch, cache, 3, 1))[1], 1.0)
+        fitting = int(self.seconds * 1e6 / typical)
         count = min(max(fitting, min(FEWEST_SAMPLES, 10 * fitting + 3)), MOST_SAMPLES)
-        return sorted(self.measure(launch, cache, count))
+        launches = 1
+        if cache == "hot":
+            launches = min(int(HOT_SAMPLE_US / typical) + 1, MOST_LAUNCHES)
+        return sorted(self.measure(launch, cache, count, launches)), launches
 
-    def measure(self, launch, cache, count):
+    def measure(self, launch, cache, count, launches):
         torch = self.torch
         events = []
         for _ in range(count):
             if cache == "cold":
                 self.flush.fill_(0xFF)
-            # Long enough for the host to queue the call below before the GPU gets to
-            # it: what is timed is the GPU, not Python.
-            torch.cuda._sleep(400_000)
+            # Long enough for the host to queue the calls below before the GPU gets to
+            # them: what is timed is the GPU, not Python.
+            torch.cuda._sleep(300_000 + 100_000 * launches)
             begin = torch.cuda.Event(enable_timing=True)
             end = torch.cuda.Event(enable_timing=True)
             begin.record()
-            launch()
+            for _ in range(launches):
+                launch()
             end.record()
             events.append((begin, end))
         torch.cuda.synchronize()
-        return [1e3 * begin.elapsed_time(end) for begin, end in events]
+        return [1e3 * begin.elapsed_time(end) / launches for begin, end in events]
 
 
 def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
@@ -241,7 +248,7 @@ def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
             allowed = 1e-3 if q.dtype == torch.float32 else 5e-2
             if not error <= allowed:
                 return f"wrong by {error:.2g}"
-            us = gpu.samples_us(launch, cache)
+            us, launches = gpu.samples_us(launch, cache)
     except torch.cuda.OutOfMemoryError:
         torch.cuda.empty_cache()
         return "not enough memory"
@@ -250,7 +257,8 @@ def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
 
     median = percentile(us, 0.5)
     row = {"exercise": exercise, "rung": f"torch sdpa {backend}", "size": size,
-           "idea": gpu.idea, "cache": cache, "samples": len(us), "launches_a_sample": 1,
+           "idea": gpu.idea, "cache": cache, "samples": len(us),
+           "launches_a_sample": launches,
            "median_us": median, "min_us": us[0], "p10_us": percentile(us, 0.1),
            "p90_us": percentile(us, 0.9), "max_us": us[-1]}
     # As our rows: few queries are limited by reading, many by arithmetic.

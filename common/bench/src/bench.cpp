@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <random>
 
+#include "kernels.h"
+
 namespace wb::bench {
 namespace {
-
-constexpr int64_t kSamples = 64;
 
 std::vector<Registered>& registry() {
     static std::vector<Registered> all;
@@ -48,16 +48,16 @@ const std::vector<Registered>& registered_benches() {
     return registry();
 }
 
-std::vector<int64_t> Problem::sampled_indices(int64_t count) {
+std::vector<int64_t> Problem::sampled_indices(int64_t count, int samples) {
     std::vector<int64_t> indices;
-    if (count <= kSamples) {
+    if (count <= samples) {
         for (int64_t i = 0; i < count; ++i)
             indices.push_back(i);
         return indices;
     }
     std::mt19937_64 random(2026);
     indices = {0, count - 1};
-    while (static_cast<int64_t>(indices.size()) < kSamples) {
+    while (static_cast<int>(indices.size()) < samples) {
         indices.push_back(
             static_cast<int64_t>(random() % static_cast<std::uint64_t>(count)));
     }
@@ -122,10 +122,8 @@ void Problem::run_for_xray(const std::string& rung,
                                         {"mistake", mistake}});
 }
 
-void Problem::time(const std::string& rung,
-                   const std::string& idea,
-                   const Launch& launch) {
-    if (!bench_.options_.xray.empty()) return run_for_xray(rung, idea, launch);
+/// An untimed row of this problem; prints the head of the table before the first one.
+Row Problem::begin_row(const std::string& rung, const std::string& idea) {
     Row row{bench_.exercise_,
             rung,
             idea,
@@ -140,6 +138,33 @@ void Problem::time(const std::string& rung,
                                 : problem_text(row));
     }
     head_printed_ = true;
+    return row;
+}
+
+void Problem::time_reading() {
+    if (bench_.simulated_ || !bench_.options_.xray.empty()) return;
+    const auto n = static_cast<int64_t>(spec_.work / sizeof(float4));
+    const Array<float> a = bench_.random_normal(n * 4);
+    const Array<float> sink(1);
+    const TrafficArrays arrays{
+        reinterpret_cast<const float4*>(a.data()), nullptr, nullptr, sink.data(), n};
+    Row row = begin_row("plain read", "as many bytes, and nothing else");
+    row.tokens = spec_.tokens;
+    for (const int unroll : {1, 2, 4}) {
+        const Timing timing = bench_.timer_.measure(
+            [&](cudaStream_t s) { launch_traffic(Traffic::read, unroll, arrays, s); },
+            spec_.cache);
+        if (unroll == 1 || timing.us.median < row.timing.us.median) row.timing = timing;
+    }
+    print(row_text(row));
+    bench_.rows_.push_back(row_json(row, today()));
+}
+
+void Problem::time(const std::string& rung,
+                   const std::string& idea,
+                   const Launch& launch) {
+    if (!bench_.options_.xray.empty()) return run_for_xray(rung, idea, launch);
+    Row row = begin_row(rung, idea);
     if (checks_.empty()) {
         throw std::logic_error(bench_.exercise_ +
                                ": a problem without expect() times anything");

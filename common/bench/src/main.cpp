@@ -76,7 +76,7 @@ int run_for_xray(const Options& options) {
 
 int measure(const Options& options, const Machine& machine) {
     Timer timer(std::max(2 * machine.l2_bytes + 16 * kMiB, 64 * kMiB),
-                Budget{20, 500, options.seconds});
+                Budget{options.sizes == Sizes::grid ? 5 : 20, 500, options.seconds});
     Ceilings ceilings(timer, ceiling_bytes());
     for (const Ceiling kind :
          {Ceiling::read, Ceiling::write, Ceiling::copy, Ceiling::read2_write1}) {

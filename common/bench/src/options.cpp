@@ -10,6 +10,7 @@ const char* const kUsage =
     "Times every rung of an exercise, and the library's version, on this GPU.\n"
     "\n"
     "  --sizes tiny|small|full  how large the problems are (full)\n"
+    "  --sizes grid             the last rung over many shapes, few samples each\n"
     "  --seconds S              time spent on each row, at least 20 samples (0.2)\n"
     "  --json FILE              merge the rows into FILE, by exercise, rung and size\n"
     "  --list                   what would be timed; needs no GPU\n"
@@ -23,8 +24,9 @@ Sizes parse_sizes(const std::string& text) {
     if (text == "tiny") return Sizes::tiny;
     if (text == "small") return Sizes::small;
     if (text == "full") return Sizes::full;
+    if (text == "grid") return Sizes::grid;
     throw std::invalid_argument("--sizes is '" + text +
-                                "', but must be tiny, small or full");
+                                "', but must be tiny, small, full or grid");
 }
 
 double parse_seconds(const std::string& text) {

@@ -9,7 +9,7 @@ namespace wb::bench {
 namespace {
 
 constexpr int kWarmUps = 3;
-constexpr double kShortestSampleUs = 100.0;  // of a batch, with a hot cache
+constexpr double kShortestSampleUs = 1000.0;  // of a batch, with a hot cache
 constexpr int kMaxLaunches = 1000;
 
 /// CUDA events, destroyed with their owner.

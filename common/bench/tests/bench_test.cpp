@@ -82,6 +82,15 @@ TEST_CASE("problem: right values are sampled before any launch") {
     CHECK(f.bench.wrong() == 0);
 }
 
+TEST_CASE("problem: a plain reader of as many bytes gets a row beside the others") {
+    Fixture f;
+    Problem problem = f.problem();
+    problem.time_reading();
+    REQUIRE(f.bench.rows().size() == 1);
+    CHECK(f.bench.rows()[0].find("rung")->text() == "plain read");
+    CHECK(f.bench.rows()[0].find("bytes")->number() == 8000.0);
+}
+
 TEST_CASE("problem: without a check, nothing is timed") {
     Fixture f;
     Problem problem = f.bench.problem({"n = 1000", Ceiling::copy, 8000.0});
@@ -119,6 +128,18 @@ TEST_CASE("bench: the sizes are those that the user chose") {
     CHECK(sizes() == std::vector<int>{2});
     f.options.sizes = Sizes::tiny;
     CHECK(sizes() == std::vector<int>{1});
+}
+
+TEST_CASE("bench: a grid of shapes is run when it was asked for, and nothing else") {
+    Fixture f;
+    const std::vector<int> tiny = {1};
+    const std::vector<int> all = {2, 3};
+    CHECK(f.bench.grid(tiny, all).empty());
+    f.options.sizes = Sizes::grid;
+    CHECK(f.bench.grid(tiny, all) == all);
+    CHECK(f.bench.sizes(tiny, tiny, all).empty());
+    f.options.sizes = Sizes::tiny;
+    CHECK(f.bench.grid(tiny, all) == tiny);
 }
 
 TEST_CASE("bench: a size that does not fit into the memory is left out") {

@@ -24,6 +24,7 @@ TEST_CASE("options: each of them") {
     CHECK(options.seconds == 1.5);
     CHECK(options.list);
     CHECK(parse_options({"--sizes", "tiny"}).sizes == Sizes::tiny);
+    CHECK(parse_options({"--sizes", "grid"}).sizes == Sizes::grid);
     const Options xray = parse_options({"--xray", "x.json", "--size", "n = 4096"});
     CHECK(xray.xray == "x.json");
     CHECK(xray.size == "n = 4096");
@@ -38,7 +39,7 @@ TEST_CASE("options: whatever is not understood is refused in a sentence") {
     CHECK_THROWS_WITH(parse_options({"--sizes"}), contains("--sizes needs a value"));
     CHECK_THROWS_WITH(parse_options({"--json", ""}), contains("--json needs a value"));
     CHECK_THROWS_WITH(parse_options({"--sizes", "big"}),
-                      contains("tiny, small or full"));
+                      contains("tiny, small, full or grid"));
     for (const char* seconds : {"x", "1x", "-1", "61", "nan"}) {
         CHECK_THROWS_WITH(parse_options({"--seconds", seconds}),
                           contains("must be a number from 0 to 60"));

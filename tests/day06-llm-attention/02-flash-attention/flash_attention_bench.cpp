@@ -3,6 +3,7 @@
 #include "flash_attention.h"
 
 #include <wb/bench/attention.h>
+#include <wb/bench/attention_grid.h>
 #include <wb/bench/bench.h>
 
 using namespace wb::bench;
@@ -26,4 +27,9 @@ WB_BENCH(flash_attention, bench) {
              full)) {
         time_attention(bench, "flash_attention", flash_attention, shape, 0.0);
     }
+}
+
+WB_BENCH(attention_grid_fp32, bench) {
+    time_attention_grid<float>(
+        bench, "flash_attention", flash_attention, {32, 64, 128, 256}, 0.0);
 }

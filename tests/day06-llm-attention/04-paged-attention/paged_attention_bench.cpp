@@ -191,6 +191,7 @@ void time_attention(Bench& bench, const Size& size) {
          wb::implementations("paged_attention", paged_attention)) {
         problem.time(name, idea, launch(attention, pages.cache));
     }
+    problem.time_reading();
     workspace.check(nullptr);
 
     // The same work, in memory without holes: what do shuffled pages cost?

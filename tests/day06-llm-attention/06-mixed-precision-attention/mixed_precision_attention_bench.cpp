@@ -3,12 +3,13 @@
 #include "mixed_precision_attention.h"
 
 #include <wb/bench/attention.h>
+#include <wb/bench/attention_grid.h>
 #include <wb/bench/bench.h>
+#include <wb/bench/random_numbers.h>
 #ifdef SIMT_CPU
 #include <simt/check.h>
 #endif
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -20,24 +21,6 @@ namespace {
 
 /// Rungs that convert number by number, or pair by pair, are run up to so many scores.
 constexpr double kMostScoresOfAWarp = 1e8;
-
-/// Different random numbers in an array; more are repeated, or a CPU would take half a
-/// minute to round them. No multiple of a row, so that no two rows are the same.
-constexpr int64_t kPeriod = (1 << 22) + 3;
-
-/// Random numbers of T on the device.
-template <class T>
-Array<T> random_numbers(Bench& bench, int64_t count) {
-    const auto floats = bench.random_normal(std::min(count, kPeriod)).host();
-    std::vector<T> numbers(static_cast<size_t>(count));
-    for (size_t i = 0; i < numbers.size(); ++i) {
-        numbers[i] = i < floats.size() ? static_cast<T>(floats[i])
-                                       : numbers[i - static_cast<size_t>(kPeriod)];
-    }
-    Array<T> result(count);
-    result.upload(numbers);
-    return result;
-}
 
 /// With few queries every number of k and v is used a few times only: then the limit is
 /// to read them.
@@ -143,4 +126,20 @@ WB_BENCH(mixed_precision_attention_bf16, bench) {
     for (const auto& shape : shapes(bench))
         time_type<__nv_bfloat16>(
             bench, "mixed_precision_attention_bf16", shape, 0x1p-8);
+}
+
+// What a model without tensor cores would see; chapters 07 and 08 have the same grid.
+WB_BENCH(attention_grid_bf16, bench) {
+    using Function = void(const wb::AttentionShape&,
+                          const __nv_bfloat16*,
+                          const __nv_bfloat16*,
+                          const __nv_bfloat16*,
+                          __nv_bfloat16*,
+                          float*,
+                          cudaStream_t);
+    time_attention_grid<__nv_bfloat16, Function>(bench,
+                                                 "mixed_precision_attention_bf16",
+                                                 mixed_precision_attention,
+                                                 {32, 64, 128},
+                                                 0x1p-8);
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -50,6 +51,21 @@ class Array {
         if (count_ > 0) {
             CUDA_CHECK(
                 cudaMemcpy(values.data(), data(), bytes(), cudaMemcpyDeviceToHost));
+        }
+        return values;
+    }
+
+    /// Some elements, from the one at `first`. Waits for all work.
+    std::vector<T> host(std::int64_t first, std::int64_t count) const {
+        if (first < 0 || count < 0 || first + count > count_) {
+            throw std::invalid_argument("Array::host: not elements of this array");
+        }
+        std::vector<T> values(static_cast<std::size_t>(count));
+        if (count > 0) {
+            CUDA_CHECK(cudaMemcpy(values.data(),
+                                  data() + first,
+                                  values.size() * sizeof(T),
+                                  cudaMemcpyDeviceToHost));
         }
         return values;
     }

@@ -48,19 +48,25 @@ class Bench;
 /// One problem: its buffers are prepared, its results can be checked.
 class Problem {
  public:
+    static constexpr int kSamples = 64;
+
     Problem(Bench& bench, Spec spec) : bench_(bench), spec_(std::move(spec)) {}
 
     /// Declares an output, and samples its right values now, before any launch: at both
     /// ends and at random places in between, at all places of a small array.
     ///
     /// @param expected  gives Expected for an index; reads inputs with Array::at
+    /// @param samples   how many places, at most
     template <class T, class Function>
-    void expect(const std::string& name, const Array<T>& output, Function expected) {
+    void expect(const std::string& name,
+                const Array<T>& output,
+                Function expected,
+                int samples = kSamples) {
         Check check;
         check.name = name;
         check.poison = [&output] { output.poison(); };
         check.read = [&output](int64_t i) { return static_cast<double>(output.at(i)); };
-        for (const int64_t i : sampled_indices(output.size())) {
+        for (const int64_t i : sampled_indices(output.size(), samples)) {
             check.samples.push_back({i, expected(i)});
         }
         checks_.push_back(std::move(check));
@@ -74,8 +80,13 @@ class Problem {
     /// makes the program fail at its end, and is not timed.
     void time(const std::string& rung, const std::string& idea, const Launch& launch);
 
-    /// Up to 64 indices of [0, count): the first, the last, and random ones.
-    static std::vector<int64_t> sampled_indices(int64_t count);
+    /// Times a kernel that reads as many bytes as the contract must move, and does
+    /// nothing with them: what is left to win on a problem of this size. The ceiling is
+    /// measured on gigabytes, where beginning and end of a launch weigh nothing.
+    void time_reading();
+
+    /// Up to `samples` indices of [0, count): the first, the last, and random ones.
+    static std::vector<int64_t> sampled_indices(int64_t count, int samples = kSamples);
 
  private:
     struct Sample {
@@ -89,6 +100,7 @@ class Problem {
         std::vector<Sample> samples;
     };
 
+    Row begin_row(const std::string& rung, const std::string& idea);
     std::string first_mistake(const std::string& rung, const Launch& launch) const;
     void run_for_xray(const std::string& rung,
                       const std::string& idea,
@@ -126,7 +138,17 @@ class Bench {
             return {small.front(), tiny.front()};
         }
         if (options_.sizes == Sizes::tiny) return tiny;
+        if (options_.sizes == Sizes::grid) return {};
         return options_.sizes == Sizes::small ? small : full;
+    }
+
+    /// For a benchmark of a grid of shapes: all of them if that is what the user asked
+    /// for, a tiny one in the simulator, none otherwise.
+    template <class T>
+    std::vector<T> grid(const std::vector<T>& tiny, const std::vector<T>& all) const {
+        if (!options_.xray.empty()) return {};
+        if (options_.sizes == Sizes::tiny) return tiny;
+        return options_.sizes == Sizes::grid ? all : std::vector<T>{};
     }
 
     /// Whether so much device memory is free; says so if it is not.

@@ -10,7 +10,8 @@ namespace wb::bench {
 enum class Sizes {
     tiny,   ///< seconds in the simulator: does it run at all?
     small,  ///< a first look
-    full    ///< from fits-in-the-cache to larger than 2 GiB, for the book
+    full,   ///< from fits-in-the-cache to larger than 2 GiB, for the book
+    grid    ///< many shapes, the last rung only; chapters without a grid do nothing
 };
 
 /// What the user asked for.
