@@ -188,8 +188,8 @@ export const PATTERNS = [
     name: 'window',
     title: 'window with sinks',
     sliders: [
-      { name: 'window', min: 1, max: 32, value: 8 },
-      { name: 'sinks', min: 0, max: 8, value: 2 },
+      { name: 'window', min: 1, max: 32, value: 12 },
+      { name: 'sinks', min: 0, max: 8, value: 4 },
     ],
     build: (n, s) => windowWithSinks(n, n, s.window, s.sinks),
   },
