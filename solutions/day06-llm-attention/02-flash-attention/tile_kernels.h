@@ -39,9 +39,13 @@ struct BlockWork {
     __device__ BlockWork(int queries, int keys, unsigned row_tiles, bool causal) {
         head = blockIdx.x / row_tiles;
         unsigned tile = blockIdx.x % row_tiles;
-        // The last rows of a causal head see the most keys: they start first, so that
-        // what runs at the very end is short.
-        if (causal) tile = row_tiles - 1 - tile;
+        // The last rows of a causal head see the most keys. Those of all heads start
+        // first, so that what runs at the very end is short.
+        if (causal) {
+            const unsigned heads = gridDim.x / row_tiles;
+            head = blockIdx.x % heads;
+            tile = row_tiles - 1 - blockIdx.x / heads;
+        }
         first_row = static_cast<int>(tile) * T::BM;
         rows = queries - first_row;
         visible = first_row + 1 + keys - queries;
