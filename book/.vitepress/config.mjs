@@ -2,24 +2,44 @@
 // fit together.
 
 import { defineConfig } from 'vitepress'
+import { finishBuild } from '../lib/finish.mjs'
 import { markdown } from '../lib/markdown.mjs'
-import { sidebar } from '../lib/navigation.mjs'
+import { navigation, sidebar } from '../lib/navigation.mjs'
 import { rewrites, srcExclude } from '../lib/pages.mjs'
+import { search } from '../lib/search.mjs'
+import { BASE, sourcesPlugin } from '../lib/sources.mjs'
+
+/** A grid of two blocks, one thread lit; drawn here, so that no page asks for a file. */
+const ICON =
+  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>" +
+  "<rect width='16' height='16' rx='3' fill='%230064a6'/>" +
+  "<path d='M3 3h4v10H3zM9 3h4v10H9z' fill='%23fff'/>" +
+  "<path d='M9 6h4v3H9z' fill='%23f0a35c'/></svg>"
 
 export default defineConfig({
   title: 'Warpbook',
   description: 'CUDA in seven days, on a GPU or without one',
   lang: 'en',
+  base: BASE,
   srcDir: '..',
   srcExclude,
   rewrites: rewrites(),
   outDir: 'dist',
   cacheDir: '.vitepress/cache',
+  head: [['link', { rel: 'icon', href: ICON }]],
   lastUpdated: false,
   markdown,
   themeConfig: {
+    nav: navigation(),
     sidebar: sidebar(),
     outline: { level: [2, 3] },
-    search: { provider: 'local' }
-  }
+    externalLinkIcon: true,
+    search
+  },
+  vite: {
+    plugins: [sourcesPlugin()],
+    // VitePress warns from 500 kB; what a page may weigh is checked in finishBuild.
+    build: { chunkSizeWarningLimit: 2000 }
+  },
+  buildEnd: finishBuild
 })

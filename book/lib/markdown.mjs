@@ -1,8 +1,25 @@
 // How Markdown becomes the book's HTML: everything that is not VitePress's own.
 
+import { componentsPlugin } from './components.mjs'
+import { cuda, ptx } from './grammar.mjs'
+import { lessonPlugin } from './lesson.mjs'
+import { linksPlugin } from './links.mjs'
+import { mathPlugin } from './math.mjs'
+import { numbersPlugin } from './numbers-markdown.mjs'
+import { snippetsPlugin } from './snippets.mjs'
+
 /** The option `markdown` of VitePress. */
 export const markdown = {
-  languageAlias: { cuda: 'cpp', cu: 'cpp', cuh: 'cpp', ptx: 'asm' },
+  languages: [cuda, ptx],
+  languageAlias: { cuda: 'cpp', cu: 'cpp', cuh: 'cpp' },
   theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-  config: () => {}
+  toc: { level: [2, 3] },
+  config(md) {
+    md.use(mathPlugin)
+    md.use(numbersPlugin)
+    md.use(snippetsPlugin)
+    md.use(lessonPlugin)
+    md.use(linksPlugin)
+    md.use(componentsPlugin)
+  }
 }

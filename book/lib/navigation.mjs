@@ -1,4 +1,4 @@
-// The sidebar, and with it the order of "previous" and "next".
+// The sidebar, and with it the order of "previous" and "next"; and the line on top.
 
 import { days, glossary, guides } from './pages.mjs'
 
@@ -9,15 +9,17 @@ const shortTitle = (title) => title.split(': ')[0]
 
 /** A day with its chapters, numbered as their folders are. */
 function dayGroup(day) {
-  const overview = day.page ? [{ text: 'The day', link: day.page.url }] : []
+  const title = day.page ? day.page.title : `Day ${day.number}`
+  const overview = { text: 'The day', link: day.page?.url, docFooterText: title }
   return {
-    text: day.page ? day.page.title : `Day ${day.number}`,
+    text: title,
     collapsed: false,
     items: [
-      ...overview,
+      ...(day.page ? [overview] : []),
       ...day.chapters.map((chapter) => ({
         text: `${chapter.number} ${shortTitle(chapter.title)}`,
-        link: chapter.url
+        link: chapter.url,
+        docFooterText: chapter.title
       }))
     ]
   }
@@ -33,5 +35,16 @@ export function sidebar() {
     ...days().map(dayGroup),
     ...group('About the workbook', about.filter((p) => p.order >= 50)),
     ...group('Glossary', glossary(), true)
+  ]
+}
+
+/** The line on top: the first chapter, pages that ask for it ("nav: Speed"), glossary. */
+export function navigation() {
+  const first = days().flatMap((day) => day.chapters)[0]
+  const asked = [...guides(), ...glossary()].filter((p) => p.data.nav)
+  return [
+    ...(first ? [{ text: 'First lesson', link: first.url }] : []),
+    ...asked.map((p) => ({ text: p.data.nav, link: p.url })),
+    ...(glossary().length > 0 ? [{ text: 'Glossary', link: glossary()[0].url }] : [])
   ]
 }

@@ -10,6 +10,15 @@ import { lessonFacts, splitFrontMatter } from './facts.mjs'
 /** The root of the repository. */
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
+/**
+ * The file that is being rendered, from the root of the repository; null for a line on
+ * its own, such as the title of a fold.
+ */
+export function sourceOf(env) {
+  const file = env.realPath ?? env.path
+  return file ? path.relative(ROOT, file) : null
+}
+
 /** The names in a folder that match a pattern, sorted; none if the folder is absent. */
 function list(folder, pattern) {
   const absolute = path.join(ROOT, folder)
@@ -90,13 +99,16 @@ export const guides = () => [...flat('book/pages', '/'), ...flat('docs', '/')]
 /** The glossary, one term a page. */
 export const glossary = () => flat('book/pages/glossary', '/glossary/')
 
+/** A page for each figure, without a lesson around it. */
+export const figurePages = () => flat('book/pages/figures', '/figures/')
+
 /** Every page of the book in reading order; the landing page comes first. */
 export function readingOrder() {
   const about = guides()
   const before = about.filter((p) => p.url === '/' || p.order < 50)
   const after = about.filter((p) => !before.includes(p))
   const course = days().flatMap((day) => [day.page, ...day.chapters]).filter(Boolean)
-  return [...before, ...course, ...after, ...glossary()]
+  return [...before, ...course, ...figurePages(), ...after, ...glossary()]
 }
 
 /** The address of a page as the path of its Markdown file: "/a/" is "a/index.md". */

@@ -2,10 +2,14 @@
 // place that its file has: book/components/Name.vue is <Name>, and
 // book/figures/kebab-name/Figure.vue is <KebabName>.
 
-import DefaultTheme from 'vitepress/theme'
-import { defineAsyncComponent } from 'vue'
+import DefaultTheme from 'vitepress/theme-without-fonts'
+import { defineAsyncComponent, h } from 'vue'
 import 'katex/dist/katex.min.css'
+import { openFoldsForPrint } from './print.js'
+import NotFound from './NotFound.vue'
+import './fonts.css'
 import './style.css'
+import './print.css'
 
 const components = import.meta.glob('../../components/*.vue', {
   eager: true,
@@ -18,6 +22,7 @@ const pascal = (name) => name.replace(/(^|-)(\w)/g, (_, dash, c) => c.toUpperCas
 
 export default {
   extends: DefaultTheme,
+  Layout: () => h(DefaultTheme.Layout, null, { 'not-found': () => h(NotFound) }),
   enhanceApp({ app }) {
     for (const [file, component] of Object.entries(components)) {
       app.component(stemOf(file), component)
@@ -26,5 +31,6 @@ export default {
     for (const [file, load] of Object.entries(figures)) {
       app.component(pascal(file.split('/').at(-2)), defineAsyncComponent(load))
     }
+    if (!import.meta.env.SSR) openFoldsForPrint(window)
   }
 }

@@ -1,0 +1,73 @@
+// Links in the lessons are relative paths of files, so that they work wherever the
+// Markdown is read. The book turns them into addresses of pages, or into links to the
+// file where it is no page. A link to nothing fails the build.
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { readingOrder, ROOT, sourceOf } from './pages.mjs'
+import { linkToSource } from './sources.mjs'
+
+/** Addresses of all pages by their source files; read anew for each page. */
+function addresses() {
+  return new Map(readingOrder().map((p) => [p.file, p.url]))
+}
+
+const isRelative = (href) => !/^(?:[a-z][a-z0-9+.-]*:|\/|#)/i.test(href) && href !== ''
+
+/** What a folder stands for: the page in it. */
+function pageIn(folder, urls) {
+  const names = ['lesson.md', 'README.md', 'index.md']
+  return names.map((name) => path.join(folder, name)).find((file) => urls.has(file))
+}
+
+/**
+ * The address that a relative link stands for; null for a folder without a page, which
+ * only a code host can show.
+ * @param {string} href    as written
+ * @param {string} source  the page that has it, from the root of the repository
+ * @param {Map<string, string>} urls
+ */
+export function resolveLink(href, source, urls) {
+  const [, target, hash] = /^([^#?]*)[^#]*(#.*)?$/.exec(href)
+  const file = path.join(path.dirname(source), decodeURIComponent(target))
+  const asPage = urls.has(file) ? file : pageIn(file, urls)
+  if (asPage) return urls.get(asPage) + (hash ?? '')
+  const absolute = path.join(ROOT, file)
+  const inside = !file.startsWith('..')
+  if (inside && fs.existsSync(absolute)) {
+    return linkToSource(file)
+  }
+  throw new Error(`${source} links to ${href}, but there is no ${file}`)
+}
+
+/** The tokens of a paragraph with their links rewritten, or dropped if they lead nowhere. */
+function rewritten(tokens, source, urls) {
+  let dropped = false
+  return tokens.filter((token) => {
+    if (token.type === 'link_close' && dropped) {
+      dropped = false
+      return false
+    }
+    if (token.type !== 'link_open' || !isRelative(token.attrGet('href'))) return true
+    const url = resolveLink(token.attrGet('href'), source, urls)
+    if (url) token.attrSet('href', url)
+    dropped = !url
+    return !dropped
+  })
+}
+
+/** Rewrites the links of all paragraphs, headings, cells. */
+export function linksPlugin(md) {
+  let urls = null
+  let read = 0
+  md.core.ruler.push('wb_links', (state) => {
+    // While the book is being written, pages come and go.
+    if (!urls || Date.now() - read > 2000) urls = addresses()
+    read = Date.now()
+    const source = sourceOf(state.env)
+    if (!source) return
+    for (const block of state.tokens) {
+      if (block.children) block.children = rewritten(block.children, source, urls)
+    }
+  })
+}

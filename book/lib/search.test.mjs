@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import MiniSearch from 'minisearch'
+import { indexTerms, miniSearch, queryTerms } from './search.mjs'
+
+/** An index as the book builds and loads it, with one document for each text. */
+function indexOf(...texts) {
+  const options = { fields: ['title', 'titles', 'text'], ...miniSearch.options }
+  const index = new MiniSearch(options)
+  texts.forEach((text, id) => index.add({ id, title: '', titles: [], text }))
+  const settings = { ...options, searchOptions: miniSearch.searchOptions }
+  const loaded = MiniSearch.loadJSON(JSON.stringify(index), settings)
+  return (query) => loaded.search(query).map((result) => result.id)
+}
+
+test('an identifier is found whole, by its beginning and by each of its parts', () => {
+  const find = indexOf('x += __shfl_xor_sync(mask, x, 16);', 'nothing here')
+  const queries = ['__shfl_xor_sync', 'shfl_xor_sync', '__shfl', 'xor_sync', 'xor', 'sync']
+  for (const query of queries) assert.deepEqual(find(query), [0], query)
+})
+
+test('names in camel case are found by their parts, in any case', () => {
+  const find = indexOf('wb::OnlineSoftmax state; threadIdx.x', 'soft and max')
+  for (const query of ['onlinesoftmax', 'OnlineSoftmax', 'softmax', 'threadIdx', 'Idx']) {
+    assert.deepEqual(find(query), [0], query)
+  }
+})
+
+test('a word is found inside a longer word', () => {
+  const find = indexOf('an uncoalesced access', 'the multiprocessors', 'unrelated')
+  assert.deepEqual(find('coalesced'), [0])
+  assert.deepEqual(find('alesc'), [0])
+  assert.deepEqual(find('processor'), [1])
+})
+
+test('Chinese words are found in the middle of a sentence', () => {
+  const find = indexOf(
+    '共享内存有三十二个存储体,同时访问同一个存储体会产生冲突。',
+    '线程束中的线程同时执行,合并访存很重要。'
+  )
+  assert.deepEqual(find('存储体'), [0])
+  assert.deepEqual(find('冲突'), [0])
+  assert.deepEqual(find('线程束'), [1])
+  assert.deepEqual(find('访存'), [1])
+  assert.deepEqual(find('束'), [1])
+  assert.deepEqual(find('内存有线'), [])
+})
+
+test('all words of a query must be there', () => {
+  const find = indexOf('bank conflicts of shared memory', 'shared pages of a cache')
+  assert.deepEqual(find('shared bank'), [0])
+  assert.deepEqual(find('shared zebra'), [])
+})
+
+test('one wrong letter in a long word is forgiven, none in a short one', () => {
+  const find = indexOf('divergence of a warp')
+  assert.deepEqual(find('divergance'), [0])
+  assert.deepEqual(find('worp'), [])
+})
+
+test('a number with its unit and an architecture are words', () => {
+  const find = indexOf('needs sm_90a and 48 KB', 'runs on sm_80')
+  assert.deepEqual(find('sm_90a'), [0])
+  assert.deepEqual(find('sm_80'), [1])
+})
+
+test('the functions survive being turned into text, as VitePress does with them', () => {
+  for (const fn of [indexTerms, queryTerms]) {
+    const again = new Function(`return ${fn.toString()}`)()
+    assert.deepEqual(again('__shfl_xor_sync 存储体'), fn('__shfl_xor_sync 存储体'))
+  }
+})
+
+test('nothing but punctuation gives no term', () => {
+  assert.deepEqual(indexTerms('--- ___ (!)'), [])
+  assert.deepEqual(queryTerms(' . '), [])
+})

@@ -1,0 +1,104 @@
+// Code in the lessons: "<<< ./file.cu#region{cuda}" becomes the region's code, with the
+// name of the file below it. A file or a region that is not there fails the build.
+
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { ROOT, sourceOf } from './pages.mjs'
+import { extractRegion, withoutMarkers } from './regions.mjs'
+import { BASE, linkToSource } from './sources.mjs'
+
+/**
+ * ./learn book sets this. The book then shows a starter as it was handed out, whatever
+ * the reader has written into it since.
+ */
+const PRISTINE = process.env.WARPBOOK_PRISTINE === '1'
+
+/** Whether a file is one that learners write in. */
+function isStarter(file) {
+  return /^day\d\d-[^/]+\/.+\.cu$/.test(file)
+}
+
+/** A file as committed; null where git does not know it. */
+function committed(file) {
+  try {
+    const options = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }
+    return execFileSync('git', ['show', `HEAD:${file}`], options)
+  } catch {
+    return null
+  }
+}
+
+/** The text of a file of the repository, named from its root. */
+function textOf(file) {
+  const pristine = PRISTINE && isStarter(file) ? committed(file) : null
+  return pristine ?? fs.readFileSync(path.join(ROOT, file), 'utf8')
+}
+
+/**
+ * The code that a snippet shows.
+ * @param {string} file    from the root of the repository
+ * @param {string} region  may be empty: the whole file
+ */
+export function snippet(file, region) {
+  const absolute = path.join(ROOT, file)
+  if (!fs.existsSync(absolute) || !fs.statSync(absolute).isFile()) {
+    throw new Error(`there is no file ${file}`)
+  }
+  const text = textOf(file)
+  if (!region) return withoutMarkers(text)
+  try {
+    return extractRegion(text, region, file)
+  } catch (error) {
+    // A reader may have deleted a marker. That must not take the book from them.
+    if (!(PRISTINE && isStarter(file))) throw error
+    const again = `// ${file} has lost its marks: ./learn reset brings them back.\n`
+    return { text: again, first: 1, last: 1 }
+  }
+}
+
+/** The line below a piece of code. */
+function caption(file, { first, last }, whole) {
+  const label = whole ? file : `${file}:${first}-${last}`
+  const href = linkToSource(file, whole ? null : { first, last }).replace(/^\//, BASE)
+  return `<p class="wb-source" v-pre><a href="${href}">${label}</a></p>\n`
+}
+
+/**
+ * Fills in what VitePress's own rule for "<<<" has left as fences with a source. That
+ * rule then finds nothing to do.
+ */
+export function snippetsPlugin(md) {
+  md.core.ruler.after('block', 'wb_snippets', (state) => {
+    const lesson = sourceOf(state.env)
+    const result = []
+    let waiting = null // captions of a group of tabs come after the group
+    for (const token of state.tokens) {
+      result.push(token)
+      if (token.type === 'container_code-group_open') waiting = []
+      if (token.type === 'container_code-group_close') {
+        result.push(...waiting)
+        waiting = null
+      }
+      if (token.type !== 'fence' || !token.src) continue
+      const [absolute, region] = token.src
+      const file = path.relative(ROOT, absolute)
+      const line = token.map ? token.map[0] + 1 : '?'
+      let code
+      try {
+        code = snippet(file, region)
+      } catch (error) {
+        throw new Error(`${lesson}, near line ${line}: ${error.message}`)
+      }
+      state.env.includes?.push(absolute)
+      token.content = code.text
+      delete token.src
+      const below = new state.Token('html_block', '', 0)
+      below.content = caption(file, code, !region)
+      below.level = token.level
+      if (waiting) waiting.push(below)
+      else result.push(below)
+    }
+    state.tokens = result
+  })
+}
