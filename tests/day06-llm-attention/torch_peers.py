@@ -30,6 +30,7 @@ FEWEST_SAMPLES = 20
 MOST_SAMPLES = 200
 HOT_SAMPLE_US = 1000  # with a hot cache, launches are timed in batches as long as this
 MOST_LAUNCHES = 100
+LONG_US = 20_000
 BACKENDS = ("math", "efficient", "flash", "cudnn")
 
 # Exercise, as it is named in our rows: the type of its numbers.
@@ -187,10 +188,10 @@ class Gpu:
         and how many calls a sample has; the L2 cache is written over before each,
         unless the row is of a hot cache."""
         torch = self.torch
-        for _ in range(3):
-            launch()
-        torch.cuda.synchronize()
-        typical = max(sorted(self.measure(launch, cache, 3, 1))[1], 1.0)
+        first = self.measure(launch, cache, 1, 1)[0]
+        if first < LONG_US:  # there is time to warm up
+            first = min(self.measure(launch, cache, 5, 1))
+        typical = max(first, 1.0)
         fitting = int(self.seconds * 1e6 / typical)
         count = min(max(fitting, min(FEWEST_SAMPLES, 10 * fitting + 3)), MOST_SAMPLES)
         launches = 1

@@ -74,9 +74,15 @@ int run_for_xray(const Options& options) {
     return file ? 0 : 1;
 }
 
+/// Hundreds of shapes, some of half a second: few samples each.
+Budget budget_of(const Options& options) {
+    if (options.sizes == Sizes::grid) return {3, 500, options.seconds, 1};
+    return {20, 500, options.seconds};
+}
+
 int measure(const Options& options, const Machine& machine) {
     Timer timer(std::max(2 * machine.l2_bytes + 16 * kMiB, 64 * kMiB),
-                Budget{options.sizes == Sizes::grid ? 5 : 20, 500, options.seconds});
+                budget_of(options));
     Ceilings ceilings(timer, ceiling_bytes());
     for (const Ceiling kind :
          {Ceiling::read, Ceiling::write, Ceiling::copy, Ceiling::read2_write1}) {

@@ -8,7 +8,6 @@
 namespace wb::bench {
 namespace {
 
-constexpr int kWarmUps = 3;
 constexpr double kShortestSampleUs = 1000.0;  // of a batch, with a hot cache
 constexpr int kMaxLaunches = 1000;
 
@@ -76,15 +75,16 @@ std::vector<double> Timer::sample(const Launch& launch,
 
 Timing Timer::measure(const Launch& launch, Cache cache) {
     using Clock = std::chrono::steady_clock;
-    for (int i = 0; i < kWarmUps; ++i)
+    for (int i = 0; i < budget_.warm_ups; ++i)
         launch(stream_);
     CUDA_CHECK(cudaStreamSynchronize(stream_));
 
     // The estimate: what one launch takes, and what one sample costs with its flush.
     const auto begin = Clock::now();
-    const double launch_us = summarise(sample(launch, cache, kWarmUps, 1)).median;
+    const double launch_us =
+        summarise(sample(launch, cache, budget_.warm_ups, 1)).median;
     const std::chrono::duration<double> elapsed = Clock::now() - begin;
-    const double seconds_a_sample = std::max(elapsed.count() / kWarmUps, 1e-6);
+    const double seconds_a_sample = std::max(elapsed.count() / budget_.warm_ups, 1e-6);
 
     Timing timing;
     if (cache == Cache::hot) {

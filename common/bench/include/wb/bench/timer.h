@@ -36,6 +36,7 @@ struct Budget {
     int min_samples = 20;
     int max_samples = 500;
     double seconds = 0.2;
+    int warm_ups = 3;
 };
 
 /// Owns a stream, its events and the memory that flushes the cache.
