@@ -179,3 +179,6 @@ export function showBytes(bytes) {
   const digits = unit === 0 || number >= 100 ? 0 : number >= 10 ? 1 : 2;
   return `${number.toFixed(digits)} ${units[unit]}`;
 }
+
+/** Shared memory is bought in units of 1024 bytes: "101 KiB". */
+export const showKiB = (bytes) => `${Math.ceil(bytes / 1024)} KiB`;

@@ -13,6 +13,7 @@ import {
   sharedBytes,
   sharedLimit,
   showBytes,
+  showKiB,
   tileKind,
   visibleKeys,
   walkAt,
@@ -52,7 +53,7 @@ test('shared memory is that of Tile::kBytes', () => {
   }
 });
 
-test('rows see the keys that wb::visible_keys counts, and FLOP are those of C++', () => {
+test('masks and FLOP are those of wb/attention.h', () => {
   for (const { N, M, causal, visible } of truth.masks) {
     assert.deepEqual(
       visible,
@@ -89,7 +90,7 @@ test('the walk starts with nothing, and its first tile brings q, k and v', () =>
   assert.deepEqual([walkAt(shape, 5).block, walkAt(shape, 5).tile], [1, 0]);
 });
 
-test('causal tiles are whole, masked or skipped, and only skipped ones are left out', () => {
+test('causal tiles are whole, masked or skipped; only these are left out', () => {
   const shape = { N: 256, M: 256, D: 64, BM: 128, BN: 64, causal: true };
   const kinds = [0, 1].map((b) => [0, 1, 2, 3].map((t) => tileKind(shape, b, t)));
   assert.deepEqual(kinds, [
@@ -118,4 +119,5 @@ test('limits of shared memory', () => {
   assert.equal(sharedLimit(sharedBytes({ D: 256, BM: 128, BN: 32 }).all).name,
     'sm_90, sm_100');
   assert.equal(sharedLimit(228 * 1024), null);
+  assert.equal(showKiB(sharedBytes({ D: 64, BM: 128, BN: 64 }).all), '101 KiB');
 });

@@ -34,7 +34,7 @@ export function nameOf({ queryHeads, kvHeads }) {
 /**
  * Bytes that one token takes in the cache: a key and a value for each key/value head of
  * each layer.
- * @param {{ layers: number, kvHeads: number, headDim: number, typeBytes: number }} model
+ * @param {object} model  { layers, queryHeads, kvHeads, headDim, typeBytes }
  */
 export const bytesPerToken = ({ layers, kvHeads, headDim, typeBytes }) =>
   2 * layers * kvHeads * headDim * typeBytes;
@@ -51,8 +51,8 @@ export const sequencesThatFit = (model, tokens, memory) =>
   Math.max(0, Math.floor(memory / bytesPerSequence(model, tokens)));
 
 /**
- * Bytes of the cache that one step of decoding reads, in which each of `batch` sequences
- * gets one more token.
+ * Bytes of the cache that one step of decoding reads, in which each of `batch`
+ * sequences gets one more token.
  * @returns {{ once: number, perHead: number }} if a key/value head is read once for all
  *   query heads that share it, and if each query head reads it anew
  */

@@ -87,20 +87,40 @@ export function logSumExp(state) {
  * leaves the state alone.
  *
  * @param {{ score: number, value: number, masked: boolean }[]} keys
- * @returns {object[]} a step for each key: { key, masked, before, state, factor, weight,
- *   newMax }; newMax says that the key raised a maximum that was a number before
+ * @returns {object[]} a step for each key: { key, masked, before, state, factor,
+ *   weight, newMax }; newMax says that it raised a maximum that was a number before
  */
 export function walk(keys) {
   let before = EMPTY;
   return keys.map(({ score, value, masked }, key) => {
     if (masked) {
-      return { key, masked, before, state: before, factor: 1, weight: 0, newMax: false };
+      const unchanged = { before, state: before, factor: 1, weight: 0 };
+      return { key, masked, ...unchanged, newMax: false };
     }
     const step = add(before, f(score), f(value));
     const newMax = step.state.max > before.max && before.max !== -Infinity;
     const result = { key, masked: false, before, ...step, newMax };
     before = step.state;
     return result;
+  });
+}
+
+/**
+ * What each key's weight is worth after some steps of the walk: e^(score - max).
+ *
+ * @param {object[]} keys  as for walk()
+ * @param {number} steps  keys that have been looked at, 0 <= steps <= keys.length
+ * @returns {({ now: number, before: number|null }|null)[]} by key; null for keys that
+ *   are masked or still to come; before: the weight before the last step, where it has
+ *   shrunk since
+ */
+export function weightsAt(keys, steps) {
+  const last = steps > 0 ? walk(keys)[steps - 1] : null;
+  return keys.map(({ score, masked }, key) => {
+    if (key >= steps || masked) return null;
+    const now = expf(f(f(score) - last.state.max));
+    const shrunk = last.newMax && key < steps - 1;
+    return { now, before: shrunk ? expf(f(f(score) - last.before.max)) : null };
   });
 }
 

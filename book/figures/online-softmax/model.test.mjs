@@ -14,7 +14,9 @@ import {
   rescale,
   show,
   walk,
+  weightsAt,
 } from './model.js';
+import { aboutNode, aboutStep } from './texts.js';
 
 const truth = JSON.parse(
   readFileSync(new URL('../../data/truth/online-softmax.json', import.meta.url)),
@@ -25,8 +27,8 @@ const number = (x) => (x === '-inf' ? -Infinity : x);
 
 /**
  * C++'s expf and logf may be off by one in the last bit, and no two libraries agree on
- * which arguments; all the rest is rounded alike. So: a few units in the last place, and
- * the same four digits where the figure shows them.
+ * which arguments; all the rest is rounded alike. So: a few units in the last place,
+ * and the same four digits where the figure shows them.
  */
 function same(actual, expected, what) {
   const wanted = number(expected);
@@ -87,6 +89,20 @@ test("the first four keys are the lesson's", () => {
   assert.equal(logSumExp(steps[3].state).toFixed(4), '2.4402');
 });
 
+test('the weights add up to the sum, before and after a new maximum', () => {
+  for (const { keys } of truth.rows) {
+    walk(keys).forEach((step, key) => {
+      const weights = weightsAt(keys, key + 1);
+      const sum = weights.reduce((all, weight) => all + (weight?.now ?? 0), 0);
+      same(sum, step.state.sum, `sum after key ${key}`);
+      if (!step.newMax) return;
+      const before = weights.reduce((all, weight) => all + (weight?.before ?? 0), 0);
+      same(before, step.before.sum, `sum before key ${key}`);
+    });
+  }
+  assert.deepEqual(weightsAt(truth.rows[0].keys, 0), Array(8).fill(null));
+});
+
 test('the order of the keys does not matter', () => {
   const { keys } = truth.rows[3];
   const forward = walk(keys).at(-1).state;
@@ -129,4 +145,23 @@ test('numbers are printed with four digits', () => {
   assert.equal(show(NaN), 'NaN');
   assert.equal(show(-0.00001), '0');
   assert.equal(show(1234567), '1.23e+6');
+});
+
+test('steps and merges are told in words', () => {
+  const { keys, partSize } = truth.rows[0];
+  const steps = walk(keys);
+  assert.equal(
+    aboutStep(steps[2], keys),
+    'Key 2, score 2, is a new maximum: factor e^(1 − 2) = 0.3679. ' +
+      'l = 1.3679 × 0.3679 + 1 = 1.5032; o = 31.0364 × 0.3679 + 1 × 10 = 21.4176.',
+  );
+  assert.match(aboutStep(steps[0], keys), /is the first: the factor is 0/);
+  assert.match(aboutStep(steps[3], keys), /is no new maximum/);
+  assert.match(aboutStep(steps[4], keys), /masked/);
+  assert.match(aboutStep(undefined, keys), /No key yet/);
+  const levels = mergeTree(keys, partSize);
+  assert.match(aboutNode(levels, 0, 2), /keys 4 to 5: all masked/);
+  assert.match(aboutNode(levels, 1, 0), /m = max\(1, 2\) = 2/);
+  const broken = mergeTree(truth.rows[4].keys, 2, false);
+  assert.match(aboutNode(broken, 1, 0), /is NaN/);
 });
