@@ -75,6 +75,16 @@ export function isOurs(row) {
   return /_v\d+\w*$/.test(row.rung) || row.rung === row.exercise
 }
 
+/** A library's implementation of the same, and not a kernel that only reads. */
+export function isLibrary(row) {
+  return !isOurs(row) && row.rung !== 'plain read'
+}
+
+/** One implementation over hundreds of shapes: a map, and no ladder. */
+export function isGrid(exercise) {
+  return exercise.startsWith('attention_grid')
+}
+
 /**
  * The rows of an exercise, in the order of the file.
  * @returns {{name: string, content: object, rows: object[]}} and the file they are in
@@ -88,10 +98,11 @@ export function ladderOf(data, exercise) {
   throw missing('exercise', exercise, exercises(data), 'the benchmarks')
 }
 
-/** All exercises that have been measured, in the order of the files. */
+/** All exercises with a ladder that was measured, in the order of the files. */
 export function exercises(data) {
   const files = Object.values(data).filter(isLadderFile)
-  return [...new Set(files.flatMap((file) => file.rows.map((row) => row.exercise)))]
+  const names = files.flatMap((file) => file.rows.map((row) => row.exercise))
+  return [...new Set(names)].filter((name) => !isGrid(name))
 }
 
 /**

@@ -5,6 +5,7 @@ const SMALL = 1e-3
 
 /** What `as` does with the value that was looked up, or with the ratio of two. */
 const CONVERSIONS = {
+  ns: (x) => x * 1e3,       // from µs
   ms: (x) => x / 1e3,       // from µs
   s: (x) => x / 1e6,        // from µs
   GB: (x) => x / 1e9,       // from bytes

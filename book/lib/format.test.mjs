@@ -38,7 +38,7 @@ test('strings and counts are written as they are', () => {
 })
 
 test('unknown conversions and digits are refused', () => {
-  assert.throws(() => formatMeasured(1, { as: 'miles' }), /as="miles" is not one of: ms/)
+  assert.throws(() => formatMeasured(1, { as: 'miles' }), /as="miles" is not one of: ns, ms/)
   assert.throws(() => formatMeasured(1.5, { digits: '0' }), /digits="0"/)
 })
 

@@ -136,8 +136,7 @@ export function expand(text, data, { file, context, watch }) {
   const pass = (name, write) => {
     text = replaceElements(text, findElements(text, name), write)
   }
-  // A line that begins with a component would end the paragraph that it stands in.
-  text = text.replace(/([^\s>])\n(?=<Measured )/g, '$1 ')
+  // A <span> stands in its paragraph; a component at the beginning of a line would end it.
   pass('Measured', measuredSpan(data))
   pass('LadderTable', withProps('LadderTable', (given) => ladderProps(data, given)))
   pass('ErrorChart', withProps('ErrorChart', () => errorProps(data)))

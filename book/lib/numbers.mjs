@@ -5,7 +5,8 @@
 //
 // <Measured of="NAME">41.8</Measured>      one number; NAME as in data.mjs
 //   over="NAME"                            divided by another one
-//   as="ms|s|GB|percent|more|less"         in other units; of a ratio: in percent
+//   per="1048576"                          divided by a number that is no measurement
+//   as="ns|ms|s|GB|percent|more|less"      in other units; of a ratio: in percent
 //   digits="2"                             significant digits, otherwise 3
 // <LadderTable exercise="NAME">…           the table of a ladder
 //   sizes="a; b"                           only these sizes, in this order
@@ -92,10 +93,12 @@ export function fillIn(text, data, context = {}) {
 
 /** The text of one <Measured>. */
 export function measured(data, attributes) {
-  const { of, over } = required(attributes, 'of')
+  const { of, over, per } = required(attributes, 'of')
   const { value } = lookUp(data, of)
-  if (over === undefined) return formatMeasured(value, attributes)
-  return formatMeasured(value / lookUp(data, over).value, attributes)
+  if (over === undefined && per === undefined) return formatMeasured(value, attributes)
+  const divisor = over === undefined ? Number(per) : lookUp(data, over).value
+  if (!(divisor > 0)) throw new Error(`cannot divide by ${over ?? per}`)
+  return formatMeasured(value / divisor, attributes)
 }
 
 function required(attributes, name) {

@@ -1,6 +1,6 @@
 // The Markdown tables that are made from the data. Each function gets the data and the
 // attributes of a tag and returns what stands between the tag and its end.
-import { isOurs, exercises, ladderOf, lookUp, shortRung } from './data.mjs'
+import { isLibrary, isOurs, exercises, ladderOf, lookUp, shortRung } from './data.mjs'
 import { formatNumber, markdownTable, wrap } from './format.mjs'
 
 const NONE = '–'
@@ -170,7 +170,7 @@ export function comparisons(data) {
     return unique(rows.map((row) => row.size)).flatMap((size) => {
       const ofSize = rows.filter((row) => row.size === size)
       const [ours, others] = [ofSize.filter(isOurs),
-        ofSize.filter((row) => !isOurs(row))]
+        ofSize.filter(isLibrary)]
       if (ours.length === 0 || others.length === 0) return []
       const [our, other] = [fastest(ours), fastest(others)]
       return [{ exercise, size: sizeLabel(our), our, other,
