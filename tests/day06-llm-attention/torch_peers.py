@@ -116,8 +116,8 @@ def wanted_sizes(document, grid):
             if row["exercise"] in TYPES and not row["rung"].startswith("torch ")]
     sizes = []
     seen = set()
-    for exercise, size, cache in (ours or DEFAULT_SIZES) + (
-            grid_sizes(grid) if grid else []):
+    usual = ours or ([] if grid else DEFAULT_SIZES)
+    for exercise, size, cache in usual + (grid_sizes(grid) if grid else []):
         if (exercise, size) not in seen:
             seen.add((exercise, size))
             sizes.append((exercise, size, cache))
