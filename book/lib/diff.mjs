@@ -5,17 +5,19 @@
  * differ only in their indentation are different lines.
  * @param {string[]} before
  * @param {string[]} after
+ * @param {(line: string) => string} keyOf  lines are the same if their keys are
  * @returns {{mark: ' '|'-'|'+', line: string}[]} without the "+" lines it is `before`,
- *   without the "-" lines it is `after`; deletions stand before the insertions that
- *   take their place
+ *   without the "-" lines it is `after`, of which the common lines are; deletions stand
+ *   before the insertions that take their place
  */
-export function diffLines(before, after) {
-  const common = commonLengths(before, after)
+export function diffLines(before, after, keyOf = (line) => line) {
+  const [left, right] = [before.map(keyOf), after.map(keyOf)]
+  const common = commonLengths(left, right)
   const result = []
   let i = 0
   let j = 0
   while (i < before.length || j < after.length) {
-    if (i < before.length && j < after.length && before[i] === after[j]) {
+    if (i < before.length && j < after.length && left[i] === right[j]) {
       result.push({ mark: ' ', line: after[j] })
       ++i
       ++j
@@ -43,8 +45,13 @@ function commonLengths(before, after) {
   return common
 }
 
+/** A line without the numbers of rungs: "launch_v2(x)" and "launch_v3(x)" are alike. */
+export function withoutRung(line) {
+  return line.replace(/_v\d+/g, '_v')
+}
+
 /** The share of lines that two texts have in common, 0 to 1. */
-export function similarity(before, after) {
-  const kept = diffLines(before, after).filter(({ mark }) => mark === ' ').length
+export function similarity(before, after, keyOf) {
+  const kept = diffLines(before, after, keyOf).filter(({ mark }) => mark === ' ').length
   return (2 * kept) / Math.max(1, before.length + after.length)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { diffLines, similarity } from './diff.mjs'
+import { diffLines, similarity, withoutRung } from './diff.mjs'
 
 const marks = (result) => result.map(({ mark, line }) => mark + line)
 
@@ -51,4 +51,10 @@ test('similarity is 1 for equal texts and 0 for texts without a common line', ()
   assert.equal(similarity(['a', 'b'], ['a', 'b']), 1)
   assert.equal(similarity(['a'], ['b']), 0)
   assert.equal(similarity(['a', 'b'], ['a', 'c']), 0.5)
+})
+
+test('lines that differ only in the number of the rung can be the same', () => {
+  const [before, after] = [['add_v1(x);', 'a'], ['add_v2(x);', 'b']]
+  assert.deepEqual(
+    marks(diffLines(before, after, withoutRung)), [' add_v2(x);', '-a', '+b'])
 })

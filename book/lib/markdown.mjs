@@ -1,6 +1,7 @@
 // How Markdown becomes the book's HTML: everything that is not VitePress's own.
 
 import { componentsPlugin } from './components.mjs'
+import { diffTransformer } from './diff-code.mjs'
 import { cuda, ptx } from './grammar.mjs'
 import { lessonPlugin } from './lesson.mjs'
 import { linksPlugin } from './links.mjs'
@@ -13,6 +14,7 @@ export const markdown = {
   languages: [cuda, ptx],
   languageAlias: { cuda: 'cpp', cu: 'cpp', cuh: 'cpp' },
   theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  codeTransformers: [diffTransformer()],
   toc: { level: [2, 3] },
   config(md) {
     md.use(mathPlugin)

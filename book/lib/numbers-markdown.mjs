@@ -8,7 +8,8 @@
 import { dirname, join, relative, resolve } from 'node:path'
 
 import { ladderOf, loadData, lookUp, isOurs, shortRung, spread } from './data.mjs'
-import { diffLines } from './diff.mjs'
+import { diffLines, withoutRung } from './diff.mjs'
+import { marked } from './diff-code.mjs'
 import { fillIn, lessonsByExercise } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
 import { snippet } from './snippets.mjs'
@@ -42,8 +43,9 @@ function measuredSpan(data) {
 }
 
 /** What <LadderTable> draws, as an object for JSON. */
-export function ladderProps(data, { exercise, sizes }) {
+export function ladderProps(data, { exercise, sizes, chosen }) {
   const { content, rows } = ladderOf(data, exercise)
+  if (chosen !== undefined) sizesOf(rows, chosen, exercise)
   return {
     machine: machineName(content.machine),
     dates: dates(rows),
@@ -54,7 +56,7 @@ export function ladderProps(data, { exercise, sizes }) {
         size, label: sizeLabel(ofSize[0]), cache, ceiling, value,
         unit: rateOf(ofSize[0]).unit,
         rows: ofSize.map((row) => ({
-          rung: shortRung(row.rung), idea: row.idea, ours: isOurs(row),
+          rung: shortRung(row.rung), idea: row.idea.replace(/\+cu\d+/, ''), ours: isOurs(row),
           us: row.median_us, spread: spread(row), rate: rateOf(row).rate,
           percent: row.percent,
         })),
@@ -89,7 +91,7 @@ const SNIPPET = /^<<< (\S+?)#([\w-]+)(\{[^}]*\})?[ \t]*$/gm
 /**
  * <RungDiff before="FILE#REGION"> around <<< FILE#REGION lines: two panels, the code as
  * it is and its diff to `before`. Several regions, with ";" between, are compared as
- * one text with several snippets.
+ * one text with several snippets. "#REGION" is in the file of the snippet in its place.
  */
 export function expandRungDiff({ attributes, inner, line }, folder, watch = () => {}) {
   if (attributes.before === undefined) {
@@ -100,16 +102,18 @@ export function expandRungDiff({ attributes, inner, line }, folder, watch = () =
     watch(file)
     return snippet(relative(ROOT, file), region).text.trimEnd().split('\n')
   }
-  const earlier = attributes.before.split(';').map((each) => each.trim().split('#'))
   const later = [...inner.matchAll(SNIPPET)].map(([, path, region]) => [path, region])
   if (later.length === 0) {
     throw new Error(`line ${line}: <RungDiff> holds no "<<< FILE#REGION" line`)
   }
+  const earlier = attributes.before.split(';').map((each, i) => {
+    const [path, region] = each.trim().split('#')
+    return [path || later[Math.min(i, later.length - 1)][0], region]
+  })
   const joined = (regions) => regions.flatMap(
     ([path, region], i) => [...(i === 0 ? [] : ['']), ...read(path, region)])
-  const changed = diffLines(joined(earlier), joined(later))
-  const notes = { ' ': '', '-': ' // [!code --]', '+': ' // [!code ++]' }
-  const code = changed.map(({ mark, line: text }) => text + notes[mark]).join('\n')
+  const changed = diffLines(joined(earlier), joined(later), withoutRung)
+  const code = changed.map(marked).join('\n')
   const [before, after] = [earlier, later].map(([[, region]]) => rungOfRegion(region))
   return `<RungDiff before=${quoted(before)} after=${quoted(after)}>\n` +
     `<template v-slot:after>\n\n${inner.trim()}\n\n</template>\n` +
