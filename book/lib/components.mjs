@@ -1,5 +1,5 @@
-// Components in the lessons: a name that no component has fails the build (Vue only
-// warns), and each figure gets a frame by which the offline copy finds it again.
+// Components in the lessons: a name that no component has fails the build; Vue would
+// only warn.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -27,45 +27,26 @@ export function componentNames() {
   return [...BUILT_IN, ...shared.map((name) => name.slice(0, -4)), ...figureNames()]
 }
 
-/** The static attributes of a tag as an object; null if one of them is bound. */
-export function attributesOf(text) {
-  const attributes = {}
-  for (const [, name, , value] of text.matchAll(/([:@\w-]+)(="([^"]*)")?/g)) {
-    if (/^[:@]|^v-/.test(name)) return null
-    attributes[name] = value ?? true
-  }
-  return attributes
-}
-
-const escapeAttribute = (text) => text.replace(/&/g, '&amp;').replace(/"/g, '&quot;')
-
-/** <Name a="b" /> alone in a block, in a frame that names it. */
-function framed(html, figures) {
-  const match = /^<([A-Z]\w*)((?:\s+[:@\w-]+(?:="[^"]*")?)*)\s*(?:\/>|><\/\1>)\s*$/.exec(html)
-  if (!match || !figures.has(match[1])) return html
-  const props = attributesOf(match[2])
-  if (!props) return html
-  const data = escapeAttribute(JSON.stringify(props))
-  return `<div data-wb-figure="${match[1]}" data-wb-props="${data}">${html.trim()}</div>\n`
+/**
+ * The names of tags in HTML that could be components and are none.
+ * @param {string} html
+ * @param {Set<string>} known
+ */
+export function unknownComponents(html, known) {
+  const names = [...html.matchAll(/<([A-Z]\w*)/g)].map(([, name]) => name)
+  return names.filter((name) => !known.has(name))
 }
 
 export function componentsPlugin(md) {
   md.core.ruler.push('wb_components', (state) => {
     const known = new Set(componentNames())
-    const figures = new Set(figureNames())
-    const lesson = sourceOf(state.env)
-    const check = (token) => {
-      for (const [, name] of token.content.matchAll(/<([A-Z]\w*)/g)) {
-        if (known.has(name)) continue
-        console.warn(`${lesson} uses <${name}>, but no component has that name`)
-      }
-    }
-    for (const token of state.tokens) {
-      if (token.type === 'html_block') {
-        check(token)
-        token.content = framed(token.content, figures)
-      }
-      token.children?.filter((child) => child.type === 'html_inline').forEach(check)
+    const tokens = state.tokens.flatMap((token) => [token, ...(token.children ?? [])])
+    for (const token of tokens) {
+      if (token.type !== 'html_block' && token.type !== 'html_inline') continue
+      const [name] = unknownComponents(token.content, known)
+      if (!name) continue
+      const page = sourceOf(state.env)
+      throw new Error(`${page} uses <${name}>, but no component has that name`)
     }
   })
 }

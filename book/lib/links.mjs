@@ -7,6 +7,9 @@ import path from 'node:path'
 import { readingOrder, ROOT, sourceOf } from './pages.mjs'
 import { linkToSource } from './sources.mjs'
 
+/** WARPBOOK_DRAFT=1 lets one look at a page while those that it links to are unwritten. */
+const DRAFT = process.env.WARPBOOK_DRAFT === '1'
+
 /** Addresses of all pages by their source files; read anew for each page. */
 function addresses() {
   return new Map(readingOrder().map((p) => [p.file, p.url]))
@@ -40,6 +43,17 @@ export function resolveLink(href, source, urls) {
   throw new Error(`${source} links to ${href}, but there is no ${file}`)
 }
 
+/** The address that `resolve` finds; in a draft null instead of an error. */
+function drafted(resolve) {
+  try {
+    return resolve()
+  } catch (error) {
+    if (!DRAFT) throw error
+    console.warn(`draft: ${error.message}`)
+    return null
+  }
+}
+
 /** The tokens of a paragraph with their links rewritten, or dropped if they lead nowhere. */
 function rewritten(tokens, source, urls) {
   let dropped = false
@@ -49,7 +63,7 @@ function rewritten(tokens, source, urls) {
       return false
     }
     if (token.type !== 'link_open' || !isRelative(token.attrGet('href'))) return true
-    const url = resolveLink(token.attrGet('href'), source, urls)
+    const url = drafted(() => resolveLink(token.attrGet('href'), source, urls))
     if (url) token.attrSet('href', url)
     dropped = !url
     return !dropped

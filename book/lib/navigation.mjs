@@ -1,6 +1,6 @@
 // The sidebar, and with it the order of "previous" and "next"; and the line on top.
 
-import { days, glossary, guides } from './pages.mjs'
+import { days, figurePages, glossary, guides } from './pages.mjs'
 
 const item = (p) => ({ text: p.title, link: p.url })
 
@@ -34,6 +34,7 @@ export function sidebar() {
     ...group('Start', about.filter((p) => p.order < 50)),
     ...days().map(dayGroup),
     ...group('About the workbook', about.filter((p) => p.order >= 50)),
+    ...group('Figures', figurePages(), true),
     ...group('Glossary', glossary(), true)
   ]
 }
