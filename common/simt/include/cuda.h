@@ -9,7 +9,17 @@
 #define CUDAAPI
 #define CUDA_CB
 
+#include <cstring>
+
 #include "cuda_runtime_api.h"
+#include "simt/hopper/tensor_map.h"
+
+enum cudaDriverEntryPointQueryResult {
+    cudaDriverEntryPointSuccess = 0,
+    cudaDriverEntryPointSymbolNotFound = 1,
+    cudaDriverEntryPointVersionNotSufficent = 2,
+};
+inline constexpr unsigned long long cudaEnableDefault = 0;
 
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
@@ -103,6 +113,48 @@ inline CUresult cuDeviceGetAttribute(int* value,
                                      CUdevice device) {
     return simt::detail::driver_result(
         cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
+}
+/// Describes a tensor to TMA: the driver's rules, see simt/hopper/tensor_map.h.
+inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map,
+                                       CUtensorMapDataType type,
+                                       cuuint32_t rank,
+                                       void* address,
+                                       const cuuint64_t* sizes,
+                                       const cuuint64_t* strides,
+                                       const cuuint32_t* box,
+                                       const cuuint32_t* element_strides,
+                                       CUtensorMapInterleave interleave,
+                                       CUtensorMapSwizzle swizzle,
+                                       CUtensorMapL2promotion promotion,
+                                       CUtensorMapFloatOOBfill fill) {
+    return static_cast<CUresult>(simt::detail::encode_tensor_map(map,
+                                                                 type,
+                                                                 rank,
+                                                                 address,
+                                                                 sizes,
+                                                                 strides,
+                                                                 box,
+                                                                 element_strides,
+                                                                 interleave,
+                                                                 swizzle,
+                                                                 promotion,
+                                                                 fill));
+}
+/// Finds a function of the driver by its name: cuTensorMapEncodeTiled is the only one.
+inline cudaError_t cudaGetDriverEntryPointByVersion(
+    const char* symbol,
+    void** function,
+    unsigned int version,
+    unsigned long long flags,
+    cudaDriverEntryPointQueryResult* result = nullptr) {
+    (void)version, (void)flags;
+    if (!symbol || !function) return cudaErrorInvalidValue;
+    const bool found = std::strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
+    *function = found ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled) : nullptr;
+    if (result)
+        *result = found ? cudaDriverEntryPointSuccess
+                        : cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
 }
 inline CUresult cuGetErrorName(CUresult result, const char** name) {
     if (!name) return CUDA_ERROR_INVALID_VALUE;

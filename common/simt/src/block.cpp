@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hopper/hooks.h"
 #include "observer.h"
 #include "pool.h"
 #include "scheduler.h"
@@ -75,6 +76,7 @@ void Worker::finish_thread() {
     Block& b = *t->block;
     t->state = State::done;
     if (t->copies) discard_copies(*t);
+    if (b.hopper) hopper_thread_ends(*this);
     note_progress();
     Warp& warp = b.warps[t->rank / 32];
     warp.alive &= ~(1u << (t->rank & 31));
@@ -89,6 +91,7 @@ void Worker::finish_thread() {
 void Worker::close_block(Block* b) {
     note_finished();
     if (observer) observer->block_ends(*this, *b);
+    if (b->hopper) hopper_block_ends(*this, *b);
     check_shared(*this, *b);
     for (Fiber* f : retired_)
         fibers_.put(f);

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "error.h"
+#include "hopper/hooks.h"
 #include "observer.h"
 #include "options.h"
 #include "simt/fault.h"
@@ -274,10 +275,15 @@ void report_deadlock(Worker& w) {
         if (!waiting && b.threads[i].state != State::done) waiting = &b.threads[i];
         if (!seen[i]) text += describe_group(b, i, seen);
     }
+    const std::string mbarriers = describe_mbarriers(b);
+    text += mbarriers;
     text += is_warp_divergence(b)
                 ? "\n    Every lane named in a mask must execute the same operation "
                   "with the same mask."
-                : "\n    Every thread must reach the same barrier.";
+            : mbarriers.empty()
+                ? "\n    Every thread must reach the same barrier."
+                : "\n    Look at the parity, at the number of arrivals and at the bytes "
+                  "announced.";
     text += " A GPU would hang here, or go on with wrong data.";
     auto fault =
         make_fault(w,

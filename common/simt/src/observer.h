@@ -88,6 +88,20 @@ class Observer {
     }
     virtual void copy_landed(const void* to, int bytes) { (void)to, (void)bytes; }
 
+    /// The running thread releases what it did before, or acquires what others have
+    /// released, through an object in shared memory (an mbarrier, a named barrier).
+    virtual void synchronises(const void* object, bool acquires, bool releases) {
+        (void)object, (void)acquires, (void)releases;
+    }
+    /// TMA or wgmma accesses memory on behalf of the running thread.
+    virtual void async_access(const void* address, size_t bytes, bool write) {
+        (void)address, (void)bytes, (void)write;
+    }
+    /// TMA begins or ends to write: in between the contents are not defined.
+    virtual void async_pending(const void* to, size_t bytes, bool begins) {
+        (void)to, (void)bytes, (void)begins;
+    }
+
     /// A fault has ended the launch. True if the observer has said so by itself.
     virtual bool faulted(const Launch&, const PendingFault&) { return false; }
     /// Something has happened that hardware lets pass although CUDA forbids it. True if

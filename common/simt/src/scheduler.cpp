@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "fault.h"
+#include "hopper/hooks.h"
 #include "observer.h"
 #include "options.h"
 #include "pool.h"
@@ -66,6 +67,7 @@ Worker::~Worker() {
     for (Block* b : free_blocks_) {
         for (Thread& t : b->threads)
             free_copies(t);
+        discard_hopper(*b);
         delete b;
     }
 }
@@ -144,6 +146,7 @@ void Worker::clean_up() {
             discard_copies(t);
         }
         b->shared.variables.clear();
+        discard_hopper(*b);
         free_blocks_.push_back(b);
     }
     resident_.clear();

@@ -25,6 +25,7 @@ namespace simt::detail {
 
 struct Block;
 struct CopyQueue;
+struct HopperState;
 
 enum class State : uint8_t {
     running,  // or ready to
@@ -32,6 +33,9 @@ enum class State : uint8_t {
     in_warp_op,
     in_active_mask,
     in_grid_barrier,
+    in_mbarrier,
+    in_named_barrier,
+    in_warpgroup,
     done,
 };
 
@@ -137,6 +141,7 @@ struct Block {
     std::vector<uint16_t> order;  // of starts, when a seed is given
     SharedArena shared;
     void* observed = nullptr;  // what the observer keeps for it
+    HopperState* hopper = nullptr;  // of a block that uses asynchronous instructions
 };
 
 /// A launch made by a kernel: runs when its parent has ended.

@@ -122,8 +122,12 @@ __device__ __forceinline__ bool mbarrier_try_wait(Mbarrier* barrier,
 /// Waits until the phase of parity `parity` (0 or 1) is complete.
 __device__ __forceinline__ void mbarrier_wait(Mbarrier* barrier,
                                               unsigned parity WB_PTX_SITE) {
+#if defined(WB_HOPPER_SIM)
+    simt::ptx::mbarrier_wait(barrier, parity WB_PTX_HERE);
+#else
     while (!mbarrier_try_wait(barrier, parity WB_PTX_HERE)) {
     }
+#endif
 }
 
 /// Orders this thread's ordinary reads and writes of shared memory before those that

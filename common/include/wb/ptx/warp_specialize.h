@@ -22,10 +22,10 @@ inline constexpr int kWarpgroup = 128;
 ///
 /// @tparam kRegisters  a multiple of 8 from 24 to 256, no more than the warp has
 template <int kRegisters>
-__device__ __forceinline__ void registers_give_back() {
+__device__ __forceinline__ void registers_give_back(WB_PTX_SITE_ONLY) {
     static_assert(kRegisters >= 24 && kRegisters <= 256 && kRegisters % 8 == 0);
 #if defined(WB_HOPPER_SIM)
-    // The simulator's threads have as many registers as they like.
+    simt::ptx::setmaxnreg_dec(kRegisters WB_PTX_HERE);
 #elif defined(WB_HOPPER_DEVICE)
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
 #else
@@ -37,9 +37,10 @@ __device__ __forceinline__ void registers_give_back() {
 /// back. If the sum over the block is more than it was launched with, it waits for
 /// ever. Parameters as for registers_give_back; no fewer than the warp has.
 template <int kRegisters>
-__device__ __forceinline__ void registers_take() {
+__device__ __forceinline__ void registers_take(WB_PTX_SITE_ONLY) {
     static_assert(kRegisters >= 24 && kRegisters <= 256 && kRegisters % 8 == 0);
 #if defined(WB_HOPPER_SIM)
+    simt::ptx::setmaxnreg_inc(kRegisters WB_PTX_HERE);
 #elif defined(WB_HOPPER_DEVICE)
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 #else
@@ -75,9 +76,9 @@ __device__ __forceinline__ void named_barrier_arrive(int id, int threads WB_PTX_
 }
 
 /// True for one lane of a whole warp, the same one at every call.
-__device__ __forceinline__ bool elect_one() {
+__device__ __forceinline__ bool elect_one(WB_PTX_SITE_ONLY) {
 #if defined(WB_HOPPER_SIM)
-    return simt::ptx::elect_one();
+    return simt::ptx::elect_one(WB_PTX_HERE_ONLY);
 #elif defined(WB_HOPPER_DEVICE)
     uint32_t elected;
     asm volatile(

@@ -68,9 +68,9 @@ __host__ __device__ constexpr uint64_t wgmma_descriptor(uint32_t address,
 
 /// Orders this warpgroup's accesses of registers before the wgmmas that follow. Needed
 /// before the first one and wherever d or a was written by other instructions since.
-__device__ __forceinline__ void wgmma_fence() {
+__device__ __forceinline__ void wgmma_fence(WB_PTX_SITE_ONLY) {
 #if defined(WB_HOPPER_SIM)
-    simt::ptx::wgmma_fence();
+    simt::ptx::wgmma_fence(WB_PTX_HERE_ONLY);
 #elif defined(WB_HOPPER_DEVICE)
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #else
@@ -79,9 +79,9 @@ __device__ __forceinline__ void wgmma_fence() {
 }
 
 /// Makes a group of the wgmmas since the last call.
-__device__ __forceinline__ void wgmma_commit() {
+__device__ __forceinline__ void wgmma_commit(WB_PTX_SITE_ONLY) {
 #if defined(WB_HOPPER_SIM)
-    simt::ptx::wgmma_commit();
+    simt::ptx::wgmma_commit(WB_PTX_HERE_ONLY);
 #elif defined(WB_HOPPER_DEVICE)
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 #else
@@ -91,9 +91,9 @@ __device__ __forceinline__ void wgmma_commit() {
 
 /// Waits until at most the kPending newest groups of this warpgroup are running.
 template <int kPending>
-__device__ __forceinline__ void wgmma_wait() {
+__device__ __forceinline__ void wgmma_wait(WB_PTX_SITE_ONLY) {
 #if defined(WB_HOPPER_SIM)
-    simt::ptx::wgmma_wait(kPending);
+    simt::ptx::wgmma_wait(kPending WB_PTX_HERE);
 #elif defined(WB_HOPPER_DEVICE)
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 #else

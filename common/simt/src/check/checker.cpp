@@ -101,6 +101,20 @@ class Checker : public detail::Observer {
     void copy_landed(const void* to, int bytes) override {
         safety_copy_landed(*worker, to, bytes);
     }
+    void synchronises(const void* object, bool acquires, bool releases) override {
+        safety_synchronises(*worker, object, acquires, releases);
+    }
+    void async_access(const void* address, size_t bytes, bool write) override {
+        const auto* frame = static_cast<void* const*>(__builtin_frame_address(0));
+        const auto pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+        const auto* outer = static_cast<void* const*>(frame[0]);
+        const auto size = static_cast<uint16_t>(bytes < 65535 ? bytes : 65535);
+        safety_async_access(
+            *worker, address, bytes, write, site_of(pc, outer, size, write, false));
+    }
+    void async_pending(const void* to, size_t bytes, bool begins) override {
+        safety_async_pending(*worker, to, bytes, begins);
+    }
     bool faulted(const Launch& launch, const detail::PendingFault& fault) override {
         return safety_faulted(launch, fault);
     }

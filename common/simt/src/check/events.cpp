@@ -193,6 +193,37 @@ void safety_copy_landed(Worker& worker, const void* to, int bytes) {
     }
 }
 
+void safety_synchronises(Worker& worker,
+                         const void* object,
+                         bool acquires,
+                         bool releases) {
+    order_atomic(state_of(*worker.block).order,
+                 worker.thread->rank,
+                 object,
+                 true,
+                 acquires,
+                 releases,
+                 releases);
+}
+
+void safety_async_access(Worker& worker,
+                         const void* address,
+                         size_t bytes,
+                         bool write,
+                         uint32_t site) {
+    const Space space = in_device_memory(address) ? Space::global : Space::shared;
+    Access access =
+        access_by_runtime(address, static_cast<int>(bytes), write, space, site);
+    access.structure = bytes > 16;  // of a size that no instruction has
+    check_safety(access, worker);
+}
+
+void safety_async_pending(Worker& worker, const void* to, size_t bytes, bool begins) {
+    Shadow& shadow = state_of(*worker.block).order.shared;
+    if (shadow.mapped() && shadow.contains(to))
+        shadow.set_initialised(static_cast<const char*>(to), bytes, !begins);
+}
+
 bool safety_knows_damage(const Launch& launch) {
     return last_bad_access.launch == launch.number;
 }

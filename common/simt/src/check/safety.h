@@ -30,6 +30,20 @@ void safety_copy_issued(detail::Worker& worker,
                         uint32_t read_site,
                         uint32_t write_site);
 void safety_copy_landed(detail::Worker& worker, const void* to, int bytes);
+/// What mbarriers and TMA do, see observer.h.
+void safety_synchronises(detail::Worker& worker,
+                         const void* object,
+                         bool acquires,
+                         bool releases);
+void safety_async_access(detail::Worker& worker,
+                         const void* address,
+                         size_t bytes,
+                         bool write,
+                         uint32_t site);
+void safety_async_pending(detail::Worker& worker,
+                          const void* to,
+                          size_t bytes,
+                          bool begins);
 /// True if the fault need not be printed: a finding says more.
 bool safety_faulted(const detail::Launch& launch, const detail::PendingFault& fault);
 
