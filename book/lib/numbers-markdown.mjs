@@ -3,11 +3,13 @@
 //
 // <Measured>      becomes a <span> that says where the number comes from
 // <LadderTable>   gets its rows, for the chart and the table of one size
-// <ErrorChart>    gets its points
+// <ErrorChart>    gets its points, and so does <Roofline />
 // <RungDiff>      gets both versions of a region, the second one also as a diff
 import { dirname, join, relative, resolve } from 'node:path'
 
-import { ladderOf, loadData, lookUp, isOurs, shortRung, spread } from './data.mjs'
+import {
+  isLadderFile, isOurs, ladderOf, loadData, lookUp, shortRung, spread,
+} from './data.mjs'
 import { diffLines, withoutRung } from './diff.mjs'
 import { marked } from './diff-code.mjs'
 import { fillIn, lessonsByExercise } from './numbers.mjs'
@@ -16,7 +18,8 @@ import { snippet } from './snippets.mjs'
 import {
   ERROR_COLUMNS, ERROR_KEYS, dates, machineName, rateOf, sizeLabel, sizesOf,
 } from './tables.mjs'
-import { findElements, replaceElements } from './tags.mjs'
+import { pointsOf, roofsOf, withoutPoint } from '../figures/roofline/model.js'
+import { attributesOf, blankCode, findElements, replaceElements } from './tags.mjs'
 
 /** A text as the value of an attribute in double quotes. */
 export function quoted(text) {
@@ -79,6 +82,39 @@ export function errorProps(data) {
     columns: ERROR_COLUMNS.map(({ title }) => title),
     lines: [...lines].map(([name, points]) => ({ name, points })),
   }
+}
+
+/** What <Roofline /> draws: the points and roofs of all ladders. */
+export function rooflineProps(data) {
+  const files = Object.fromEntries(
+    Object.entries(data).filter(([, content]) => isLadderFile(content)))
+  const points = pointsOf(files)
+  const machines = Object.values(files).map(({ machine }) => machineName(machine))
+  return {
+    machine: [...new Set(machines)].join('; '),
+    roofs: roofsOf(files),
+    points: points.map((point) => ({
+      ...point,
+      intensity: Number(point.intensity.toPrecision(5)),
+      tflops: Number(point.tflops.toPrecision(5)),
+      percent: Number(point.percent.toPrecision(4)),
+    })),
+    without: withoutPoint(files, points),
+  }
+}
+
+/** <Roofline exercise="…" /> with its points. */
+function withPoints(text, data) {
+  const places = [...blankCode(text).matchAll(/<Roofline(?=[\s/])[^>]*\/>/g)]
+  const elements = places.map(({ index, 0: open }) => ({
+    start: index, end: index + open.length, tag: text.slice(index, index + open.length),
+  }))
+  const points = elements.length === 0 ? '' : quoted(JSON.stringify(rooflineProps(data)))
+  return replaceElements(text, elements, ({ tag }) => {
+    const { exercise } = attributesOf(tag)
+    if (exercise !== undefined) ladderOf(data, exercise)
+    return tag.replace(/\s*\/>$/, ` data=${points} />`)
+  })
 }
 
 /** "v3-kernel" is a region of rung "v3"; other regions keep their name. */
@@ -144,6 +180,7 @@ export function expand(text, data, { file, context, watch }) {
   pass('Measured', measuredSpan(data))
   pass('LadderTable', withProps('LadderTable', (given) => ladderProps(data, given)))
   pass('ErrorChart', withProps('ErrorChart', () => errorProps(data)))
+  text = withPoints(text, data)
   pass('RungDiff', (element) => expandRungDiff(element, dirname(file), watch))
   return text
 }
