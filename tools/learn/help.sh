@@ -18,7 +18,9 @@ cmd_help() {
         solution) help_one 'solution [CHAPTER] [--reveal] [--copy]' \
             'After a pass (or with --reveal): where the solution is. --copy puts it into' \
             'your file; your version is kept in .learn/backup first.' ;;
-        bench) help_one 'bench [CHAPTER]' 'Measures speed, on a GPU.' ;;
+        bench) help_one 'bench [CHAPTER] [--sizes small|full|grid] [--seconds S]' \
+            'Measures speed, on a GPU: your kernel once it is right, our ladder, the' \
+            'library, and PyTorch where it is installed.' ;;
         xray) help_xray ;;
         setup) help_one 'setup [--yes]' \
             'Installs the packages that are missing; asks first, unless --yes.' ;;
