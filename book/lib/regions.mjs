@@ -10,6 +10,29 @@ function markerOf(line) {
   return match && { end: Boolean(match[1]), name: match[2] }
 }
 
+const STARTER_MARKER = /^\s*\/\/ #(?:solution|end|starter .*)$/
+const TODO = /^\s*\/\/ TODO\(learner\)/
+const COMMENT = /^\s*\/\//
+
+/**
+ * Which lines of a solution are not of the solution: the marks from which the starter is
+ * made, and what the starter asks of the learner. In any other file there are none.
+ * @param {string[]} lines
+ * @returns {boolean[]}
+ */
+export function starterLines(lines) {
+  if (!lines.some((line) => STARTER_MARKER.test(line))) return lines.map(() => false)
+  let asking = false
+  return lines.map((line) => {
+    if (STARTER_MARKER.test(line)) {
+      asking = false
+      return true
+    }
+    asking = TODO.test(line) || (asking && COMMENT.test(line) && !markerOf(line))
+    return asking
+  })
+}
+
 /** Lines without the indentation that all of them share. */
 export function dedent(lines) {
   const indents = lines
@@ -29,7 +52,7 @@ function trimBlank(lines, first) {
 }
 
 /**
- * A region of a source file, without markers of regions inside it.
+ * A region of a source file, without markers inside it.
  * @param {string} text   the whole file
  * @param {string} name   the region
  * @param {string} file   for the message
@@ -59,10 +82,11 @@ export function extractRegion(text, name, file) {
   if (ends.length === 0) fault(`begins in line ${where(begins)} but ends nowhere`)
   if (ends[0] < begins[0]) fault(`ends in line ${where(ends)}, before it begins`)
 
+  const hidden = starterLines(lines)
   const inside = []
   const numbers = []
   for (let index = begins[0] + 1; index < ends[0]; index++) {
-    if (markerOf(lines[index])) continue
+    if (hidden[index] || markerOf(lines[index])) continue
     inside.push(lines[index])
     numbers.push(index + 1)
   }
@@ -75,11 +99,12 @@ export function extractRegion(text, name, file) {
   }
 }
 
-/** A whole file as a book shows it: without the markers of regions. */
+/** A whole file as a book shows it: without markers. */
 export function withoutMarkers(text) {
   const lines = text.replace(/\r\n/g, '\n').replace(/\n+$/, '').split('\n')
+  const hidden = starterLines(lines)
   return {
-    text: `${lines.filter((line) => !markerOf(line)).join('\n')}\n`,
+    text: `${lines.filter((line, i) => !hidden[i] && !markerOf(line)).join('\n')}\n`,
     first: 1,
     last: lines.length
   }

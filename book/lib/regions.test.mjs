@@ -72,3 +72,28 @@ test('carriage returns and other comment signs', () => {
 test('a whole file is shown without markers', () => {
   assert.equal(withoutMarkers('a\n// #region x\nb\n// #endregion x\n').text, 'a\nb\n')
 })
+
+const solution = `// #region v1
+int f() {
+    // Why it is so.
+    // TODO(learner): return the sum
+    // of both (about 1 line)
+    // #starter return 0;
+    // #solution
+    // Both fit.
+    return a + b;
+    // #end
+}
+// #endregion v1
+`
+
+test('a solution is shown without the marks of its starter and without the task', () => {
+  const text = 'int f() {\n    // Why it is so.\n    // Both fit.\n    return a + b;\n}\n'
+  assert.equal(get(solution, 'v1').text, text)
+  assert.equal(withoutMarkers(solution).text, text)
+})
+
+test('a starter keeps its task', () => {
+  const starter = '// TODO(learner): return the sum\n// of both\nreturn 0;\n'
+  assert.equal(withoutMarkers(starter).text, starter)
+})

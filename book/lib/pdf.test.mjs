@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { mainOf, section } from './pdf.mjs'
+
+const prefixes = new Map([
+  ['a/index.html', 'p0'],
+  ['b.html', 'p1']
+])
+const make = (html, deeper = 0) => section(html, 'a/index.html', prefixes, deeper)
+
+test('ids and what refers to them get the prefix of the page', () => {
+  const html = make('<h1 id="x">a</h1><label for="x y">b</label><g fill="url(#x)"/>')
+  assert.match(html, /^<section class="wb-page" id="p0">/)
+  assert.match(html, /<h1 id="p0-x">/)
+  assert.match(html, /for="p0-x p0-y"/)
+  assert.match(html, /url\(#p0-x\)/)
+})
+
+test('links lead within the document, to outside, or nowhere', () => {
+  const html = make(
+    '<a href="#x">1</a><a class="c" href="/b.html#y">2</a><a href="/b.html">3</a>' +
+      '<a href="https://example.org/#z">4</a><a href="/source/f.cu.txt">5</a>'
+  )
+  assert.match(html, /<a href="#p0-x">1<\/a><a class="c" href="#p1-y">2<\/a>/)
+  assert.match(html, /<a href="#p1">3<\/a><a href="https:\/\/example\.org\/#z">4</)
+  assert.match(html, /<a>5<\/a>/)
+})
+
+test('folds are open, and headings of a chapter are one level down', () => {
+  assert.match(make('<details class="d"><summary>s</summary></details>'), /<details open class/)
+  assert.match(make('<h1 id="x">a</h1>', 1), /<h2 id="p0-x">a<\/h2>/)
+})
+
+test('the main part of a page', () => {
+  assert.equal(mainOf('<body><main class="main"><p>x</p></main></body>'), '<p>x</p>')
+  assert.throws(() => mainOf('<body></body>'), /without <main>/)
+})
