@@ -96,8 +96,9 @@ export function measured(data, attributes) {
   const { of, over, per } = required(attributes, 'of')
   const { value } = lookUp(data, of)
   if (over === undefined && per === undefined) return formatMeasured(value, attributes)
-  const divisor = over === undefined ? Number(per) : lookUp(data, over).value
-  if (!(divisor > 0)) throw new Error(`cannot divide by ${over ?? per}`)
+  const measuredDivisor = over === undefined ? 1 : lookUp(data, over).value
+  const divisor = measuredDivisor * Number(per ?? 1)
+  if (!(divisor > 0)) throw new Error(`cannot divide by ${[over, per].join(' ')}`)
   return formatMeasured(value / divisor, attributes)
 }
 

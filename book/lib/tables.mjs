@@ -48,7 +48,7 @@ export function dates(rows) {
 
 /** Size, with the state of the cache where the size does not say it already. */
 export function sizeLabel(row) {
-  const said = row.cache !== 'hot' || row.size.endsWith(' hot')
+  const said = row.cache !== 'hot' || / hot\b/.test(row.size)
   return said ? row.size : `${row.size}, L2 hot`
 }
 
@@ -81,7 +81,9 @@ export function ladderTable(data, { exercise, sizes, show }) {
   if (show !== undefined && show !== 'time') {
     throw new Error(`show="${show}": only show="time" is known`)
   }
-  const { content, rows } = ladderOf(data, exercise)
+  const { content, rows: all } = ladderOf(data, exercise)
+  const wanted = sizesOf(all, sizes, exercise)
+  const rows = all.filter((row) => wanted.includes(row.size))
   const rungs = rungsOf(rows)
   const cached = rows.every((row) => row.cache === 'hot')
     ? 'the L2 cache is not flushed'
@@ -95,7 +97,7 @@ export function ladderTable(data, { exercise, sizes, show }) {
   const lead = `Measured ${dates(rows)} on one ${machineName(content.machine)}. ` +
     `${written}; ${cached}.`
   const head = ['size', ...(named ? ['ceiling'] : []), ...rungs.map(shortRung)]
-  const lines = sizesOf(rows, sizes, exercise).map((size) => {
+  const lines = wanted.map((size) => {
     const ofSize = rows.filter((row) => row.size === size)
     return [
       sizeLabel(ofSize[0]),
