@@ -152,8 +152,8 @@ inline cudaError_t cudaGetDriverEntryPointByVersion(
     const bool found = std::strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
     *function = found ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled) : nullptr;
     if (result)
-        *result = found ? cudaDriverEntryPointSuccess
-                        : cudaDriverEntryPointSymbolNotFound;
+        *result =
+            found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;
 }
 inline CUresult cuGetErrorName(CUresult result, const char** name) {

@@ -277,13 +277,14 @@ void report_deadlock(Worker& w) {
     }
     const std::string mbarriers = describe_mbarriers(b);
     text += mbarriers;
-    text += is_warp_divergence(b)
-                ? "\n    Every lane named in a mask must execute the same operation "
-                  "with the same mask."
-            : mbarriers.empty()
-                ? "\n    Every thread must reach the same barrier."
-                : "\n    Look at the parity, at the number of arrivals and at the bytes "
-                  "announced.";
+    text +=
+        is_warp_divergence(b)
+            ? "\n    Every lane named in a mask must execute the same operation "
+              "with the same mask."
+        : mbarriers.empty()
+            ? "\n    Every thread must reach the same barrier."
+            : "\n    Look at the parity, at the number of arrivals and at the bytes "
+              "announced.";
     text += " A GPU would hang here, or go on with wrong data.";
     auto fault =
         make_fault(w,

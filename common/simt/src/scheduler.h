@@ -140,7 +140,7 @@ struct Block {
     std::vector<Warp> warps;
     std::vector<uint16_t> order;  // of starts, when a seed is given
     SharedArena shared;
-    void* observed = nullptr;  // what the observer keeps for it
+    void* observed = nullptr;       // what the observer keeps for it
     HopperState* hopper = nullptr;  // of a block that uses asynchronous instructions
 };
 

@@ -206,11 +206,8 @@ void safety_synchronises(Worker& worker,
                  releases);
 }
 
-void safety_async_access(Worker& worker,
-                         const void* address,
-                         size_t bytes,
-                         bool write,
-                         uint32_t site) {
+void safety_async_access(
+    Worker& worker, const void* address, size_t bytes, bool write, uint32_t site) {
     const Space space = in_device_memory(address) ? Space::global : Space::shared;
     Access access =
         access_by_runtime(address, static_cast<int>(bytes), write, space, site);

@@ -158,9 +158,8 @@ std::vector<unsigned char> read(const Here& h, const WgmmaEntry& entry, bool a) 
                         entry.line);
 }
 
-/// All threads have issued it: from now on the hardware may read the operands.
+/// The first thread has issued it: from now on the operands must stay as they are.
 void start(const Here& h, WgmmaEntry& entry) {
-    entry.group = h.group.groups;
     if (!entry.call.registers) entry.operands.a = read(h, entry, true);
     entry.operands.b = read(h, entry, false);
 }
@@ -271,7 +270,8 @@ void detail::wgmma(const WgmmaCall& call,
     d::join_tile(h, entry, registers);
     if (a) d::join_rows(h, entry, a);
     d::tell_reads(h, call);
-    if (entry.arrived == d::kWarpgroupThreads) d::start(h, entry);
+    if (entry.arrived == 1) d::start(h, entry);
+    if (entry.arrived == d::kWarpgroupThreads) entry.group = h.group.groups;
 }
 
 void wgmma_fence(const char* file, int line) {

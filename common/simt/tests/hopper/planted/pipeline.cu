@@ -1,0 +1,96 @@
+// A pipeline of TMA, wgmma and mbarriers under the checker: with a bug, and without.
+#include "../../check/planted/planted.h"
+
+#include <cuda_bf16.h>
+
+#include "simt/hopper.h"
+
+using planted::numbered;
+using planted::zeros;
+using Bf16 = __nv_bfloat16;
+
+namespace {
+
+enum class Bug { none, no_full_wait, no_empty_wait, no_barrier };
+
+constexpr int kTiles = 5;
+constexpr int kTile = 64 * 64;  // elements
+constexpr int kTileBytes = 2 * kTile;
+
+/// Thread 128 loads tiles, one stage; a warpgroup multiplies each by itself and writes
+/// the sums of the products' rows through shared memory.
+__global__ void pipeline(const __grid_constant__ CUtensorMap map, Bug bug, float* out) {
+    __shared__ alignas(1024) Bf16 tile[kTile];
+    __shared__ float sums[64];
+    __shared__ uint64_t full, empty;
+    if (threadIdx.x == 0) {
+        simt::ptx::mbarrier_init(&full, 1);
+        simt::ptx::mbarrier_init(&empty, 1);
+    }
+    __syncthreads();
+    if (threadIdx.x >= 128) {
+        for (int i = 0; i < kTiles && threadIdx.x == 128; ++i) {
+            if (bug != Bug::no_empty_wait)
+                simt::ptx::mbarrier_wait(&empty, i % 2 ^ 1);
+            else if (i == 1)
+                simt::ptx::mbarrier_wait(&full, 0);
+            if (bug == Bug::no_empty_wait && i > 1) return;
+            simt::ptx::mbarrier_expect(&full, kTileBytes);
+            simt::ptx::tma_load(tile, &map, &full, 0, 64 * i, 0, 0);  // no_empty_wait
+        }
+        return;
+    }
+    const int tiles = bug == Bug::no_empty_wait ? 1 : kTiles;
+    float total = 0;
+    for (int i = 0; i < tiles; ++i) {
+        if (bug != Bug::no_full_wait || threadIdx.x % 32 != 0)
+            simt::ptx::mbarrier_wait(&full, i % 2);
+        float d[32];
+        const uint64_t descriptor = (simt::ptx::shared_address(tile) & 0x3ffff) >> 4 |
+                                    uint64_t{64} << 32 | uint64_t{1} << 62;
+        simt::ptx::wgmma_fence();
+        for (int k = 0; k < 4; ++k)
+            simt::ptx::wgmma_ss<Bf16>(  // no_full_wait
+                d,
+                descriptor + 2 * k,
+                descriptor + 2 * k,
+                k != 0);
+        simt::ptx::wgmma_commit();
+        simt::ptx::wgmma_wait(0);
+        if (threadIdx.x == 0) simt::ptx::mbarrier_arrive(&empty);
+        if (threadIdx.x % 32 < 4) {
+            float sum = 0;
+            for (float x : d)
+                sum += x;
+            sums[threadIdx.x / 32 * 4 + threadIdx.x % 32] = sum;  // no_barrier
+        }
+        if (bug != Bug::no_barrier) simt::ptx::named_barrier_sync(1, 128);
+        total += sums[threadIdx.x % 16];  // no_barrier
+        simt::ptx::named_barrier_sync(2, 128);
+    }
+    out[threadIdx.x] = total;
+}
+
+void run(Bug bug) {
+    CUtensorMap map = simt::ptx::make_tensor_map(numbered<Bf16>(kTiles * kTile),
+                                                 2,
+                                                 {64, 64 * kTiles, 1, 1},
+                                                 {128, 16, 16},
+                                                 {64, 64, 1, 1});
+    pipeline<<<1, 160>>>(map, bug, zeros<float>(128));
+}
+
+}  // namespace
+
+PLANTED(none, correct_pipeline) {
+    run(Bug::none);
+}
+PLANTED(race, no_full_wait) {
+    run(Bug::no_full_wait);
+}
+PLANTED(race, no_empty_wait) {
+    run(Bug::no_empty_wait);
+}
+PLANTED(race, no_barrier) {
+    run(Bug::no_barrier);
+}
