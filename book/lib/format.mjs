@@ -43,6 +43,9 @@ export function formatMeasured(value, { as, digits }) {
     throw new Error(`as="${as}" is not one of: ${known}`)
   }
   const number = as === undefined ? value : CONVERSIONS[as](value)
+  if (number < 0 && (as === 'more' || as === 'less')) {
+    throw new Error(`the text says "${as}", but measured is ${formatNumber(number)} %`)
+  }
   if (digits !== undefined && !/^[1-9]$/.test(digits)) {
     throw new Error(`digits="${digits}" is not a digit from 1 to 9`)
   }

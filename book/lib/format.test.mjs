@@ -31,6 +31,11 @@ test('a value is converted as its tag asks', () => {
   assert.equal(formatMeasured(0.893, { as: 'percent', digits: '2' }), '89')
 })
 
+test('"more" is refused where less was measured, and the other way round', () => {
+  assert.throws(() => formatMeasured(0.9, { as: 'more' }), /says "more".* -10\.0 %/)
+  assert.throws(() => formatMeasured(1.1, { as: 'less' }), /says "less"/)
+})
+
 test('strings and counts are written as they are', () => {
   assert.equal(formatMeasured('NVIDIA H100', {}), 'NVIDIA H100')
   assert.equal(formatMeasured(162816, {}), '162,816')

@@ -19,13 +19,16 @@ import { fileURLToPath } from 'node:url'
 
 import { exercises, loadData, lookUp } from './data.mjs'
 import { formatMeasured } from './format.mjs'
-import { comparisonTable, errorTable, ladderTable, modelErrorTable } from './tables.mjs'
+import {
+  comparisonTables, errorTable, gridTables, ladderTable, modelErrorTable,
+} from './tables.mjs'
 import { findComments, findElements, replaceElements } from './tags.mjs'
 
 /** Tables that stand between comments, by their kind. */
 const BLOCKS = {
   'model-error': modelErrorTable,
-  comparisons: comparisonTable,
+  comparisons: comparisonTables,
+  grids: gridTables,
   ladders: allLadders,
 }
 

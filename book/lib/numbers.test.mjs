@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 
-import { loadData } from './data.mjs'
+import { exercises, loadData } from './data.mjs'
 import { fillIn, lessonsByExercise, markdownFiles } from './numbers.mjs'
 import { blankCode, findElements } from './tags.mjs'
 
@@ -92,7 +92,22 @@ test('won and lost comparisons are both in the table, the lost ones first', () =
       row('gemm_v1', 'B', 1, { median_us: 10 }), row('cublas', 'B', 1, { median_us: 5 }),
     ] },
   })
-  assert.match(text, /\| gemm \| B \| .* \| 0\.500 \| lost \|\n\| gemm \| A \| .* won \|/)
+  assert.match(text, /### Lost: 1 of 2\n[\s\S]*\| 0\.500 \| gemm \| B \|/)
+  assert.match(text, /### Won: 1 of 2\n[\s\S]*\| 2\.00 \| gemm \| A \|/)
+})
+
+test('a grid of shapes is a table of ratios, and no ladder', () => {
+  const shape = (rung, size, us) =>
+    row(rung, size, 1, { exercise: 'attention_grid_fp32', median_us: us })
+  const grid = { grid: { ...data.day04, rows: [
+    shape('flash_v5', 'B1 H8 N64 D64', 10), shape('torch', 'B1 H8 N64 D64', 5),
+    shape('flash_v5', 'B4 H8 N64 D64', 10), shape('torch', 'B4 H8 N64 D64', 20),
+  ] } }
+  const { text, problems } = fillIn('<!-- numbers: grids --><!-- /numbers -->', grid)
+  assert.deepEqual(problems, [])
+  assert.match(text, /2 shapes, of which 1 are won and\s1 lost/)
+  assert.match(text, /\| H8 D64 \| 0\.500 to 2\.00 \|/)
+  assert.deepEqual(exercises(grid), [])
 })
 
 test('attributes are read from the tag', () => {

@@ -1,6 +1,8 @@
 // The Markdown tables that are made from the data. Each function gets the data and the
 // attributes of a tag and returns what stands between the tag and its end.
-import { isLibrary, isOurs, exercises, ladderOf, lookUp, shortRung } from './data.mjs'
+import {
+  exercises, isGrid, isLadderFile, isLibrary, isOurs, ladderOf, lookUp, shortRung,
+} from './data.mjs'
 import { formatNumber, markdownTable, wrap } from './format.mjs'
 
 const NONE = '–'
@@ -163,40 +165,95 @@ export function modelErrorTable(data) {
     [['rung', 'size', 'measured', 'model', 'model / measured', 'bound'], ...lines])
 }
 
-/** Our best beside the best of the others, for each size that both were measured for. */
+/** The row with the least time. */
+const fastest = (rows) =>
+  rows.reduce((best, row) => (row.median_us < best.median_us ? row : best))
+
+/** Our best beside the best library, for each size of these rows that has both. */
+function comparedBySize(rows) {
+  return unique(rows.map((row) => row.size)).flatMap((size) => {
+    const ofSize = rows.filter((row) => row.size === size)
+    const [ours, libraries] = [ofSize.filter(isOurs), ofSize.filter(isLibrary)]
+    if (ours.length === 0 || libraries.length === 0) return []
+    const [our, library] = [fastest(ours), fastest(libraries)]
+    return [{ size, our, library, ratio: library.median_us / our.median_us }]
+  })
+}
+
+/**
+ * Our best beside the best library, for each exercise and size that both were measured
+ * for. A library has no pages: those rows of ours that have them in order are left out.
+ */
 export function comparisons(data) {
-  const fastest = (rows) =>
-    rows.reduce((best, row) => (row.median_us < best.median_us ? row : best))
   return exercises(data).flatMap((exercise) => {
-    const { rows } = ladderOf(data, exercise)
-    return unique(rows.map((row) => row.size)).flatMap((size) => {
-      const ofSize = rows.filter((row) => row.size === size)
-      const [ours, others] = [ofSize.filter(isOurs),
-        ofSize.filter(isLibrary)]
-      if (ours.length === 0 || others.length === 0) return []
-      const [our, other] = [fastest(ours), fastest(others)]
-      return [{ exercise, size: sizeLabel(our), our, other,
-        ratio: other.median_us / our.median_us }]
-    })
+    const rows = ladderOf(data, exercise).rows.filter(
+      ({ size }) => !size.includes('in order'))
+    return comparedBySize(rows).map((each) => ({ exercise, ...each }))
   })
 }
 
 /** Less than 1 % apart is no difference. */
-function verdict(ratio) {
+export function verdict(ratio) {
   if (Math.abs(ratio - 1) < 0.01) return 'even'
   return ratio < 1 ? 'lost' : 'won'
 }
 
-/** <!-- numbers: comparisons -->: all of them, the worst for us first. */
-export function comparisonTable(data) {
+/** <!-- numbers: comparisons -->: what is lost, even and won, the worst for us first. */
+export function comparisonTables(data) {
   const time = (row) => `${shortRung(row.rung)}, ${formatNumber(row.median_us)} µs`
-  const lines = comparisons(data)
-    .sort((a, b) => a.ratio - b.ratio)
-    .map(({ exercise, size, our, other, ratio }) => [
-      exercise, size, time(our), time(other), formatNumber(ratio, 3),
-      verdict(ratio),
-    ])
-  const head = ['exercise', 'size', 'our fastest', 'the fastest library',
-    'our speed / theirs', '']
-  return markdownTable([head, ...lines])
+  const all = comparisons(data).sort((a, b) => a.ratio - b.ratio)
+  const head = ['our speed / theirs', 'exercise', 'size', 'our fastest',
+    'the fastest library']
+  const part = (wanted) => all
+    .filter(({ ratio }) => verdict(ratio) === wanted)
+    .map(({ exercise, our, library, ratio }) => [
+      formatNumber(ratio), exercise, sizeLabel(our), time(our), time(library)])
+  return [['Lost', 'lost'], ['Even', 'even'], ['Won', 'won']].flatMap(([title, wanted]) => {
+    const lines = part(wanted)
+    if (lines.length === 0) return []
+    const table = markdownTable([head, ...lines])
+    const heading = `### ${title}: ${lines.length} of ${all.length}`
+    return [`${heading}\n\n<div class="wb-compact">\n\n${table}\n\n</div>`]
+  }).join('\n\n')
+}
+
+/** "0.93 to 1.27", or one number if there is one. */
+function range(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)].map(
+    (value) => formatNumber(value))
+  return low === high ? low : `${low} to ${high}`
+}
+
+/**
+ * <!-- numbers: grids -->: one rung over many shapes beside the fastest library: heads
+ * and their dimension down, tokens across, in a cell the ratios over all batches.
+ */
+export function gridTables(data) {
+  const files = Object.values(data).filter(isLadderFile)
+  const rows = files.flatMap((file) => file.rows).filter(
+    (row) => isGrid(row.exercise))
+  return unique(rows.map((row) => row.exercise)).map((exercise) => {
+    const compared = comparedBySize(rows.filter((row) => row.exercise === exercise))
+    const cells = compared.map(({ size, our, ratio }) => {
+      const [, batch, heads, tokens, dim] = /^B(\d+) (H\d+) N(\d+) (D\d+)/.exec(size)
+      return { batch: Number(batch), model: `${heads} ${dim}`, tokens: Number(tokens),
+        ratio, rung: shortRung(our.rung) }
+    })
+    const tokens = unique(cells.map((cell) => cell.tokens)).sort((a, b) => a - b)
+    const batches = unique(cells.map((cell) => cell.batch)).sort((a, b) => a - b)
+    const lines = unique(cells.map((cell) => cell.model)).map((model) => [
+      model, ...tokens.map((length) => {
+        const here = cells.filter(
+          (cell) => cell.model === model && cell.tokens === length)
+        return here.length === 0 ? NONE : range(here.map((cell) => cell.ratio))
+      })])
+    const won = compared.filter(({ ratio }) => verdict(ratio) === 'won').length
+    const lost = compared.filter(({ ratio }) => verdict(ratio) === 'lost').length
+    const lead = `${exercise}: ${compared.length} shapes, of which ${won} are won and ` +
+      `${lost} lost. Our speed (${unique(cells.map((cell) => cell.rung)).join(', ')}) ` +
+      `over that of the fastest library, from the lowest to the highest over batches of ` +
+      `${batches.join(', ')}.`
+    const head = ['heads', ...tokens.map((length) => `${length} tokens`)]
+    return `${wrap(lead)}\n\n${markdownTable([head, ...lines])}`
+  }).join('\n\n')
 }
