@@ -8,6 +8,7 @@ cmd_doctor() {
     doctor_system
     doctor_tools
     doctor_gpu
+    doctor_book
     doctor_folder
     say
     if ((problems == 0)); then
@@ -91,6 +92,20 @@ doctor_gpu() {
         lacking gpu "--gpu was asked for, but nvidia-smi reports no GPU"
     else
         absent gpu "none found; the simulator runs the exercises"
+    fi
+}
+
+# Only ./learn book needs Node: without it nothing is wrong.
+doctor_book() {
+    local version
+    if ! version=$(node_version) || ! command -v npm >/dev/null; then
+        absent book "no Node and npm; ./learn book installs them, after asking"
+    elif ! version_at_least "$version" "$MINIMUM_NODE"; then
+        absent book "Node $version is too old for ./learn book: $MINIMUM_NODE or newer"
+    elif ! npm_packages_are_current; then
+        absent book "Node $version; ./learn book installs its packages, after asking"
+    else
+        found book "Node $version and the book's packages"
     fi
 }
 

@@ -1,11 +1,19 @@
 # ./learn help, and what to say to a command that does not exist.
 # shellcheck shell=bash
 
-COMMANDS='check hint watch map reset solution bench xray setup doctor test dev verify-gpu help'
+COMMANDS='lesson book check hint watch map reset solution bench xray setup doctor test dev verify-gpu help'
 
 cmd_help() {
     case $1 in
         next | help) help_all ;;
+        lesson) help_one 'lesson [CHAPTER] [--all]' \
+            'A lesson in the terminal, with its code; needs nothing installed. Without an' \
+            'argument: of the next exercise. --all opens what is folded: the solution.' ;;
+        book) help_one 'book [build | pdf] [--port N]' \
+            'The lessons as a book, with figures and search: builds what has changed and' \
+            'serves it on this machine. Installs the packages of the book on first use,' \
+            'after asking. build: only builds, into book/dist; book/dist/offline needs no' \
+            'server. pdf: all of it as book/dist/warpbook.pdf.' ;;
         check) help_one 'check [DAY | CHAPTER ...]' \
             'Grades chapters: day01, vector_add, day01/02-vector-add, or a path. Without' \
             'an argument: the first one that has not passed.' ;;
@@ -65,6 +73,8 @@ help_all() {
     cat <<'TEXT'
 Warpbook, a CUDA workbook.
 
+  ./learn lesson [CHAPTER]   the lesson, in the terminal
+  ./learn book               all lessons as a book, with figures and search
   ./learn                    build and grade the next exercise, say what to do
   ./learn check [CHAPTER]    grade any chapter or day: vector_add, day01
   ./learn hint [CHAPTER]     the next of three hints
