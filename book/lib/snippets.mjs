@@ -1,39 +1,11 @@
 // Code in the lessons: "<<< ./file.cu#region{cuda}" becomes the region's code, with the
 // name of the file below it. A file or a region that is not there fails the build.
 
-import { execFileSync } from 'node:child_process'
-import fs from 'node:fs'
 import path from 'node:path'
 import { ROOT, sourceOf } from './pages.mjs'
 import { extractRegion, withoutMarkers } from './regions.mjs'
 import { BASE, linkToSource } from './sources.mjs'
-
-/**
- * ./learn book sets this. The book then shows a starter as it was handed out, whatever
- * the reader has written into it since.
- */
-const PRISTINE = process.env.WARPBOOK_PRISTINE === '1'
-
-/** Whether a file is one that learners write in. */
-function isStarter(file) {
-  return /^day\d\d-[^/]+\/.+\.cu$/.test(file)
-}
-
-/** A file as committed; null where git does not know it. */
-function committed(file) {
-  try {
-    const options = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }
-    return execFileSync('git', ['show', `HEAD:${file}`], options)
-  } catch {
-    return null
-  }
-}
-
-/** The text of a file of the repository, named from its root. */
-function textOf(file) {
-  const pristine = PRISTINE && isStarter(file) ? committed(file) : null
-  return pristine ?? fs.readFileSync(path.join(ROOT, file), 'utf8')
-}
+import { textOf } from './starter.mjs'
 
 /**
  * The code that a snippet shows.
@@ -41,20 +13,9 @@ function textOf(file) {
  * @param {string} region  may be empty: the whole file
  */
 export function snippet(file, region) {
-  const absolute = path.join(ROOT, file)
-  if (!fs.existsSync(absolute) || !fs.statSync(absolute).isFile()) {
-    throw new Error(`there is no file ${file}`)
-  }
   const text = textOf(file)
-  if (!region) return withoutMarkers(text)
-  try {
-    return extractRegion(text, region, file)
-  } catch (error) {
-    // A reader may have deleted a marker. That must not take the book from them.
-    if (!(PRISTINE && isStarter(file))) throw error
-    const again = `// ${file} has lost its marks: ./learn reset brings them back.\n`
-    return { text: again, first: 1, last: 1 }
-  }
+  if (text === null) throw new Error(`there is no file ${file}`)
+  return region ? extractRegion(text, region, file) : withoutMarkers(text)
 }
 
 /** The line below a piece of code. */

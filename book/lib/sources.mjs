@@ -6,6 +6,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { ROOT } from './pages.mjs'
+import { textOf } from './starter.mjs'
 
 const REPOSITORY = process.env.WARPBOOK_REPOSITORY?.replace(/\/+$/, '') ?? ''
 
@@ -35,7 +36,7 @@ export function copySources(outDir) {
   for (const file of named) {
     const to = path.join(outDir, 'source', `${file}.txt`)
     fs.mkdirSync(path.dirname(to), { recursive: true })
-    fs.copyFileSync(path.join(ROOT, file), to)
+    fs.writeFileSync(to, textOf(file))
   }
 }
 
@@ -50,7 +51,7 @@ export function sourcesPlugin() {
           .replace(/\.txt$/, '')
         if (!named.has(file)) return next()
         response.setHeader('Content-Type', 'text/plain; charset=utf-8')
-        response.end(fs.readFileSync(path.join(ROOT, file)))
+        response.end(textOf(file))
       })
     }
   }

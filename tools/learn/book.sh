@@ -140,15 +140,12 @@ book_is_current() {
     [[ -z $newer ]]
 }
 
-# book_build: builds what is not built yet. For a reader, the book shows a starter as it
-# was handed out, not what they have made of it; in CI it shows what is in the tree.
+# book_build: builds what is not built yet.
 book_build() {
-    local log=$PROGRESS_DIR/log/book.log pristine=1
+    local log=$PROGRESS_DIR/log/book.log
     if book_is_current; then return 0; fi
-    if [[ -n ${CI:-} ]]; then pristine=0; fi
     say "Building the book, which takes a minute (the log is $log) ..."
-    if run_logged "$log" env WARPBOOK_PRISTINE="$pristine" \
-        node node_modules/vitepress/bin/vitepress.js build book; then
+    if run_logged "$log" node node_modules/vitepress/bin/vitepress.js build book; then
         grep -E '^[0-9]+ pages;' "$log"
         touch "$BOOK_STAMP"
         return 0

@@ -57,37 +57,43 @@ function without_tags(text,    n, i, list, words) {
     return text
 }
 
-# Prints a file, or a region of it, as the book shows it: without markers, and a
-# solution without what the starter asks.
-function snippet(path, region,    line, inside, found, asking, lines, n, i, status) {
-    inside = region == ""
-    found = inside
-    while ((status = (getline line < path)) > 0) {
-        sub(/\r$/, "", line)
-        if (line ~ "^[ \t]*// #region " region "[ \t]*$") {
-            inside = found = 1
-        } else if (line ~ "^[ \t]*// #endregion " region "[ \t]*$") {
-            inside = 0
-        }
-        if (line ~ /^[ \t]*\/\/ #(end)?region /) continue
-        if (line ~ /^[ \t]*\/\/ #(solution$|end$|starter )/) {
-            asking = 0
-            continue
-        }
-        if (path ~ /solutions\//) {
-            if (line ~ /\/\/ TODO\(learner\)/) asking = 1
-            else if (line !~ /^[ \t]*\/\//) asking = 0
-        }
-        if (inside && !asking) lines[++n] = line
-    }
-    close(path)
-    if (status < 0) {
+# Prints a file, or a region of it, as the book shows it: without markers. A solution is
+# shown without what the starter asks; a starter as it was handed out, made from its
+# solution, whatever the learner has made of it.
+function snippet(path, region,
+                 file, starter, line, inside, found, cut, lines, n, i) {
+    file = path
+    starter = path ~ /^day.*\.cu$/ && readable("solutions/" path)
+    if (starter) file = "solutions/" path
+    if (!readable(file)) {
         print "    " dim "(there is no file " path ")" plain
         return
     }
+    inside = region == ""
+    found = inside
+    while ((getline line < file) > 0) {
+        sub(/\r$/, "", line)
+        if (line ~ "^[ \t]*// #region " region "[ \t]*$") inside = found = 1
+        if (line ~ "^[ \t]*// #endregion " region "[ \t]*$") inside = 0
+        if (line ~ /^[ \t]*\/\/ #(end)?region /) continue
+        if (line ~ /^[ \t]*\/\/ #(solution|end)$/) {
+            cut = starter && line ~ /solution$/
+            continue
+        }
+        if (line ~ /^[ \t]*\/\/ #starter /) {
+            cut = 0
+            if (!starter) continue
+            sub(/\/\/ #starter /, "", line)
+        }
+        if (!starter && file ~ /^solutions\//) {
+            if (line ~ /\/\/ TODO\(learner\)/) cut = 1
+            else if (line !~ /^[ \t]*\/\//) cut = 0
+        }
+        if (inside && !cut) lines[++n] = line
+    }
+    close(file)
     if (!found) {
-        print "    " dim "(" path " has no part \"" region "\" any more;" plain
-        print "    " dim "./learn reset " name " brings the starter back)" plain
+        print "    " dim "(" path " has no part \"" region "\")" plain
         return
     }
     print "    " dim path plain
@@ -98,7 +104,11 @@ function snippet(path, region,    line, inside, found, asking, lines, n, i, stat
     }
 }
 
-{ previous = current; current = $0 }
+function readable(file,    line, status) {
+    status = (getline line < file)
+    close(file)
+    return status >= 0
+}
 
 # Front matter.
 NR == 1 && /^---$/ { front = 1; next }
