@@ -8,7 +8,7 @@
 import { dirname, join, relative, resolve } from 'node:path'
 
 import {
-  isLadderFile, isOurs, ladderOf, loadData, lookUp, shortRung, spread,
+  isLadderFile, isLibrary, isOurs, ladderOf, loadData, lookUp, shortRung, spread,
 } from './data.mjs'
 import { diffLines, withoutRung } from './diff.mjs'
 import { marked } from './diff-code.mjs'
@@ -45,6 +45,9 @@ function measuredSpan(data) {
     `<span class="wb-measured" title=${quoted(origin(data, attributes))}>${inner}</span>`
 }
 
+const kindOf = (row) =>
+  (isOurs(row) ? 'ours' : isLibrary(row) ? 'library' : 'reference')
+
 /** What <LadderTable> draws, as an object for JSON. */
 export function ladderProps(data, { exercise, sizes, chosen }) {
   const { content, rows } = ladderOf(data, exercise)
@@ -59,7 +62,8 @@ export function ladderProps(data, { exercise, sizes, chosen }) {
         size, label: sizeLabel(ofSize[0]), cache, ceiling, value,
         unit: rateOf(ofSize[0]).unit,
         rows: ofSize.map((row) => ({
-          rung: shortRung(row.rung), idea: row.idea.replace(/\+cu\d+/, ''), ours: isOurs(row),
+          rung: shortRung(row.rung), kind: kindOf(row),
+          idea: row.idea.replace(/\+cu\d+/, ''),
           us: row.median_us, spread: spread(row), rate: rateOf(row).rate,
           percent: row.percent,
         })),
