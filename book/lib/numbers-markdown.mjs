@@ -10,14 +10,13 @@ import { dirname, join, relative, resolve } from 'node:path'
 import {
   isLadderFile, isLibrary, isOurs, ladderOf, loadData, lookUp, shortRung, spread,
 } from './data.mjs'
+import { ERROR_COLUMNS, ERROR_KEYS } from './counted-tables.mjs'
 import { diffLines, withoutRung } from './diff.mjs'
 import { marked } from './diff-code.mjs'
 import { fillIn, lessonsByExercise } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
 import { snippet } from './snippets.mjs'
-import {
-  ERROR_COLUMNS, ERROR_KEYS, dates, machineName, rateOf, sizeLabel, sizesOf,
-} from './tables.mjs'
+import { dates, machineName, rateOf, sizeLabel, sizesOf } from './tables.mjs'
 import { pointsOf, roofsOf, withoutPoint } from '../figures/roofline/model.js'
 import { attributesOf, blankCode, findElements, replaceElements } from './tags.mjs'
 

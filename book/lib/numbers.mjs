@@ -19,14 +19,14 @@ import { fileURLToPath } from 'node:url'
 
 import { exercises, loadData, lookUp } from './data.mjs'
 import { formatMeasured } from './format.mjs'
-import {
-  comparisonTables, errorTable, gridTables, ladderTable, modelErrorTable,
-} from './tables.mjs'
+import { errorTable, modelErrorTable, truthTable } from './counted-tables.mjs'
+import { comparisonTables, gridTables, ladderTable } from './tables.mjs'
 import { findComments, findElements, replaceElements } from './tags.mjs'
 
 /** Tables that stand between comments, by their kind. */
 const BLOCKS = {
   'model-error': modelErrorTable,
+  truth: truthTable,
   comparisons: comparisonTables,
   grids: gridTables,
   ladders: allLadders,

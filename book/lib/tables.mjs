@@ -1,7 +1,7 @@
-// The Markdown tables that are made from the data. Each function gets the data and the
-// attributes of a tag and returns what stands between the tag and its end.
+// The Markdown tables of benchmarks. Each function gets the data and the attributes of a
+// tag and returns what stands between the tag and its end.
 import {
-  exercises, isGrid, isLadderFile, isLibrary, isOurs, ladderOf, lookUp, shortRung,
+  exercises, isGrid, isLadderFile, isLibrary, isOurs, ladderOf, shortRung,
 } from './data.mjs'
 import { formatNumber, markdownTable, wrap } from './format.mjs'
 
@@ -14,7 +14,7 @@ export function rateOf(row) {
     : { rate: row.gbps, unit: 'GB/s' }
 }
 
-const unique = (values) => [...new Set(values)]
+export const unique = (values) => [...new Set(values)]
 
 /** The sizes of a ladder; where `wanted` is given, just these, in that order. */
 export function sizesOf(rows, wanted, exercise) {
@@ -109,60 +109,6 @@ export function ladderTable(data, { exercise, sizes, show }) {
   })
   return [wrap(lead), markdownTable([head, ...lines]), wrap(ideas(rows, rungs))]
     .join('\n\n')
-}
-
-/** The columns of the table of errors: 64 to 16,384 keys, then larger scores. */
-export const ERROR_COLUMNS = [
-  { title: 'N = 64', n: 64, logit_scale: 1 },
-  { title: 'N = 1024', n: 1024, logit_scale: 1 },
-  { title: 'N = 16384', n: 16384, logit_scale: 1 },
-  { title: 'logits 100', n: 1024, logit_scale: 100 },
-  { title: 'logits 10000', n: 1024, logit_scale: 10000 },
-]
-
-export const ERROR_KEYS = ['storage', 'accumulate', 'softmax', 'weights']
-
-/** <ErrorChart>: what is kept in 16 bits, and the error of the arithmetic. */
-export function errorTable(data) {
-  const { rows, rows_of_q: rowsOfQ } = data.mixed_precision_errors
-  const name = (row) => ERROR_KEYS.map((key) => row[key])
-  const choices = unique(rows.map((row) => name(row).join(' ')))
-  const lines = choices.map((choice) => {
-    const keys = choice.split(' ')
-    const selector = ERROR_KEYS.map((key, i) => `${key}=${keys[i]}`).join(' ')
-    return [...keys, ...ERROR_COLUMNS.map(({ n, logit_scale: scale }) => {
-      const { row } = lookUp(data,
-        `mixed_precision_errors/${selector} n=${n} logit_scale=${scale}/lost_rows`)
-      return row.lost_rows > 0
-        ? `${row.lost_rows} of ${rowsOfQ} rows lost`
-        : row.error_of_arithmetic.toExponential(1)
-    })]
-  })
-  const head = ['stored', 'sums', 'softmax', 'weights',
-    ...ERROR_COLUMNS.map(({ title }) => title)]
-  return markdownTable([head, ...lines])
-}
-
-/** <!-- numbers: model-error -->: predicted beside measured, the largest sizes. */
-export function modelErrorTable(data) {
-  const { rows } = data.xray_model_error
-  // The size of work is the time of the model; the largest of each kind stays.
-  const kind = ({ rung, size }) =>
-    `${rung} ${size.replace(/^n = \d+|^N C H W = \d+ \d+/, '')}`
-  const largest = new Map()
-  for (const row of rows) {
-    const found = largest.get(kind(row))
-    if (found === undefined || row.predicted_us > found.predicted_us) {
-      largest.set(kind(row), row)
-    }
-  }
-  const time = (us) => `${Math.round(us)} us`
-  const lines = [...largest.values()].map((row) => [
-    row.rung, row.size, time(row.measured_us), time(row.predicted_us),
-    row.ratio.toFixed(2), row.bound,
-  ])
-  return markdownTable(
-    [['rung', 'size', 'measured', 'model', 'model / measured', 'bound'], ...lines])
 }
 
 /** The row with the least time. */
