@@ -149,19 +149,18 @@ static void write_mask(Json* json, int queries, int keys, bool causal) {
 int main() {
     Json json;
     json.open('{').key("flash").open('[');
-    write_flash<Tile<64, 128, 64, 8>>(&json, 256, 256, false);
-    write_flash<Tile<64, 128, 64, 8>>(&json, 256, 256, true);
-    write_flash<Tile<64, 128, 64, 8>>(&json, 200, 200, true);  // tails
-    write_flash<Tile<64, 64, 32, 8>>(&json, 256, 256, true);
+    write_flash<Tile<64, 128, 64, 8>>(&json, 256, 128, false);
+    write_flash<Tile<64, 128, 64, 8>>(&json, 192, 192, true);  // tails
+    write_flash<Tile<64, 64, 32, 8>>(&json, 128, 128, true);
     write_flash<Tile<64, 64, 32, 8>>(&json, 100, 150, false);
     write_flash<Tile<64, 64, 32, 8>>(&json, 150, 50, true);  // rows that see nothing
-    write_flash<Tile<32, 32, 128, 8>>(&json, 256, 256, false);
+    write_flash<Tile<32, 32, 128, 8>>(&json, 128, 200, false);
     write_flash<Tile<128, 64, 64, 16>>(&json, 128, 128, true);
     json.close(']').key("naive").open('[');
-    write_naive(&json, 256, 256, 64, false);
-    write_naive(&json, 256, 256, 64, true);
-    write_naive(&json, 200, 200, 32, true);
-    write_naive(&json, 100, 150, 128, false);
+    write_naive(&json, 128, 128, 64, false);
+    write_naive(&json, 128, 128, 64, true);
+    write_naive(&json, 72, 72, 32, true);
+    write_naive(&json, 50, 70, 128, false);
     json.close(']').key("tiles").open('[');
     write_tiles<32, 8>(&json);
     write_tiles<64, 8>(&json);
