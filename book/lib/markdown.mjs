@@ -2,12 +2,14 @@
 
 import { componentsPlugin } from './components.mjs'
 import { diffTransformer } from './diff-code.mjs'
+import { glossaryPlugin } from './glossary.mjs'
 import { cuda, ptx } from './grammar.mjs'
 import { lessonPlugin } from './lesson.mjs'
 import { linksPlugin } from './links.mjs'
 import { mathPlugin } from './math.mjs'
 import { numbersPlugin } from './numbers-markdown.mjs'
 import { snippetsPlugin } from './snippets.mjs'
+import { BASE } from './sources.mjs'
 
 /** The option `markdown` of VitePress. */
 export const markdown = {
@@ -23,5 +25,6 @@ export const markdown = {
     md.use(lessonPlugin)
     md.use(linksPlugin)
     md.use(componentsPlugin)
+    md.use(glossaryPlugin, BASE)
   }
 }
