@@ -120,9 +120,11 @@ function withPoints(text, data) {
   })
 }
 
-/** "v3-kernel" is a region of rung "v3"; other regions keep their name. */
-function rungOfRegion(region) {
-  return /^(?:.*-)?(v\d+)\b/.exec(region)?.[1] ?? region
+/** "v3-kernel" is a region of rung "v3"; regions of no rung keep their name. */
+function rungOf(regions) {
+  const names = regions.map(([, region]) => region)
+  const rungs = names.flatMap((name) => /(?:^|-)(v\d+)\b/.exec(name)?.[1] ?? [])
+  return rungs[0] ?? names[0]
 }
 
 const SNIPPET = /^<<< (\S+?)#([\w-]+)(\{[^}]*\})?[ \t]*$/gm
@@ -153,7 +155,7 @@ export function expandRungDiff({ attributes, inner, line }, folder, watch = () =
     ([path, region], i) => [...(i === 0 ? [] : ['']), ...read(path, region)])
   const changed = diffLines(joined(earlier), joined(later), withoutRung)
   const code = changed.map(marked).join('\n')
-  const [before, after] = [earlier, later].map(([[, region]]) => rungOfRegion(region))
+  const [before, after] = [earlier, later].map(rungOf)
   return `<RungDiff before=${quoted(before)} after=${quoted(after)}>\n` +
     `<template v-slot:after>\n\n${inner.trim()}\n\n</template>\n` +
     `<template v-slot:changed>\n\n\`\`\`cuda\n${code}\n\`\`\`\n\n</template>\n</RungDiff>`

@@ -48,6 +48,13 @@ test('a rung is compared with the one before, by their regions', () => {
   assert.match(html, /\u241f\+\n/)
 })
 
+test('regions without a rung before one that has one do not name the tab', () => {
+  const file = '../../solutions/day01-basics/05-dot-product/dot_product.cu'
+  const html = render(`<RungDiff before="${file}#v2-kernel">\n\n` +
+    `<<< ${file}#block-sum{cuda}\n<<< ${file}#v3-kernel{cuda}\n\n</RungDiff>`)
+  assert.match(html, /<RungDiff before="v2" after="v3">/)
+})
+
 test('a diff without regions, or with unknown ones, fails the build', () => {
   const file = '../../solutions/day01-basics/02-vector-add/vector_add.cu'
   const diff = (before, after) =>
