@@ -35,10 +35,10 @@ const PER_BYTE = {
 const HALF = /fp16|bf16|paged|tensor_core|hopper/
 
 /** Bytes of q, k, v and o, each once. */
-function attentionBytes(exercise, shape) {
+function attentionBytes({ exercise, ceiling }, shape) {
   const { batch, queryHeads, kvHeads, queries, keys, headDim } = shape
   const numbers = 2 * batch * headDim * (queryHeads * queries + kvHeads * keys)
-  return numbers * (HALF.test(exercise) ? 2 : 4)
+  return numbers * (HALF.test(exercise) || HALF.test(ceiling) ? 2 : 4)
 }
 
 /**
@@ -55,7 +55,7 @@ export function workOf(row) {
   // A paged cache is asked by one query a sequence.
   const queries = row.exercise.includes('paged') ? 1 : shape.queries
   const flop = row.flop ?? 4 * batch * queryHeads * queries * keys * headDim
-  const bytes = row.bytes ?? attentionBytes(row.exercise, { ...shape, queries })
+  const bytes = row.bytes ?? attentionBytes(row, { ...shape, queries })
   return { flop, bytes }
 }
 
