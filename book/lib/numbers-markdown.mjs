@@ -44,6 +44,9 @@ function measuredSpan(data) {
     `<span class="wb-measured" title=${quoted(origin(data, attributes))}>${inner}</span>`
 }
 
+/** Lets one look at a page whose numbers are not landed yet, as they stand in it. */
+const DRAFT = process.env.WARPBOOK_DRAFT === '1'
+
 const kindOf = (row) =>
   (isOurs(row) ? 'ours' : isLibrary(row) ? 'library' : 'reference')
 
@@ -170,10 +173,13 @@ export function expandRungDiff({ attributes, inner, line }, folder, watch = () =
  */
 export function expand(text, data, { file, context, watch }) {
   const { text: filled, problems } = fillIn(text, data, context)
-  if (problems.length > 0) throw new Error(`${file}: ${problems.join('\n')}`)
-  if (filled !== text) {
-    throw new Error(`${file}: its numbers are not those of book/data; run: ` +
-      'npm run numbers')
+  const stale = filled === text ? []
+    : ['its numbers are not those of book/data; run: npm run numbers']
+  const faults = [...problems, ...stale].map((fault) => `${file}: ${fault}`).join('\n')
+  if (faults !== '' && !DRAFT) throw new Error(faults)
+  if (faults !== '') {
+    console.warn(`${faults}\n`)
+    text = text.replace(/<\/?(?:Measured|LadderTable|ErrorChart)\b[^>]*>/g, '')
   }
   const withProps = (name, props) => (element) => element.open.replace(/>$/,
     ` data=${quoted(JSON.stringify(props(element.attributes)))}>`) +
