@@ -44,12 +44,11 @@ export function snippetsPlugin(md) {
       if (token.type !== 'fence' || !token.src) continue
       const [absolute, region] = token.src
       const file = path.relative(ROOT, absolute)
-      const line = token.map ? token.map[0] + 1 : '?'
       let code
       try {
         code = snippet(file, region)
       } catch (error) {
-        throw new Error(`${lesson}, near line ${line}: ${error.message}`)
+        throw new Error(`${lesson}: ${error.message}`)
       }
       state.env.includes?.push(absolute)
       token.content = code.text
