@@ -253,11 +253,12 @@ void launch_child(const Config& config, const Body& body) {
     w.in_runtime = false;
 }
 
-void record(const Config& config, const Body& body) {
+/// The launch, to be made later and any number of times.
+std::function<void(cudaStream_t)> repeatable(const Config& config, const Body& body) {
     std::shared_ptr<const void> context = keep(body);
     std::vector<const void*> pointers(body.pointers,
                                       body.pointers + body.pointer_count);
-    auto repeat = [config, body, context, pointers](cudaStream_t stream) {
+    return [config, body, context, pointers](cudaStream_t stream) {
         Config place = config;
         place.stream = stream;
         Body again = body;
@@ -265,13 +266,27 @@ void record(const Config& config, const Body& body) {
         again.pointers = pointers.data();
         launch(place, again);
     };
+}
+
+void record(const Config& config, const Body& body) {
     record_kernel({config.stream,
                    body.name,
                    body.address,
                    config.grid,
                    config.block,
                    config.smem,
-                   std::move(repeat)});
+                   repeatable(config, body)});
+}
+
+/// Queues the launch, where streams are asynchronous.
+void launch_later(const Config& config, const Body& body) {
+    defer(
+        *find_stream(config.stream),
+        [repeat = repeatable(config, body), stream = config.stream] {
+            repeat(stream);
+            return cudaSuccess;
+        },
+        Weight::one);
 }
 
 }  // namespace
@@ -312,6 +327,11 @@ void launch(const Config& config, const Body& body) {
         return;
     }
     if (capturing(config.stream)) return record(config, body);
+    if (deferring()) {
+        ++g_issued.kernels;
+        return launch_later(config, body);
+    }
+    if (!running_task()) ++g_issued.kernels;
     own_worker();
     ensure_signal_handlers(now());
     ensure_watchdog();

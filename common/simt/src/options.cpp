@@ -27,6 +27,7 @@ size_t default_memory() {
 Options read_environment() {
     Options o;
     o.seed = static_cast<uint64_t>(std::max(0.0, number("SIMT_SEED", 0)));
+    o.stream_seed = static_cast<uint64_t>(std::max(0.0, number("SIMT_STREAMS", 0)));
     const double cores = std::max(1u, std::thread::hardware_concurrency());
     o.workers =
         static_cast<unsigned>(std::clamp(number("SIMT_WORKERS", cores), 1.0, 1024.0));

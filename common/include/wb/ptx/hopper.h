@@ -10,6 +10,7 @@
 ///
 /// WB_HOPPER_DEVICE asks for sm_90a, not sm_90: wgmma and setmaxnreg are promised for
 /// no later GPU, so the compiler wants to be told that the code is for this one alone.
+/// WB_TMA_DEVICE is for what later GPUs have as well: mbarriers and TMA.
 #pragma once
 
 #include "wb/ptx/site.h"
@@ -21,4 +22,7 @@
 #endif
 #elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define WB_HOPPER_DEVICE
+#endif
+#if !defined(SIMT_CPU) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define WB_TMA_DEVICE
 #endif

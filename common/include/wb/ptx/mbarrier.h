@@ -42,7 +42,7 @@ __device__ __forceinline__ void mbarrier_init(Mbarrier* barrier,
                                               int arrivals WB_PTX_SITE) {
 #if defined(WB_HOPPER_SIM)
     simt::ptx::mbarrier_init(barrier, arrivals WB_PTX_HERE);
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     asm volatile(
         "mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
         "r"(arrivals)
@@ -57,7 +57,7 @@ __device__ __forceinline__ void mbarrier_init(Mbarrier* barrier,
 __device__ __forceinline__ void mbarrier_init_fence() {
 #if defined(WB_HOPPER_SIM)
     simt::ptx::mbarrier_init_fence();
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #else
     __trap();
@@ -71,7 +71,7 @@ __device__ __forceinline__ void mbarrier_expect(Mbarrier* barrier,
                                                 int bytes WB_PTX_SITE) {
 #if defined(WB_HOPPER_SIM)
     simt::ptx::mbarrier_expect(barrier, bytes WB_PTX_HERE);
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
                      shared_address(barrier)),
                  "r"(bytes)
@@ -86,7 +86,7 @@ __device__ __forceinline__ void mbarrier_expect(Mbarrier* barrier,
 __device__ __forceinline__ void mbarrier_arrive(Mbarrier* barrier WB_PTX_SITE) {
 #if defined(WB_HOPPER_SIM)
     simt::ptx::mbarrier_arrive(barrier WB_PTX_HERE);
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     asm volatile(
         "mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
         : "memory");
@@ -101,7 +101,7 @@ __device__ __forceinline__ bool mbarrier_try_wait(Mbarrier* barrier,
                                                   unsigned parity WB_PTX_SITE) {
 #if defined(WB_HOPPER_SIM)
     return simt::ptx::mbarrier_try_wait(barrier, parity WB_PTX_HERE);
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     uint32_t done;
     asm volatile(
         "{\n"
@@ -136,7 +136,7 @@ __device__ __forceinline__ void mbarrier_wait(Mbarrier* barrier,
 __device__ __forceinline__ void async_proxy_fence() {
 #if defined(WB_HOPPER_SIM)
     simt::ptx::async_proxy_fence();
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #else
     __trap();

@@ -77,7 +77,7 @@ __device__ __forceinline__ void tma_load(void* shared,
                                          int w WB_PTX_SITE) {
 #if defined(WB_HOPPER_SIM)
     simt::ptx::tma_load(shared, map, barrier, x, y, z, w WB_PTX_HERE);
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     asm volatile(
         "cp.async.bulk.tensor.4d.shared::cluster.global.tile"
         ".mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(
@@ -101,7 +101,7 @@ __device__ __forceinline__ void tma_store(
     const TensorMap* map, const void* shared, int x, int y, int z, int w WB_PTX_SITE) {
 #if defined(WB_HOPPER_SIM)
     simt::ptx::tma_store(map, shared, x, y, z, w WB_PTX_HERE);
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     asm volatile(
         "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group"
         " [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
@@ -120,7 +120,7 @@ __device__ __forceinline__ void tma_store(
 __device__ __forceinline__ void tma_store_commit() {
 #if defined(WB_HOPPER_SIM)
     simt::ptx::tma_store_commit();
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 #else
     __trap();
@@ -133,7 +133,7 @@ template <int kPending>
 __device__ __forceinline__ void tma_store_wait_read() {
 #if defined(WB_HOPPER_SIM)
     simt::ptx::tma_store_wait_read(kPending);
-#elif defined(WB_HOPPER_DEVICE)
+#elif defined(WB_TMA_DEVICE)
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 #else
     __trap();
@@ -143,7 +143,7 @@ __device__ __forceinline__ void tma_store_wait_read() {
 /// Brings a tensor map that is a kernel's parameter into the cache, so that the first
 /// copy need not wait for it.
 __device__ __forceinline__ void tma_prefetch(const TensorMap* map) {
-#if defined(WB_HOPPER_DEVICE)
+#if defined(WB_TMA_DEVICE)
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 #else
     (void)map;

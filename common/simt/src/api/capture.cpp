@@ -108,6 +108,7 @@ cudaError_t end(CUstream_st* stream, cudaGraph_t* graph) {
             "an event in it and let the first stream wait for that event");
         return cudaErrorStreamCaptureUnjoined;
     }
+    ++g_issued.captures;
     *graph = capture->owned ? publish_graph(std::move(capture->owned)) : capture->graph;
     return cudaSuccess;
 }
@@ -210,6 +211,7 @@ bool capturing_slow(cudaStream_t stream) {
 }
 
 cudaError_t check_stream(cudaStream_t handle) {
+    if (running_task()) return cudaSuccess;  // it was checked when it was issued
     const CUstream_st* stream = find_stream(handle);
     if (!stream) {
         hint("stream %p does not exist: was it destroyed, or never created?",

@@ -115,6 +115,11 @@ cudaError_t CopyOperation::check() const {
     return check_end(params_.extent, src, src_side, call_, "src");
 }
 
+bool CopyOperation::host_waits() const {
+    return look_up(params_.dstPtr.ptr).space == Space::host ||
+           look_up(params_.srcPtr.ptr).space == Space::host;
+}
+
 cudaError_t CopyOperation::run(cudaStream_t) const {
     const cudaExtent& extent = params_.extent;
     if (is_empty(extent)) return cudaSuccess;

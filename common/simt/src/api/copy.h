@@ -29,6 +29,8 @@ class CopyOperation : public Operation {
                               cudaMemcpyKind kind);
 
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemcpy; }
+    /// True if one end is host memory that is not pinned.
+    bool host_waits() const override;
     cudaError_t check() const override;
     cudaError_t run(cudaStream_t stream) const override;
     const cudaMemcpy3DParms& params() const { return params_; }

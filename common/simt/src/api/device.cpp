@@ -99,12 +99,16 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-    return api_call([] { return refuse_device_wait(); });
+    return api_call([] {
+        const cudaError_t error = refuse_device_wait();
+        return error == cudaSuccess ? finish_all() : error;
+    });
 }
 
 cudaError_t cudaDeviceReset() {
     const cudaError_t fault = sticky_error();
     abandon_captures();
+    discard_tasks();
     destroy_events();
     destroy_streams();
     destroy_pools();

@@ -17,6 +17,21 @@ HandleTable<CUevent_st>& events() {
     return *table;
 }
 
+/// Queues the record. The event may be recorded again, or be gone, when its turn comes.
+void record_later(CUevent_st* event, CUstream_st* stream) {
+    const auto self = std::make_shared<std::weak_ptr<Task>>();
+    event->last_record = defer(
+        *stream,
+        [event, self] {
+            if (is_event(event) && event->last_record == self->lock())
+                stamp_event(event);
+            return cudaSuccess;
+        },
+        Weight::nothing);
+    *self = event->last_record;
+    event->recorded = true;
+}
+
 cudaError_t record(CUevent_st* event, CUstream_st* stream) {
     if (g_captures.load(std::memory_order_relaxed) != 0) {
         const std::lock_guard lock(capture_mutex());
@@ -29,18 +44,32 @@ cudaError_t record(CUevent_st* event, CUstream_st* stream) {
     }
     event->captured = false;
     event->tail.clear();
+    if (deferring()) {
+        record_later(event, stream);
+        return cudaSuccess;
+    }
     stamp_event(event);
     return cudaSuccess;
 }
 
-// An edge from the event to the stream's next work. Outside captures everything that
-// was recorded is already done.
+/// Lets the stream's next queued work wait for the event as it is recorded now.
+void wait_later(CUstream_st* stream, const CUevent_st* event) {
+    if (!deferring() || is_done(event->last_record)) return;
+    defer(
+        *stream, [] { return cudaSuccess; }, Weight::nothing, {event->last_record});
+}
+
+// An edge from the event to the stream's next work. Outside captures, without a queue,
+// everything that was recorded is already done.
 cudaError_t wait(CUstream_st* stream, CUevent_st* event) {
     const std::lock_guard lock(capture_mutex());
     const std::shared_ptr<Capture> source =
         event->captured ? event->capture.lock() : nullptr;
     if (!source) {
-        if (!stream->capture) return cudaSuccess;
+        if (!stream->capture) {
+            wait_later(stream, event);
+            return cudaSuccess;
+        }
         hint(
             "cudaStreamWaitEvent: the event was not recorded in the capture that the "
             "stream belongs to");
@@ -138,7 +167,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
         CUstream_st* stream = find_stream(handle);
         if (!stream) return cudaErrorInvalidResourceHandle;
         if (flags & ~cudaEventWaitExternal) return cudaErrorInvalidValue;
-        if (g_captures.load(std::memory_order_relaxed) == 0) return cudaSuccess;
+        if (g_captures.load(std::memory_order_relaxed) == 0) {
+            wait_later(stream, event);
+            return cudaSuccess;
+        }
         if (flags == cudaEventWaitExternal && capturing(handle)) {
             record_operation(handle, std::make_shared<EventWaitOperation>(event));
             return cudaSuccess;
@@ -149,7 +181,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return with_event(event, [](const CUevent_st& e) {
-        if (!e.captured) return cudaSuccess;
+        if (!e.captured) return finish(e.last_record);
         const std::lock_guard lock(capture_mutex());
         if (const auto capture = e.capture.lock())
             invalidate(*capture, cudaErrorCapturedEvent);
@@ -158,7 +190,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-    return cudaEventSynchronize(event);
+    if (!is_event(event) || event->captured) return cudaEventSynchronize(event);
+    if (!is_done(event->last_record)) let_one_run();
+    if (const cudaError_t fault = sticky_error()) return set_error(fault);
+    return is_done(event->last_record) ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds,
@@ -171,6 +206,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds,
         const bool timed = !((start->flags | end->flags) & cudaEventDisableTiming);
         if (!timed || !start->recorded || !end->recorded)
             return cudaErrorInvalidResourceHandle;
+        if (!is_done(start->last_record) || !is_done(end->last_record))
+            return cudaErrorNotReady;
         *milliseconds =
             static_cast<float>(end->nanoseconds - start->nanoseconds) * 1e-6f;
         return cudaSuccess;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "operation.h"
+#include "schedule.h"
 
 /// A node. Its graph owns it. The addresses of all live nodes are known, so that the
 /// handle of a destroyed one is an error and not a crash.
@@ -41,6 +42,7 @@ struct CUgraphExec_st {
     std::unique_ptr<CUgraph_st> graph;  // the copy that was instantiated
     const CUgraph_st* source = nullptr;
     std::vector<CUgraphNode_st*> order;
+    simt::detail::TaskPtr last;  // of the latest launch, where work is queued
 };
 
 namespace simt::detail {

@@ -1,6 +1,7 @@
 // Executable graphs: instantiation, launch, update.
 
 #include <cstdio>
+#include <map>
 
 #include "call.h"
 #include "copy.h"
@@ -32,6 +33,7 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
         hint("cudaGraphInstantiate: the dependencies of the graph form a cycle");
         return cudaErrorInvalidValue;
     }
+    ++g_issued.instantiations;
     *exec = executables().insert(std::move(created));
     return cudaSuccess;
 }
@@ -82,6 +84,30 @@ cudaGraphExecUpdateResultInfo compare(const CUgraph_st& own, const CUgraph_st& u
                     nullptr};
     }
     return {cudaGraphExecUpdateSuccess, nullptr, nullptr};
+}
+
+/// Queues the nodes, each behind those that it depends on. A graph waits for its own
+/// launch before.
+cudaError_t launch_later(CUgraphExec_st& exec, CUstream_st& stream) {
+    std::vector<TaskPtr> before = tasks_before(stream);
+    if (exec.last) before.push_back(exec.last);
+    std::map<const CUgraphNode_st*, TaskPtr> tasks;
+    std::vector<TaskPtr> all = {exec.last};
+    for (const CUgraphNode_st* node : exec.order) {
+        std::vector<TaskPtr> after = before;
+        for (const CUgraphNode_st* dependency : node->dependencies)
+            after.push_back(tasks.at(dependency));
+        const OperationPtr operation = node->enabled ? node->operation : nullptr;
+        tasks[node] = defer_node(
+            [operation, handle = &stream] {
+                return operation ? run_late(*operation, handle) : cudaSuccess;
+            },
+            after);
+        all.push_back(tasks[node]);
+    }
+    exec.last = defer(
+        stream, [] { return cudaSuccess; }, Weight::nothing, all);
+    return sticky_error();
 }
 
 bool can_be_disabled(const CUgraphNode_st& node) {
@@ -168,6 +194,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
                 "captured: add it as a child graph node");
             return error;
         }
+        ++g_issued.graph_launches;
+        if (deferring()) return launch_later(*exec, *find_stream(stream));
         return run_graph(exec->order, stream);
     });
 }

@@ -15,7 +15,8 @@ cudaError_t copy_now(const CopyOperation& copy) {
     return api_call([&] {
         if (const cudaError_t error = check_stream(nullptr)) return error;
         if (const cudaError_t error = refuse_during_capture()) return error;
-        return submit(nullptr, copy);
+        if (const cudaError_t error = submit(nullptr, copy)) return error;
+        return finish_stream(*find_stream(nullptr));
     });
 }
 

@@ -80,6 +80,7 @@ cudaError_t cudaFree(void* pointer) {
     return api_call([&] {
         if (!pointer) return cudaSuccess;
         if (const cudaError_t error = refuse_during_capture()) return error;
+        if (const cudaError_t error = finish_all()) return error;  // as CUDA does
         forget_pool_allocation(pointer);
         if (release(pointer, MemoryKind::device) ||
             release(pointer, MemoryKind::managed))
@@ -193,6 +194,7 @@ cudaError_t cudaFreeHost(void* pointer) {
     return api_call([&] {
         if (!pointer) return cudaSuccess;
         if (const cudaError_t error = refuse_during_capture()) return error;
+        if (const cudaError_t error = finish_all()) return error;  // as CUDA does
         if (release(pointer, MemoryKind::pinned)) return cudaSuccess;
         explain_free("cudaFreeHost", pointer);
         return cudaErrorInvalidValue;
@@ -217,6 +219,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags) {
 cudaError_t cudaHostUnregister(void* pointer) {
     return api_call([&] {
         if (!pointer) return cudaErrorInvalidValue;
+        if (const cudaError_t error = finish_all()) return error;
         return unregister_host(pointer) ? cudaSuccess
                                         : cudaErrorHostMemoryNotRegistered;
     });

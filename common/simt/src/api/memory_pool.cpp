@@ -1,11 +1,12 @@
-// Stream-ordered allocation and memory pools. Work runs in order of issue, so that
-// memory is available at once and freed at once; pools keep the accounts that programs
-// print.
+// Stream-ordered allocation and memory pools. Memory is available at once; where work
+// is queued (schedule.h) it loses its contents when the stream gets to the allocation,
+// and is freed when the stream gets there. Pools keep the accounts that programs print.
 
 #include "memory_pool.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -73,6 +74,33 @@ cudaError_t allocate_in_capture(void** pointer, size_t bytes, cudaStream_t strea
     return cudaSuccess;
 }
 
+/// What other streams have written before the allocation's turn came is lost.
+void poison_later(void* memory, size_t bytes, CUstream_st& stream) {
+    constexpr size_t kMost = size_t{1} << 24;
+    defer(
+        stream,
+        [memory, size = std::min(bytes, kMost)] {
+            Allocation allocation;
+            if (find_allocation(memory, &allocation)) std::memset(memory, 0xFF, size);
+            return cudaSuccess;
+        },
+        Weight::nothing);
+}
+
+/// Frees when the stream gets there. A pointer that is no allocation is told at once.
+cudaError_t free_later(void* pointer, CUstream_st& stream) {
+    if (const cudaError_t error = FreeOperation(pointer).check()) return error;
+    defer(
+        stream,
+        [pointer] {
+            forget_pool_allocation(pointer);
+            return release(pointer, MemoryKind::device) ? cudaSuccess
+                                                        : cudaErrorInvalidValue;
+        },
+        Weight::nothing);
+    return cudaSuccess;
+}
+
 cudaError_t allocate_from(Pool* pool,
                           void** pointer,
                           size_t bytes,
@@ -91,6 +119,7 @@ cudaError_t allocate_from(Pool* pool,
     note_use(*pool, bytes);
     allocations()[memory] = {pool, bytes};
     *pointer = memory;
+    if (deferring()) poison_later(memory, bytes, *find_stream(stream));
     return cudaSuccess;
 }
 
@@ -157,6 +186,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
         if (const cudaError_t error = check_stream(stream)) return error;
         if (!pointer) return cudaSuccess;
         if (capturing(stream)) return submit(stream, FreeOperation(pointer));
+        if (deferring()) return free_later(pointer, *find_stream(stream));
         forget_pool_allocation(pointer);
         if (release(pointer, MemoryKind::device)) return cudaSuccess;
         hint("cudaFreeAsync: %p is not the start of live device memory", pointer);

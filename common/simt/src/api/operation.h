@@ -18,6 +18,10 @@ class Operation {
     /// Whether CUDA would accept it; asked when a node is added or changed.
     virtual cudaError_t check() const { return cudaSuccess; }
 
+    /// Whether the call that issues it returns only when it is done, although the
+    /// stream is asynchronous.
+    virtual bool host_waits() const { return false; }
+
     /// Does the work, as part of `stream`.
     virtual cudaError_t run(cudaStream_t stream) const = 0;
 };

@@ -2,6 +2,8 @@
 
 #include "stream.h"
 
+#include <algorithm>
+
 #include "call.h"
 #include "capture.h"
 #include "handles.h"
@@ -128,12 +130,22 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-    return with_stream(handle,
-                       [=](const CUstream_st&) { return refuse_if_capturing(handle); });
+    return with_stream(handle, [=](const CUstream_st& stream) {
+        if (const cudaError_t error = refuse_if_capturing(handle)) return error;
+        return finish_stream(stream);
+    });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
-    return cudaStreamSynchronize(handle);
+    if (!deferring()) return cudaStreamSynchronize(handle);
+    const cudaError_t error = with_stream(
+        handle, [=](const CUstream_st&) { return refuse_if_capturing(handle); });
+    if (error != cudaSuccess) return error;
+    let_one_run();
+    if (const cudaError_t fault = sticky_error()) return set_error(fault);
+    const std::vector<TaskPtr> before = tasks_before(*find_stream(handle));
+    const bool done = std::all_of(before.begin(), before.end(), is_done);
+    return done ? cudaSuccess : cudaErrorNotReady;  // which is no failure
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {

@@ -1,7 +1,6 @@
 #pragma once
-// Streams. All work of a program goes through submit(), which runs it or, while the
-// stream is being captured, records it: the one place to change for asynchronous
-// execution.
+// Streams. All work of a program goes through submit(), which runs it, queues it
+// (schedule.h) or, while the stream is being captured, records it.
 
 #include <atomic>
 #include <functional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "operation.h"
+#include "schedule.h"
 #include "simt/api/stream.h"
 
 namespace simt::detail {
@@ -21,7 +21,8 @@ extern std::atomic<int> g_captures;
 /// True while `stream` is being captured. Called by every launch.
 bool capturing_slow(cudaStream_t stream);
 inline bool capturing(cudaStream_t stream) {
-    return g_captures.load(std::memory_order_relaxed) != 0 && capturing_slow(stream);
+    return g_captures.load(std::memory_order_relaxed) != 0 && !running_task() &&
+           capturing_slow(stream);
 }
 
 /// A kernel launch for a graph.
@@ -54,7 +55,10 @@ cudaError_t refuse_if_capturing(cudaStream_t stream);
 /// CUDA would break.
 cudaError_t refuse_during_capture();
 
-/// Runs `operation` as the next work of `stream`, or records a copy of it.
+/// The stream behind a handle, the default streams included; null if there is none.
+CUstream_st* find_stream(cudaStream_t stream);
+
+/// Runs `operation` as the next work of `stream`, queues it, or records a copy of it.
 template <class Op>
 cudaError_t submit(cudaStream_t stream, const Op& operation) {
     if (const cudaError_t error = check_stream(stream)) return error;
@@ -63,6 +67,8 @@ cudaError_t submit(cudaStream_t stream, const Op& operation) {
         record_operation(stream, std::make_shared<Op>(operation));
         return cudaSuccess;
     }
+    if (deferring())
+        return defer_operation(*find_stream(stream), std::make_shared<Op>(operation));
     return operation.run(stream);
 }
 
@@ -76,6 +82,8 @@ struct CUstream_st {
     cudaAccessPolicyWindow window = {};
     cudaSynchronizationPolicy policy = cudaSyncPolicyAuto;
 
+    simt::detail::TaskPtr last;  // queued work; null if there has been none
+
     std::shared_ptr<simt::detail::Capture> capture;
     std::vector<cudaGraphNode_t> tail;  // nodes that the next one depends on
 };
@@ -85,6 +93,7 @@ struct CUevent_st {
     unsigned int flags = cudaEventDefault;
     bool recorded = false;
     long long nanoseconds = 0;
+    simt::detail::TaskPtr last_record;  // in a stream whose work is queued
 
     // Recorded in a stream under capture: the nodes it stands for.
     bool captured = false;
@@ -93,9 +102,6 @@ struct CUevent_st {
 };
 
 namespace simt::detail {
-
-/// The stream behind a handle, the default streams included; null if there is none.
-CUstream_st* find_stream(cudaStream_t stream);
 
 /// Destroys all streams and events (cudaDeviceReset).
 void destroy_streams();

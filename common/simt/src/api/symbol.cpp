@@ -36,7 +36,8 @@ cudaError_t issue(const CopyOperation& copy, cudaStream_t stream, bool synchrono
         if (const cudaError_t error = check_stream(stream)) return error;
         if (const cudaError_t error = refuse_during_capture()) return error;
     }
-    return submit(stream, copy);
+    if (const cudaError_t error = submit(stream, copy)) return error;
+    return synchronous ? finish_stream(*find_stream(stream)) : cudaSuccess;
 }
 
 void note(const Symbol& symbol) {

@@ -2,6 +2,7 @@
 
 #include "mbarrier.h"
 
+#include "../blackwell/tensor_memory.h"
 #include "../observer.h"
 #include "simt/hopper/mbarrier.h"
 #include "simt/shared.h"
@@ -94,6 +95,7 @@ bool is_complete(
     Mbarrier m = load(w, barrier, file, line);
     if (m.phase == parity) {
         land_loads(w, barrier);
+        if ((*barrier >> 63) == parity) land_commits(w, barrier);
         m = Mbarrier::decode(*barrier);
     }
     if (m.phase == parity) return false;
@@ -113,6 +115,19 @@ void mbarrier_bytes_arrived(
                      line,
                      "mbarrier at %p: bytes have arrived that nobody expects",
                      static_cast<const void*>(barrier));
+    store(w, barrier, m);
+}
+
+void mbarrier_commit_arrives(Worker& w, uint64_t* barrier, const char* file, int line) {
+    Mbarrier m = load(w, barrier, file, line);
+    if (m.pending == 0)
+        hopper_fault(w,
+                     file,
+                     line,
+                     "tcgen05.commit: more arrivals at the mbarrier in one phase than "
+                     "the %u it was initialised for",
+                     m.expected);
+    --m.pending;
     store(w, barrier, m);
 }
 

@@ -59,7 +59,7 @@ struct Reader {
             hopper_fault(w,
                          file,
                          line,
-                         "wgmma: matrix %s reaches %zd bytes past the end of shared "
+                         "%s reaches %zd bytes past the end of shared "
                          "`%s` (%zu bytes):\n    look at the descriptor's strides",
                          name,
                          static_cast<ptrdiff_t>(at + 16 - begin - variable->size),
@@ -80,20 +80,19 @@ float number(ptx::detail::WgmmaFormat format, const unsigned char* bytes, int i)
 }  // namespace
 
 std::vector<unsigned char> read_operand(Worker& w,
-                                        uint64_t descriptor,
+                                        const MatrixDescriptor& d,
                                         int rows,
                                         bool transposed,
                                         const char* name,
                                         const char* file,
                                         int line) {
-    const MatrixDescriptor d = MatrixDescriptor::decode(descriptor);
     char* start = nullptr;
     const SharedVariable* variable = find_variable(*w.block, d.address, &start);
     if (!variable)
         hopper_fault(w,
                      file,
                      line,
-                     "wgmma: the descriptor of matrix %s points to 0x%x, where the "
+                     "the descriptor of %s points to 0x%x, where the "
                      "block has no shared variable",
                      name,
                      d.address);
@@ -101,8 +100,9 @@ std::vector<unsigned char> read_operand(Worker& w,
         hopper_fault(w,
                      file,
                      line,
-                     "wgmma: the simulator supports no base offset in a descriptor: "
-                     "let the tile begin at a multiple of 1024");
+                     "%s: the simulator supports no base offset in a descriptor: "
+                     "let the tile begin at a multiple of 1024",
+                     name);
     const Reader reader{w, d, variable, start, name, file, line};
     std::vector<unsigned char> bytes(static_cast<size_t>(rows) * 32);
     const auto count = static_cast<unsigned>(rows);
@@ -122,13 +122,16 @@ std::vector<unsigned char> read_operand(Worker& w,
     return bytes;
 }
 
-void tell_operand_reads(
-    Worker& w, uint64_t descriptor, int rows, bool transposed, unsigned share) {
-    const MatrixDescriptor d = MatrixDescriptor::decode(descriptor);
+void tell_operand_reads(Worker& w,
+                        const MatrixDescriptor& d,
+                        int rows,
+                        bool transposed,
+                        unsigned share,
+                        unsigned shares) {
     char* start = nullptr;
     if (!find_variable(*w.block, d.address, &start)) return;  // reported at the issue
     const auto units = static_cast<unsigned>(2 * rows);
-    for (unsigned i = share; i < units; i += kWarpgroupThreads) {
+    for (unsigned i = share; i < units; i += shares) {
         const unsigned offset = transposed ? transposed_offset(d, i / 16 * 8, i % 16)
                                            : k_major_offset(d, i / 2, i % 2);
         const auto at =
@@ -137,21 +140,23 @@ void tell_operand_reads(
     }
 }
 
-void multiply(const ptx::detail::WgmmaCall& call,
+void multiply(ptx::detail::WgmmaFormat format,
+              bool accumulate,
+              int rows,
+              int n,
               const WgmmaOperands& operands,
               float* values) {
-    const int depth = call.format == ptx::detail::WgmmaFormat::e4m3 ? 32 : 16;
-    const int n = call.n;
+    const int depth = format == ptx::detail::WgmmaFormat::e4m3 ? 32 : 16;
     std::vector<float> b(static_cast<size_t>(depth * n));
     for (int column = 0; column < n; ++column)
         for (int k = 0; k < depth; ++k)
             b[static_cast<size_t>(k * n + column)] =
-                number(call.format, &operands.b[size_t(column) * 32], k);
-    if (!call.accumulate) std::fill_n(values, 64 * n, 0.0f);
-    for (int row = 0; row < 64; ++row) {
+                number(format, &operands.b[size_t(column) * 32], k);
+    if (!accumulate) std::fill_n(values, rows * n, 0.0f);
+    for (int row = 0; row < rows; ++row) {
         float* const out = values + row * n;
         for (int k = 0; k < depth; ++k) {
-            const float a = number(call.format, &operands.a[size_t(row) * 32], k);
+            const float a = number(format, &operands.a[size_t(row) * 32], k);
             const float* const factors = &b[static_cast<size_t>(k * n)];
             for (int column = 0; column < n; ++column)
                 out[column] += a * factors[column];

@@ -28,21 +28,29 @@ struct MatrixDescriptor {
 /// Reads `rows` rows of 32 bytes of K: the rows of a, or the columns of b.
 ///
 /// @param transposed  the matrix is stored with K outermost; elements of 16 bits
+/// @param name        of the instruction and the matrix, for reports
 /// A part that lies outside of the block's shared variables is a fault.
 std::vector<unsigned char> read_operand(Worker& w,
-                                        uint64_t descriptor,
+                                        const MatrixDescriptor& descriptor,
                                         int rows,
                                         bool transposed,
                                         const char* name,
                                         const char* file,
                                         int line);
 
-/// Tells the observer of the reads that fall to thread number `share` of 128.
-void tell_operand_reads(
-    Worker& w, uint64_t descriptor, int rows, bool transposed, unsigned share);
+/// Tells the observer of the reads that fall to thread number `share` of `shares`.
+void tell_operand_reads(Worker& w,
+                        const MatrixDescriptor& descriptor,
+                        int rows,
+                        bool transposed,
+                        unsigned share,
+                        unsigned shares);
 
-/// values (64 x n) = a * b (+ values).
-void multiply(const ptx::detail::WgmmaCall& call,
+/// values (rows x n) = a * b (+ values).
+void multiply(ptx::detail::WgmmaFormat format,
+              bool accumulate,
+              int rows,
+              int n,
               const WgmmaOperands& operands,
               float* values);
 

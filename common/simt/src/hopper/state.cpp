@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "../blackwell/tensor_memory.h"
 #include "mbarrier.h"
 
 namespace simt::detail {
@@ -71,6 +72,7 @@ void hopper_block_ends(Worker& w, Block& b) {
              "the block has ended before anybody waited for this TMA load: it may "
              "still be writing\n    to the shared memory of the next block.");
     }
+    if (b.hopper->tensor_memory) check_tmem_freed(w, *b.hopper->tensor_memory);
     discard_hopper(b);
 }
 

@@ -13,6 +13,8 @@
 
 namespace simt::detail {
 
+struct TensorMemory;
+
 /// A copy that TMA has been asked for. A load has been read, and lands when somebody
 /// waits for the barrier; a store is read when its thread waits.
 struct TensorCopy {
@@ -55,6 +57,7 @@ struct HopperState {
     std::vector<int> registers;  // of each thread
     int free_registers = 0;
     ThreadList at_registers;
+    std::shared_ptr<TensorMemory> tensor_memory;  // of a block that uses tcgen05
 };
 
 /// The state of the running block, made at its first use.
@@ -88,9 +91,10 @@ void setmaxnreg_together(Worker& w, int registers, const char* file, int line);
 /// The loads that have been issued for a barrier land, until its phase is complete.
 void land_loads(Worker& w, uint64_t* barrier);
 
-/// A load for the barrier has been issued, or has landed.
+/// A load for the barrier (or a commit) has been issued, has landed, or has arrived.
 void mbarrier_copy_issued(Worker& w, uint64_t* barrier, const char* file, int line);
 void mbarrier_bytes_arrived(
     Worker& w, uint64_t* barrier, size_t bytes, const char* file, int line);
+void mbarrier_commit_arrives(Worker& w, uint64_t* barrier, const char* file, int line);
 
 }  // namespace simt::detail

@@ -150,10 +150,10 @@ void join_rows(const Here& h, WgmmaEntry& entry, const uint32_t* a) {
 std::vector<unsigned char> read(const Here& h, const WgmmaEntry& entry, bool a) {
     const WgmmaCall& call = entry.call;
     return read_operand(h.w,
-                        a ? call.a : call.b,
+                        MatrixDescriptor::decode(a ? call.a : call.b),
                         a ? 64 : call.n,
                         a ? call.transpose_a : call.transpose_b,
-                        a ? "a" : "b",
+                        a ? "wgmma: matrix a" : "wgmma: matrix b",
                         entry.file,
                         entry.line);
 }
@@ -175,7 +175,12 @@ void finish(const Here& h, WgmmaEntry& entry) {
                      "product was running:\n    a stage of a pipeline may be filled "
                      "again when wgmma.wait_group has returned",
                      same_a ? "b" : "a");
-    multiply(entry.call, entry.operands, entry.tile->values.data());
+    multiply(entry.call.format,
+             entry.call.accumulate,
+             64,
+             entry.call.n,
+             entry.operands,
+             entry.tile->values.data());
     if (--entry.tile->users == 0) {
         WgmmaTile& tile = *entry.tile;
         for (unsigned t = 0; t < kWarpgroupThreads; ++t) {
@@ -227,9 +232,16 @@ const void* meeting(const Here& h) {
 /// For the checker, the threads share the reading of the operands.
 void tell_reads(const Here& h, const WgmmaCall& call) {
     if (!observer) return;
-    if (!call.registers)
-        tell_operand_reads(h.w, call.a, 64, call.transpose_a, h.thread);
-    tell_operand_reads(h.w, call.b, call.n, call.transpose_b, h.thread);
+    const auto tell = [&](uint64_t bits, int rows, bool transposed) {
+        tell_operand_reads(h.w,
+                           MatrixDescriptor::decode(bits),
+                           rows,
+                           transposed,
+                           h.thread,
+                           kWarpgroupThreads);
+    };
+    if (!call.registers) tell(call.a, 64, call.transpose_a);
+    tell(call.b, call.n, call.transpose_b);
 }
 
 }  // namespace
