@@ -1,0 +1,124 @@
+// Every figure says something at once, also without JavaScript, and answers to the
+// keyboard and to the mouse.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { addresses, open, PHONE, start } from './site.mjs'
+
+const { browser, origin } = await start(after)
+const FIGURES = addresses().filter((url) => url.startsWith('/figures/'))
+const FRAME = '.wb-figure'
+const STATUS = `${FRAME} [role="status"]`
+const CONTROLS = [
+  `${FRAME} input[type="range"]`,
+  `${FRAME} select`,
+  `${FRAME} [role="slider"]`,
+  `${FRAME} button:not(:disabled)`
+].join(', ')
+
+const statusOf = (page) => page.locator(STATUS).first().innerText()
+
+/** Whether the status line becomes another one. */
+async function changes(page, before) {
+  for (let tried = 0; tried < 10; ++tried) {
+    if ((await statusOf(page)) !== before) return true
+    await page.waitForTimeout(20)
+  }
+  return false
+}
+
+/** Presses the keys that a control has; true if one of them changes the status. */
+async function byKeyboard(page, control) {
+  const before = await statusOf(page)
+  await control.focus()
+  const tag = await control.evaluate((element) => element.tagName)
+  const keys = tag === 'BUTTON' ? ['Enter', 'Space'] : ['ArrowRight', 'ArrowDown',
+    'ArrowLeft', 'ArrowUp']
+  for (const key of keys) {
+    await page.keyboard.press(key)
+    if (await changes(page, before)) return true
+  }
+  return false
+}
+
+/** Clicks a control, a range far from its value, a picture at a few places. */
+async function byMouse(page, control) {
+  const before = await statusOf(page)
+  await control.scrollIntoViewIfNeeded()
+  const box = await control.boundingBox()
+  if (!box) return false
+  for (const at of [0.5, 0.15, 0.85]) {
+    const position = { x: box.width * at, y: box.height * at }
+    await control.click({ position, force: true })
+    if (await changes(page, before)) return true
+  }
+  return false
+}
+
+async function firstThatChanges(page, how) {
+  const controls = await page.locator(CONTROLS).all()
+  assert.ok(controls.length > 0, 'the figure has no controls')
+  for (const control of controls) {
+    if ((await control.isEnabled()) && (await how(page, control))) return true
+  }
+  return false
+}
+
+test('there are figures to look at', () => {
+  assert.ok(FIGURES.length >= 9, FIGURES.join(' '))
+})
+
+for (const url of FIGURES) {
+  test(`${url} answers to the keyboard and to the mouse`, async () => {
+    for (const [what, how] of [['keyboard', byKeyboard], ['mouse', byMouse]]) {
+      const { page, complaints, close } = await open(browser, origin, url)
+      assert.ok((await statusOf(page)).length > 10, 'it says something at once')
+      assert.ok(await firstThatChanges(page, how), `the ${what} changes nothing`)
+      assert.deepEqual(complaints, [])
+      await close()
+    }
+  })
+
+  test(`${url} shows the same without JavaScript`, async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(origin + url)
+    assert.ok((await statusOf(page)).length > 10, 'the status line is there')
+    const drawn = page.locator(`${FRAME} svg *, ${FRAME} table td, ${FRAME} canvas`)
+    assert.ok((await drawn.count()) > 5, 'the drawing is there')
+    await context.close()
+  })
+}
+
+test('bits can be set by dragging, and a number is rounded as it is typed', async () => {
+  const { page, close } = await open(browser, origin, '/figures/number-formats.html')
+  const bit = (place) => page.locator(`${FRAME} button[aria-label*="bit ${place}:"]`)
+  const number = page.getByLabel('Number', { exact: true })
+  await number.fill('65520')
+  assert.match(await statusOf(page), /overflow/)
+  await number.fill('one')
+  assert.match(await statusOf(page), /no number/)
+  await number.fill('0')
+  await bit(9).hover()
+  await page.mouse.down()
+  await bit(8).hover()
+  await page.mouse.up()
+  assert.match(await statusOf(page), /0x0300/)
+  await close()
+})
+
+test('the paged cache tells its story to the end, on a phone', async () => {
+  const viewport = PHONE
+  const { page, close } = await open(browser, origin, '/figures/paged-cache.html', {
+    viewport
+  })
+  const next = page.locator(`${FRAME} button`).first()
+  const said = []
+  while (await next.isEnabled()) {
+    await next.click()
+    said.push(await statusOf(page))
+  }
+  assert.ok(said.some((text) => text.startsWith('Out of pages')), said.join('\n'))
+  assert.match(await next.innerText(), /over/)
+  await close()
+})

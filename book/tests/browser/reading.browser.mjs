@@ -1,0 +1,115 @@
+// What a reader does besides reading: searching, printing, losing the way, looking up a
+// term.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { addresses, DESK, open, start } from './site.mjs'
+
+const { browser, origin } = await start(after)
+const LESSONS = addresses().filter((url) => /^\/day\d\d-[^/]+\/\d\d-/.test(url))
+const LONGEST = '/day06-llm-attention/02-flash-attention/'
+
+/** What the search offers for some words, as titles. */
+async function search(page, words) {
+  await page.keyboard.press('Control+k')
+  const field = page.locator('.VPLocalSearchBox input')
+  await field.fill(words)
+  const results = page.locator('.VPLocalSearchBox .result')
+  await results.first().waitFor({ timeout: 5000 }).catch(() => {})
+  const titles = await results.allInnerTexts()
+  await page.keyboard.press('Escape')
+  return titles
+}
+
+test('the search finds identifiers, words inside of words, and terms', async () => {
+  const { page, complaints, close } = await open(browser, origin, '/')
+  for (const [words, expected] of [
+    ['__shfl_xor_sync', /./],
+    ['__syncthreads', /./],
+    ['cudaGetLastError', /Hello|launch/i],
+    ['shfl', /./],
+    ['block table', /Block table|Paged/i],
+    ['quantisierung xyzzy', null]
+  ]) {
+    const found = await search(page, words)
+    if (expected === null) assert.deepEqual(found, [], words)
+    else assert.ok(found.some((title) => expected.test(title)), `${words}: ${found}`)
+  }
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('the search opens by a click, and a result leads to the page', async () => {
+  const { page, close } = await open(browser, origin, '/')
+  await page.locator('.VPNavBarSearch button').first().click()
+  await page.locator('.VPLocalSearchBox input').fill('bank conflict')
+  await page.locator('.VPLocalSearchBox .result').first().click()
+  await page.waitForURL((url) => url.pathname !== '/')
+  assert.match(await page.locator('main').innerText(), /bank/i)
+  await close()
+})
+
+test('paper shows whole lines of code, open folds and no navigation', async () => {
+  const { page, close } = await open(browser, origin, LONGEST, {
+    viewport: { width: 720, height: 1000 }
+  })
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
+  await page.emulateMedia({ media: 'print' })
+  const seen = await page.evaluate(() => {
+    const shown = (element) => element.getClientRects().length > 0
+    const cut = [...document.querySelectorAll('.vp-doc pre')].filter(
+      (pre) => shown(pre) && pre.scrollWidth > pre.clientWidth + 1
+    )
+    return {
+      cut: cut.map((pre) => pre.innerText.slice(0, 80)),
+      code: [...document.querySelectorAll('.vp-doc pre')].filter(shown).length,
+      closed: document.querySelectorAll('.vp-doc details:not([open])').length,
+      navigation: [...document.querySelectorAll('.VPNav, .VPSidebar, .VPLocalNav')]
+        .filter(shown).length
+    }
+  })
+  assert.deepEqual(seen.cut, [])
+  assert.ok(seen.code > 10, `${seen.code} pieces of code`)
+  assert.equal(seen.closed, 0, 'folds that are closed on paper')
+  assert.equal(seen.navigation, 0, 'navigation on paper')
+  await close()
+})
+
+test('an address that does not exist says what is there', async () => {
+  const { page, close } = await open(browser, origin, '/day06/flash')
+  const text = await page.locator('body').innerText()
+  assert.match(text, /404|no such page|not.*here|nothing/i)
+  const links = page.locator('#VPContent a, .NotFound a')
+  assert.ok((await links.count()) > 0, 'it offers a way on')
+  await links.first().click()
+  await page.waitForURL((url) => url.pathname !== '/day06/flash')
+  assert.ok((await page.locator('h1').innerText()).length > 3)
+  await close()
+})
+
+test('a term is linked once a lesson, with its definition', async () => {
+  const { page, close } = await open(browser, origin, LONGEST, { viewport: DESK })
+  const terms = await page.locator('.vp-doc a.wb-term').evaluateAll((links) =>
+    links.map((link) => ({ href: link.getAttribute('href'), title: link.title }))
+  )
+  assert.ok(terms.length > 5, `${terms.length} terms`)
+  assert.equal(new Set(terms.map(({ href }) => href)).size, terms.length)
+  for (const { href, title } of terms) assert.ok(title.length > 20, href)
+  const [first] = terms
+  await page.locator('.vp-doc a.wb-term').first().click()
+  await page.waitForURL((url) => url.pathname === first.href)
+  assert.ok((await page.locator('h1').innerText()).length > 1)
+  await close()
+})
+
+test('every lesson has its facts, a way back and a way on', async () => {
+  assert.ok(LESSONS.length >= 11, LESSONS.join(' '))
+  for (const url of LESSONS) {
+    const { page, close } = await open(browser, origin, url)
+    assert.equal(await page.locator('h1').count(), 1, url)
+    assert.ok((await page.locator('.wb-facts dt').count()) >= 2, `${url}: facts`)
+    assert.ok((await page.locator('.pager-link').count()) >= 1, `${url}: pager`)
+    assert.ok((await page.locator('.VPDocAsideOutline a').count()) > 3, `${url}: outline`)
+    await close()
+  }
+})

@@ -1,0 +1,87 @@
+// What the tests in a browser share: the built book behind a server, and Chromium.
+//
+//   npm run book:build && npm run test:browser
+//
+// WB_BOOK_DIST names another folder than book/dist.
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { launchBrowser } from '../../lib/browser.mjs'
+import { serve } from '../../lib/serve.mjs'
+
+const HERE = path.dirname(fileURLToPath(import.meta.url))
+
+/** The folder with the built book. */
+export const DIST = path.resolve(
+  process.env.WB_BOOK_DIST ?? path.join(HERE, '../../dist')
+)
+
+/** What a reader may sit at. */
+export const DESK = { width: 1200, height: 900 }
+export const PHONE = { width: 360, height: 740 }
+
+/** The addresses of all pages, from the files of the book; without the 404 page. */
+export function addresses(folder = DIST, prefix = '/') {
+  return fs
+    .readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      if (entry.isDirectory()) {
+        if (['assets', 'source'].includes(entry.name)) return []
+        return addresses(path.join(folder, entry.name), `${prefix}${entry.name}/`)
+      }
+      if (!entry.name.endsWith('.html') || entry.name === '404.html') return []
+      return [entry.name === 'index.html' ? prefix : `${prefix}${entry.name}`]
+    })
+    .sort()
+}
+
+/** A server and a browser, both gone after the tests of a file. */
+export async function start(after) {
+  const book = await serve(DIST)
+  const browser = await launchBrowser()
+  after(async () => {
+    await browser.close()
+    book.server.closeAllConnections()
+    book.server.close()
+  })
+  return { browser, origin: book.url.replace(/\/$/, '') }
+}
+
+/**
+ * A page that writes down what it complains about: errors of scripts and of the
+ * console, and requests that leave the book.
+ */
+export async function open(browser, origin, url, options = {}) {
+  const context = await browser.newContext({ viewport: DESK, ...options })
+  const page = await context.newPage()
+  const complaints = []
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin)) {
+      complaints.push(`asks for ${request.url()}`)
+    }
+  })
+  await page.goto(origin + url, { waitUntil: 'load' })
+  await settled(page)
+  return { page, complaints, close: () => context.close() }
+}
+
+/** Until Vue has taken over and all figures are there. */
+export async function settled(page) {
+  const hydrated = () => document.querySelector('#app')?.__vue_app__ !== undefined
+  await page.waitForFunction(hydrated)
+  await page.waitForLoadState('networkidle')
+}
+
+/** Runs `work` on all items, a few at a time. */
+export async function inParallel(items, count, work) {
+  const queue = [...items]
+  const worker = async () => {
+    while (queue.length > 0) await work(queue.shift())
+  }
+  await Promise.all(Array.from({ length: count }, worker))
+}
