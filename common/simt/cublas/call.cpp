@@ -87,7 +87,10 @@ bool Call::begin() {
     const bool broken = detail::sticky_error() != cudaSuccess ||
                         detail::check_stream(handle_->stream) != cudaSuccess;
     if (broken) fail(CUBLAS_STATUS_EXECUTION_FAILED);
-    return !detail::capturing(handle_->stream);
+    if (detail::capturing(handle_->stream)) return false;
+    // It runs now, not when its stream gets there.
+    if (!broken) detail::finish_stream(*detail::find_stream(handle_->stream));
+    return true;
 }
 
 void Call::record(std::function<void()> work) {

@@ -19,16 +19,13 @@ HandleTable<CUevent_st>& events() {
 
 /// Queues the record. The event may be recorded again, or be gone, when its turn comes.
 void record_later(CUevent_st* event, CUstream_st* stream) {
-    const auto self = std::make_shared<std::weak_ptr<Task>>();
     event->last_record = defer(
         *stream,
-        [event, self] {
-            if (is_event(event) && event->last_record == self->lock())
-                stamp_event(event);
+        [event, number = ++event->records] {
+            if (is_event(event) && event->records == number) stamp_event(event);
             return cudaSuccess;
         },
         Weight::nothing);
-    *self = event->last_record;
     event->recorded = true;
 }
 
@@ -55,8 +52,7 @@ cudaError_t record(CUevent_st* event, CUstream_st* stream) {
 /// Lets the stream's next queued work wait for the event as it is recorded now.
 void wait_later(CUstream_st* stream, const CUevent_st* event) {
     if (!deferring() || is_done(event->last_record)) return;
-    defer(
-        *stream, [] { return cudaSuccess; }, Weight::nothing, {event->last_record});
+    defer(*stream, [] { return cudaSuccess; }, Weight::nothing, {event->last_record});
 }
 
 // An edge from the event to the stream's next work. Outside captures, without a queue,

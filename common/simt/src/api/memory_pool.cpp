@@ -74,6 +74,19 @@ cudaError_t allocate_in_capture(void** pointer, size_t bytes, cudaStream_t strea
     return cudaSuccess;
 }
 
+/// Memory for the pool's account.
+cudaError_t take(Pool& pool, void** pointer, size_t bytes) {
+    const std::lock_guard lock(g_pool_mutex);
+    if (pool.max_size != 0 && pool.used + bytes > pool.max_size)
+        return cudaErrorMemoryAllocation;
+    void* memory = allocate(bytes, MemoryKind::device);
+    if (!memory) return cudaErrorMemoryAllocation;
+    note_use(pool, bytes);
+    allocations()[memory] = {&pool, bytes};
+    *pointer = memory;
+    return cudaSuccess;
+}
+
 /// What other streams have written before the allocation's turn came is lost.
 void poison_later(void* memory, size_t bytes, CUstream_st& stream) {
     constexpr size_t kMost = size_t{1} << 24;
@@ -111,15 +124,8 @@ cudaError_t allocate_from(Pool* pool,
     *pointer = nullptr;
     if (bytes == 0) return cudaSuccess;
     if (capturing(stream)) return allocate_in_capture(pointer, bytes, stream);
-    const std::lock_guard lock(g_pool_mutex);
-    if (pool->max_size != 0 && pool->used + bytes > pool->max_size)
-        return cudaErrorMemoryAllocation;
-    void* memory = allocate(bytes, MemoryKind::device);
-    if (!memory) return cudaErrorMemoryAllocation;
-    note_use(*pool, bytes);
-    allocations()[memory] = {pool, bytes};
-    *pointer = memory;
-    if (deferring()) poison_later(memory, bytes, *find_stream(stream));
+    if (const cudaError_t error = take(*pool, pointer, bytes)) return error;
+    if (deferring()) poison_later(*pointer, bytes, *find_stream(stream));
     return cudaSuccess;
 }
 

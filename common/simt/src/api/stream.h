@@ -94,6 +94,7 @@ struct CUevent_st {
     bool recorded = false;
     long long nanoseconds = 0;
     simt::detail::TaskPtr last_record;  // in a stream whose work is queued
+    unsigned long records = 0;          // how many of those there have been
 
     // Recorded in a stream under capture: the nodes it stands for.
     bool captured = false;

@@ -1,0 +1,28 @@
+/// simt/streams.h: what a program can ask for about streams and graphs.
+#pragma once
+
+namespace simt {
+
+/// How the work of streams is run. 0: at once, in the order of issue. Otherwise it is
+/// queued, and what the dependencies between streams leave open is decided by the seed:
+/// work that nothing orders runs in either order. With an even seed nothing runs before
+/// the host waits, and then only what it waits for; with an odd one, some work runs
+/// whenever more is issued. What is queued is finished first.
+/// Default: SIMT_STREAMS, or 0.
+void set_stream_seed(unsigned seed);
+
+/// While a seed is set: how many kernels, copies, fills and host functions at most had
+/// to run one after the other, since the seed was set. The host that waits is part of
+/// the chain. A program whose streams overlap has a short one.
+unsigned longest_chain();
+
+/// What has been asked of the runtime since the program began.
+struct IssueCounters {
+    unsigned long kernels = 0;         // launched into a stream, not captured
+    unsigned long captures = 0;        // ended well
+    unsigned long instantiations = 0;  // of graphs
+    unsigned long graph_launches = 0;
+};
+IssueCounters issue_counters();
+
+}  // namespace simt
