@@ -1,5 +1,5 @@
-// The book: VitePress over the lessons where they lie. book/README.md says how the parts
-// fit together.
+// The book: VitePress over the lessons where they lie. book/README.md says how the
+// parts fit together.
 
 import { defineConfig } from 'vitepress'
 import { finishBuild } from '../lib/finish.mjs'
@@ -9,7 +9,7 @@ import { rewrites, srcExclude } from '../lib/pages.mjs'
 import { search } from '../lib/search.mjs'
 import { BASE, sourcesPlugin } from '../lib/sources.mjs'
 
-/** A grid of two blocks, one thread lit; drawn here, so that no page asks for a file. */
+/** A grid of two blocks, one thread lit; drawn here, so that no page asks for it. */
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>" +
   "<rect width='16' height='16' rx='3' fill='%230064a6'/>" +

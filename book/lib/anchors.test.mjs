@@ -27,24 +27,34 @@ test('the file of an address', () => {
 test('living links and anchors are not reported, whatever their letters', () => {
   const folder = site({
     'index.html': '<h1 id="top">a</h1><a href="/b/#über">b</a><a href="#top">t</a>',
-    'b/index.html': '<h2 class="x" id="über">b</h2><a href="https://example.org/#x">e</a>'
+    'b/index.html':
+      '<h2 class="x" id="über">b</h2><a href="https://example.org/#x">e</a>'
   })
   assert.deepEqual(checkAnchors(folder, '/'), [])
 })
 
 test('a dead page, a dead anchor and a dead picture are reported', () => {
   const folder = site({
-    'index.html': '<a href="/b/#no">b</a> <a class="x" href="/c.html">c</a><img src="p.png">',
+    'index.html':
+      '<a href="/b/#no">b</a> <a class="x" href="/c.html">c</a><img src="p.png">',
     'b/index.html': '<h2 id="yes">b</h2>'
   })
   const faults = checkAnchors(folder, '/')
   assert.equal(faults.length, 3)
-  assert.match(faults[0], /index\.html links to \/b\/#no, but that page has no heading "no"/)
+  assert.match(
+    faults[0],
+    /index\.html links to \/b\/#no, but that page has no heading "no"/
+  )
   assert.match(faults[1], /c\.html, but there is no such page/)
 })
 
 test('a page that is too heavy is reported', () => {
-  const noise = Array.from({ length: LIMIT }, () => Math.random().toString(36)[2]).join('')
-  const folder = site({ 'index.html': `<script src="/a.js"></script>`, 'a.js': noise + noise })
+  const noise = Array.from({ length: LIMIT }, () => Math.random().toString(36)[2]).join(
+    ''
+  )
+  const folder = site({
+    'index.html': `<script src="/a.js"></script>`,
+    'a.js': noise + noise
+  })
   assert.match(checkWeight(folder)[0], /index\.html weighs \d+ kB/)
 })

@@ -13,7 +13,9 @@ export function findBrowser(environment = process.env) {
     return fs.existsSync(environment.CHROMIUM) ? environment.CHROMIUM : null
   }
   const folders = (environment.PATH ?? '').split(path.delimiter).filter(Boolean)
-  const programs = NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name)))
+  const programs = NAMES.flatMap((name) =>
+    folders.map((folder) => path.join(folder, name))
+  )
   return programs.find((program) => fs.existsSync(program)) ?? null
 }
 
@@ -21,7 +23,8 @@ export function findBrowser(environment = process.env) {
 export function launchBrowser() {
   const executablePath = findBrowser()
   if (!executablePath) {
-    const how = 'install it ("apt-get install chromium"), or say with CHROMIUM where it is'
+    const how =
+      'install it ("apt-get install chromium"), or say with CHROMIUM where it is'
     throw new Error(`there is no Chromium here: ${how}`)
   }
   const isRoot = process.getuid?.() === 0

@@ -8,7 +8,8 @@ import { ROOT, sourceOf } from './pages.mjs'
 const BUILT_IN = ['ClientOnly', 'Content', 'Badge', 'VPTeamMembers']
 
 /** "bank-conflicts" is <BankConflicts />. */
-export const pascal = (name) => name.replace(/(^|-)(\w)/g, (_, dash, c) => c.toUpperCase())
+export const pascal = (name) =>
+  name.replace(/(^|-)(\w)/g, (_, dash, c) => c.toUpperCase())
 
 const list = (folder) => {
   const absolute = path.join(ROOT, 'book', folder)
@@ -17,7 +18,8 @@ const list = (folder) => {
 
 /** Names of the figures that have a view. */
 export function figureNames() {
-  const hasView = (name) => fs.existsSync(path.join(ROOT, 'book/figures', name, 'Figure.vue'))
+  const hasView = (name) =>
+    fs.existsSync(path.join(ROOT, 'book/figures', name, 'Figure.vue'))
   return list('figures').filter(hasView).map(pascal)
 }
 

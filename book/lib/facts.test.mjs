@@ -4,7 +4,8 @@ import { lessonFacts, minutesOf, parseFacts, splitFrontMatter } from './facts.mj
 import { duration } from './lesson.mjs'
 
 test('the line below the title', () => {
-  const line = '2 hours, hard. Needs chapters 02 and 03. Runs on any GPU; v5 uses sm_80.'
+  const line =
+    '2 hours, hard. Needs chapters 02 and 03. Runs on any GPU; v5 uses sm_80.'
   assert.deepEqual(parseFacts(line), {
     minutes: 120,
     difficulty: 'hard',
@@ -22,7 +23,8 @@ test('a lesson with the line over two lines of text', () => {
 })
 
 test('a front matter goes before the line', () => {
-  const text = '---\ndifficulty: medium\ntime: 90 minutes\n---\n# T\n\n*1 hour, easy.*\n\n'
+  const text =
+    '---\ndifficulty: medium\ntime: 90 minutes\n---\n# T\n\n*1 hour, easy.*\n\n'
   const facts = lessonFacts(text)
   assert.equal(facts.minutes, 90)
   assert.equal(facts.difficulty, 'medium')
@@ -40,6 +42,8 @@ test('times', () => {
 })
 
 test('front matter with quotes, and none', () => {
-  assert.deepEqual(splitFrontMatter('---\ntitle: "A: b"\n---\nx').data, { title: 'A: b' })
+  assert.deepEqual(splitFrontMatter('---\ntitle: "A: b"\n---\nx').data, {
+    title: 'A: b'
+  })
   assert.equal(splitFrontMatter('x\n---\n').body, 'x\n---\n')
 })

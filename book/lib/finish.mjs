@@ -11,6 +11,7 @@ import { checkWeight } from './weight.mjs'
 export async function finishBuild({ outDir }) {
   copySources(outDir)
   const faults = [...checkAnchors(outDir), ...checkWeight(outDir)]
-  if (faults.length > 0) throw new Error(`the book has faults:\n  ${faults.join('\n  ')}`)
+  if (faults.length > 0)
+    throw new Error(`the book has faults:\n  ${faults.join('\n  ')}`)
   await writeOffline(outDir)
 }

@@ -18,11 +18,14 @@ const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
 /** Text of an attribute or between tags, with its entities resolved. */
 export function decodeEntities(text) {
-  return text.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (all, decimal, hex, name) => {
-    if (decimal) return String.fromCodePoint(Number(decimal))
-    if (hex) return String.fromCodePoint(parseInt(hex, 16))
-    return ENTITIES[name] ?? all
-  })
+  return text.replace(
+    /&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi,
+    (all, decimal, hex, name) => {
+      if (decimal) return String.fromCodePoint(Number(decimal))
+      if (hex) return String.fromCodePoint(parseInt(hex, 16))
+      return ENTITIES[name] ?? all
+    }
+  )
 }
 
 /** All values of an attribute of certain tags; `tags` is a pattern such as "a|link". */

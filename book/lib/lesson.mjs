@@ -11,10 +11,12 @@ const escapeHtml = (text) =>
 export function duration(minutes) {
   const hours = Math.floor(minutes / 60)
   const rest = minutes % 60
-  return [hours > 0 && `${hours} h`, rest > 0 && `${rest} min`].filter(Boolean).join(' ')
+  return [hours > 0 && `${hours} h`, rest > 0 && `${rest} min`]
+    .filter(Boolean)
+    .join(' ')
 }
 
-/** "chapters 02 and 03" with links to those chapters of the same day, "day 2" likewise. */
+/** "chapters 02 and 03", linked to those chapters of the same day; "day 2" likewise. */
 function linked(text, folder) {
   const course = days()
   const today = course.find((day) => day.folder === folder)
@@ -41,7 +43,9 @@ export function factsHtml(facts, folder) {
     ['Needs', facts.needs && linked(facts.needs, folder)],
     ['Runs', facts.runs && escapeHtml(facts.runs)]
   ].filter(([, value]) => value)
-  const items = rows.map(([key, value]) => `<div><dt>${key}</dt><dd>${value}</dd></div>`)
+  const items = rows.map(
+    ([key, value]) => `<div><dt>${key}</dt><dd>${value}</dd></div>`
+  )
   return `<dl class="wb-facts">${items.join('')}</dl>\n`
 }
 
@@ -50,7 +54,9 @@ function facts(state) {
   const source = sourceOf(state.env)
   const chapter = /^(day\d\d-[^/]+)\/[^/]+\/lesson\.md$/.exec(source ?? '')
   if (!chapter) return
-  const heading = state.tokens.findIndex((t) => t.type === 'heading_close' && t.tag === 'h1')
+  const heading = state.tokens.findIndex(
+    (t) => t.type === 'heading_close' && t.tag === 'h1'
+  )
   const [open, inline, close] = state.tokens.slice(heading + 1, heading + 4)
   if (open?.type !== 'paragraph_open' || close?.type !== 'paragraph_close') return
   const text = /^\*([^*]+)\*$/.exec(inline.content.trim())

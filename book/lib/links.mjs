@@ -7,7 +7,7 @@ import path from 'node:path'
 import { readingOrder, ROOT, sourceOf } from './pages.mjs'
 import { linkToSource } from './sources.mjs'
 
-/** WARPBOOK_DRAFT=1 lets one look at a page while those that it links to are unwritten. */
+/** WARPBOOK_DRAFT=1 lets one look at a page before those that it links to are there. */
 const DRAFT = process.env.WARPBOOK_DRAFT === '1'
 
 /** Addresses of all pages by their source files; read anew for each page. */
@@ -54,7 +54,7 @@ function drafted(resolve) {
   }
 }
 
-/** The tokens of a paragraph with their links rewritten, or dropped if they lead nowhere. */
+/** The tokens of a paragraph, links rewritten, or dropped if they lead nowhere. */
 function rewritten(tokens, source, urls) {
   let dropped = false
   return tokens.filter((token) => {

@@ -25,6 +25,9 @@ test('a file that is no page is linked to as a file', () => {
 })
 
 test('a link to nothing, or out of the repository, is an error', () => {
-  assert.throws(() => from('../03-saxpy/lesson.md'), /there is no day01-basics\/03-saxpy/)
+  assert.throws(
+    () => from('../03-saxpy/lesson.md'),
+    /there is no day01-basics\/03-saxpy/
+  )
   assert.throws(() => from('../../../etc/passwd'), /there is no/)
 })

@@ -23,11 +23,15 @@ function colour(html, word, scheme = 'light') {
 }
 
 test('a region becomes code with the name of its file, also within a fold', () => {
-  const line = '<<< ../../solutions/day01-basics/02-vector-add/vector_add.cu#v2-kernel{cuda}'
+  const line =
+    '<<< ../../solutions/day01-basics/02-vector-add/vector_add.cu#v2-kernel{cuda}'
   for (const text of [line, `::: details v2\n${line}\n:::\n`]) {
     const html = render(text)
     assert.match(html, /vector_add_v2_kernel/)
-    assert.match(html, /class="wb-source"[^>]*><a href="[^"]*vector_add\.cu[^"]*">solutions/)
+    assert.match(
+      html,
+      /class="wb-source"[^>]*><a href="[^"]*vector_add\.cu[^"]*">solutions/
+    )
     assert.match(html, /<button title="Copy Code" class="copy">/)
     assert.doesNotMatch(html, /#region|#solution|TODO/)
   }
@@ -35,7 +39,10 @@ test('a region becomes code with the name of its file, also within a fold', () =
 
 test('a region that is not there is an error that names the lesson', () => {
   const text = '::: details v9\n<<< ./vector_add.cu#v9{cuda}\n:::\n'
-  assert.throws(() => render(text), /02-vector-add\/lesson\.md: .*region "v9" is missing/)
+  assert.throws(
+    () => render(text),
+    /02-vector-add\/lesson\.md: .*region "v9" is missing/
+  )
   assert.throws(() => render('<<< ./nothing.cu'), /there is no file/)
 })
 
@@ -64,7 +71,14 @@ test('what is CUDA has a colour of its own', () => {
   )
   for (const scheme of ['light', 'dark']) {
     const plain = colour(html, 'plain', scheme)
-    const special = ['__global__', 'float4', 'threadIdx', '__ldg', '__shfl_xor_sync', '＜＜＜']
+    const special = [
+      '__global__',
+      'float4',
+      'threadIdx',
+      '__ldg',
+      '__shfl_xor_sync',
+      '＜＜＜'
+    ]
     for (const word of special) {
       assert.notEqual(colour(html, word, scheme), undefined, word)
       assert.notEqual(colour(html, word, scheme), plain, `${word}, ${scheme}`)
@@ -73,7 +87,9 @@ test('what is CUDA has a colour of its own', () => {
 })
 
 test('in comments and strings CUDA is a word like any other', () => {
-  const html = render('```cuda\n// __global__ here\nconst char* s = "__global__ there";\n```\n')
+  const html = render(
+    '```cuda\n// __global__ here\nconst char* s = "__global__ there";\n```\n'
+  )
   assert.match(html, />\/\/ __global__ here</)
   assert.match(html, /__global__ there/)
 })
@@ -84,29 +100,38 @@ test('PTX has colours', () => {
 })
 
 test('the line below the title becomes a list, with links to what is needed', () => {
-  const html = render('# T\n\n*45 minutes, easy. Needs chapter 01. Runs on any GPU.*\n\nText.\n')
+  const html = render(
+    '# T\n\n*45 minutes, easy. Needs chapter 01. Runs on any GPU.*\n\nText.\n'
+  )
   assert.match(html, /<dl class="wb-facts">.*45 min.*easy.*Runs/)
   assert.match(html, /href="\/day01-basics\/01-hello-gpu\/">01</)
   assert.doesNotMatch(html, /<em>/)
 })
 
 test('hints become folds of their own, without an address', () => {
-  const html = render('::: details Stuck?\n## Hint 1\n\nOne.\n\n## Hint 2\n\nTwo.\n:::\n\nEnd.\n')
+  const html = render(
+    '::: details Stuck?\n## Hint 1\n\nOne.\n\n## Hint 2\n\nTwo.\n:::\n\nEnd.\n'
+  )
   assert.equal(html.split('<details class="wb-hint">').length - 1, 2)
   assert.equal(html.split('</details>').length - 1, 3)
   assert.doesNotMatch(html, /<h2/)
 })
 
 test('links to files become links to pages', () => {
-  assert.match(render('[x](../03-saxpy-grid-stride/lesson.md#check)'),
-    /href="\/day01-basics\/03-saxpy-grid-stride\/#check"/)
+  assert.match(
+    render('[x](../03-saxpy-grid-stride/lesson.md#check)'),
+    /href="\/day01-basics\/03-saxpy-grid-stride\/#check"/
+  )
   assert.match(render('[x](../../LICENSE)'), /href="[^"]*LICENSE/)
   assert.doesNotMatch(render('[x](../../common/include/wb)'), /<a/)
   assert.throws(() => render('[x](../nothing/lesson.md)'), /there is no/)
 })
 
 test('a component that does not exist is an error', () => {
-  assert.throws(() => render('Text <NoSuchThing /> text.'), /no component has that name/)
+  assert.throws(
+    () => render('Text <NoSuchThing /> text.'),
+    /no component has that name/
+  )
   assert.throws(() => render('<NoSuchThing />\n'), /uses <NoSuchThing>/)
   assert.match(render('Code `<T>` and `std::vector<Foo>` is none.'), /&lt;T&gt;/)
 })

@@ -1,5 +1,5 @@
-// Formulas, set by KaTeX while the book is built: $...$ in a line, $$...$$ as a block of
-// its own. A formula that KaTeX cannot read fails the build.
+// Formulas, set by KaTeX while the book is built: $...$ in a line, $$...$$ as a block
+// of its own. A formula that KaTeX cannot read fails the build.
 
 import katex from 'katex'
 
@@ -20,7 +20,7 @@ export function renderMath(tex, displayMode) {
 const isSpace = (char) => char === undefined || /\s/.test(char)
 
 /**
- * Where the formula that begins at `start` ends: the index of the closing dollar, or -1.
+ * Where the formula that begins at `start` ends: the closing dollar's index, or -1.
  * As in Pandoc: nothing but text next to the inner sides of the dollars, and no digit
  * after the closing one, so that "costs $5 or $6" is no formula.
  */
@@ -61,7 +61,8 @@ function displayInLine(state, silent) {
 }
 
 function blockRule(state, startLine, endLine, silent) {
-  const lineAt = (n) => state.src.slice(state.bMarks[n] + state.tShift[n], state.eMarks[n])
+  const lineAt = (n) =>
+    state.src.slice(state.bMarks[n] + state.tShift[n], state.eMarks[n])
   if (!lineAt(startLine).startsWith('$$')) return false
   let text = lineAt(startLine).slice(2)
   let line = startLine

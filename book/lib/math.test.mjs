@@ -18,7 +18,10 @@ test('money and code are no formulas', () => {
 })
 
 test('a block of its own, in one line and in several, and in a list', () => {
-  assert.match(md.render('$$ a = b $$'), /^<div class="wb-math" v-pre[^>]*>.*katex-display/)
+  assert.match(
+    md.render('$$ a = b $$'),
+    /^<div class="wb-math" v-pre[^>]*>.*katex-display/
+  )
   assert.match(md.render('text\n\n$$\na\n= b\n$$\n\ntext'), /<div class="wb-math"/)
   assert.match(md.render('- item\n\n  $$ a $$\n'), /<li>[\s\S]*<div class="wb-math"/)
 })
@@ -28,7 +31,10 @@ test('a formula in the cell of a table', () => {
 })
 
 test('what KaTeX cannot read, and a block without its end, are errors', () => {
-  assert.throws(() => md.render('$\\nosuchthing$'), /formula \\nosuchthing cannot be set/)
+  assert.throws(
+    () => md.render('$\\nosuchthing$'),
+    /formula \\nosuchthing cannot be set/
+  )
   assert.throws(() => md.render('$$ a = b\n\ntext'), /has no end/)
 })
 

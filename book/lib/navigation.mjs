@@ -31,15 +31,21 @@ export function sidebar() {
   const group = (text, pages, collapsed = false) =>
     pages.length > 0 ? [{ text, collapsed, items: pages.map(item) }] : []
   return [
-    ...group('Start', about.filter((p) => p.order < 50)),
+    ...group(
+      'Start',
+      about.filter((p) => p.order < 50)
+    ),
     ...days().map(dayGroup),
-    ...group('About the workbook', about.filter((p) => p.order >= 50)),
+    ...group(
+      'About the workbook',
+      about.filter((p) => p.order >= 50)
+    ),
     ...group('Figures', figurePages(), true),
     ...group('Glossary', glossary(), true)
   ]
 }
 
-/** The line on top: the first chapter, pages that ask for it ("nav: Speed"), glossary. */
+/** The line on top: first chapter, pages that ask for it ("nav: Speed"), glossary. */
 export function navigation() {
   const first = days().flatMap((day) => day.chapters)[0]
   const asked = [...guides(), ...glossary()].filter((p) => p.data.nav)

@@ -1,7 +1,7 @@
 // The offline copy: book/dist/offline, which works when its index.html is opened from a
 // disk. VitePress's own pages do not: browsers run no module scripts and load no
-// absolute paths from file://. So links become relative, VitePress's scripts go, and one
-// plain script takes their place (book/.vitepress/offline).
+// absolute paths from file://. So links become relative, VitePress's scripts go, and
+// one plain script takes their place (book/.vitepress/offline).
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -65,7 +65,12 @@ async function bundle(outDir) {
       outDir,
       emptyOutDir: false,
       reportCompressedSize: false,
-      lib: { entry: ENTRY, formats: ['iife'], name: 'warpbook', fileName: () => 'offline.js' },
+      lib: {
+        entry: ENTRY,
+        formats: ['iife'],
+        name: 'warpbook',
+        fileName: () => 'offline.js'
+      },
       rollupOptions: { output: { assetFileNames: 'offline[extname]' } }
     }
   })
@@ -74,7 +79,9 @@ async function bundle(outDir) {
 /** VitePress's search index, as a script. */
 async function copyIndex(site, copy) {
   const chunks = path.join(site, 'assets/chunks')
-  const file = fs.readdirSync(chunks).find((name) => name.startsWith('@localSearchIndex'))
+  const file = fs
+    .readdirSync(chunks)
+    .find((name) => name.startsWith('@localSearchIndex'))
   const index = (await import(pathToFileURL(path.join(chunks, file)).href)).default
   const text = JSON.stringify(index).replace(/</g, '\\u003c')
   fs.writeFileSync(path.join(copy, 'search-index.js'), `window.warpbookIndex=${text}\n`)
@@ -82,7 +89,9 @@ async function copyIndex(site, copy) {
 
 /** Style sheets, fonts and pictures: everything but VitePress's scripts. */
 function copyAssets(site, copy, base) {
-  const folders = ['assets', 'source'].filter((name) => fs.existsSync(path.join(site, name)))
+  const folders = ['assets', 'source'].filter((name) =>
+    fs.existsSync(path.join(site, name))
+  )
   for (const folder of folders) {
     for (const name of filesBelow(path.join(site, folder), '')) {
       if (name.endsWith('.js') || /KaTeX.*\.(?:ttf|woff)$/.test(name)) continue

@@ -23,7 +23,10 @@ export function sourceOf(env) {
 function list(folder, pattern) {
   const absolute = path.join(ROOT, folder)
   if (!fs.existsSync(absolute)) return []
-  return fs.readdirSync(absolute).filter((name) => pattern.test(name)).sort()
+  return fs
+    .readdirSync(absolute)
+    .filter((name) => pattern.test(name))
+    .sort()
 }
 
 /** The text of a file of the repository. */
@@ -82,7 +85,7 @@ export function days() {
   })
 }
 
-/** Pages that lie flat in a folder, in the order of their front matter, then by title. */
+/** Pages that lie flat in a folder, by the order in their front matter, then title. */
 function flat(folder, prefix) {
   return list(folder, /\.md$/)
     .map((name) => {
@@ -107,7 +110,9 @@ export function readingOrder() {
   const about = guides()
   const before = about.filter((p) => p.url === '/' || p.order < 50)
   const after = about.filter((p) => !before.includes(p))
-  const course = days().flatMap((day) => [day.page, ...day.chapters]).filter(Boolean)
+  const course = days()
+    .flatMap((day) => [day.page, ...day.chapters])
+    .filter(Boolean)
   return [...before, ...course, ...figurePages(), ...after, ...glossary()]
 }
 

@@ -41,8 +41,13 @@ export function section(html, file, prefixes, deeper = 0, base = '/') {
     return hash ? `#${prefix}-${hash}` : `#${prefix}`
   }
   const body = html
-    .replace(new RegExp(`(\\s(?:${REFERENCES})=")([^"]+)"`, 'g'), (all, before, ids) =>
-      `${before}${ids.split(' ').map((id) => `${own}-${id}`).join(' ')}"`
+    .replace(
+      new RegExp(`(\\s(?:${REFERENCES})=")([^"]+)"`, 'g'),
+      (all, before, ids) =>
+        `${before}${ids
+          .split(' ')
+          .map((id) => `${own}-${id}`)
+          .join(' ')}"`
     )
     .replace(/url\(#([\w:-]+)\)/g, `url(#${own}-$1)`)
     .replace(/(<a\b[^>]*?)\shref="([^"]*)"/g, (all, before, href) => {
@@ -50,7 +55,10 @@ export function section(html, file, prefixes, deeper = 0, base = '/') {
       return to === null ? before : `${before} href="${to}"`
     })
     .replace(/<details(?![^>]*\sopen)/g, '<details open')
-    .replace(/<(\/?)h([1-5])\b/g, (all, slash, level) => `<${slash}h${Number(level) + deeper}`)
+    .replace(
+      /<(\/?)h([1-5])\b/g,
+      (all, slash, level) => `<${slash}h${Number(level) + deeper}`
+    )
   return `<section class="wb-page" id="${own}">${body}</section>`
 }
 
@@ -86,9 +94,10 @@ function document(pages) {
   .wb-contents a { color: inherit; text-decoration: none; }
   .wb-page .vp-doc h1, .wb-page .vp-doc h2:first-child { font-size: 21pt; border: 0; }
 </style></head><body class="vp-doc">
-<div class="wb-title"><strong>Warpbook</strong><p>CUDA in seven days, on a GPU or without
-one</p></div>
-<div class="wb-contents"><p><strong>Contents</strong></p><ul>${contents.join('\n')}</ul></div>
+<div class="wb-title"><strong>Warpbook</strong>
+<p>CUDA in seven days, on a GPU or without one</p></div>
+<div class="wb-contents"><p><strong>Contents</strong></p>
+<ul>${contents.join('\n')}</ul></div>
 ${sections.join('\n')}</body></html>`
 }
 

@@ -27,7 +27,10 @@ test('links lead within the document, to outside, or nowhere', () => {
 })
 
 test('folds are open, and headings of a chapter are one level down', () => {
-  assert.match(make('<details class="d"><summary>s</summary></details>'), /<details open class/)
+  assert.match(
+    make('<details class="d"><summary>s</summary></details>'),
+    /<details open class/
+  )
   assert.match(make('<h1 id="x">a</h1>', 1), /<h2 id="p0-x">a<\/h2>/)
 })
 

@@ -1,4 +1,4 @@
-// Regions of source files: what lies between "// #region name" and "// #endregion name".
+// Regions of source files: what lies between "// #region x" and "// #endregion x".
 // VitePress prints the whole file where a region is missing, and the build stays green.
 // Here anything but exactly one begin and one end is an error.
 
@@ -15,8 +15,8 @@ const TODO = /^\s*\/\/ TODO\(learner\)/
 const COMMENT = /^\s*\/\//
 
 /**
- * Which lines of a solution are not of the solution: the marks from which the starter is
- * made, and what the starter asks of the learner. In any other file there are none.
+ * Which lines of a solution are not of the solution: the marks from which the starter
+ * is made, and what the starter asks of the learner. In any other file there are none.
  * @param {string[]} lines
  * @returns {boolean[]}
  */

@@ -33,12 +33,18 @@ test('markers of regions within a region are left out', () => {
 })
 
 test('a missing region is an error that names those that are there', () => {
-  assert.throws(() => get(file, 'iner'), /a\.cu: region "iner" is missing .*outer, inner/)
+  assert.throws(
+    () => get(file, 'iner'),
+    /a\.cu: region "iner" is missing .*outer, inner/
+  )
   assert.throws(() => get('int x;', 'a'), /has: none/)
 })
 
 test('a region without its end, without its beginning or the wrong way round', () => {
-  assert.throws(() => get('// #region a\nint x;', 'a'), /begins in line 1 but ends nowhere/)
+  assert.throws(
+    () => get('// #region a\nint x;', 'a'),
+    /begins in line 1 but ends nowhere/
+  )
   assert.throws(() => get('int x;\n// #endregion a', 'a'), /ends in line 2 but begins/)
   const reversed = '// #endregion a\nint x;\n// #region a\n'
   assert.throws(() => get(reversed, 'a'), /ends in line 1, before it begins/)
@@ -60,7 +66,10 @@ test('an empty region is an error', () => {
 })
 
 test('a name is a whole name', () => {
-  assert.throws(() => get('// #region v1-kernel\nx\n// #endregion v1-kernel', 'v1'), /missing/)
+  assert.throws(
+    () => get('// #region v1-kernel\nx\n// #endregion v1-kernel', 'v1'),
+    /missing/
+  )
 })
 
 test('carriage returns and other comment signs', () => {
@@ -87,8 +96,9 @@ int f() {
 // #endregion v1
 `
 
-test('a solution is shown without the marks of its starter and without the task', () => {
-  const text = 'int f() {\n    // Why it is so.\n    // Both fit.\n    return a + b;\n}\n'
+test('a solution is shown without its marks and without the task', () => {
+  const text =
+    'int f() {\n    // Why it is so.\n    // Both fit.\n    return a + b;\n}\n'
   assert.equal(get(solution, 'v1').text, text)
   assert.equal(withoutMarkers(solution).text, text)
 })

@@ -3,8 +3,8 @@
 
 /**
  * The terms under which a text is found: words, identifiers with and without their
- * parts, ends of words (so that "coalesced" finds "uncoalesced"; beginnings are found by
- * prefix), and for Chinese, Japanese and Korean single characters and pairs.
+ * parts, ends of words (so that "coalesced" finds "uncoalesced"; beginnings are found
+ * by prefix), and for Chinese, Japanese and Korean single characters and pairs.
  * @param {string} text
  * @returns {string[]}
  */
@@ -14,7 +14,8 @@ export function indexTerms(text) {
   const ends = (word) => {
     for (let i = 1; word.length - i >= shortestEnd; i++) terms.push(word.slice(i))
   }
-  const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu
+  const ideographs =
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu
   const rest = text.normalize('NFKC').replace(ideographs, (run) => {
     const characters = [...run]
     characters.forEach((character, i) => {
@@ -51,7 +52,8 @@ export function indexTerms(text) {
  */
 export function queryTerms(query) {
   const terms = []
-  const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu
+  const ideographs =
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu
   const rest = query.normalize('NFKC').replace(ideographs, (run) => {
     const characters = [...run]
     if (characters.length === 1) terms.push(run)
@@ -88,7 +90,9 @@ const SEARCHED = ['text', 'code_inline', 'softbreak', 'hardbreak']
 
 /** What a reader sees of a paragraph, without formulas and markup. */
 function plain(token) {
-  const children = (token.children ?? []).filter((child) => SEARCHED.includes(child.type))
+  const children = (token.children ?? []).filter((child) =>
+    SEARCHED.includes(child.type)
+  )
   return children.map((child) => child.content || ' ').join('')
 }
 

@@ -15,13 +15,26 @@ function indexOf(...texts) {
 
 test('an identifier is found whole, by its beginning and by each of its parts', () => {
   const find = indexOf('x += __shfl_xor_sync(mask, x, 16);', 'nothing here')
-  const queries = ['__shfl_xor_sync', 'shfl_xor_sync', '__shfl', 'xor_sync', 'xor', 'sync']
+  const queries = [
+    '__shfl_xor_sync',
+    'shfl_xor_sync',
+    '__shfl',
+    'xor_sync',
+    'xor',
+    'sync'
+  ]
   for (const query of queries) assert.deepEqual(find(query), [0], query)
 })
 
 test('names in camel case are found by their parts, in any case', () => {
   const find = indexOf('wb::OnlineSoftmax state; threadIdx.x', 'soft and max')
-  for (const query of ['onlinesoftmax', 'OnlineSoftmax', 'softmax', 'threadIdx', 'Idx']) {
+  for (const query of [
+    'onlinesoftmax',
+    'OnlineSoftmax',
+    'softmax',
+    'threadIdx',
+    'Idx'
+  ]) {
     assert.deepEqual(find(query), [0], query)
   }
 })
@@ -64,7 +77,7 @@ test('a number with its unit and an architecture are words', () => {
   assert.deepEqual(find('sm_80'), [1])
 })
 
-test('the functions survive being turned into text, as VitePress does with them', () => {
+test('the functions survive being turned into text, as VitePress does it', () => {
   for (const fn of [indexTerms, queryTerms]) {
     const again = new Function(`return ${fn.toString()}`)()
     assert.deepEqual(again('__shfl_xor_sync 存储体'), fn('__shfl_xor_sync 存储体'))

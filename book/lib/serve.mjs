@@ -40,7 +40,10 @@ export function fileFor(url, folder) {
     if (fs.existsSync(candidate) && fs.statSync(candidate).isFile()) {
       // A folder's page has relative links that need the slash.
       const bare = candidate !== file && candidate.endsWith('/index.html')
-      return { file: candidate, redirect: bare && !name.endsWith('/') ? `${name}/` : null }
+      return {
+        file: candidate,
+        redirect: bare && !name.endsWith('/') ? `${name}/` : null
+      }
     }
   }
   return null
@@ -97,7 +100,9 @@ async function serveNear(folder, port) {
       if (error.code !== 'EADDRINUSE') throw error
     }
   }
-  throw new Error(`the ports ${port} to ${port + 19} are all in use; --port names another`)
+  throw new Error(
+    `the ports ${port} to ${port + 19} are all in use; --port names another`
+  )
 }
 
 async function main(args) {

@@ -22,7 +22,12 @@ test('pages are found by folder, by name and without their ending', () => {
 })
 
 test('nothing outside the folder is served', () => {
-  const asked = ['/../secret.txt', '/%2e%2e/secret.txt', '/..%2fsecret.txt', '//../secret.txt']
+  const asked = [
+    '/../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '//../secret.txt'
+  ]
   for (const url of asked) assert.equal(fileFor(url, site), null, url)
   assert.equal(fileFor('/%', site), null)
   assert.equal(fileFor('/a%00', site), null)

@@ -29,8 +29,10 @@ export function starterOf(solution) {
 
 /** Whether a file is one that learners write in: then it has a solution. */
 function isStarter(file) {
-  return /^day\d\d-[^/]+\/.+\.cu$/.test(file) &&
+  return (
+    /^day\d\d-[^/]+\/.+\.cu$/.test(file) &&
     fs.existsSync(path.join(ROOT, 'solutions', file))
+  )
 }
 
 /**

@@ -30,13 +30,20 @@ test('the starters of all chapters are those that were handed out', () => {
       const file = `${folder}/${chapter.number}-${chapter.name}/${name}.cu`
       let committed
       try {
-        const options = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }
+        const options = {
+          cwd: ROOT,
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'ignore']
+        }
         committed = execFileSync('git', ['show', `HEAD:${file}`], options)
       } catch {
         continue // not committed yet, or no git here
       }
       // Only where nobody has committed an answer.
-      if (committed.includes('TODO(learner)') && committed.includes('WB_NOT_SOLVED()')) {
+      if (
+        committed.includes('TODO(learner)') &&
+        committed.includes('WB_NOT_SOLVED()')
+      ) {
         assert.equal(textOf(file), committed, file)
       }
     }

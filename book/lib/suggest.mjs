@@ -1,6 +1,6 @@
 // Which pages somebody may have meant who asked for one that is not there.
 
-/** The number of letters to insert, delete or replace to turn one word into the other. */
+/** The number of letters to insert, delete or replace until two words are the same. */
 export function distance(a, b) {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
@@ -17,7 +17,9 @@ export function distance(a, b) {
 /** Words of an address: neither numbers nor what every address has. */
 function wordsOf(url) {
   const common = new Set(['index', 'html', 'md', 'lesson', 'readme'])
-  const words = decodeURIComponent(url).toLowerCase().split(/[^a-z]+/)
+  const words = decodeURIComponent(url)
+    .toLowerCase()
+    .split(/[^a-z]+/)
   return words.filter((word) => word.length > 2 && !common.has(word))
 }
 

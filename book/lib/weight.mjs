@@ -1,5 +1,5 @@
 // What a page weighs before its figures are loaded: the HTML, every style sheet, script
-// and font that it asks for, and the fonts of its formulas, compressed as a server would.
+// and font that it asks for, and the fonts of its formulas, compressed as by a server.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -56,10 +56,13 @@ export function checkWeight(outDir) {
   const all = weights(outDir)
   const kB = (bytes) => `${Math.round(bytes / 1000)} kB`
   const limit = kB(LIMIT)
+  const [{ page, bytes }] = all
   console.log(
-    `\n${all.length} pages; the heaviest is ${all[0].page}: ${kB(all[0].bytes)} of ${limit}`
+    `\n${all.length} pages; the heaviest is ${page}: ${kB(bytes)} of ${limit}`
   )
   return all
     .filter(({ bytes }) => bytes > LIMIT)
-    .map(({ page, bytes }) => `${page} weighs ${kB(bytes)} compressed, more than ${limit}`)
+    .map(
+      ({ page, bytes }) => `${page} weighs ${kB(bytes)} compressed, more than ${limit}`
+    )
 }

@@ -11,7 +11,10 @@ export function figureName(file) {
 
 /** "../../components/LadderTable.vue" is "LadderTable". */
 export function componentName(file) {
-  return file.split('/').at(-1).replace(/\.vue$/, '')
+  return file
+    .split('/')
+    .at(-1)
+    .replace(/\.vue$/, '')
 }
 
 /**
@@ -22,9 +25,11 @@ export function boxed(name, figure) {
   return defineComponent({
     name: `Box${name}`,
     inheritAttrs: false,
-    setup: (_, { attrs, slots }) => () =>
-      h('div', { 'data-wb-figure': name, 'data-wb-props': JSON.stringify(attrs) }, [
-        h(figure, attrs, slots)
-      ])
+    setup:
+      (_, { attrs, slots }) =>
+      () =>
+        h('div', { 'data-wb-figure': name, 'data-wb-props': JSON.stringify(attrs) }, [
+          h(figure, attrs, slots)
+        ])
   })
 }
