@@ -1,13 +1,15 @@
 // launch.h: given with this exercise: from a shape to the launch of a kernel.
 #pragma once
 
-#include <wb/attention.h>
 #include <wb/arguments.h>
+#include <wb/attention.h>
 #include <wb/check.h>
+#include <wb/ladder.h>
 #include <wb/launch.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "tiles.h"
@@ -44,9 +46,10 @@ Problem<T> problem_of(const wb::AttentionShape& shape,
 
 /// Launches problem.tiles blocks for each head.
 /// @param bytes  of dynamic shared memory; more than 48 KB have to be asked for
-template <class T, class Kernel>
+/// @param problem  the kernel's only parameter
+template <class Kernel, class Problem>
 void launch_blocks(Kernel kernel,
-                   const Problem<T>& problem,
+                   const Problem& problem,
                    const wb::AttentionShape& shape,
                    int threads,
                    size_t bytes,
@@ -71,4 +74,21 @@ inline void require_sm_80(const wb::Arguments& arguments) {
                       major,
                       "must be 8 or more: mma.sync on 16x8x16 numbers came with sm_80. "
                       "Chapter 06 has the same result without tensor cores");
+}
+
+/// A rung of both functions of the contract, so that tests and benchmarks find it.
+template <class T>
+using Launcher = void(
+    const wb::AttentionShape&, const T*, const T*, const T*, T*, float*, cudaStream_t);
+inline bool list_rung(const std::string& version,
+                      const std::string& idea,
+                      Launcher<__half>* fp16,
+                      Launcher<__nv_bfloat16>* bf16) {
+    using Erased = void (*)();
+    const auto list = [&](const std::string& exercise, Erased launcher) {
+        const std::string name = "tensor_core_attention_" + version;
+        return wb::register_rung({exercise, name, idea, launcher});
+    };
+    return list("tensor_core_attention_fp16", reinterpret_cast<Erased>(fp16)) &&
+           list("tensor_core_attention_bf16", reinterpret_cast<Erased>(bf16));
 }

@@ -1,5 +1,5 @@
-// tiles.h: given with this exercise: what a kernel is told, which rows a block owns, and
-// how rows of 16-bit numbers lie in shared memory.
+// tiles.h: given with this exercise: what a kernel is told, which rows a block owns,
+// and how rows of 16-bit numbers lie in shared memory.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -49,6 +49,11 @@ struct Problem {
     bool causal;
     float scale;  ///< of q . k
 };
+
+/// How many tiles of `size` hold n things, n >= 0.
+__device__ __forceinline__ int tiles_of(int n, int size) {
+    return (n + size - 1) / size;
+}
 
 /// The rows of q that this block owns, and what belongs to them.
 template <class T, int D>

@@ -26,8 +26,7 @@ template <class E>
 using FragmentA = nvcuda::wmma::
     fragment<nvcuda::wmma::matrix_a, 16, 16, 16, E, nvcuda::wmma::row_major>;
 template <class E, class Order>
-using FragmentB =
-    nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, 16, 16, 16, E, Order>;
+using FragmentB = nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, 16, 16, 16, E, Order>;
 using FragmentC = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float>;
 
 // #region v1-shared
@@ -81,8 +80,7 @@ __device__ void softmax_v1(
     state.max = max;
     state.sum *= factor;
     for (int c = 0; c < kColumns; ++c) {
-        const float weight =
-            first + c < visible ? expf(scale * scores[c] - max) : 0.0f;
+        const float weight = first + c < visible ? expf(scale * scores[c] - max) : 0.0f;
         state.sum += weight;
         s.weights[row][first + c] = static_cast<E>(weight);
     }

@@ -1,0 +1,191 @@
+// grade_types.h: one problem, given to every rung, in fp16 or in bf16, and how far from
+// the exact result a kernel on tensor cores may be.
+#pragma once
+#include "tensor_core_attention.h"
+
+#include <wb/ladder.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/grader.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace wb::testing {
+
+/// What the tests know of a 16-bit type.
+template <class T>
+struct Format;
+template <>
+struct Format<__half> {
+    static constexpr const char* kName = "fp16";
+    static constexpr double kUnit = 0x1p-11;      ///< u: half the distance of 1 and the
+                                                  ///< next number
+    static constexpr double kSmallest = 0x1p-24;  ///< distance of the numbers around 0
+};
+template <>
+struct Format<__nv_bfloat16> {
+    static constexpr const char* kName = "bf16";
+    static constexpr double kUnit = 0x1p-8;
+    static constexpr double kSmallest = 0x1p-133;
+};
+
+/// The contract, for one type.
+template <class T>
+using Function = void(const AttentionShape& shape,
+                      const T* q,
+                      const T* k,
+                      const T* v,
+                      T* o,
+                      float* lse,
+                      cudaStream_t stream);
+
+/// Every rung for a type.
+template <class T>
+auto implementations_of() {
+    return wb::implementations<Function<T>>(
+        std::string("tensor_core_attention_") + Format<T>::kName,
+        tensor_core_attention);
+}
+
+template <class T>
+std::vector<T> rounded(const std::vector<float>& values) {
+    std::vector<T> result;
+    result.reserve(values.size());
+    for (const float value : values)
+        result.push_back(static_cast<T>(value));
+    return result;
+}
+
+/// The same numbers after rounding to T, as floats: what the kernel really gets, and so
+/// what the reference is computed from.
+template <class T>
+AttentionInputs as_stored(const AttentionInputs& inputs) {
+    const auto widened = [](const std::vector<float>& values) {
+        std::vector<float> result;
+        result.reserve(values.size());
+        for (const float value : values)
+            result.push_back(static_cast<float>(static_cast<T>(value)));
+        return result;
+    };
+    return {widened(inputs.q), widened(inputs.k), widened(inputs.v)};
+}
+
+/// Rounding of what a kernel has for an element of o.
+/// @param bound  of the error so far
+template <class T>
+double stored_bound(double exact, double bound) {
+    return bound + Format<T>::kUnit * (std::abs(exact) + bound) +
+           0.5 * Format<T>::kSmallest;
+}
+
+/// What is expected of a kernel for these numbers of T.
+///
+///   the softmax and the sums in float           as in chapter 02
+///   each weight w is rounded before it is       u * sum of w |v|, and half of the
+///   multiplied with v: a factor of 1 +- u, or   smallest number for each weight that
+///   what is lost below the smallest number      is so small
+///   o is rounded                                u |o|
+///
+/// The sum of the weights, and so lse, has nothing to do with the rounded weights.
+template <class T>
+AttentionExpected expect_stored(const AttentionShape& shape,
+                                const AttentionInputs& stored) {
+    AttentionExpected expected = expect_attention(shape, stored);
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    for (int64_t r = 0; r < shape.rows(); ++r) {
+        const auto row = reference::attention_row(shape, stored.q, stored.k, r);
+        std::vector<double> lost(dim, 0.0);
+        for (std::size_t j = 0; j < row.weights.size(); ++j) {
+            const float* const v =
+                &stored.v[static_cast<std::size_t>(row.first_kv) + j * dim];
+            const double error =
+                Format<T>::kUnit * row.weights[j] + 0.5 * Format<T>::kSmallest;
+            for (std::size_t d = 0; d < dim; ++d)
+                lost[d] += error * std::abs(double{v[d]});
+        }
+        for (std::size_t d = 0; d < dim; ++d) {
+            const std::size_t at = static_cast<std::size_t>(r) * dim + d;
+            expected.o_bound[at] =
+                stored_bound<T>(expected.o[at], expected.o_bound[at] + lost[d]);
+        }
+    }
+    return expected;
+}
+
+/// Runs every rung for one type.
+/// @param stored  numbers of T
+template <class T>
+void grade_stored(const AttentionShape& shape,
+                  const AttentionInputs& stored,
+                  const AttentionExpected& expected,
+                  const std::string& text) {
+    for (const auto& [name, idea, attention] : implementations_of<T>()) {
+        Grader grade(name,
+                     std::string(Format<T>::kName) + ", " + describe(shape) + text);
+        const T* d_q = grade.input("q", rounded<T>(stored.q));
+        const T* d_k = grade.input("k", rounded<T>(stored.k));
+        const T* d_v = grade.input("v", rounded<T>(stored.v));
+        T* d_o = grade.output<T>(
+            "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+        float* d_lse =
+            grade.output<float>("lse", {shape.batch, shape.query_heads, shape.queries});
+        grade.run([&, attention = attention](cudaStream_t stream) {
+            attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<std::size_t>(i)];
+        });
+        grade.expect("lse", expected.lse, [&](int64_t i) {
+            return expected.lse_bound[static_cast<std::size_t>(i)];
+        });
+    }
+}
+
+/// Runs every rung for one type on these numbers, after rounding.
+template <class T>
+void grade_type(const AttentionShape& shape,
+                const AttentionInputs& inputs,
+                const std::string& text) {
+    const auto stored = as_stored<T>(inputs);
+    grade_stored<T>(shape, stored, expect_stored<T>(shape, stored), text);
+}
+
+/// Errors of a result, over all of its elements.
+struct Errors {
+    double largest = 0.0;
+    double mean_square = 0.0;
+};
+inline Errors errors_of(const std::vector<double>& got,
+                        const std::vector<double>& exact) {
+    Errors errors;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+        const double error = std::abs(got[i] - exact[i]);
+        // Not std::max, which would drop a NaN.
+        if (!(error <= errors.largest)) errors.largest = error;
+        errors.mean_square += error * error / static_cast<double>(exact.size());
+    }
+    return errors;
+}
+
+/// Attention in three plain steps, in double but for what must be of T: the weights, as
+/// they are multiplied with v, and o.
+template <class T>
+std::vector<double> plain_steps(const AttentionShape& shape,
+                                const AttentionInputs& stored) {
+    const auto round = [](double x) {
+        return static_cast<double>(
+            static_cast<float>(static_cast<T>(static_cast<float>(x))));
+    };
+    std::vector<double> o;
+    for (int64_t r = 0; r < shape.rows(); ++r) {
+        auto row = reference::attention_row(shape, stored.q, stored.k, r);
+        for (double& weight : row.weights)
+            weight = round(weight);
+        for (int64_t d = 0; d < shape.head_dim; ++d)
+            o.push_back(round(attention_element(shape, row, stored.v, d)));
+    }
+    return o;
+}
+
+}  // namespace wb::testing
