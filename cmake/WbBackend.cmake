@@ -7,6 +7,10 @@
 #                               that are never run, or once
 #     CHECK safety|count        the simulator's checker watches them (its backend only)
 #     INCLUDES dir…             include directories besides those of common/
+#
+# The variable WB_HOPPER says that the kernels are for sm_90a: the simulator then is such
+# a GPU, and where they are compiled for a real one, the build fails if ptxas spills
+# registers or serialises wgmma (scripts/ptxas_gate.sh).
 
 # A fresh starter has parameters and constants that nothing uses yet.
 set(WB_KERNEL_WARNINGS
@@ -35,6 +39,15 @@ if(WB_BACKEND STREQUAL "cuda")
         set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "")
     endif()
     enable_language(CUDA)
+    # wgmma and setmaxnreg exist for sm_90a only, and the GPU that has them calls itself
+    # sm_90.
+    if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native" AND
+        CMAKE_CUDA_ARCHITECTURES_NATIVE MATCHES "^90")
+        set(CMAKE_CUDA_ARCHITECTURES 90a-real)
+    elseif(CMAKE_CUDA_ARCHITECTURES STREQUAL "native" AND
+        CMAKE_CUDA_ARCHITECTURES_NATIVE MATCHES "^100")
+        set(CMAKE_CUDA_ARCHITECTURES 100a-real)  # tcgen05, likewise
+    endif()
     message(STATUS "Warpbook: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, "
         "architectures ${CMAKE_CUDA_ARCHITECTURES}")
     find_package(CUDAToolkit REQUIRED)
@@ -48,6 +61,8 @@ else()
     message(FATAL_ERROR "WB_BACKEND is '${WB_BACKEND}', but must be sim or cuda")
 endif()
 
+set(WB_PTXAS_GATE ${CMAKE_CURRENT_LIST_DIR}/scripts/ptxas_gate.sh)
+
 function(wb_kernels target)
     cmake_parse_arguments(ARG "WERROR;QUICK" "CHECK" "INCLUDES" ${ARGN})
     set(warnings ${WB_KERNEL_WARNINGS})
@@ -59,9 +74,14 @@ function(wb_kernels target)
         ${CMAKE_SOURCE_DIR}/common/reference/include
         ${ARG_INCLUDES})
     if(WB_BACKEND STREQUAL "sim")
+        if(WB_HOPPER)
+            set(hopper -arch=sm_90a)
+        elseif(WB_BLACKWELL)
+            set(hopper -arch=sm_100a)
+        endif()
         simt_objects(${target} ${ARG_UNPARSED_ARGUMENTS} CHECK ${ARG_CHECK}
             INCLUDES ${includes}
-            OPTIONS ${warnings} $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_QUICK}>,-O1,-O2>>)
+            OPTIONS ${warnings} ${hopper} $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_QUICK}>,-O1,-O2>>)
         return()
     endif()
     add_library(${target} OBJECT ${ARG_UNPARSED_ARGUMENTS})
@@ -73,5 +93,10 @@ function(wb_kernels target)
         -lineinfo -Xcompiler=${host_warnings} -diag-suppress=177)
     if(ARG_WERROR)
         target_compile_options(${target} PRIVATE -Werror=all-warnings)
+    endif()
+    if(WB_HOPPER AND ARG_WERROR)
+        target_compile_options(${target} PRIVATE -Xptxas=-v)
+        set_target_properties(${target} PROPERTIES
+            CUDA_COMPILER_LAUNCHER "bash;${WB_PTXAS_GATE}")
     endif()
 endfunction()

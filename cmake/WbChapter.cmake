@@ -1,4 +1,6 @@
 # One line declares a chapter: wb_chapter(day01-basics/02-vector-add)
+# HOPPER or BLACKWELL behind it: its kernels are for sm_90a or sm_100a alone
+# (WbBackend.cmake).
 #
 # The folder's name gives the chapter's: vector_add. From it follow all files,
 #   day01-basics/02-vector-add/vector_add.{h,cu}   contract and the learner's file
@@ -96,6 +98,7 @@ function(wb_checked_tests id day test tests_dir contract_dir labels)
 endfunction()
 
 function(wb_chapter path)
+    cmake_parse_arguments(WB "HOPPER;BLACKWELL" "" "" ${ARGN})  # sets WB_HOPPER …
     string(REGEX MATCH "^(day[0-9]+)-[^/]+/[0-9]+-(.+)$" matched "${path}")
     if(NOT matched)
         message(FATAL_ERROR "wb_chapter: '${path}' is not of the form dayNN-name/NN-chapter")

@@ -70,6 +70,11 @@ __device__ __forceinline__ void start_output(float (&o)[Tiling::kDim / 2],
 // #endregion products
 
 // #region softmax
+/// How far, in powers of two, scores may exceed the reference of their row before it is
+/// changed and o is rescaled. Any reference is right as long as nothing overflows:
+/// weights up to 2^8 and their sums fit into every format.
+inline constexpr float kSlack = 8.0f;
+
 /// What the online softmax remembers of a thread's two rows.
 struct RowSums {
     float reference[2] = {-INFINITY, -INFINITY};  ///< scores are taken relative to it
@@ -93,13 +98,11 @@ __device__ __forceinline__ void mask_scores(float (&s)[kKeys / 2],
 }
 
 /// One step of the online softmax: scores become weights exp(score - reference), where
-/// the reference is the largest score so far. If it has grown, what was summed before
-/// must be multiplied by `factor`, of o by the caller.
+/// the reference is about the largest score so far. If it has grown, what was summed
+/// before must be multiplied by `factor`: of the sums here, of o by the caller.
 ///
-/// @tparam kSlack  how far, in powers of two, scores may exceed the reference before it
-///                 is changed. Any reference is right as long as no weight overflows
 /// @param scale_log2  score * log2(e) = s * scale_log2, > 0
-template <int kKeys, int kSlack = 0>
+template <int kKeys>
 __device__ __forceinline__ void softmax_step(float (&s)[kKeys / 2],
                                              float scale_log2,
                                              RowSums& rows,
@@ -114,7 +117,7 @@ __device__ __forceinline__ void softmax_step(float (&s)[kKeys / 2],
         largest = fmaxf(largest, __shfl_xor_sync(kAll, largest, 2)) * scale_log2;
 
         const float old = rows.reference[r];
-        if (largest > old + static_cast<float>(kSlack)) rows.reference[r] = largest;
+        if (largest > old + kSlack) rows.reference[r] = largest;
         // A row that has seen nothing has no reference, and -inf - -inf is no number.
         const float reference =
             rows.reference[r] == -INFINITY ? 0.0f : rows.reference[r];

@@ -21,7 +21,7 @@ enum class Source {
 struct Problem {
     int sequences;
     int query_heads;
-    int group;  ///< query heads that share a K/V head
+    int group;      ///< query heads that share a K/V head
     int queries;    ///< rows of a sequence; of the longest one, if packed
     int keys;       ///< of a sequence, if dense
     int row_tiles;  ///< tiles of a head, of the longest sequence
@@ -29,7 +29,7 @@ struct Problem {
     int section;    ///< heads whose tiles are worked on together, see work_of
     int copy_rows;  ///< keys that one copy by the TMA unit brings
     bool causal;
-    float scale_log2;           ///< scale * log2(e), > 0
+    float scale_log2;             ///< scale * log2(e), > 0
     const int32_t* query_starts;  ///< packed and paged
     const int32_t* key_starts;    ///< packed
     wb::PagedCache cache;         ///< paged
@@ -38,7 +38,7 @@ struct Problem {
     int64_t o_sequence, o_head, o_row;  ///< elements between neighbours
     float* lse;                         ///< or null
     int64_t lse_sequence, lse_head;
-    unsigned* counters;  ///< [2], 0 before and after each launch (v5)
+    unsigned* counter;  ///< of tiles that were taken, 0 at the start, or null (v5)
 };
 
 /// One tile: kRows rows of q of one head, against all the keys that they see.
@@ -64,13 +64,26 @@ __device__ __forceinline__ int key_limit(const Problem& problem,
                wb::visible_keys(work.queries, work.keys, problem.causal, row));
 }
 
+/// Blocks of keys that `rows` rows from `row` on have to go through; 0 if the sequence
+/// has no such rows. Rows that see nothing go through one block, all of it masked: no
+/// special case.
+template <class Tiling>
+__device__ __forceinline__ int blocks_seen(const Problem& problem,
+                                           const Work& work,
+                                           int row,
+                                           int rows) {
+    if (row >= work.queries) return 0;
+    const int seen = key_limit(problem, work, min(row + rows, work.queries) - 1);
+    return max(1, (seen + Tiling::kKeys - 1) / Tiling::kKeys);
+}
+
 /// Which head and which tile of its rows have number `tile`.
 ///
 /// Without a mask, one head after the other: the blocks that run at the same time read
 /// the same keys from the L2 cache.
 ///
-/// With a causal mask the last tiles of a head have the most keys. Whoever starts such a
-/// tile last keeps everybody waiting; so they come first. But not those of all heads:
+/// With a causal mask the last tiles of a head have the most keys. Whoever starts such
+/// a tile last keeps everybody waiting; so they come first. But not those of all heads:
 /// then the keys of all heads would have to stay in the cache. Heads are taken in
 /// sections whose keys fit, and of each section all longest tiles first.
 struct TileNumber {
@@ -83,8 +96,8 @@ __device__ __forceinline__ TileNumber tile_number(const Problem& problem, int ti
         return {head, tile - head * problem.row_tiles};
     }
     const int first = tile / (problem.section * problem.row_tiles) * problem.section;
-    const int heads = min(problem.section,
-                          problem.sequences * problem.query_heads - first);
+    const int heads =
+        min(problem.section, problem.sequences * problem.query_heads - first);
     const int rest = tile - first * problem.row_tiles;
     const int from_last = rest / heads;
     return {first + rest - from_last * heads, problem.row_tiles - 1 - from_last};
@@ -115,11 +128,6 @@ __device__ __forceinline__ Work work_of(const Problem& problem, int tile) {
         work.keys = static_cast<int>(
             wb::checked_length(problem.cache, work.sequence, problem.status));
     }
-    const int last = min(work.row + Tiling::kRows, work.queries) - 1;
-    // Rows that see nothing go through one block, all of it masked: no special case.
-    work.blocks =
-        work.row < work.queries
-            ? max(1, wb::ceil_div(key_limit(problem, work, last), Tiling::kKeys))
-            : 0;
+    work.blocks = blocks_seen<Tiling>(problem, work, work.row, Tiling::kRows);
     return work;
 }

@@ -45,8 +45,12 @@ struct Tiling {
     static constexpr int kKeyBytes = kKeys * kDim * static_cast<int>(sizeof(T));
     /// Registers of a thread that produces, and of one that consumes: what the block is
     /// launched with, 65536 / kThreads rounded down to 8, shared out anew.
-    static constexpr int kProducerRegisters = kWarpgroups == 2 ? 40 : 32;
-    static constexpr int kConsumerRegisters = kWarpgroups == 2 ? 232 : 160;
+    static constexpr int kProducerRegisters = kWarpgroups == 2   ? 72
+                                              : kWarpgroups == 3 ? 32
+                                                                 : 24;
+    static constexpr int kConsumerRegisters = kWarpgroups == 2   ? 216
+                                              : kWarpgroups == 3 ? 160
+                                                                 : 112;
 };
 // #endregion tiling
 
@@ -107,9 +111,10 @@ __device__ __forceinline__ void make_barriers(SharedTiles<Tiling>& shared) {
 // #endregion shared
 
 // #region ring
-/// A place in a ring of kStages stages, and the parity of the phase in which its full
-/// barrier is when the tile of this round has come. A producer waits for the empty
-/// barrier with the opposite parity: in the first round that phase counts as complete.
+/// A place in a ring of kStages stages, and the parity of the phase that its full
+/// barriers complete in this round, and its empty barriers when this round is over. A
+/// producer waits for an empty barrier with the opposite parity, that of the round
+/// before: in the first round that counts as complete.
 template <int kStages>
 struct Ring {
     int stage = 0;

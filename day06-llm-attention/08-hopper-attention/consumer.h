@@ -1,0 +1,107 @@
+// consumer.h: given with this exercise: what a consuming warpgroup does beside its
+// products and its softmax.
+#pragma once
+
+#include <wb/ptx/warp_specialize.h>
+
+#include "fragments.h"
+#include "store.h"
+
+/// Barriers for parts of a block; 0 is __syncthreads().
+enum NamedBarrier : int {
+    kTurnBarrier = 1,       ///< and one more for each further warpgroup (v3, v4)
+    kConsumersBarrier = 8,  ///< all consumers
+};
+
+/// Which 64 rows of the tile are this warpgroup's: 0, 1, ... Block-uniform arithmetic
+/// on threadIdx.x is not uniform to the compiler; a shuffle makes it so.
+__device__ __forceinline__ int consumer_group() {
+    return __shfl_sync(kAll, static_cast<int>(threadIdx.x) / wb::ptx::kWarpgroup, 0) -
+           1;
+}
+
+/// Says that this warpgroup is done with a tile. One thread speaks for all: they have
+/// all waited for the same wgmmas.
+__device__ __forceinline__ void release(wb::ptx::Mbarrier* empty) {
+    if (threadIdx.x % wb::ptx::kWarpgroup == 0) wb::ptx::mbarrier_arrive(empty);
+}
+
+/// What a thread's two rows see.
+struct Limits {
+    int row[2];     ///< keys below are seen, for each of the two rows
+    int warpgroup;  ///< the smallest in the warpgroup: blocks below need no mask
+};
+__device__ __forceinline__ Limits limits_of(const Problem& problem,
+                                            const Work& work,
+                                            int group) {
+    const int first = work.row + group * kGroupRows;
+    const int row = first + static_cast<int>(threadIdx.x) / wb::kWarpSize % 4 * 16 +
+                    static_cast<int>(threadIdx.x) % wb::kWarpSize / 4;
+    return {{key_limit(problem, work, row), key_limit(problem, work, row + 8)},
+            key_limit(problem, work, first)};
+}
+
+/// Masks a block of scores where it is needed: at the diagonal and at the last key.
+template <int kKeys>
+__device__ __forceinline__ void mask_block(float (&s)[kKeys / 2],
+                                           int block,
+                                           const Limits& limits) {
+    if ((block + 1) * kKeys > limits.warpgroup)
+        mask_scores<kKeys>(s, block * kKeys, limits.row);
+}
+
+/// Waits for a block of values.
+///
+/// Behind the last key of a packed sequence comes the next sequence, and behind that of
+/// a paged one whatever its page held before. Its weights are 0; but 0 times NaN is
+/// NaN, so these values are overwritten with zeros. In a dense tensor the TMA unit
+/// itself fills up with zeros.
+template <class Tiling, Source kSource>
+__device__ __forceinline__ void wait_for_values(SharedTiles<Tiling>& shared,
+                                                Ring<Tiling::kStages> ring,
+                                                const Work& work,
+                                                int block) {
+    wb::ptx::mbarrier_wait(&shared.v_full[ring.stage], ring.parity);
+    if constexpr (kSource != Source::dense) {
+        const int rows =
+            work.keys - block * Tiling::kKeys;  // that the block really has
+        if (rows >= Tiling::kKeys) return;
+        constexpr int kConsumers = Tiling::kWarpgroups * wb::ptx::kWarpgroup;
+        constexpr int kRowVectors = wb::ptx::kSwizzleBytes / sizeof(uint4);
+        const int first = rows * kRowVectors;
+        const int end = Tiling::kKeys * kRowVectors;
+        for (int panel = 0; panel < Tiling::kPanels; ++panel) {
+            uint4* const tile =
+                reinterpret_cast<uint4*>(shared.v[ring.stage]) + panel * end;
+            for (int i = first + static_cast<int>(threadIdx.x) - wb::ptx::kWarpgroup;
+                 i < end;
+                 i += kConsumers) {
+                tile[i] = make_uint4(0, 0, 0, 0);
+            }
+        }
+        wb::ptx::async_proxy_fence();
+        wb::ptx::named_barrier_sync(kConsumersBarrier, kConsumers);
+    }
+}
+
+/// Blocks of keys that a warpgroup has to go through: fewer than the tile has, if all
+/// of its rows are past the end, or before the diagonal. It waits for those that it
+/// does not need, and releases them, so that all warpgroups stay in step with the
+/// producer.
+template <class Tiling, Source kSource>
+__device__ __forceinline__ int skip_unseen_blocks(SharedTiles<Tiling>& shared,
+                                                  const Problem& problem,
+                                                  const Work& work,
+                                                  int group,
+                                                  Ring<Tiling::kStages>& stage) {
+    const int row = work.row + group * kGroupRows;
+    const int seen = blocks_seen<Tiling>(problem, work, row, kGroupRows);
+    for (int block = work.blocks - 1; block >= seen; --block) {
+        wb::ptx::mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
+        release(&shared.k_empty[stage.stage]);
+        wait_for_values<Tiling, kSource>(shared, stage, work, block);
+        release(&shared.v_empty[stage.stage]);
+        stage.advance();
+    }
+    return seen;
+}

@@ -1,0 +1,348 @@
+// hopper_attention.cu: attention as fast as an H100 can: TMA, wgmma, warps with jobs.
+// #solution
+//
+// The ladder, bf16, D = 128, N = 8192:
+//   v1  TMA + wgmma          tiles come by themselves, products run by themselves
+//   v2  producer, consumers  one warp loads ahead; barriers count bytes; setmaxnreg
+//   v3  ping-pong            one warpgroup's softmax under the other's products
+//   v4  overlap              each warpgroup's softmax under its own products, too
+//   v5  three consumers      persistent blocks, longest tile first, skipped blocks
+//   v6  FP8                  e4m3 numbers: twice the products a second (fp8.h)
+// #end
+#include "hopper_attention.h"
+
+#include <wb/arguments.h>
+#include <wb/check.h>
+#include <wb/exercise.h>
+// #solution
+#include <wb/ladder.h>
+#include <wb/scratch.h>
+// #end
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "calls.h"
+#include "kernel.h"
+// #solution
+
+#include "one_loop.h"
+#include "persistent.h"
+#include "ping_pong.h"
+// #end
+
+/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel.
+/// No paged cache has D = 256.
+template <Source kSource, class Launch>
+static void with_head_dim(int64_t head_dim, Launch launch) {
+    if (head_dim == 64) {
+        launch(std::integral_constant<int, 64>());
+    } else if (head_dim == 128) {
+        launch(std::integral_constant<int, 128>());
+    } else if constexpr (kSource != Source::paged) {
+        launch(std::integral_constant<int, 256>());
+    }
+}
+
+/// Two warpgroups of 64 rows, 128 keys a block: what fits twice into 227 KB of shared
+/// memory, and once into 216 registers a thread. D = 256 leaves room for 64 keys.
+template <class T, int D>
+using TwoGroups = Tiling<T, D, 2, D == 256 ? 64 : 128, 2>;
+
+// #region v2-consumer
+/// A consuming warpgroup: products and softmax of one block after the other.
+struct Consumer {
+    /// The work of one warpgroup for one tile.
+    ///
+    /// @param group    which 64 rows of the tile are its own
+    /// @param stage    where the first block of keys and values will be; goes on to
+    ///                 where the next tile's will be
+    /// @param q_stage  where q will be
+    template <class Tiling, Source kSource>
+    static __device__ __forceinline__ void tile(SharedTiles<Tiling>& shared,
+                                                const Problem& problem,
+                                                const Work& work,
+                                                int group,
+                                                Ring<Tiling::kStages>& stage,
+                                                Ring<Tiling::kQueryStages> q_stage) {
+        using namespace wb::ptx;
+        constexpr int kKeys = Tiling::kKeys;
+        float s[kKeys / 2];         // scores, then weights, of two rows
+        uint32_t p[kKeys / 16][4];  // weights, rounded, as wgmma wants them
+        float o[Tiling::kDim / 2];  // output of two rows, not divided yet
+        float factor[2];            // what to multiply o by
+        RowSums rows;
+        const Limits limits = limits_of(problem, work, group);
+        const unsigned char* const q =
+            shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
+        const int blocks =
+            skip_unseen_blocks<Tiling, kSource>(shared, problem, work, group, stage);
+        mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
+        // TODO(learner): for each block of keys from blocks - 1 down to 0: wait for its
+        // keys; start s = q k^T between a fence and a commit, wait for it, and release
+        // the keys. Mask the block, make weights of the scores, pack them, rescale o.
+        // Wait for the values; o += p v in the same way (the first block overwrites o),
+        // and release them. Advance the ring (about 24 lines)
+        // #starter (void)s, (void)p, (void)factor, (void)blocks;  // delete these three
+        // #starter (void)limits, (void)q;                  // lines, which prevent
+        // #starter for (float& x : o) x = 0.0f;            // warnings
+        // #solution
+        for (int block = blocks - 1; block >= 0; --block) {
+            mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
+            wgmma_fence();
+            start_scores<Tiling>(s, q, shared.k[stage.stage]);
+            wgmma_commit();
+            wgmma_wait<0>();
+            wgmma_keep(s);
+            release(&shared.k_empty[stage.stage]);
+
+            mask_block<kKeys>(s, block, limits);
+            softmax_step<kKeys>(s, problem.scale_log2, rows, factor);
+            pack_weights<typename Tiling::T, kKeys>(p, s);
+            const bool first = block == blocks - 1;
+            if (!first) rescale(o, factor);
+
+            wait_for_values<Tiling, kSource>(shared, stage, work, block);
+            wgmma_fence();
+            start_output<Tiling>(o, p, shared.v[stage.stage], !first);
+            wgmma_commit();
+            wgmma_wait<0>();
+            wgmma_keep(o);
+            release(&shared.v_empty[stage.stage]);
+            stage.advance();
+        }
+        // #end
+        release(&shared.q_empty[q_stage.stage]);
+        store_rows<Tiling>(problem, work, group, o, rows);
+    }
+};
+// #endregion v2-consumer
+
+// #region v2-launch
+/// One tile of rows a block.
+///
+/// @tparam Kind  of consumer
+template <class Kind, Source kSource, class T>
+static void launch_consumer(const Call& call) {
+    with_head_dim<kSource>(call.head_dim, [&](auto head_dim) {
+        using Tiling = TwoGroups<T, head_dim()>;
+        launch_tiles<Tiling>(hopper_attention_kernel<Kind, Tiling, kSource>,
+                             Tiling::kThreads,
+                             kSharedBytes<Tiling>,
+                             0,
+                             call);
+    });
+}
+// #endregion v2-launch
+// #solution
+
+// #region v1-launch
+template <class T>
+static void hopper_attention_v1(const wb::AttentionShape& shape,
+                                const T* q,
+                                const T* k,
+                                const T* v,
+                                T* o,
+                                float* lse,
+                                cudaStream_t stream) {
+    Call call;
+    if (!dense_call(shape, q, k, v, o, lse, stream, call)) return;
+    with_head_dim<Source::dense>(call.head_dim, [&](auto head_dim) {
+        using Tiling = TwoGroups<T, head_dim()>;
+        launch_tiles<Tiling>(hopper_attention_v1_kernel<Tiling>,
+                             kThreadsV1<Tiling>,
+                             kSharedBytes<Tiling>,
+                             0,
+                             call);
+    });
+}
+// #endregion v1-launch
+
+/// v2 to v4.
+template <class Kind, class T>
+static void hopper_attention_tiles(const wb::AttentionShape& shape,
+                                   const T* q,
+                                   const T* k,
+                                   const T* v,
+                                   T* o,
+                                   float* lse,
+                                   cudaStream_t stream) {
+    Call call;
+    if (dense_call(shape, q, k, v, o, lse, stream, call))
+        launch_consumer<Kind, Source::dense, T>(call);
+}
+
+// #region v5-launch
+/// The tiles that were fastest on an H100. Three warpgroups: while two wait for
+/// products or compute a softmax, the third one has the tensor cores. Each thread then
+/// has 160 registers, 32 in the producer: too few for D = 256, and to look up pages.
+template <class T, int D, Source kSource>
+struct TilesV5 {
+    using type =
+        Tiling<T, D, kSource == Source::paged ? 2 : 3, 128, D == 64 ? 4 : 2, 2>;
+};
+template <class T, Source kSource>
+struct TilesV5<T, 256, kSource> {
+    using type = Tiling<T, 256, 2, 80, 2>;
+};
+
+template <Source kSource, class T>
+static void launch_persistent(const Call& call) {
+    int device = 0, multiprocessors = 0;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(
+        &multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    const auto launch = [&](unsigned* counter) {
+        with_head_dim<kSource>(call.head_dim, [&](auto head_dim) {
+            using Tiling = typename TilesV5<T, head_dim(), kSource>::type;
+            launch_tiles<Tiling>(hopper_attention_v5_kernel<Consumer, Tiling, kSource>,
+                                 Tiling::kThreads,
+                                 kSharedBytes<Tiling>,
+                                 static_cast<unsigned>(multiprocessors),
+                                 call,
+                                 counter);
+        });
+    };
+    // Where all tiles take the same time, it does not matter who takes which.
+    if (kSource == Source::dense && !call.problem.causal) return launch(nullptr);
+    const wb::Scratch<unsigned> counter(1, call.stream);
+    CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned), call.stream));
+    launch(counter.data());
+}
+
+template <class T>
+static void hopper_attention_v5(const wb::AttentionShape& shape,
+                                const T* q,
+                                const T* k,
+                                const T* v,
+                                T* o,
+                                float* lse,
+                                cudaStream_t stream) {
+    Call call;
+    if (dense_call(shape, q, k, v, o, lse, stream, call))
+        launch_persistent<Source::dense, T>(call);
+}
+// #endregion v5-launch
+
+/// Lists a rung for both types of number; WB_RUNG knows functions of one type.
+template <class T>
+using Launcher = void(
+    const wb::AttentionShape&, const T*, const T*, const T*, T*, float*, cudaStream_t);
+static bool list_rung(const std::string& version,
+                      const std::string& idea,
+                      Launcher<__half>* fp16,
+                      Launcher<__nv_bfloat16>* bf16) {
+    using Erased = void (*)();
+    const auto list = [&](const std::string& exercise, Erased launcher) {
+        return wb::register_rung(
+            {exercise, "hopper_attention_" + version, idea, launcher});
+    };
+    return list("hopper_attention_fp16", reinterpret_cast<Erased>(fp16)) &&
+           list("hopper_attention_bf16", reinterpret_cast<Erased>(bf16));
+}
+[[maybe_unused]] static const bool rungs_listed =
+    list_rung("v1",
+              "TMA and wgmma",
+              hopper_attention_v1<__half>,
+              hopper_attention_v1<__nv_bfloat16>) &&
+    list_rung("v2",
+              "a warp that produces, warpgroups that consume",
+              hopper_attention_tiles<Consumer, __half>,
+              hopper_attention_tiles<Consumer, __nv_bfloat16>) &&
+    list_rung("v3",
+              "ping-pong: turns on the tensor cores",
+              hopper_attention_tiles<PingPong<false>, __half>,
+              hopper_attention_tiles<PingPong<false>, __nv_bfloat16>) &&
+    list_rung("v4",
+              "softmax under the next scores' products",
+              hopper_attention_tiles<PingPong<true>, __half>,
+              hopper_attention_tiles<PingPong<true>, __nv_bfloat16>) &&
+    list_rung("v5",
+              "three consumers, persistent, longest tile first",
+              hopper_attention_v5<__half>,
+              hopper_attention_v5<__nv_bfloat16>);
+// #end
+
+// #region contract
+/// What all functions of the contract do: check, then launch.
+///
+/// @param prepare  fills in a Call, after it has checked the arguments; false if
+///                 nothing is left to do
+template <class T, Source kSource, class Prepare>
+static void attend(Prepare prepare) {
+    // #starter WB_NOT_SOLVED();  // delete this line when the TODO above is written
+    Call call;
+    if (!prepare(call)) return;
+    // #starter launch_consumer<Consumer, kSource, T>(call);
+    // #solution
+    launch_persistent<kSource, T>(call);
+    // #end
+}
+
+void hopper_attention(const wb::AttentionShape& shape,
+                      const __half* q,
+                      const __half* k,
+                      const __half* v,
+                      __half* o,
+                      float* lse,
+                      cudaStream_t stream) {
+    attend<__half, Source::dense>(
+        [&](Call& call) { return dense_call(shape, q, k, v, o, lse, stream, call); });
+}
+
+void hopper_attention(const wb::AttentionShape& shape,
+                      const __nv_bfloat16* q,
+                      const __nv_bfloat16* k,
+                      const __nv_bfloat16* v,
+                      __nv_bfloat16* o,
+                      float* lse,
+                      cudaStream_t stream) {
+    attend<__nv_bfloat16, Source::dense>(
+        [&](Call& call) { return dense_call(shape, q, k, v, o, lse, stream, call); });
+}
+
+void hopper_attention_packed(const PackedShape& shape,
+                             const __half* q,
+                             const __half* k,
+                             const __half* v,
+                             const int32_t* query_starts,
+                             const int32_t* key_starts,
+                             __half* o,
+                             float* lse,
+                             cudaStream_t stream) {
+    attend<__half, Source::packed>([&](Call& call) {
+        return packed_call(
+            shape, q, k, v, query_starts, key_starts, o, lse, stream, call);
+    });
+}
+
+void hopper_attention_packed(const PackedShape& shape,
+                             const __nv_bfloat16* q,
+                             const __nv_bfloat16* k,
+                             const __nv_bfloat16* v,
+                             const int32_t* query_starts,
+                             const int32_t* key_starts,
+                             __nv_bfloat16* o,
+                             float* lse,
+                             cudaStream_t stream) {
+    attend<__nv_bfloat16, Source::packed>([&](Call& call) {
+        return packed_call(
+            shape, q, k, v, query_starts, key_starts, o, lse, stream, call);
+    });
+}
+
+void hopper_attention_paged(const PackedShape& shape,
+                            const wb::PagedCache& cache,
+                            const __nv_bfloat16* q,
+                            const int32_t* query_starts,
+                            __nv_bfloat16* o,
+                            float* lse,
+                            const wb::PagedWorkspace& workspace,
+                            cudaStream_t stream) {
+    attend<__nv_bfloat16, Source::paged>([&](Call& call) {
+        return paged_call(
+            shape, cache, q, query_starts, o, lse, workspace, stream, call);
+    });
+}
+// #endregion contract

@@ -1,0 +1,112 @@
+// ping_pong.h: v3 and v4: two warpgroups take turns on the tensor cores.
+#pragma once
+
+#include "kernel.h"
+
+// #region turns
+/// Whose turn it is to issue products. Warpgroup g waits at barrier kTurnBarrier + g,
+/// which opens when the other one has passed the turn on: 128 threads that wait, 128
+/// that only arrive.
+struct Turns {
+    int group;
+
+    /// The first turn is warpgroup 0's: the other one passes it on unasked.
+    __device__ __forceinline__ explicit Turns(int own_group) : group(own_group) {
+        if (group == 1) pass();
+    }
+    __device__ __forceinline__ void wait() const {
+        wb::ptx::named_barrier_sync(kTurnBarrier + group, 2 * wb::ptx::kWarpgroup);
+    }
+    __device__ __forceinline__ void pass() const {
+        wb::ptx::named_barrier_arrive(kTurnBarrier + 1 - group,
+                                      2 * wb::ptx::kWarpgroup);
+    }
+};
+// #endregion turns
+
+// #region ping-pong
+/// A turn is O += P V of the block before and S = Q K^T of this one, so that between
+/// two turns there is nothing but softmax. While one warpgroup is at it, the other one
+/// has the tensor cores.
+///
+/// @tparam kOverlap  v4: the softmax begins as soon as the scores are there, and O += P
+///                   V runs on beneath it
+template <bool kOverlap>
+struct PingPong {
+    template <class Tiling, Source kSource>
+    static __device__ __forceinline__ void tile(SharedTiles<Tiling>& shared,
+                                                const Problem& problem,
+                                                const Work& work,
+                                                int group,
+                                                Ring<Tiling::kStages>& k,
+                                                Ring<Tiling::kQueryStages>&) {
+        using namespace wb::ptx;
+        constexpr int kKeys = Tiling::kKeys;
+        using T = typename Tiling::T;
+        static_assert(Tiling::kWarpgroups == 2, "two take turns");
+        float s[kKeys / 2];
+        uint32_t p[kKeys / 16][4];
+        float o[Tiling::kDim / 2];
+        float factor[2];
+        RowSums rows;
+        Ring<Tiling::kStages> v;  // K is one block ahead of V
+        const Limits limits = limits_of(problem, work, group);
+        const unsigned char* const q = shared.q[0] + group * kGroupRows * kSwizzleBytes;
+        const Turns turns(group);
+
+        mbarrier_wait(&shared.q_full[0], 0);
+        mbarrier_wait(&shared.k_full[0], 0);
+        turns.wait();
+        wgmma_fence();
+        start_scores<Tiling>(s, q, shared.k[0]);
+        wgmma_commit();
+        turns.pass();
+        wgmma_wait<0>();
+        wgmma_keep(s);
+        release(&shared.k_empty[0]);
+        k.advance();
+        mask_block<kKeys>(s, work.blocks - 1, limits);
+        softmax_step<kKeys>(s, problem.scale_log2, rows, factor);
+        pack_weights<T, kKeys>(p, s);
+
+        bool accumulate = false;
+        for (int block = work.blocks - 2; block >= 0; --block) {
+            mbarrier_wait(&shared.k_full[k.stage], k.parity);
+            wait_for_values<Tiling, kSource>(shared, v, work, block + 1);
+            turns.wait();
+            wgmma_fence();
+            start_scores<Tiling>(s, q, shared.k[k.stage]);
+            wgmma_commit();
+            start_output<Tiling>(o, p, shared.v[v.stage], accumulate);
+            wgmma_commit();
+            turns.pass();
+            wgmma_wait<kOverlap ? 1 : 0>();
+            wgmma_keep(s);
+            release(&shared.k_empty[k.stage]);
+            if constexpr (kOverlap) {
+                mask_block<kKeys>(s, block, limits);
+                softmax_step<kKeys>(s, problem.scale_log2, rows, factor);
+                wgmma_wait<0>();
+            }
+            wgmma_keep(o);
+            release(&shared.v_empty[v.stage]);
+            if constexpr (!kOverlap) {
+                mask_block<kKeys>(s, block, limits);
+                softmax_step<kKeys>(s, problem.scale_log2, rows, factor);
+            }
+            rescale(o, factor);
+            pack_weights<T, kKeys>(p, s);
+            accumulate = true;
+            k.advance();
+            v.advance();
+        }
+        wait_for_values<Tiling, kSource>(shared, v, work, 0);
+        wgmma_fence();
+        start_output<Tiling>(o, p, shared.v[v.stage], accumulate);
+        wgmma_commit();
+        wgmma_wait<0>();
+        wgmma_keep(o);
+        store_rows<Tiling>(problem, work, group, o, rows);
+    }
+};
+// #endregion ping-pong

@@ -1,0 +1,327 @@
+// Grades day06-llm-attention/08-hopper-attention.
+#include <wb/testing/attention_grade.h>
+#include <wb/testing/simulator.h>
+
+#include <limits>
+
+#include "hopper_grading.h"
+#include "packed_grading.h"
+
+namespace {
+
+using namespace hopper_grading;
+
+/// Why the kernels cannot run here: the function's own words. What is not solved fails
+/// here, and is not skipped.
+std::string why_not_here() {
+    std::string reason;
+    Grader grade("hopper_attention", "queries = 0");
+    grade.expect_no_work([&](cudaStream_t s) {
+        __half* const none = nullptr;
+        const auto empty = plain_attention(1, 1, 0, 1, 64);
+        try {
+            hopper_attention(empty, none, none, none, none, nullptr, s);
+        } catch (const wb::InvalidArgument& error) {
+            reason = error.what();
+            const bool machine = reason.find("capability") != std::string::npos ||
+                                 reason.find("simulator") != std::string::npos;
+            if (!machine) throw;
+        }
+    });
+    return reason;
+}
+
+/// Leaves a test case on machines that lack the instructions.
+#define NEEDS_HOPPER()                             \
+    do {                                           \
+        const std::string reason = why_not_here(); \
+        if (!reason.empty()) WB_SKIP(reason);      \
+    } while (0)
+
+}  // namespace
+
+TEST_CASE("one query and one key: the output is the value, to the bit") {
+    NEEDS_HOPPER();
+    const auto shape = plain_attention(1, 2, 1, 1, 64);
+    const auto inputs = random_attention(shape, 1);
+    const auto exact = [&](auto zero) {
+        using T = decltype(zero);
+        const auto stored = as_stored<T>(inputs);
+        for (const auto& [name, idea, attention] : implementations_of<T>()) {
+            Grader grade(name, Format<T>::kName + std::string(", one key"));
+            const T* d_q = grade.input("q", rounded<T>(stored.q));
+            const T* d_k = grade.input("k", rounded<T>(stored.k));
+            const T* d_v = grade.input("v", rounded<T>(stored.v));
+            T* d_o = grade.output<T>("o", {1, 2, 1, 64});
+            grade.run([&, attention = attention](cudaStream_t s) {
+                attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+            });
+            grade.expect("o",
+                         std::vector<double>(stored.v.begin(), stored.v.end()),
+                         [](int64_t) { return 0.0; });
+        }
+    };
+    exact(__half());
+    exact(__nv_bfloat16());
+}
+
+TEST_CASE("head dimensions 64, 128 and 256, in fp16 and bf16") {
+    NEEDS_HOPPER();
+    for (const int64_t D : {64, 128, 256})
+        grade(plain_attention(1, 1, 67, 67, D));
+}
+
+TEST_CASE("numbers of rows and keys around the tiles' sizes") {
+    NEEDS_HOPPER();
+    for (const int64_t n : {2, 63, 64, 65, 127, 128, 129, 193, 257})
+        grade_bf16(plain_attention(1, 1, n, n, 64), static_cast<uint64_t>(n));
+}
+
+TEST_CASE("other numbers of keys than of queries") {
+    NEEDS_HOPPER();
+    for (const auto [queries, keys] : kUnequalLengths)
+        grade_bf16(plain_attention(1, 1, queries, keys, 64));
+    grade_bf16(plain_attention(1, 1, 3, 400, 128));
+}
+
+TEST_CASE("causal: the last query sees the last key, however many there are") {
+    NEEDS_HOPPER();
+    for (const int64_t n : {1, 64, 65, 129, 200})
+        grade_bf16(plain_attention(1, 1, n, n, 64, true), static_cast<uint64_t>(n));
+    for (const auto [queries, keys] : kUnequalLengths)
+        grade_bf16(plain_attention(1, 1, queries, keys, 64, true));
+    grade_bf16(plain_attention(1, 1, 70, 333, 128, true));
+}
+
+TEST_CASE("a query that sees no key gives zeros and minus infinity") {
+    NEEDS_HOPPER();
+    grade_bf16(plain_attention(1, 2, 5, 1, 64, true));
+    grade_bf16(plain_attention(1, 1, 200, 40, 128, true));
+    grade(plain_attention(2, 1, 3, 0, 64));
+}
+
+TEST_CASE("batches and heads keep to themselves") {
+    NEEDS_HOPPER();
+    grade(plain_attention(2, 3, 33, 31, 64));
+    grade_bf16(plain_attention(2, 3, 70, 90, 128, true));
+}
+
+TEST_CASE("grouped queries: heads that share keys and values") {
+    NEEDS_HOPPER();
+    grade_bf16(grouped(plain_attention(2, 6, 40, 50, 64), 2));
+    grade_bf16(grouped(plain_attention(1, 4, 150, 150, 128, true), 1));
+}
+
+TEST_CASE("many blocks of keys: every stage is used again and again") {
+    NEEDS_HOPPER();
+    // Values tell where they come from: a block that is read a round too early, or too
+    // late, shows.
+    const auto shape = plain_attention(1, 1, 40, 1500, 64);
+    auto inputs = equal_weights(shape, 1);
+    for (size_t i = 0; i < inputs.v.size(); ++i)
+        inputs.v[i] = static_cast<float>(i / 64 / 128) + inputs.v[i] / 16.0f;
+    grade_type<__nv_bfloat16>(shape, inputs, ", q = 0, v the number of its block");
+    grade_bf16(plain_attention(1, 1, 130, 1100, 128));
+}
+
+TEST_CASE("more tiles than multiprocessors: each block computes several") {
+    NEEDS_HOPPER();
+    grade_bf16(plain_attention(3, 50, 17, 20, 64));
+    grade_bf16(plain_attention(2, 70, 9, 20, 64, true));
+}
+
+TEST_CASE("the largest score in the first, the last, or a middle block") {
+    NEEDS_HOPPER();
+    // o must be rescaled, or not, when the maximum moves.
+    const auto shape = plain_attention(1, 1, 9, 400, 64);
+    for (const int64_t key : {0, 200, 399}) {
+        auto inputs = random_attention(shape, 1);
+        for (int64_t row = 0; row < shape.queries; ++row)
+            inputs.q[static_cast<size_t>(row * 64 + 3)] = 8.0f;
+        for (int64_t j = 0; j < shape.keys; ++j)
+            inputs.k[static_cast<size_t>(j * 64 + 3)] = j == key ? 12.0f : 0.0f;
+        grade(shape, inputs, ", the largest score at key " + std::to_string(key));
+    }
+}
+
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+    NEEDS_HOPPER();
+    for (const bool rising : {true, false}) {
+        const auto shape = plain_attention(1, 1, 9, 300, 64);
+        grade(shape,
+              large_logits(shape, 1e4, rising, 1),
+              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
+    }
+}
+
+TEST_CASE("the scale may be anything that is not negative") {
+    NEEDS_HOPPER();
+    for (const float scale : {1.0f, 0.01f, 0.0f}) {
+        auto shape = plain_attention(1, 1, 33, 150, 64, true);
+        shape.scale = scale;
+        grade_bf16(shape);
+    }
+}
+
+TEST_CASE("without the log-sum-exp") {
+    NEEDS_HOPPER();
+    const auto shape = plain_attention(1, 2, 35, 37, 64, true);
+    const auto stored = as_stored<__half>(random_attention(shape, 1));
+    const auto expected = expect_half<__half>(shape, stored);
+    for (const auto& [name, idea, attention] : implementations_of<__half>()) {
+        Grader grade(name, describe(shape) + ", lse = nullptr");
+        const __half* d_q = grade.input("q", rounded<__half>(stored.q));
+        const __half* d_k = grade.input("k", rounded<__half>(stored.k));
+        const __half* d_v = grade.input("v", rounded<__half>(stored.v));
+        __half* d_o = grade.output<__half>("o", {1, 2, 35, 64});
+        grade.run([&, attention = attention](cudaStream_t s) {
+            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<size_t>(i)];
+        });
+    }
+}
+
+TEST_CASE("right whatever order the threads run in") {
+    NEEDS_HOPPER();
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade_bf16(plain_attention(1, 1, 140, 300, 64, true), seed);
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("packed sequences of different lengths") {
+    NEEDS_HOPPER();
+    const std::vector<Lengths> lengths = {
+        {3, 3}, {0, 5}, {130, 130}, {65, 1}, {1, 200}};
+    for (const bool causal : {false, true}) {
+        grade_packed<__nv_bfloat16>(
+            make_batch<__nv_bfloat16>(lengths, 2, 1, 64, causal));
+    }
+    grade_packed<__half>(make_batch<__half>({{5, 0}, {70, 90}}, 4, 2, 128, true));
+    grade_packed<__half>(make_batch<__half>({{40, 40}}, 1, 1, 256, false));
+}
+
+TEST_CASE("packed rows with other numbers between them") {
+    NEEDS_HOPPER();
+    grade_packed<__nv_bfloat16>(
+        make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
+}
+
+TEST_CASE("a NaN stays in its own sequence") {
+    NEEDS_HOPPER();
+    // The rows behind a sequence are the next one's; with a weight of 0, too, they must
+    // not be touched.
+    using T = __nv_bfloat16;
+    auto batch = make_batch<T>({{40, 50}, {9, 20}, {30, 70}}, 1, 1, 64, false);
+    const auto clean = expect_batch<T>(batch);
+    for (float& value : batch.inputs[1].v)
+        value = std::numeric_limits<float>::quiet_NaN();
+    for (float& value : batch.inputs[1].k)
+        value = std::numeric_limits<float>::infinity();
+    Grader grade("hopper_attention_packed", batch.text() + ", the second one NaN");
+    const T* q = grade.input("q", pack_rows<T>(batch, &AttentionInputs::q, 1, 64));
+    const T* k = grade.input("k", pack_rows<T>(batch, &AttentionInputs::k, 1, 64));
+    const T* v = grade.input("v", pack_rows<T>(batch, &AttentionInputs::v, 1, 64));
+    const int32_t* query_starts = grade.input("query_starts", batch.query_starts);
+    const int32_t* key_starts = grade.input("key_starts", batch.key_starts);
+    T* o = grade.output<T>("o", {79, 1, 64});
+    grade.run([&](cudaStream_t s) {
+        hopper_attention_packed(
+            batch.shape, q, k, v, query_starts, key_starts, o, nullptr, s);
+    });
+    const auto got = grade.read("o");
+    for (size_t i = 0; i < got.size(); ++i) {
+        const size_t row = i / 64;
+        if (row >= 40 && row < 49) continue;
+        INFO("row " << row << ", column " << i % 64);
+        REQUIRE(std::abs(got[i] - clean.o[i]) <= clean.o_bound[i]);
+    }
+}
+
+TEST_CASE("a paged cache: pages in any order, and NaN behind the last key") {
+    NEEDS_HOPPER();
+    const auto batch = make_batch<__nv_bfloat16>(
+        {{1, 40}, {33, 33}, {5, 0}, {70, 300}}, 2, 1, 64, true);
+    for (const int64_t page : {16, 64, 256})
+        grade_paged(batch, page);
+    grade_paged(make_batch<__nv_bfloat16>({{20, 150}, {3, 17}}, 4, 2, 128, false), 32);
+}
+
+TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    const auto batch = make_batch<T>({{10, 40}, {10, 40}}, 1, 1, 64, false);
+    auto pages = in_pages(batch, 16, 7);
+    pages.table[1] = static_cast<int32_t>(pages.num_pages) + 5;
+    const std::string fault = run_paged(batch, pages, nullptr);
+    INFO("workspace.check() says: " << fault);
+    CHECK(fault.find("sequence 0") != std::string::npos);
+    CHECK(fault.find(std::to_string(pages.num_pages + 5)) != std::string::npos);
+}
+
+TEST_CASE("no queries: nothing is launched") {
+    NEEDS_HOPPER();
+    Grader grade("hopper_attention", "queries = 0, batch = 0, or no heads");
+    grade.expect_no_work([](cudaStream_t s) {
+        __half* const fp16 = nullptr;
+        __nv_bfloat16* const bf16 = nullptr;
+        for (const auto& shape : {plain_attention(1, 1, 0, 7, 64),
+                                  plain_attention(0, 2, 7, 7, 64),
+                                  plain_attention(2, 0, 7, 7, 64)}) {
+            hopper_attention(shape, fp16, fp16, fp16, fp16, nullptr, s);
+            hopper_attention(shape, bf16, bf16, bf16, bf16, nullptr, s);
+        }
+    });
+}
+
+TEST_CASE("wrong arguments are refused by name") {
+    NEEDS_HOPPER();
+    Grader memory("hopper_attention", "wrong arguments");
+    __half* d = memory.output<__half>("d", {2 * 4 * 64 + 8});
+    __half host[512] = {};
+    const auto good = plain_attention(1, 2, 4, 4, 64);
+    const auto refused = [&](const std::string& part, const AttentionShape& shape) {
+        expect_refused("hopper_attention", describe(shape), part, [&] {
+            hopper_attention(shape, d, d, d, d, nullptr, nullptr);
+        });
+    };
+    refused("shape.batch is -1", plain_attention(-1, 2, 4, 4, 64));
+    refused("shape.keys is 2147483648", plain_attention(1, 2, 4, int64_t{1} << 31, 64));
+    refused("shape.head_dim is 32", plain_attention(1, 2, 4, 4, 32));
+    refused("shape.head_dim is 96", plain_attention(1, 2, 4, 4, 96));
+    auto scaled = good;
+    scaled.scale = -0.5f;
+    refused("shape.scale is -1", scaled);
+    const auto call = [&](const char* what,
+                          const char* part,
+                          const __half* q,
+                          const __half* k,
+                          const __half* v,
+                          __half* o) {
+        expect_refused("hopper_attention", what, part, [&] {
+            hopper_attention(good, q, k, v, o, nullptr, nullptr);
+        });
+    };
+    call("q null", "q is a null pointer", nullptr, d, d, d);
+    call("k on the host", "k is a host pointer", d, host, d, d);
+    call("o on the host", "o is a host pointer", d, d, d, host);
+    call("k + 1", "k is not aligned", d, d + 1, d, d);
+
+    PackedShape packed{1, 2, 1, 4, 4, 4, 64};
+    const auto packed_refused = [&](const std::string& part) {
+        expect_refused("hopper_attention_packed", part, part, [&] {
+            int32_t* const starts = reinterpret_cast<int32_t*>(d);
+            hopper_attention_packed(
+                packed, d, d, d, starts, starts, d, nullptr, nullptr);
+        });
+    };
+    packed.query_stride = 130;
+    packed_refused("shape.query_stride is 130");
+    packed.query_stride = 64;
+    packed_refused("shape.query_stride is 64");
+    packed.query_stride = 0;
+    packed.kv_heads = 3;
+    packed_refused("shape.query_heads is 2");
+}

@@ -1,0 +1,188 @@
+// hopper_grading.h: one problem, given to every rung, in fp16 or in bf16.
+#pragma once
+#include "hopper_attention.h"
+
+#include <wb/ladder.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/paged.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace hopper_grading {
+
+using namespace wb::testing;
+using wb::AttentionShape;
+
+/// What the tests know of a 16-bit type.
+template <class T>
+struct Format;
+template <>
+struct Format<__half> {
+    static constexpr const char* kName = "fp16";
+    static constexpr double kUnit = 0x1p-11;      ///< u: half the distance of 1 and the
+                                                  ///< next number
+    static constexpr double kSmallest = 0x1p-24;  ///< distance of the numbers around 0
+};
+template <>
+struct Format<__nv_bfloat16> {
+    static constexpr const char* kName = "bf16";
+    static constexpr double kUnit = 0x1p-8;
+    static constexpr double kSmallest = 0x1p-133;
+};
+
+/// The contract, for one type.
+template <class T>
+using Function = void(const AttentionShape& shape,
+                      const T* q,
+                      const T* k,
+                      const T* v,
+                      T* o,
+                      float* lse,
+                      cudaStream_t stream);
+
+/// Every rung for a type, or the learner's function.
+template <class T>
+auto implementations_of() {
+    return wb::implementations<Function<T>>(
+        std::string("hopper_attention_") + Format<T>::kName, hopper_attention);
+}
+
+template <class T>
+std::vector<T> rounded(const std::vector<float>& values) {
+    std::vector<T> result;
+    result.reserve(values.size());
+    for (const float value : values)
+        result.push_back(static_cast<T>(value));
+    return result;
+}
+
+/// The same numbers after rounding to T, as floats: what the reference is computed
+/// from.
+template <class T>
+AttentionInputs as_stored(const AttentionInputs& inputs) {
+    const auto widened = [](const std::vector<float>& values) {
+        std::vector<float> result;
+        result.reserve(values.size());
+        for (const float value : values)
+            result.push_back(static_cast<float>(static_cast<T>(value)));
+        return result;
+    };
+    return {widened(inputs.q), widened(inputs.k), widened(inputs.v)};
+}
+
+/// What is expected of one row by a kernel whose weights and results are of type T.
+///
+/// To the bound of float kernels (wb/testing/attention.h), doubled because tensor cores
+/// may cut off where they should round, come two roundings to T: of each weight before
+/// its product with v, and of the result. A weight is at least as large as it would be
+/// beside the largest, 1, so half of the smallest number is what it may lose besides.
+template <class T>
+void expect_half_row(const AttentionShape& shape,
+                     const AttentionInputs& inputs,
+                     int64_t row_index,
+                     AttentionExpected& expected) {
+    constexpr double u = kUnitRoundoff<float>;
+    const auto row = wb::reference::attention_row(shape, inputs.q, inputs.k, row_index);
+    const size_t n = row.weights.size();
+    std::vector<double> weight_bound(n);
+    double error = 0.0;
+    for (size_t j = 0; j < n; ++j) {
+        const double in_float = row.weights[j] * 2.0 * weight_error(row, j);
+        weight_bound[j] = in_float + Format<T>::kUnit * row.weights[j] +
+                          0.5 * Format<T>::kSmallest + kSmallestFloat;
+        error += in_float;
+    }
+    const double shrink = 1.0 / (1.0 - std::min(error, 0.5));
+    for (int64_t d = 0; d < shape.head_dim; ++d) {
+        double o = 0.0;
+        double bound = 0.0;
+        for (size_t j = 0; j < n; ++j) {
+            const double v = inputs.v[static_cast<size_t>(row.first_kv + d) +
+                                      j * static_cast<size_t>(shape.head_dim)];
+            o += row.weights[j] * v;
+            bound += weight_bound[j] * std::abs(v);
+        }
+        bound = (bound + (error + 8.0 * u) * std::abs(o)) * shrink;
+        expected.o.push_back(o);
+        expected.o_bound.push_back(bound + Format<T>::kUnit * (std::abs(o) + bound) +
+                                   0.5 * Format<T>::kSmallest);
+    }
+    expected.lse.push_back(row.lse);
+    const double size = std::abs(row.max) + std::log(static_cast<double>(n)) + 1.0;
+    expected.lse_bound.push_back(n == 0 ? 0.0 : error * shrink + 16.0 * u * size);
+}
+
+template <class T>
+AttentionExpected expect_half(const AttentionShape& shape,
+                              const AttentionInputs& inputs) {
+    AttentionExpected expected;
+    for (int64_t row = 0; row < shape.rows(); ++row)
+        expect_half_row<T>(shape, inputs, row, expected);
+    return expected;
+}
+
+/// Compares both results.
+inline void expect_both(Grader& grade, const AttentionExpected& expected) {
+    grade.expect("o", expected.o, [&](int64_t i) {
+        return expected.o_bound[static_cast<size_t>(i)];
+    });
+    grade.expect("lse", expected.lse, [&](int64_t i) {
+        return expected.lse_bound[static_cast<size_t>(i)];
+    });
+}
+
+/// Runs every rung for one type.
+template <class T>
+void grade_type(const AttentionShape& shape,
+                const AttentionInputs& inputs,
+                const std::string& text) {
+    const auto stored = as_stored<T>(inputs);
+    const auto expected = expect_half<T>(shape, stored);
+    for (const auto& [name, idea, attention] : implementations_of<T>()) {
+        Grader grade(name,
+                     std::string(Format<T>::kName) + ", " + describe(shape) + text);
+        const T* d_q = grade.input("q", rounded<T>(stored.q));
+        const T* d_k = grade.input("k", rounded<T>(stored.k));
+        const T* d_v = grade.input("v", rounded<T>(stored.v));
+        T* d_o = grade.output<T>(
+            "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+        float* d_lse =
+            grade.output<float>("lse", {shape.batch, shape.query_heads, shape.queries});
+        grade.run([&, attention = attention](cudaStream_t stream) {
+            attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
+        });
+        expect_both(grade, expected);
+    }
+}
+
+/// Both types, on the same inputs.
+inline void grade(const AttentionShape& shape,
+                  const AttentionInputs& inputs,
+                  const std::string& text) {
+    grade_type<__half>(shape, inputs, text);
+    grade_type<__nv_bfloat16>(shape, inputs, text);
+}
+
+/// On random inputs.
+inline void grade(const AttentionShape& shape, uint64_t seed = 1) {
+    grade(shape, random_attention(shape, seed), ", seed " + std::to_string(seed));
+}
+
+/// One type only, for shapes that differ in what the type does not touch.
+inline void grade_bf16(const AttentionShape& shape, uint64_t seed = 1) {
+    grade_type<__nv_bfloat16>(
+        shape, random_attention(shape, seed), ", seed " + std::to_string(seed));
+}
+
+/// Query heads that share K/V heads.
+inline AttentionShape grouped(AttentionShape shape, int64_t kv_heads) {
+    shape.kv_heads = kv_heads;
+    return shape;
+}
+
+}  // namespace hopper_grading
