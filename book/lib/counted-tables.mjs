@@ -25,6 +25,7 @@ export function errorTable(data) {
     return [...keys, ...ERROR_COLUMNS.map(({ n, logit_scale: scale }) => {
       const { row } = lookUp(data,
         `mixed_precision_errors/${selector} n=${n} logit_scale=${scale}/lost_rows`)
+      if (row.lost_rows === rowsOfQ) return 'all lost'
       return row.lost_rows > 0
         ? `${row.lost_rows} of ${rowsOfQ} rows lost`
         : row.error_of_arithmetic.toExponential(1)
