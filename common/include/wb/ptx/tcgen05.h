@@ -1,15 +1,16 @@
 /// wb/ptx/tcgen05.h: the tensor cores of Blackwell (sm_100a): d (128 x N, float) +=
-/// a (128 x 16) * b (16 x N) for 16-bit operands, issued by one thread, with d in tensor
-/// memory (TMEM).
+/// a (128 x 16) * b (16 x N) for 16-bit operands, issued by one thread, with d in
+/// tensor memory (TMEM).
 ///
-/// TMEM has 128 lanes and 512 columns of 32 bits for each block. An address has the lane
-/// in bits 16 to 31 and the column in bits 0 to 15. Row i of d is lane i, column j of d
-/// is column j. Warp w of a block reaches lanes 32 (w % 4) to 32 (w % 4) + 31 only.
+/// TMEM has 128 lanes and 512 columns of 32 bits for each block. An address has the
+/// lane in bits 16 to 31 and the column in bits 0 to 15. Row i of d is lane i, column j
+/// of d is column j. Warp w of a block reaches lanes 32 (w % 4) to 32 (w % 4) + 31
+/// only.
 ///
 /// Order of events (one thread issues, four warps read):
 ///
 ///     tcgen05_mma_ss(...); ...              // any number; they run in this order
-///     tcgen05_commit(&done);                // an arrival at an mbarrier when they are done
+///     tcgen05_commit(&done);                // an arrival when they are done
 ///     mbarrier_wait(&done, parity); tcgen05_fence_after_sync();
 ///     tcgen05_ld(r, address); tcgen05_wait_ld(); tcgen05_keep(r);
 ///     tcgen05_fence_before_sync(); ... a barrier, before TMEM is overwritten
@@ -227,8 +228,8 @@ __device__ __forceinline__ void tcgen05_wait_st() {
 #endif
 }
 
-/// Tells the compiler that registers have changed: by a load that it believes to be done
-/// since tcgen05_ld, and that is done since tcgen05_wait_ld. No instruction.
+/// Tells the compiler that registers have changed: by a load that it believes to be
+/// done since tcgen05_ld, and that is done since tcgen05_wait_ld. No instruction.
 template <int kCount>
 __device__ __forceinline__ void tcgen05_keep(uint32_t (&r)[kCount]) {
 #if defined(WB_BLACKWELL_DEVICE)
