@@ -30,6 +30,7 @@ export function mainOf(html) {
  * @param {string} html      the page's <main>
  * @param {string} file      "a/index.html"
  * @param {Map<string, string>} prefixes  of all pages, by file
+ * @param {number} deeper
  */
 export function section(html, file, prefixes, deeper = 0, base = '/') {
   const own = prefixes.get(file)
@@ -64,20 +65,24 @@ export function section(html, file, prefixes, deeper = 0, base = '/') {
 
 const escapeHtml = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
 
-/** A chapter belongs below its day. */
+/** A chapter belongs below its day, and a term below the list of all terms. */
 const isChapter = (page) => /^day\d\d-[^/]+\/[^/]+\//.test(page.file)
+const isTerm = (page) => /^\/glossary\/./.test(page.url)
+const isBelow = (page) => isChapter(page) || isTerm(page)
 
 /** All pages as one document. */
 function document(pages) {
   const file = (page) => rewritten(page.url).replace(/\.md$/, '.html')
   const prefixes = new Map(pages.map((page, i) => [file(page), `p${i}`]))
   const contents = pages.map((page, i) => {
-    const level = isChapter(page) ? ' class="deeper"' : ''
+    const level = isBelow(page) ? ' class="deeper"' : ''
     return `<li${level}><a href="#p${i}">${escapeHtml(page.title)}</a></li>`
   })
   const sections = pages.map((page) => {
     const html = fs.readFileSync(path.join(SITE, file(page)), 'utf8')
-    return section(mainOf(html), file(page), prefixes, isChapter(page) ? 1 : 0, BASE)
+    const deeper = isBelow(page) ? 1 : 0
+    const whole = section(mainOf(html), file(page), prefixes, deeper, BASE)
+    return isTerm(page) ? `<div class="wb-term">${whole}</div>` : whole
   })
   const assets = path.join(SITE, 'assets')
   const style = fs.readdirSync(assets).find((name) => /^style\..*\.css$/.test(name))
@@ -89,10 +94,14 @@ function document(pages) {
   .wb-title { display: grid; place-content: center; height: 85vh; text-align: center; }
   .wb-title p { margin-top: 12px; }
   .wb-title strong { font-size: 34pt; }
+  .wb-contents ul { columns: 2; }
   .wb-contents li { margin: 4px 0; list-style: none; }
   .wb-contents li.deeper { margin-left: 24px; }
   .wb-contents a { color: inherit; text-decoration: none; }
   .wb-page .vp-doc h1, .wb-page .vp-doc h2:first-child { font-size: 21pt; border: 0; }
+  .wb-term { break-inside: avoid; margin-top: 20pt; }
+  .wb-term .wb-page { break-before: auto; }
+  .wb-term .wb-page .vp-doc h2:first-child { margin: 0; padding: 0; font-size: 13pt; }
 </style></head><body class="vp-doc">
 <div class="wb-title"><strong>Warpbook</strong>
 <p>CUDA in seven days, on a GPU or without one</p></div>
