@@ -1,6 +1,8 @@
 // Full-text search: what counts as a word. The two functions travel to the browser as
 // their own text (VitePress serialises them), so each must be complete in itself.
 
+import { splitFrontMatter } from './facts.mjs'
+
 /**
  * The terms under which a text is found: words, identifiers with and without their
  * parts, ends of words (so that "coalesced" finds "uncoalesced"; beginnings are found
@@ -136,8 +138,9 @@ export const search = {
     },
     /** Not HTML: colouring all code once more would double the time of a build. */
     _render(source, env, md) {
-      const tokens = md.parse(source, env)
-      return JSON.stringify(env.frontmatter?.search === false ? [] : sectionsOf(tokens))
+      const { data, body } = splitFrontMatter(source)
+      const hidden = data.search === 'false'
+      return JSON.stringify(hidden ? [] : sectionsOf(md.parse(body, env)))
     },
     translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search' } }
   }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import MiniSearch from 'minisearch'
-import { indexTerms, miniSearch, queryTerms } from './search.mjs'
+import { createMarkdownRenderer } from 'vitepress'
+import { indexTerms, miniSearch, queryTerms, search } from './search.mjs'
 
 /** An index as the book builds and loads it, with one document for each text. */
 function indexOf(...texts) {
@@ -87,4 +88,29 @@ test('the functions survive being turned into text, as VitePress does it', () =>
 test('nothing but punctuation gives no term', () => {
   assert.deepEqual(indexTerms('--- ___ (!)'), [])
   assert.deepEqual(queryTerms(' . '), [])
+})
+
+const md = await createMarkdownRenderer('.', {})
+const sections = (text) => JSON.parse(search.options._render(text, {}, md))
+
+test('a page is indexed by its headings, with code and without markup', () => {
+  const found = sections(
+    '---\ntitle: T\nwords: a, b\n---\n# Title *x*\n\nIntro `code`.\n\n## Part\n\n' +
+      '::: details More\n```cpp\n__syncthreads();\n```\n:::\n\n### Sub\n\ntext\n'
+  )
+  assert.deepEqual(
+    found.map(({ anchor, titles }) => [anchor, ...titles]),
+    [
+      ['', 'Title x'],
+      ['part', 'Title x', 'Part'],
+      ['sub', 'Title x', 'Part', 'Sub']
+    ]
+  )
+  assert.match(found[0].text, /Intro code\./)
+  assert.match(found[1].text, /More[^]*__syncthreads\(\);/)
+  assert.doesNotMatch(JSON.stringify(found), /words|title: /)
+})
+
+test('a page that asks for it is not indexed', () => {
+  assert.deepEqual(sections('---\nsearch: false\n---\n# Title\n\ntext\n'), [])
 })
