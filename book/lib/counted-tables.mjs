@@ -65,7 +65,7 @@ function comparedCounts({ lines, kernels }) {
     .map((each) => ({ program: entry.program, ...each })))
 }
 
-/** <!-- numbers: truth -->: what the simulator counts beside Nsight Compute's counts. */
+/** <!-- numbers: truth -->: the simulator's counts beside Nsight Compute's. */
 export function truthTable(data) {
   const { tolerance_percent: tolerance, ...counted } = data.xray_truth
   const all = comparedCounts(counted).map((each) => ({
@@ -83,7 +83,8 @@ export function truthTable(data) {
   return markdownTable([
     ['program', 'numbers compared', 'equal', `within ${tolerance} %`,
       'different, explained'],
-    ...programs.map((name) => line(name, all.filter(({ program }) => program === name))),
+    ...programs.map(
+      (name) => line(name, all.filter(({ program }) => program === name))),
     line('together', all),
   ])
 }

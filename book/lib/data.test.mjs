@@ -10,7 +10,8 @@ import {
 
 const row = (exercise, rung, size, more = {}) => ({
   exercise, rung, size, cache: 'cold', median_us: 10, p10_us: 9, p90_us: 12,
-  tflops: 2.5, percent: 5, ceiling: 'fp32', ceiling_value: 50, date: '2026-11-21', ...more,
+  tflops: 2.5, percent: 5, ceiling: 'fp32', ceiling_value: 50, date: '2026-11-21',
+  ...more,
 })
 
 const data = {

@@ -43,7 +43,7 @@ test('strings and counts are written as they are', () => {
 })
 
 test('unknown conversions and digits are refused', () => {
-  assert.throws(() => formatMeasured(1, { as: 'miles' }), /as="miles" is not one of: ns, ms/)
+  assert.throws(() => formatMeasured(1, { as: 'miles' }), /"miles" is not one of: ns, ms/)
   assert.throws(() => formatMeasured(1.5, { digits: '0' }), /digits="0"/)
 })
 
@@ -53,5 +53,6 @@ test('text is wrapped at the width and loses no word', () => {
 })
 
 test('a table has a head, a rule and its rows', () => {
-  assert.equal(markdownTable([['a', 'b'], ['1', '2']]), '| a | b |\n| --- | --- |\n| 1 | 2 |')
+  assert.equal(
+    markdownTable([['a', 'b'], ['1', '2']]), '| a | b |\n| --- | --- |\n| 1 | 2 |')
 })

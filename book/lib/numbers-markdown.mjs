@@ -40,8 +40,10 @@ export function origin(data, { of, over }) {
 }
 
 function measuredSpan(data) {
-  return ({ attributes, inner }) =>
-    `<span class="wb-measured" title=${quoted(origin(data, attributes))}>${inner}</span>`
+  return ({ attributes, inner }) => {
+    const title = quoted(origin(data, attributes))
+    return `<span class="wb-measured" title=${title}>${inner}</span>`
+  }
 }
 
 /** Lets one look at a page whose numbers are not landed yet, as they stand in it. */
@@ -115,7 +117,8 @@ function withPoints(text, data) {
   const elements = places.map(({ index, 0: open }) => ({
     start: index, end: index + open.length, tag: text.slice(index, index + open.length),
   }))
-  const points = elements.length === 0 ? '' : quoted(JSON.stringify(rooflineProps(data)))
+  if (elements.length === 0) return text
+  const points = quoted(JSON.stringify(rooflineProps(data)))
   return replaceElements(text, elements, ({ tag }) => {
     const { exercise } = attributesOf(tag)
     if (exercise !== undefined) ladderOf(data, exercise)
@@ -161,7 +164,8 @@ export function expandRungDiff({ attributes, inner, line }, folder, watch = () =
   const [before, after] = [earlier, later].map(rungOf)
   return `<RungDiff before=${quoted(before)} after=${quoted(after)}>\n` +
     `<template v-slot:after>\n\n${inner.trim()}\n\n</template>\n` +
-    `<template v-slot:changed>\n\n\`\`\`cuda\n${code}\n\`\`\`\n\n</template>\n</RungDiff>`
+    `<template v-slot:changed>\n\n\`\`\`cuda\n${code}\n\`\`\`\n\n</template>\n` +
+    '</RungDiff>'
 }
 
 /**
@@ -187,7 +191,7 @@ export function expand(text, data, { file, context, watch }) {
   const pass = (name, write) => {
     text = replaceElements(text, findElements(text, name), write)
   }
-  // A <span> stands in its paragraph; a component at the beginning of a line would end it.
+  // A <span> stands in its paragraph; a component at the head of a line would end it.
   pass('Measured', measuredSpan(data))
   pass('LadderTable', withProps('LadderTable', (given) => ladderProps(data, given)))
   pass('ErrorChart', withProps('ErrorChart', () => errorProps(data)))

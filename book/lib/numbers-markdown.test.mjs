@@ -67,7 +67,8 @@ test('a diff without regions, or with unknown ones, fails the build', () => {
 test('the marks of a diff become classes and leave the code', () => {
   const transformer = diffTransformer()
   const classes = []
-  const context = { meta: {}, addClassToHast: (node, name) => classes.push([node, name]) }
+  const addClassToHast = (node, name) => classes.push([node, name])
+  const context = { meta: {}, addClassToHast }
   const code = [{ mark: '-', line: '/// @param x' }, { mark: ' ', line: 'b' },
     { mark: '+', line: 'c' }].map(marked).join('\n')
   assert.equal(transformer.preprocess.call(context, code), '/// @param x\nb\nc')

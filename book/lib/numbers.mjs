@@ -36,7 +36,7 @@ const BLOCKS = {
 const PLACES = [/^day\d\d-[^/]+$/, /^docs$/, /^book$/, /^common$/]
 const SKIPPED = new Set(['node_modules', 'dist', '.vitepress', 'build'])
 
-/** Each exercise with its heading and table; its lesson is linked where there is one. */
+/** Each exercise with its heading and table, and a link to its lesson if it has one. */
 function allLadders(data, { lessons = new Map() }) {
   return exercises(data).map((exercise) => {
     const show = exercise === 'hello_gpu' ? ' show="time"' : ''
@@ -82,7 +82,8 @@ export function fillIn(text, data, context = {}) {
 
   pass(findComments, block(({ attributes: { kind } }) => {
     if (!Object.hasOwn(BLOCKS, kind)) {
-      throw new Error(`no table "${kind}"; there are: ${Object.keys(BLOCKS).join(', ')}`)
+      const known = Object.keys(BLOCKS).join(', ')
+      throw new Error(`no table "${kind}"; there are: ${known}`)
     }
     return BLOCKS[kind](data, context)
   }))

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
 import { exercises, loadData } from './data.mjs'
 import { fillIn, lessonsByExercise, markdownFiles } from './numbers.mjs'
 import { blankCode, findElements } from './tags.mjs'
 
-const root = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..')
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
 const row = (rung, size, tflops, more = {}) => ({
   exercise: 'gemm', rung, size, idea: `idea of ${rung}`, cache: 'cold', median_us: 100,
@@ -88,8 +89,10 @@ test('elements that do not end, and unknown tables, are problems', () => {
 test('won and lost comparisons are both in the table, the lost ones first', () => {
   const { text } = fillIn('<!-- numbers: comparisons --><!-- /numbers -->', {
     day04: { ...data.day04, rows: [
-      row('gemm_v1', 'A', 1, { median_us: 10 }), row('cublas', 'A', 1, { median_us: 20 }),
-      row('gemm_v1', 'B', 1, { median_us: 10 }), row('cublas', 'B', 1, { median_us: 5 }),
+      row('gemm_v1', 'A', 1, { median_us: 10 }),
+      row('cublas', 'A', 1, { median_us: 20 }),
+      row('gemm_v1', 'B', 1, { median_us: 10 }),
+      row('cublas', 'B', 1, { median_us: 5 }),
     ] },
   })
   assert.match(text, /### Lost: 1 of 2\n[\s\S]*\| 0\.500 \| gemm \| B \|/)
@@ -111,8 +114,8 @@ test('a grid of shapes is a table of ratios, and no ladder', () => {
 })
 
 test('attributes are read from the tag', () => {
-  const [element] = findElements('<LadderTable exercise="a" sizes="b, c; d"></LadderTable>',
-    'LadderTable')
+  const text = '<LadderTable exercise="a" sizes="b, c; d"></LadderTable>'
+  const [element] = findElements(text, 'LadderTable')
   assert.deepEqual(element.attributes, { exercise: 'a', sizes: 'b, c; d' })
 })
 

@@ -1,5 +1,5 @@
-// The Markdown tables of benchmarks. Each function gets the data and the attributes of a
-// tag and returns what stands between the tag and its end.
+// The Markdown tables of benchmarks. Each function gets the data and the attributes of
+// a tag and returns what stands between the tag and its end.
 import {
   exercises, isGrid, isLadderFile, isLibrary, isOurs, ladderOf, shortRung,
 } from './data.mjs'
@@ -73,7 +73,8 @@ function ideas(rows, rungs) {
     named.set(idea, [...(named.get(idea) ?? []), shortRung(rung)])
   }
   const code = (idea) => idea.replace(/<<<.*?>>>/g, '`$&`')
-  return [...named].map(([idea, names]) => `${names.join(', ')}: ${code(idea)}`).join('; ')
+  return [...named]
+    .map(([idea, names]) => `${names.join(', ')}: ${code(idea)}`).join('; ')
 }
 
 /**
@@ -144,7 +145,7 @@ export function verdict(ratio) {
   return ratio < 1 ? 'lost' : 'won'
 }
 
-/** <!-- numbers: comparisons -->: what is lost, even and won, the worst for us first. */
+/** <!-- numbers: comparisons -->: lost, even and won, the worst for us first. */
 export function comparisonTables(data) {
   const time = (row) => `${shortRung(row.rung)}, ${formatNumber(row.median_us)} µs`
   const all = comparisons(data).sort((a, b) => a.ratio - b.ratio)
@@ -154,8 +155,8 @@ export function comparisonTables(data) {
     .filter(({ ratio }) => verdict(ratio) === wanted)
     .map(({ exercise, our, library, ratio }) => [
       formatNumber(ratio), exercise, sizeLabel(our), time(our), time(library)])
-  return [['Lost', 'lost'], ['Even', 'even'], ['Won', 'won']].flatMap(([title, wanted]) => {
-    const lines = part(wanted)
+  return ['Lost', 'Even', 'Won'].flatMap((title) => {
+    const lines = part(title.toLowerCase())
     if (lines.length === 0) return []
     const table = markdownTable([head, ...lines])
     const heading = `### ${title}: ${lines.length} of ${all.length}`
@@ -195,10 +196,10 @@ export function gridTables(data) {
       })])
     const won = compared.filter(({ ratio }) => verdict(ratio) === 'won').length
     const lost = compared.filter(({ ratio }) => verdict(ratio) === 'lost').length
-    const lead = `${exercise}: ${compared.length} shapes, of which ${won} are won and ` +
-      `${lost} lost. Our speed (${unique(cells.map((cell) => cell.rung)).join(', ')}) ` +
-      `over that of the fastest library, from the lowest to the highest over batches of ` +
-      `${batches.join(', ')}.`
+    const ours = unique(cells.map((cell) => cell.rung)).join(', ')
+    const lead = `${exercise}: ${compared.length} shapes, of which ${won} are won and
+      ${lost} lost. Our speed (${ours}) over that of the fastest library, from the lowest
+      to the highest over batches of ${batches.join(', ')}.`
     const head = ['heads', ...tokens.map((length) => `${length} tokens`)]
     return `${wrap(lead)}\n\n${markdownTable([head, ...lines])}`
   }).join('\n\n')

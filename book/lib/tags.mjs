@@ -32,8 +32,8 @@ export function findElements(text, name) {
     new RegExp(`<${name}(?=[\\s>/])[^>]*>`, 'g'))) {
     const line = lineOf(text, index)
     if (open.endsWith('/>')) {
-      throw new Error(`line ${line}: write <${name} …></${name}>, what stands between ` +
-        'them is filled in')
+      throw new Error(`line ${line}: write <${name} …></${name}>; what stands ` +
+        'between them is filled in')
     }
     const at = searched.indexOf(close, index)
     const next = searched.indexOf(`<${name}`, index + 1)

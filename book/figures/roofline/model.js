@@ -22,7 +22,7 @@ export function shapeOf(size) {
   }
 }
 
-/** Operations for each byte of the contract, where that does not depend on the shape. */
+/** Operations for each byte of the contract, where the shape does not matter. */
 const PER_BYTE = {
   hello_gpu: 0,             // stores numbers
   append_kv: 0,             // copies numbers
@@ -51,7 +51,7 @@ export function workOf(row) {
   if (perByte !== undefined) return { flop: row.bytes * perByte, bytes: row.bytes }
   const shape = shapeOf(row.size)
   const { batch, queryHeads, keys, headDim } = shape
-  if (headDim === undefined || keys === undefined || queryHeads === undefined) return null
+  if ([headDim, keys, queryHeads].includes(undefined)) return null
   // A paged cache is asked by one query a sequence.
   const queries = row.exercise.includes('paged') ? 1 : shape.queries
   const flop = row.flop ?? 4 * batch * queryHeads * queries * keys * headDim
@@ -89,13 +89,15 @@ export function pointsOf(files) {
 /** Ladders that were measured and have no point: no arithmetic, or none known here. */
 export function withoutPoint(files, points) {
   const drawn = new Set(points.map(({ exercise }) => exercise))
-  const all = Object.values(files).flatMap(({ rows }) => rows.map((row) => row.exercise))
+  const all = Object.values(files).flatMap(
+    ({ rows }) => rows.map((row) => row.exercise))
   return [...new Set(all)].filter((name) => !drawn.has(name) && !isGrid(name))
 }
 
 /** The measured ceilings: one for memory, and one for each kind of arithmetic. */
 export function roofsOf(files) {
-  const ceilings = Object.assign({}, ...Object.values(files).map((file) => file.ceilings))
+  const ceilings = Object.assign(
+    {}, ...Object.values(files).map((file) => file.ceilings))
   const kinds = Object.entries(ceilings).filter(([, { unit }]) => unit === 'TFLOP/s')
   return {
     gbps: ceilings.read.value,

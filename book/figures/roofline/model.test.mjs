@@ -36,7 +36,7 @@ test('flash attention does N / 4 operations for each byte of floats', () => {
   assert.equal(flop / bytes, 1024)
 })
 
-test('decoding over a cache in 16 bits does one operation a byte and query head', () => {
+test('decoding from 16 bits does one operation a byte and query head', () => {
   const row = { exercise: 'paged_attention', size: 'B16 N8192 Hq32 Hkv8 D128 page 16',
     bytes: 2 * 2 * 16 * 8 * 8192 * 128 }
   const { flop, bytes } = workOf(row)
@@ -82,7 +82,8 @@ test('the roofs meet at the ridge', () => {
 test('of each rung the size nearest to the ceiling is drawn, or every size', () => {
   const point = (rung, percent, ours = true) => ({
     exercise: 'gemm', rung, percent, ours, intensity: 10 + percent, tflops: 1 })
-  const all = [point('v1', 10), point('v1', 30), point('v2', 20), point('lib', 90, false)]
+  const all = [
+    point('v1', 10), point('v1', 30), point('v2', 20), point('lib', 90, false)]
   assert.deepEqual(bestOfEachRung(all).map(({ percent }) => percent), [30, 20, 90])
   const shown = (choice) => shownPoints(all, {
     exercise: '', everySize: false, libraries: false, ...choice }).length

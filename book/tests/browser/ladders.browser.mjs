@@ -14,8 +14,8 @@ test('another size of a ladder brings its own numbers', async () => {
   const bars = () => ladder.locator('svg').getAttribute('aria-label')
   const before = [await rows(), await bars()]
   const select = ladder.locator('select')
-  const other = await select.locator('option:not(:checked)').first().getAttribute('value')
-  await select.selectOption(other)
+  const others = select.locator('option:not(:checked)')
+  await select.selectOption(await others.first().getAttribute('value'))
   assert.notEqual(await rows(), before[0])
   assert.notEqual(await bars(), before[1])
   assert.match(await ladder.innerText(), /NVIDIA.*CUDA/)
@@ -23,7 +23,7 @@ test('another size of a ladder brings its own numbers', async () => {
   await close()
 })
 
-test('the table of a ladder has all sizes, ours and the libraries, as Markdown has', async () => {
+test('the table of a ladder has all sizes, ours and the libraries', async () => {
   const { page, close } = await open(browser, origin, LESSON)
   const all = page.locator('.wb-ladder-all').first()
   await all.locator('summary').click()
@@ -62,7 +62,7 @@ test('a measured number says where it comes from', async () => {
   await close()
 })
 
-test('the roofline goes from point to point by arrow keys, and by a click', async () => {
+test('the roofline goes from point to point by arrow keys and clicks', async () => {
   const { page, complaints, close } = await open(browser, origin, '/performance.html')
   const status = page.locator('.wb-figure [role="status"]').first()
   const chosen = page.locator('circle[tabindex="0"]')
