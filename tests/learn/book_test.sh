@@ -92,6 +92,9 @@ expect 'The book is at http://127.0.0.1:4173/'
 expect_not_called '^npm'
 expect_not_called 'vitepress'
 sleep 0.01
+touch day01-basics/01-one/one.cu
+learn_there book
+expect_not_called 'vitepress'
 touch day01-basics/01-one/lesson.md
 learn_there book --port 8000
 expect_called 'vitepress.js build book'

@@ -130,13 +130,14 @@ book_browser() {
         "say where: CHROMIUM=/path ./learn book pdf."
 }
 
-# book_is_current: no source of the book is newer than the book.
+# book_is_current: no source of the book is newer than the book. The learner's own files
+# are none: the book shows them as they were handed out.
 book_is_current() {
     local newer
     [[ -f $BOOK_STAMP && -f book/dist/index.html ]] || return
     newer=$(find book day* solutions tests docs common package-lock.json \
-        \( -path book/dist -o -path book/.vitepress/cache -o -path book/.vitepress/.temp \) \
-        -prune -o -type f -newer "$BOOK_STAMP" -print -quit)
+        \( -path book/dist -o -path book/.vitepress/cache -o -path book/.vitepress/.temp \
+        -o -path 'day*.cu' \) -prune -o -type f -newer "$BOOK_STAMP" -print -quit)
     [[ -z $newer ]]
 }
 
@@ -145,9 +146,11 @@ book_build() {
     local log=$PROGRESS_DIR/log/book.log
     if book_is_current; then return 0; fi
     say "Building the book, which takes a minute (the log is $log) ..."
+    mkdir -p "$PROGRESS_DIR" && touch "$PROGRESS_DIR/book-started" || return
     if run_logged "$log" node node_modules/vitepress/bin/vitepress.js build book; then
         grep -E '^[0-9]+ pages;' "$log"
-        touch "$BOOK_STAMP"
+        # What changed while it was built is newer than the book.
+        touch -r "$PROGRESS_DIR/book-started" "$BOOK_STAMP"
         return 0
     fi
     grep -E -A 12 -m 1 'build error|^\[|the book has faults' "$log" | indent >&2
