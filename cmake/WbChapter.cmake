@@ -97,6 +97,19 @@ function(wb_checked_tests id day test tests_dir contract_dir labels)
         LABELS "${labels}" TIMEOUT ${WB_TEST_TIMEOUT})
 endfunction()
 
+# A known-wrong kernel, and the test that its chapter's tests reject it.
+function(wb_mutant id test day source mutant contract_dir labels)
+    set(program ${id}_mutant_${mutant})
+    wb_kernels(${program}_kernels ${source} WERROR INCLUDES ${contract_dir})
+    wb_test_program(${program} ${id}_tests ${program}_kernels)
+    add_test(NAME ${test}.mutant.${mutant} COMMAND ${CMAKE_COMMAND}
+        -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
+        -P ${WB_SCRIPTS}/expect_rejected.cmake)
+    set_tests_properties(${test}.mutant.${mutant} PROPERTIES
+        LABELS "${labels}" TIMEOUT ${WB_TEST_TIMEOUT})
+    wb_add_to_workbook(${day} ${program})
+endfunction()
+
 function(wb_chapter path)
     cmake_parse_arguments(WB "HOPPER;BLACKWELL" "" "" ${ARGN})  # sets WB_HOPPER …
     string(REGEX MATCH "^(day[0-9]+)-[^/]+/[0-9]+-(.+)$" matched "${path}")
@@ -150,15 +163,7 @@ function(wb_chapter path)
     file(GLOB mutants CONFIGURE_DEPENDS ${tests_dir}/mutants/*.cu)
     foreach(source ${mutants})
         get_filename_component(mutant ${source} NAME_WE)
-        set(program ${id}_mutant_${mutant})
-        wb_kernels(${program}_kernels ${source} WERROR INCLUDES ${contract_dir})
-        wb_test_program(${program} ${id}_tests ${program}_kernels)
-        add_test(NAME ${test}.mutant.${mutant} COMMAND ${CMAKE_COMMAND}
-            -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
-            -P ${WB_SCRIPTS}/expect_rejected.cmake)
-        set_tests_properties(${test}.mutant.${mutant} PROPERTIES
-            LABELS "${labels}" TIMEOUT ${WB_TEST_TIMEOUT})
-        wb_add_to_workbook(${day} ${program})
+        wb_mutant(${id} ${test} ${day} ${source} ${mutant} ${contract_dir} "${labels}")
     endforeach()
 
     # Benchmarks: the ladder, and the learner's kernel against the same sizes.

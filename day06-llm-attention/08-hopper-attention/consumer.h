@@ -10,7 +10,8 @@
 /// Barriers for parts of a block; 0 is __syncthreads().
 enum NamedBarrier : int {
     kTurnBarrier = 1,       ///< and one more for each further warpgroup (v3, v4)
-    kConsumersBarrier = 8,  ///< all consumers
+    kConsumersBarrier = 3,  ///< all consumers
+    kGroupBarrier = 4,      ///< and one more for each further warpgroup
 };
 
 /// Which 64 rows of the tile are this warpgroup's: 0, 1, ... Block-uniform arithmetic
@@ -20,10 +21,18 @@ __device__ __forceinline__ int consumer_group() {
            1;
 }
 
-/// Says that this warpgroup is done with a tile. One thread speaks for all: they have
-/// all waited for the same wgmmas.
+/// Says that this warpgroup is done with a tile. One thread speaks for all: wgmma keeps
+/// the four warps of a warpgroup in step, so that all of them have seen what it read.
 __device__ __forceinline__ void release(wb::ptx::Mbarrier* empty) {
     if (threadIdx.x % wb::ptx::kWarpgroup == 0) wb::ptx::mbarrier_arrive(empty);
+}
+
+/// The same where no wgmma has kept the warps in step. Without the barrier, a warp that
+/// is late may still wait for the tile when it has been overwritten: a barrier's parity
+/// does not tell the round after next from this one, and the warp waits for ever.
+__device__ __forceinline__ void release_together(wb::ptx::Mbarrier* empty, int group) {
+    wb::ptx::named_barrier_sync(kGroupBarrier + group, wb::ptx::kWarpgroup);
+    release(empty);
 }
 
 /// What a thread's two rows see.
@@ -98,8 +107,8 @@ __device__ __forceinline__ int skip_unseen_blocks(SharedTiles<Tiling>& shared,
     const int seen = blocks_seen<Tiling>(problem, work, row, kGroupRows);
     for (int block = work.blocks - 1; block >= seen; --block) {
         wb::ptx::mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
-        release(&shared.k_empty[stage.stage]);
         wait_for_values<Tiling, kSource>(shared, stage, work, block);
+        release_together(&shared.k_empty[stage.stage], group);
         release(&shared.v_empty[stage.stage]);
         stage.advance();
     }

@@ -67,7 +67,7 @@ struct Consumer {
         (void)s, (void)p, (void)factor, (void)blocks;  // delete these three
         (void)limits, (void)q;                  // lines, which prevent
         for (float& x : o) x = 0.0f;            // warnings
-        release(&shared.q_empty[q_stage.stage]);
+        release_together(&shared.q_empty[q_stage.stage], group);
         store_rows<Tiling>(problem, work, group, o, rows);
     }
 };

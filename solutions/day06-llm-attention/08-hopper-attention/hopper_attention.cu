@@ -113,7 +113,7 @@ struct Consumer {
             stage.advance();
         }
         // #end
-        release(&shared.q_empty[q_stage.stage]);
+        release_together(&shared.q_empty[q_stage.stage], group);
         store_rows<Tiling>(problem, work, group, o, rows);
     }
 };
@@ -174,18 +174,46 @@ static void hopper_attention_tiles(const wb::AttentionShape& shape,
 }
 
 // #region v5-launch
-/// The tiles that were fastest on an H100. Three warpgroups: while two wait for
-/// products or compute a softmax, the third one has the tensor cores. Each thread then
-/// has 160 registers, 32 in the producer: too few for D = 256, and to look up pages.
+/// The tiles that were fastest on an H100. Three warpgroups, for D = 64 even four:
+/// while some wait for products or compute a softmax, another one has the tensor cores.
+/// Each thread then has 160 or 112 registers, 32 or 24 in the producer: too few for D =
+/// 256, and to look up pages.
 template <class T, int D, Source kSource>
 struct TilesV5 {
-    using type =
-        Tiling<T, D, kSource == Source::paged ? 2 : 3, 128, D == 64 ? 4 : 2, 2>;
+    using type = Tiling<T, D, 2, 128, D == 64 ? 4 : 2, 2>;
+};
+template <class T, Source kSource>
+requires(kSource != Source::paged) struct TilesV5<T, 64, kSource> {
+    using type = Tiling<T, 64, 4, 96, 3, 2>;
+};
+template <class T, Source kSource>
+requires(kSource != Source::paged) struct TilesV5<T, 128, kSource> {
+    using type = Tiling<T, 128, 3, 128, 2, 2>;
 };
 template <class T, Source kSource>
 struct TilesV5<T, 256, kSource> {
     using type = Tiling<T, 256, 2, 80, 2>;
 };
+
+/// One block a multiprocessor. A counter hands out tiles, unless all of them take the
+/// same time: then it does not matter who takes which.
+template <class Tiling, Source kSource>
+static void launch_tiling(const Call& call, unsigned multiprocessors) {
+    const auto launch = [&](unsigned* counter) {
+        launch_tiles<Tiling>(hopper_attention_v5_kernel<Consumer, Tiling, kSource>,
+                             Tiling::kThreads,
+                             kSharedBytes<Tiling>,
+                             multiprocessors,
+                             call,
+                             counter);
+    };
+    const bool all_the_same = kSource == Source::dense && !call.problem.causal &&
+                              call.problem.queries % Tiling::kRows == 0;
+    if (all_the_same) return launch(nullptr);
+    const wb::Scratch<unsigned> counter(1, call.stream);
+    CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned), call.stream));
+    launch(counter.data());
+}
 
 template <Source kSource, class T>
 static void launch_persistent(const Call& call) {
@@ -193,22 +221,10 @@ static void launch_persistent(const Call& call) {
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(
         &multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    const auto launch = [&](unsigned* counter) {
-        with_head_dim<kSource>(call.head_dim, [&](auto head_dim) {
-            using Tiling = typename TilesV5<T, head_dim(), kSource>::type;
-            launch_tiles<Tiling>(hopper_attention_v5_kernel<Consumer, Tiling, kSource>,
-                                 Tiling::kThreads,
-                                 kSharedBytes<Tiling>,
-                                 static_cast<unsigned>(multiprocessors),
-                                 call,
-                                 counter);
-        });
-    };
-    // Where all tiles take the same time, it does not matter who takes which.
-    if (kSource == Source::dense && !call.problem.causal) return launch(nullptr);
-    const wb::Scratch<unsigned> counter(1, call.stream);
-    CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned), call.stream));
-    launch(counter.data());
+    with_head_dim<kSource>(call.head_dim, [&](auto head_dim) {
+        using Tiling = typename TilesV5<T, head_dim(), kSource>::type;
+        launch_tiling<Tiling, kSource>(call, static_cast<unsigned>(multiprocessors));
+    });
 }
 
 template <class T>

@@ -1,0 +1,46 @@
+// right.h: the consumer of v2 in pieces, so that a mutant can change one of them.
+#pragma once
+#include "hopper_attention.h"
+
+#include <stdexcept>
+
+#include "calls.h"
+#include "kernel.h"
+
+/// The pieces as they should be. A mutant derives from it and hides one.
+struct Right {
+    static __device__ void fence() { wb::ptx::wgmma_fence(); }
+    template <class Tiling>
+    static __device__ void scores(float (&s)[Tiling::kKeys / 2],
+                                  const unsigned char* q,
+                                  const unsigned char* k) {
+        start_scores<Tiling>(s, q, k);
+    }
+    static __device__ Limits limits(const Problem& problem,
+                                    const Work& work,
+                                    int group) {
+        return limits_of(problem, work, group);
+    }
+    template <int kKeys>
+    static __device__ void mask(float (&s)[kKeys / 2],
+                                int block,
+                                const Limits& limits) {
+        mask_block<kKeys>(s, block, limits);
+    }
+    template <int kCount>
+    static __device__ void rescale_output(float (&o)[kCount],
+                                          const float (&factor)[2]) {
+        rescale(o, factor);
+    }
+    static __device__ int key_stage(int stage) { return stage; }
+    static __device__ unsigned value_parity(unsigned parity) { return parity; }
+    template <class Tiling, Source kSource>
+    static __device__ void values(SharedTiles<Tiling>& shared,
+                                  Ring<Tiling::kStages> ring,
+                                  const Work& work,
+                                  int block) {
+        wait_for_values<Tiling, kSource>(shared, ring, work, block);
+    }
+    static constexpr bool kReleasesEarly = false;
+    static __device__ void adjust(RowSums&) {}
+};
