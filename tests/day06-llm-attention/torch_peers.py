@@ -40,6 +40,8 @@ TYPES = {
     "grouped_query_attention": "fp32",
     "mixed_precision_attention_fp16": "fp16",
     "mixed_precision_attention_bf16": "bf16",
+    "tensor_core_attention_fp16": "fp16",
+    "tensor_core_attention_bf16": "bf16",
     "paged_attention": "bf16",
 }
 

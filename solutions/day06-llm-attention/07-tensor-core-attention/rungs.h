@@ -53,7 +53,7 @@ static void attention_v4(const wb::AttentionShape& shape,
 /// Tiles by head dimension, as measured on an H100.
 template <int D>
 using Tuned = std::
-    conditional_t<D == 64, Tiling<64, 4, 64, 2, 4, 2>, Tiling<128, 4, 48, 2, 0, 2>>;
+    conditional_t<D == 64, Tiling<64, 4, 96, 2, 4, 2>, Tiling<128, 4, 64, 2, 0, 2>>;
 
 template <class T>
 static void attention_v5(const wb::AttentionShape& shape,

@@ -59,6 +59,8 @@ template <class Tiling>
 struct Copier {
     static constexpr int kStep = Tiling::kThreads * 16 / Tiling::kRowBytes;
     static_assert(kStep % 8 == 0, "a step may not change row % 8");
+    static_assert(Tiling::kKeys % kStep == 0 && Tiling::kRows % kStep == 0,
+                  "every step is a whole one");
     int row;       ///< r
     int s_offset;  ///< of its chunk, in bytes
 

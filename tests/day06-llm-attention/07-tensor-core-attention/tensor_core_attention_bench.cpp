@@ -2,6 +2,7 @@
 // attention get, and what is in the way?
 #include "tensor_core_attention.h"
 
+#include <wb/bench/attention_grid.h>
 #include <wb/bench/bench.h>
 #include <wb/bench/narrow_attention.h>
 #ifdef SIMT_CPU
@@ -14,6 +15,10 @@
 using namespace wb::bench;
 
 namespace {
+
+template <class T>
+using Function = void(
+    const wb::AttentionShape&, const T*, const T*, const T*, T*, float*, cudaStream_t);
 
 /// The longest sequence for which v1 is run.
 constexpr int64_t kLongestOfV1 = 4096;
@@ -52,18 +57,11 @@ std::vector<wb::AttentionShape> shapes(const Bench& bench) {
 /// exercises, and bf16 stands for both.
 template <class T>
 void time_all(Bench& bench, const std::string& exercise, Ceiling ceiling, double unit) {
-    using Function = void(const wb::AttentionShape&,
-                          const T*,
-                          const T*,
-                          const T*,
-                          T*,
-                          float*,
-                          cudaStream_t);
     for (const auto& shape : shapes(bench)) {
         const auto left_out = [&](const std::string& rung) {
             return rung.ends_with("_v1") && shape.keys > kLongestOfV1;
         };
-        time_narrow_attention<T, Function>(
+        time_narrow_attention<T, Function<T>>(
             bench, exercise, tensor_core_attention, shape, ceiling, unit, left_out);
     }
 }
@@ -79,4 +77,15 @@ WB_BENCH(tensor_core_attention_fp16, bench) {
     if (simt::check::active()) return;
 #endif
     time_all<__half>(bench, "tensor_core_attention_fp16", Ceiling::fp16, 0x1p-11);
+}
+
+WB_BENCH(attention_grid_bf16, bench) {
+    time_attention_grid<__nv_bfloat16, Function<__nv_bfloat16>>(
+        bench,
+        "tensor_core_attention_bf16",
+        tensor_core_attention,
+        {64, 128},
+        0x1p-8,
+        0x1p-24 * 10.0,
+        0x1p-8);
 }

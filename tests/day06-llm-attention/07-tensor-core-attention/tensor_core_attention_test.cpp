@@ -69,8 +69,8 @@ TEST_CASE("one query and one key: the output is the value, to the bit") {
 }
 
 TEST_CASE("sixteen keys, each with a value of its own: who holds what") {
-    // Query i gives nearly all weight to key i (i + 1) / 2 % 16, whose value tells which
-    // it is: a row or a column of a fragment in a wrong place is a wrong number.
+    // Query i gives nearly all weight to key i (i + 1) / 2 % 16, whose value tells its
+    // number: a row or a column of a fragment in a wrong place is a wrong number.
     auto shape = plain_attention(1, 1, 16, 16, 64);
     shape.scale = 1.0f;
     auto inputs = constant_inputs(shape, 0.0f, 0.0f, 0.0f);
@@ -84,7 +84,7 @@ TEST_CASE("sixteen keys, each with a value of its own: who holds what") {
 }
 
 TEST_CASE("as many queries as keys, from one to odd primes") {
-    for (const int64_t n : wb::testing::kLengths)
+    for (const int64_t n : {1, 3, 16, 31, 33, 61, 64, 65, 127, 129})
         grade(plain_attention(1, 1, n, n, 64), static_cast<uint64_t>(n));
 }
 
@@ -94,23 +94,23 @@ TEST_CASE("head dimension 128") {
 }
 
 TEST_CASE("batches and heads keep to themselves") {
-    grade(plain_attention(3, 5, 13, 11, 64));
+    grade(plain_attention(2, 3, 13, 11, 64));
 }
 
 TEST_CASE("query heads of a group share their keys and values") {
-    grade(grouped(plain_attention(2, 6, 5, 70, 64), 2));
+    grade(grouped(plain_attention(2, 4, 5, 70, 64), 2));
     grade(grouped(plain_attention(1, 4, 70, 33, 64, true), 1));
 }
 
 TEST_CASE("causal: the last query sees the last key, however many there are") {
-    for (const int64_t n : wb::testing::kLengths)
+    for (const int64_t n : {1, 15, 33, 64, 65, 129})
         grade(plain_attention(1, 1, n, n, 64, true), static_cast<uint64_t>(n));
     for (const auto [queries, keys] : wb::testing::kUnequalLengths)
         grade(plain_attention(1, 1, queries, keys, 64, true));
 }
 
 TEST_CASE("causal over many tiles of rows and of keys") {
-    grade(plain_attention(1, 2, 200, 333, 64, true));
+    grade(plain_attention(1, 1, 150, 333, 64, true));
 }
 
 TEST_CASE("other numbers of keys than of queries") {
@@ -151,8 +151,8 @@ TEST_CASE("values whose sum passes 65504 though their mean does not") {
 TEST_CASE("equal weights: whole numbers add up exactly") {
     // Weights are 1 and need no rounding, so that only o is rounded: an accumulator of
     // 16 bits stands still at 2048, or at 256, and a key that is missing shows.
-    for (const int64_t keys : {1, 2, 65, 1031}) {
-        const auto shape = plain_attention(1, 2, 5, keys, 64);
+    for (const int64_t keys : {1, 2, 65, 519}) {
+        const auto shape = plain_attention(1, 1, 5, keys, 64);
         auto inputs = wb::testing::equal_weights(shape, 1);
         for (float& value : inputs.v)
             value += 8.0f;  // 1 to 15: a mean near 8 hides nothing by cancelling

@@ -42,13 +42,15 @@ inline std::vector<AttentionShape> attention_grid(
 /// @param contract  its function
 /// @param unit      of rounding the output to T; 0 for float
 /// @param error     of a float result of n keys: this times (n + 100); see the chapter
+/// @param weights   unit of rounding the weights before they are multiplied; 0 for float
 template <class T, class Function>
 void time_attention_grid(Bench& bench,
                          const std::string& exercise,
                          Function* contract,
                          std::initializer_list<int64_t> head_dims,
                          double unit,
-                         double error = 0x1p-24 * 10.0) {
+                         double error = 0x1p-24 * 10.0,
+                         double weights = 0.0) {
     constexpr int kRowsChecked = 8;
     const auto shapes =
         bench.grid({plain_attention(1, 2, 64, 64, 64)}, attention_grid(head_dims));
@@ -81,15 +83,23 @@ void time_attention_grid(Bench& bench,
                 const int64_t row = i / shape.head_dim;
                 const int64_t head = row / shape.queries * shape.keys * shape.head_dim;
                 const int64_t count = shape.keys * shape.head_dim;
-                const auto weights = reference::attention_row(
+                const auto exact = reference::attention_row(
                     one_row,
                     q.host(row * shape.head_dim, shape.head_dim),
                     k.host(head, count),
                     0);
-                const double value = reference::attention_element(
-                    one_row, weights, v.host(head, count), i % shape.head_dim);
+                auto values = v.host(head, count);
+                const int64_t column = i % shape.head_dim;
+                const double value =
+                    reference::attention_element(one_row, exact, values, column);
+                for (T& x : values)
+                    x = static_cast<T>(std::abs(static_cast<float>(x)));
+                const double size =
+                    reference::attention_element(one_row, exact, values, column);
                 const double n = static_cast<double>(shape.keys);
-                return Expected{value, error * (n + 100.0) + unit * std::abs(value)};
+                return Expected{
+                    value,
+                    error * (n + 100.0) + unit * std::abs(value) + weights * size};
             },
             kRowsChecked);
         problem.time(rung.name, rung.idea, [&](cudaStream_t stream) {

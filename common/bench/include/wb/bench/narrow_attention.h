@@ -3,34 +3,14 @@
 #pragma once
 
 #include <wb/bench/attention.h>
+#include <wb/bench/random_numbers.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace wb::bench {
-
-/// Different random numbers in an array; more are repeated, or a CPU would take half a
-/// minute to round them. No multiple of a row, so that no two rows are the same.
-inline constexpr int64_t kNarrowPeriod = (1 << 22) + 3;
-
-/// Standard normal numbers of T on the device.
-template <class T>
-Array<T> narrow_numbers(Bench& bench, int64_t count) {
-    const auto floats = bench.random_normal(std::min(count, kNarrowPeriod)).host();
-    std::vector<T> numbers(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        numbers[i] = i < floats.size()
-                         ? static_cast<T>(floats[i])
-                         : numbers[i - static_cast<std::size_t>(kNarrowPeriod)];
-    }
-    Array<T> result(count);
-    result.upload(numbers);
-    return result;
-}
 
 /// Times every rung, or the learner's function, for one type.
 ///
@@ -50,9 +30,9 @@ void time_narrow_attention(Bench& bench,
         sizeof(T) * 2.0 *
         static_cast<double>(shape.query_elements() + shape.kv_elements());
     if (!bench.fits(bytes)) return;
-    const auto q = narrow_numbers<T>(bench, shape.query_elements());
-    const auto k = narrow_numbers<T>(bench, shape.kv_elements());
-    const auto v = narrow_numbers<T>(bench, shape.kv_elements());
+    const auto q = random_numbers<T>(bench, shape.query_elements());
+    const auto k = random_numbers<T>(bench, shape.kv_elements());
+    const auto v = random_numbers<T>(bench, shape.kv_elements());
     const auto o = bench.output<T>(shape.query_elements());
     const auto host_q = q.host();
     const auto host_k = k.host();
