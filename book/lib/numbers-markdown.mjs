@@ -16,7 +16,9 @@ import { marked } from './diff-code.mjs'
 import { fillIn, lessonsByExercise } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
 import { snippet } from './snippets.mjs'
-import { dates, machineName, rateOf, sizeLabel, sizesOf } from './tables.mjs'
+import {
+  dates, isTimed, machineName, rateOf, sizeLabel, sizesOf,
+} from './tables.mjs'
 import { pointsOf, roofsOf, withoutPoint } from '../figures/roofline/model.js'
 import { attributesOf, blankCode, findElements, replaceElements } from './tags.mjs'
 
@@ -31,8 +33,9 @@ export function origin(data, { of, over }) {
   const describe = (name) => {
     const { row, content } = lookUp(data, name)
     const gpu = content.machine?.gpu ?? content.machine ?? content.gpu
+    const how = row?.clock === 'host' ? 'time of the host' : row?.cache && `L2 ${row.cache}`
     const what = row?.rung === undefined
-      ? name : `${row.rung}, ${row.size}, L2 ${row.cache ?? 'as usual'}`
+      ? name : [row.rung, row.size, how].filter(Boolean).join(', ')
     return [what, row?.date ?? content.date, gpu].filter(Boolean).join('; ')
   }
   return over === undefined
@@ -53,7 +56,7 @@ const kindOf = (row) =>
   (isOurs(row) ? 'ours' : isLibrary(row) ? 'library' : 'reference')
 
 /** What <LadderTable> draws, as an object for JSON. */
-export function ladderProps(data, { exercise, sizes, chosen }) {
+export function ladderProps(data, { exercise, sizes, chosen, show }) {
   const { content, rows } = ladderOf(data, exercise)
   if (chosen !== undefined) sizesOf(rows, chosen, exercise)
   return {
@@ -64,7 +67,8 @@ export function ladderProps(data, { exercise, sizes, chosen }) {
       const { ceiling, ceiling_value: value, cache } = ofSize[0]
       return {
         size, label: sizeLabel(ofSize[0]), cache, ceiling, value,
-        unit: rateOf(ofSize[0]).unit,
+        unit: rateOf(ofSize[0]).unit, timed: isTimed(ofSize[0], show),
+        onHost: ofSize[0].clock === 'host',
         rows: ofSize.map((row) => ({
           rung: shortRung(row.rung), kind: kindOf(row),
           idea: row.idea.replace(/\+cu\d+/, ''),

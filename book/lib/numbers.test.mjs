@@ -69,6 +69,17 @@ test('the table of a ladder has our rungs in order, then the libraries', () => {
   assert.equal(fillIn(text, data).text, text)
 })
 
+test('a row without a ceiling shows its time', () => {
+  const host = { day07: { ...data.day04, rows: [
+    row('gemm_v1', 'N64', 0, { percent: null, ceiling_value: null, clock: 'host' }),
+    row('gemm_v2', 'N128', 20),
+  ] } }
+  const { text, problems } = fillIn('<LadderTable exercise="gemm"></LadderTable>', host)
+  assert.deepEqual(problems, [])
+  assert.match(text, /\| N64 \| none: times \| 100 µs \| – \|/)
+  assert.match(text, /\| N128 \| fp32, 50\.0 TFLOP\/s \| – \| 20\.0 \(40 %\) \|/)
+})
+
 test('sizes can be chosen, and unknown ones are refused', () => {
   const table = (sizes) => fillIn(
     `<LadderTable exercise="gemm" sizes="${sizes}"></LadderTable>`, data)

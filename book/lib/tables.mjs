@@ -54,14 +54,20 @@ export function sizeLabel(row) {
   return said ? row.size : `${row.size}, L2 hot`
 }
 
+/** Where there is no ceiling, as for time on the host, a row is about its time. */
+export function isTimed(row, show) {
+  return show === 'time' || !Number.isFinite(row.percent)
+}
+
 /** "fp32, 51.6 TFLOP/s" */
 function ceilingOf(row) {
+  if (isTimed(row)) return 'none: times'
   return `${row.ceiling}, ${formatNumber(row.ceiling_value)} ${rateOf(row).unit}`
 }
 
 function cellOf(row, show) {
   if (row === undefined) return NONE
-  if (show === 'time') return `${formatNumber(row.median_us)} µs`
+  if (isTimed(row, show)) return `${formatNumber(row.median_us)} µs`
   return `${formatNumber(rateOf(row).rate)} (${formatNumber(row.percent, 2)} %)`
 }
 
@@ -92,8 +98,9 @@ export function ladderTable(data, { exercise, sizes, show }) {
     ? 'the L2 cache is not flushed'
     : 'the L2 cache is flushed before each, unless the size says hot'
   const ceilings = unique(rows.map(ceilingOf))
-  const named = show !== 'time' && ceilings.length > 1
-  const written = show === 'time'
+  const timed = rows.every((row) => isTimed(row, show))
+  const named = !timed && ceilings.length > 1
+  const written = timed
     ? 'Median time of at least 20 samples'
     : 'Median rate of at least 20 samples and, in brackets, its share of the ceiling' +
       (named ? '' : ` (${ceilings[0]})`)

@@ -73,6 +73,7 @@ export function pointsOf(files) {
   return Object.values(files).flatMap(({ rows }) => rows).flatMap((row) => {
     const work = isGrid(row.exercise) ? null : workOf(row)
     if (work === null || work.flop === 0 || row.rung === 'plain read') return []
+    if (!Number.isFinite(row.percent)) return [] // timed on the host, say
     return [{
       exercise: row.exercise,
       rung: /_(v\d+)$/.exec(row.rung)?.[1] ?? row.rung,
@@ -98,7 +99,8 @@ export function withoutPoint(files, points) {
 export function roofsOf(files) {
   const ceilings = Object.assign(
     {}, ...Object.values(files).map((file) => file.ceilings))
-  const kinds = Object.entries(ceilings).filter(([, { unit }]) => unit === 'TFLOP/s')
+  const kinds = Object.entries(ceilings).filter(
+    ([, { unit, value }]) => unit === 'TFLOP/s' && value > 0)
   return {
     gbps: ceilings.read.value,
     kinds: kinds.map(([name, { value }]) => ({ name, tflops: value })),
