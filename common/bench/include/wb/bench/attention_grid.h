@@ -42,7 +42,7 @@ inline std::vector<AttentionShape> attention_grid(
 /// @param contract  its function
 /// @param unit      of rounding the output to T; 0 for float
 /// @param error     of a float result of n keys: this times (n + 100); see the chapter
-/// @param weights   unit of rounding the weights before they are multiplied; 0 for float
+/// @param weights   unit of rounding the weights before they are multiplied; or 0
 template <class T, class Function>
 void time_attention_grid(Bench& bench,
                          const std::string& exercise,
