@@ -97,6 +97,8 @@ class Observer {
     virtual void async_access(const void* address, size_t bytes, bool write) {
         (void)address, (void)bytes, (void)write;
     }
+    /// The running thread has executed fence.proxy.async.
+    virtual void proxy_fenced() {}
     /// TMA begins or ends to write: in between the contents are not defined.
     virtual void async_pending(const void* to, size_t bytes, bool begins) {
         (void)to, (void)bytes, (void)begins;

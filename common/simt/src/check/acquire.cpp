@@ -86,6 +86,12 @@ void share_known(BlockOrder& b, unsigned warp, uint32_t lanes) {
         if (lanes >> lane & 1) raise(known_of(b, warp * kLanes + lane), joined);
 }
 
+void order_proxy_fence(BlockOrder& b, uint32_t thread) {
+    BlockOrder::Thread& t = b.threads[thread];
+    t.proxy_fence = b.segment_of(thread);
+    t.segment = launch_order.new_segment(b);
+}
+
 void order_fence(BlockOrder& b, uint32_t thread) {
     BlockOrder::Thread& t = b.threads[thread];
     t.fence = b.segment_of(thread);

@@ -8,6 +8,7 @@ constexpr const char* kIndexing = "day01-basics/04-add-bias-nchw";
 constexpr const char* kBarrier = "day01-basics/05-dot-product";
 constexpr const char* kVectors = "day02-memory/01-coalescing";
 constexpr const char* kAsync = "day02-memory/06-async-copy";
+constexpr const char* kHopper = "day06-llm-attention/08-hopper-attention";
 constexpr const char* kWarp = "day03-parallel-patterns/01-reduction";
 
 Advice race_advice(Detail detail) {
@@ -33,6 +34,11 @@ Advice race_advice(Detail detail) {
                 "let each element have one writer, or use an atomic operation, or a "
                 "second launch. Blocks of a launch are not ordered",
                 kBarrier};
+        case Detail::proxy:
+            return {
+                "async_proxy_fence() by the threads that write, before the barrier "
+                "that orders the two",
+                kHopper};
         case Detail::async:
             return {
                 "wait for the copy (cp.async.wait_group, __pipeline_wait_prior), "

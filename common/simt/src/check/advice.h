@@ -19,6 +19,7 @@ enum class Detail : uint8_t {
     blocks,
     update,   // x += 1 by several threads
     writers,  // x = y by several threads
+    proxy,
     async,
     index,
     shared,

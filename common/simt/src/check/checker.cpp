@@ -112,6 +112,7 @@ class Checker : public detail::Observer {
         safety_async_access(
             *worker, address, bytes, write, site_of(pc, outer, size, write, false));
     }
+    void proxy_fenced() override { safety_proxy_fence(*worker); }
     void async_pending(const void* to, size_t bytes, bool begins) override {
         safety_async_pending(*worker, to, bytes, begins);
     }

@@ -56,6 +56,7 @@ struct BlockOrder {
         uint32_t segment = 0;
         uint32_t fence_epoch = 0;  // the epoch in which it last executed a fence
         uint32_t fence = 0;        // the segment that this fence closed
+        uint32_t proxy_fence = 0;  // the last one that a fence.proxy.async has closed
         uint32_t known_epoch = 0;
         std::vector<uint32_t> known;  // segments acquired, by rank, in that epoch
     };
@@ -134,6 +135,9 @@ void share_known(BlockOrder& block, unsigned warp, uint32_t lanes);
 /// All blocks of the launch have met; each of them is told by order_new_epoch().
 void order_grid_synchronised();
 void order_new_epoch(BlockOrder& block);
+
+/// The thread has executed fence.proxy.async.
+void order_proxy_fence(BlockOrder& block, uint32_t thread);
 
 /// The thread has executed a fence.
 void order_fence(BlockOrder& block, uint32_t thread);

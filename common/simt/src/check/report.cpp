@@ -169,12 +169,14 @@ void report_race(const Scene& scene,
                  Worker& worker,
                  Record old,
                  bool old_write,
-                 Who by) {
+                 Who by,
+                 bool proxy) {
     const Site& site = check::site(now.site);
     const Site& old_site = check::site(old.site());
-    const char* what = !old_write  ? "write after read"
-                       : now.write ? "write after write"
-                                   : "read after write";
+    const char* what = proxy        ? "no proxy fence"
+                       : !old_write ? "write after read"
+                       : now.write  ? "write after write"
+                                    : "read after write";
     const bool one_is_atomic = now.atomic != old.atomic();
     const FindingKey k =
         key(Kind::race,
@@ -210,15 +212,19 @@ void report_race(const Scene& scene,
                     old_site.place);
         if (one_is_atomic)
             body += "    An atomic and an ordinary access do not exclude each other.\n";
-        body += !same_block ? "    Nothing orders the two blocks.\n"
-                : same_warp ? "    Nothing orders the two lanes of this warp.\n"
+        body += proxy ? "    The first is an ordinary write, the second is made by TMA "
+                        "or the tensor cores, which see\n    memory by another way; no "
+                        "fence.proxy.async stands between the two.\n"
+                : !same_block ? "    Nothing orders the two blocks.\n"
+                : same_warp   ? "    Nothing orders the two lanes of this warp.\n"
                             : "    Nothing orders the two threads: on a GPU either may "
                               "come first.\n";
         const bool same_line = site.place.line == old_site.place.line && old_write &&
                                now.space != Space::shared;
-        const Detail detail = same_line && !now.write ? Detail::update
-                              : same_line             ? Detail::writers
-                              : !same_block           ? Detail::blocks
+        const Detail detail = proxy                     ? Detail::proxy
+                              : same_line && !now.write ? Detail::update
+                              : same_line               ? Detail::writers
+                              : !same_block             ? Detail::blocks
                               : same_warp && worker.block->size > kLanes
                                   ? Detail::warp_of_block
                               : same_warp ? Detail::same_warp

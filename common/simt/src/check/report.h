@@ -31,13 +31,16 @@ Named name_of(const Scene& scene, const Access& access, detail::Worker* worker);
 
 /// Adds a race between an access and a remembered one.
 ///
-/// @param by  who did the remembered access
+/// @param by     who did the remembered access
+/// @param proxy  the accesses are ordered, but go by different ways to memory, and no
+///               fence stands between them
 void report_race(const Scene& scene,
                  const Access& now,
                  detail::Worker& worker,
                  Record old,
                  bool old_write,
-                 Who by);
+                 Who by,
+                 bool proxy = false);
 
 /// Adds an access to memory that does not exist.
 ///

@@ -40,6 +40,7 @@ void safety_async_access(detail::Worker& worker,
                          size_t bytes,
                          bool write,
                          uint32_t site);
+void safety_proxy_fence(detail::Worker& worker);
 void safety_async_pending(detail::Worker& worker,
                           const void* to,
                           size_t bytes,

@@ -191,6 +191,12 @@ void mbarrier_expect_tx(uint64_t* barrier, int bytes, const char* file, int line
     simt::detail::store(w, barrier, m);
 }
 
+void async_proxy_fence() {
+    Worker& w = simt::detail::kernel_worker("fence.proxy.async", nullptr, 0);
+    const simt::detail::InRuntime guard(w);
+    if (simt::detail::observer) simt::detail::observer->proxy_fenced();
+}
+
 bool mbarrier_try_wait(uint64_t* barrier, unsigned parity, const char* file, int line) {
     Worker& w = simt::detail::kernel_worker("mbarrier.try_wait", file, line);
     const simt::detail::InRuntime guard(w);

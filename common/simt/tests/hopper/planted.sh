@@ -1,5 +1,5 @@
 #!/bin/bash
-# The checker finds each planted bug, and does not blame the correct program, in order
+# The checker finds each planted bug, and blames no correct program, in order
 # and with random orders of threads:
 #
 #     planted.sh PROGRAM
@@ -10,7 +10,7 @@ failed=0
 for seed in 0 1 2; do
     verdicts=$(SIMT_SEED=$seed "$here/../check/judge.sh" check "$here/planted" "$1")
     count=$(grep -cE $'\t(found|silent)$' <<<"$verdicts")
-    if ((count != 4)); then
+    if ((count != 6)); then
         echo "SIMT_SEED=$seed:"
         echo "$verdicts"
         failed=1

@@ -80,6 +80,27 @@ void run(Bug bug) {
     pipeline<<<1, 160>>>(map, bug, zeros<float>(128));
 }
 
+/// A tile that the threads write themselves, and a store by TMA.
+__global__ void by_hand(const __grid_constant__ CUtensorMap map, bool fence) {
+    __shared__ alignas(1024) Bf16 tile[kTile];
+    for (int i = threadIdx.x; i < kTile; i += blockDim.x)
+        tile[i] = Bf16(float(i % 5));  // no_proxy_fence
+    if (fence) simt::ptx::async_proxy_fence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        simt::ptx::tma_store(&map, tile, 0, 0, 0, 0);  // no_proxy_fence
+        simt::ptx::tma_store_commit();
+        simt::ptx::tma_store_wait_read(0);
+    }
+}
+
+void run_by_hand(bool fence) {
+    by_hand<<<1, 64>>>(
+        simt::ptx::make_tensor_map(
+            zeros<Bf16>(kTile), 2, {64, 64, 1, 1}, {128, 16, 16}, {64, 64, 1, 1}),
+        fence);
+}
+
 }  // namespace
 
 PLANTED(none, correct_pipeline) {
@@ -93,4 +114,10 @@ PLANTED(race, no_empty_wait) {
 }
 PLANTED(race, no_barrier) {
     run(Bug::no_barrier);
+}
+PLANTED(race, no_proxy_fence) {
+    run_by_hand(false);
+}
+PLANTED(none, proxy_fence) {
+    run_by_hand(true);
 }
