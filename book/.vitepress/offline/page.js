@@ -12,6 +12,16 @@ function startDarkSwitch(document) {
   }
 }
 
+/** Menus on top open when one points at them; for the keyboard, with a button. */
+function startFlyouts(document) {
+  for (const button of document.querySelectorAll('.VPFlyout > .button')) {
+    button.addEventListener('click', () => {
+      const open = button.getAttribute('aria-expanded') === 'true'
+      button.setAttribute('aria-expanded', String(!open))
+    })
+  }
+}
+
 /** The sidebar's groups, and the sidebar itself on a telephone. */
 function startSidebar(document) {
   for (const item of document.querySelectorAll('.VPSidebarItem.collapsible')) {
@@ -61,29 +71,6 @@ function startTabs(document) {
   }
 }
 
-/** Tabs that say with their roles what they are, as those of <RungDiff> do. */
-function startTabLists(document) {
-  for (const list of document.querySelectorAll('[role="tablist"]')) {
-    const tabs = [...list.querySelectorAll('[role="tab"]')]
-    const choose = (chosen) => {
-      for (const tab of tabs) {
-        const panel = document.getElementById(tab.getAttribute('aria-controls'))
-        tab.setAttribute('aria-selected', String(tab === chosen))
-        tab.tabIndex = tab === chosen ? 0 : -1
-        panel.style.display = tab === chosen ? '' : 'none'
-      }
-      chosen.focus()
-    }
-    tabs.forEach((tab, i) => {
-      tab.addEventListener('click', () => choose(tab))
-      tab.addEventListener('keydown', ({ key }) => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[key]
-        if (step) choose(tabs[(i + step + tabs.length) % tabs.length])
-      })
-    })
-  }
-}
-
 function startCopyButtons(document) {
   for (const button of document.querySelectorAll('.vp-doc button.copy')) {
     button.addEventListener('click', async () => {
@@ -98,9 +85,9 @@ function startCopyButtons(document) {
 /** @param {Document} document */
 export function startPage(document) {
   startDarkSwitch(document)
+  startFlyouts(document)
   startSidebar(document)
   startOutline(document)
   startTabs(document)
-  startTabLists(document)
   startCopyButtons(document)
 }
