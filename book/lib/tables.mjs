@@ -161,7 +161,8 @@ export function comparisonTables(data) {
   const part = (wanted) => all
     .filter(({ ratio }) => verdict(ratio) === wanted)
     .map(({ exercise, our, library, ratio }) => [
-      formatNumber(ratio), exercise, sizeLabel(our), time(our), time(library)])
+      formatNumber(ratio), exercise.replaceAll('_', ' '), sizeLabel(our), time(our),
+      time(library)])
   return ['Lost', 'Even', 'Won'].flatMap((title) => {
     const lines = part(title.toLowerCase())
     if (lines.length === 0) return []
