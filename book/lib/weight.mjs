@@ -21,7 +21,9 @@ function compressedSize(file) {
 function formulaFonts(outDir, html) {
   if (!html.includes('class="katex"')) return []
   const used = /KaTeX_(?:Main-Regular|Math-Italic)\.[\w-]+\.woff2$/
-  return filesBelow(outDir, '.woff2').filter((file) => used.test(file))
+  return filesBelow(path.join(outDir, 'assets'), '.woff2', '')
+    .filter((file) => used.test(file))
+    .map((file) => path.join('assets', file))
 }
 
 /**
