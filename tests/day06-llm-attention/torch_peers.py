@@ -42,6 +42,8 @@ TYPES = {
     "mixed_precision_attention_bf16": "bf16",
     "tensor_core_attention_fp16": "fp16",
     "tensor_core_attention_bf16": "bf16",
+    "hopper_attention_fp16": "fp16",
+    "hopper_attention_bf16": "bf16",
     "paged_attention": "bf16",
 }
 
