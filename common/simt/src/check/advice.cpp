@@ -19,9 +19,10 @@ Advice race_advice(Detail detail) {
                 "or __syncthreads()",
                 kWarp};
         case Detail::warp_of_block:
-            return {"__syncthreads() between the two, where all threads of the block "
-                    "reach it; if only lanes of one warp share the data, __syncwarp()",
-                    kBarrier};
+            return {
+                "__syncthreads() between the two, where all threads of the block "
+                "reach it; if only lanes of one warp share the data, __syncwarp()",
+                kBarrier};
         case Detail::update:
             return {
                 "atomicAdd, or one of its like, when several threads update the same "

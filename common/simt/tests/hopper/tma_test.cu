@@ -323,24 +323,42 @@ void test_refusals() {
     refused({2, {64, 64}, {4, 8}, 0}, 0, "row of 8 bytes");
 }
 
+/// A number as the program's argument runs that test alone.
+class Tests {
+ public:
+    Tests(int argc, char** argv) : only_(argc > 1 ? std::atoi(argv[1]) : -1) {}
+    template <class F>
+    void run(F test) {
+        if (only_ < 0 || only_ == next_) test();
+        ++next_;
+    }
+    void load(const Tensor& tensor, const Place& p, const char* name) {
+        run([&] { test_load(tensor, p, name); });
+    }
+
+ private:
+    int only_;
+    int next_ = 0;
+};
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
     hopper::need_hopper();
-    test_load({1, {1000}, {128}, 0}, {{64}}, "1 dimension");
-    test_load({1, {1000}, {128}, 0}, {{936}}, "1 dimension, past the end");
-    test_load(
-        {2, {72, 40}, {64, 24}, 128}, {{8, 30}}, "2 dimensions, 128-byte swizzle");
-    test_load({2, {72, 40}, {32, 24}, 64}, {{48, -5}}, "2 dimensions, 64-byte swizzle");
-    test_load({2, {72, 40}, {16, 24}, 32}, {{-8, 3}}, "2 dimensions, 32-byte swizzle");
-    test_load({2, {72, 40}, {24, 7}, 0}, {{56, 35}}, "2 dimensions, no swizzle");
-    test_load({3, {64, 9, 5}, {64, 4, 3}, 128}, {{0, 7, -1}}, "3 dimensions");
-    test_load({4, {64, 9, 5, 3}, {64, 4, 3, 2}, 128}, {{0, 1, 3, 2}}, "4 dimensions");
-    test_load(
+    Tests t(argc, argv);
+    t.load({1, {1000}, {128}, 0}, {{64}}, "1 dimension");
+    t.load({1, {1000}, {128}, 0}, {{936}}, "1 dimension, past the end");
+    t.load({2, {72, 40}, {64, 24}, 128}, {{8, 30}}, "2 dimensions, 128-byte swizzle");
+    t.load({2, {72, 40}, {32, 24}, 64}, {{48, -5}}, "2 dimensions, 64-byte swizzle");
+    t.load({2, {72, 40}, {16, 24}, 32}, {{-8, 3}}, "2 dimensions, 32-byte swizzle");
+    t.load({2, {72, 40}, {24, 7}, 0}, {{56, 35}}, "2 dimensions, no swizzle");
+    t.load({3, {64, 9, 5}, {64, 4, 3}, 128}, {{0, 7, -1}}, "3 dimensions");
+    t.load({4, {64, 9, 5, 3}, {64, 4, 3, 2}, 128}, {{0, 1, 3, 2}}, "4 dimensions");
+    t.load(
         {5, {8, 7, 3, 4, 5}, {8, 4, 2, 3, 2}, 0}, {{0, 5, 2, -1, 4}}, "5 dimensions");
-    test_store();
-    test_pipeline();
-    test_ping_pong();
-    test_refusals();
+    t.run(test_store);
+    t.run(test_pipeline);
+    t.run(test_ping_pong);
+    t.run(test_refusals);
     return check::report();
 }
