@@ -18,7 +18,8 @@
 # and all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
 # ….mutant.<name>, ….checked (the checker finds nothing in the solution), ….goals (it
 # meets its goals), labelled with the day, the chapter, and learner or workbook.
-# mutants/goals/*.cu are right, but miss a goal (….mutant.goals.<name>).
+# mutants/goals/*.cu are right, but miss a goal (….mutant.goals.<name>). mutants/orders/*.cu
+# lack an order between streams: a GPU may be lucky, the simulator tries many orders.
 
 add_custom_target(learner)
 add_custom_target(workbook)
@@ -161,6 +162,10 @@ function(wb_chapter path)
     wb_add_to_workbook(${day} ${id}_solution ${id}_unsolved)
 
     file(GLOB mutants CONFIGURE_DEPENDS ${tests_dir}/mutants/*.cu)
+    if(WB_BACKEND STREQUAL "sim")
+        file(GLOB orders CONFIGURE_DEPENDS ${tests_dir}/mutants/orders/*.cu)
+        list(APPEND mutants ${orders})
+    endif()
     foreach(source ${mutants})
         get_filename_component(mutant ${source} NAME_WE)
         wb_mutant(${id} ${test} ${day} ${source} ${mutant} ${contract_dir} "${labels}")

@@ -132,7 +132,17 @@ Row Problem::begin_row(const std::string& rung, const std::string& idea) {
             {},
             spec_.ceiling,
             spec_.work,
-            bench_.simulated_ ? 0.0 : bench_.ceilings_.get(spec_.ceiling)};
+            0.0,
+            spec_.limit,
+            spec_.kernels,
+            spec_.host_time};
+    if (spec_.limit_us > 0.0) {
+        // bytes/us -> GB/s, or FLOP/us -> TFLOP/s
+        row.ceiling_value =
+            spec_.work / spec_.limit_us * (is_compute(spec_.ceiling) ? 1e-6 : 1e-3);
+    } else if (!bench_.simulated_ && !spec_.host_time) {
+        row.ceiling_value = bench_.ceilings_.get(spec_.ceiling);
+    }
     if (!head_printed_) {
         print(bench_.simulated_ ? row.exercise + "  " + row.size + "\n"
                                 : problem_text(row));
@@ -180,7 +190,8 @@ void Problem::time(const std::string& rung,
         ++bench_.wrong_;
         return;
     }
-    row.timing = bench_.timer_.measure(launch, spec_.cache);
+    row.timing = spec_.host_time ? bench_.timer_.measure_host(launch)
+                                 : bench_.timer_.measure(launch, spec_.cache);
     if (bench_.simulated_) {
         print("  " + rung + ": right, and not timed\n");
         return;
@@ -199,6 +210,11 @@ Bench::Bench(std::string exercise,
       simulated_(simulated),
       timer_(timer),
       ceilings_(ceilings) {}
+
+double Bench::time_alone(const Launch& launch) {
+    if (simulated_ || !options_.xray.empty()) return 0.0;
+    return timer_.measure(launch, Cache::cold).us.median;
+}
 
 bool Bench::fits(double bytes) const {
     std::size_t free_bytes = 0;

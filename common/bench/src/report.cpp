@@ -72,12 +72,17 @@ Json row_json(const Row& row, const std::string& date) {
         {"max_us", us.max},
         {compute ? "flop" : "bytes", row.work},
         {compute ? "tflops" : "gbps", row.rate()},
-        {"ceiling", name_of(row.ceiling)},
+        {"ceiling", row.ceiling_name()},
         {"ceiling_value", row.ceiling_value > 0.0 ? Json(row.ceiling_value) : Json()},
         {"percent", row.ceiling_value > 0.0 ? Json(row.percent()) : Json()},
         {"scratch_bytes", row.scratch_bytes},
     };
     if (row.tokens > 0.0) result.push_back({"tokens_per_s", row.token_rate()});
+    if (row.kernels > 0.0) {
+        result.push_back({"kernels", row.kernels});
+        result.push_back({"us_a_kernel", us.median / row.kernels});
+    }
+    if (row.host_time) result.push_back({"clock", "host"});
     result.push_back({"date", date});
     return result;
 }

@@ -34,6 +34,10 @@ std::string work_text(const Row& row) {
 
 }  // namespace
 
+std::string Row::ceiling_name() const {
+    return limit.empty() ? name_of(ceiling) : limit;
+}
+
 double Row::rate() const {
     const double per_us = timing.us.median > 0.0 ? work / timing.us.median : 0.0;
     return per_us * (is_compute(ceiling) ? 1e-6 : 1e-3);
@@ -73,15 +77,17 @@ std::string header_text(const Machine& machine,
 }
 
 std::string problem_text(const Row& row) {
-    const char* cache = row.cache == Cache::cold ? "L2 flushed" : "L2 hot";
+    const char* cache = row.host_time              ? "host time"
+                        : row.cache == Cache::cold ? "L2 flushed"
+                                                   : "L2 hot";
     std::string text = format("\n%s  %s  (%s, %s)\n",
                               row.exercise.c_str(),
                               row.size.c_str(),
                               work_text(row).c_str(),
                               cache);
     const std::string ceiling = row.ceiling_value > 0.0
-                                    ? "% of " + name_of(row.ceiling)
-                                    : name_of(row.ceiling) + " not measured";
+                                    ? "% of " + row.ceiling_name()
+                                    : row.ceiling_name() + " not measured";
     return text + format("  %-22s %-32s %11s %7s %9s  %s\n",
                          "rung",
                          "idea",
@@ -103,6 +109,8 @@ std::string row_text(const Row& row) {
     if (row.timing.launches_a_sample > 1) {
         text += format("  (%d launches a sample)", row.timing.launches_a_sample);
     }
+    if (row.kernels > 0.0)
+        text += format("  %.3f us a kernel", us.median / row.kernels);
     if (row.tokens > 0.0) text += format("  %.3g tokens/s", row.token_rate());
     if (row.scratch_bytes > 0.0) {
         text += format("  + %.3f GB", row.scratch_bytes * 1e-9);

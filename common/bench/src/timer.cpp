@@ -102,6 +102,29 @@ Timing Timer::measure(const Launch& launch, Cache cache) {
     return timing;
 }
 
+Timing Timer::measure_host(const Launch& launch) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    std::vector<double> us;
+    const auto enough = [&] {
+        const std::chrono::duration<double> spent = Clock::now() - begin;
+        const int count = static_cast<int>(us.size());
+        return count >= budget_.max_samples ||
+               (count >= budget_.min_samples && spent.count() > budget_.seconds);
+    };
+    for (int i = 0; i < budget_.warm_ups; ++i)
+        launch(stream_);
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    while (!enough()) {
+        const auto called = Clock::now();
+        launch(stream_);
+        const std::chrono::duration<double, std::micro> took = Clock::now() - called;
+        us.push_back(took.count());
+        CUDA_CHECK(cudaStreamSynchronize(stream_));
+    }
+    return {summarise(std::move(us)), 1};
+}
+
 double Timer::floor_us() {
     if (floor_us_ < 0.0) floor_us_ = measure(launch_nothing, Cache::cold).us.median;
     return floor_us_;

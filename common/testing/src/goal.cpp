@@ -77,6 +77,10 @@ void Goal::atomics_at_most(std::uint64_t count) const {
          std::to_string(count) + " are wanted");
 }
 
+void Goal::require(bool met, const std::string& what) const {
+    if (!met) miss(what);
+}
+
 #else  // on a GPU: never run, for the cases are hidden
 
 Goal::Goal(std::string implementation) : implementation_(std::move(implementation)) {
@@ -100,6 +104,10 @@ void Goal::conflicts_at_most(double) const {
 
 void Goal::atomics_at_most(std::uint64_t) const {
     miss("not counted");
+}
+
+void Goal::require(bool, const std::string& what) const {
+    miss(what);
 }
 
 #endif

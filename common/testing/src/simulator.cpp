@@ -2,6 +2,7 @@
 #include <wb/testing/simulator.h>
 #ifdef SIMT_CPU
 #include <simt/options.h>
+#include <simt/streams.h>
 #endif
 
 #include <cstdlib>
@@ -21,6 +22,34 @@ void prepare_simulator() {
 void shuffle_threads([[maybe_unused]] unsigned seed) {
 #ifdef SIMT_CPU
     simt::set_seed(seed);
+#endif
+}
+
+StreamOrder::StreamOrder([[maybe_unused]] unsigned seed) {
+#ifdef SIMT_CPU
+    simt::set_stream_seed(seed);
+#endif
+}
+
+StreamOrder::~StreamOrder() {
+#ifdef SIMT_CPU
+    simt::set_stream_seed(0);
+#endif
+}
+
+unsigned StreamOrder::longest_chain() {
+#ifdef SIMT_CPU
+    return simt::longest_chain();
+#else
+    return 0;
+#endif
+}
+
+unsigned long graphs_instantiated() {
+#ifdef SIMT_CPU
+    return simt::issue_counters().instantiations;
+#else
+    return 0;
 #endif
 }
 

@@ -34,7 +34,11 @@ struct Spec {
     Ceiling ceiling;   ///< what bounds it
     double work;       ///< bytes that must move, or FLOP, by the contract
     Cache cache = Cache::cold;
-    double tokens = 0.0;  ///< of a language model that one launch works on; 0: none
+    double tokens = 0.0;     ///< of a language model that one launch works on; 0: none
+    std::string limit = "";  ///< what bounds it, if that is a time of its own: its name
+    double limit_us = 0.0;   ///< and its microseconds, from Bench::time_alone()
+    double kernels = 0.0;    ///< that one launch runs, if time a kernel is wanted
+    bool host_time = false;  ///< time how long the call keeps the host busy
 };
 
 /// The right value of one element, and how far from it a result may be.
@@ -55,11 +59,12 @@ class Problem {
     /// Declares an output, and samples its right values now, before any launch: at both
     /// ends and at random places in between, at all places of a small array.
     ///
+    /// @param output    an Array, or what has size(), at() and poison() like one
     /// @param expected  gives Expected for an index; reads inputs with Array::at
     /// @param samples   how many places, at most
-    template <class T, class Function>
+    template <class Output, class Function>
     void expect(const std::string& name,
-                const Array<T>& output,
+                const Output& output,
                 Function expected,
                 int samples = kSamples) {
         Check check;
@@ -164,6 +169,10 @@ class Bench {
     Array<T> output(int64_t count) const {
         return Array<T>(count);
     }
+
+    /// The median of something that is no implementation, a part of a problem say, in
+    /// microseconds; 0 where nothing is timed.
+    double time_alone(const Launch& launch);
 
     Problem problem(Spec spec) { return Problem(*this, std::move(spec)); }
 

@@ -22,8 +22,14 @@ struct Row {
     Ceiling ceiling = Ceiling::copy;
     double work = 0.0;           ///< bytes or operations that the contract asks for
     double ceiling_value = 0.0;  ///< in unit_of(ceiling); 0: not measured
+    std::string limit = "";      ///< the ceiling's name, if it is this problem's own
+    double kernels = 0.0;        ///< that a launch runs, where that matters; 0: one
+    bool host_time = false;      ///< how long the host was busy, not the GPU
     double tokens = 0.0;         ///< that a launch works on; 0: not of that kind
     double scratch_bytes = 0.0;  ///< the most wb::Scratch memory that a launch held
+
+    /// The name of the ceiling.
+    std::string ceiling_name() const;
 
     /// GB/s or TFLOP/s: work over the median time.
     double rate() const;

@@ -51,6 +51,10 @@ class Timer {
     /// Warms up, takes the samples, waits for them.
     Timing measure(const Launch& launch, Cache cache);
 
+    /// How long the call itself takes, while the GPU has nothing else to do: the host's
+    /// part. It is waited for before the next one.
+    Timing measure_host(const Launch& launch);
+
     /// The median of an empty kernel, measured at the first call.
     double floor_us();
 

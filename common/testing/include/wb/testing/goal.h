@@ -36,6 +36,9 @@ class Goal {
     /// At most so many atomic operations on global memory, lane by lane.
     void atomics_at_most(std::uint64_t count) const;
 
+    /// Whatever else can be counted. @param what  said if it is not met
+    void require(bool met, const std::string& what) const;
+
  private:
     [[noreturn]] void miss(const std::string& what) const;
 

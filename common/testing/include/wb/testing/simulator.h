@@ -12,4 +12,21 @@ void prepare_simulator();
 /// reproducible order; 0 is the usual one. On a GPU: nothing, the order is never sure.
 void shuffle_threads(unsigned seed);
 
+/// Under the simulator: while this lives, streams are asynchronous, and what nothing
+/// orders runs in an order that the seed chooses; with an even seed, nothing runs before
+/// the host waits. 0 is the usual order. On a GPU: nothing, the order is never sure.
+class StreamOrder {
+ public:
+    explicit StreamOrder(unsigned seed);
+    ~StreamOrder();
+    StreamOrder(const StreamOrder&) = delete;
+    StreamOrder& operator=(const StreamOrder&) = delete;
+
+    /// How many kernels and copies had to run one after the other; 0 on a GPU.
+    static unsigned longest_chain();
+};
+
+/// Under the simulator: how many graphs the program has instantiated. On a GPU: 0.
+unsigned long graphs_instantiated();
+
 }  // namespace wb::testing

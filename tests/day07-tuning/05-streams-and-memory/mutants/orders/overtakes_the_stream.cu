@@ -1,0 +1,31 @@
+// Mutant: the lanes do not wait for what the stream has to do before
+// Rejected by: the pass is one operation of its stream
+#include "../pass.h"
+
+void process_chunks(const float* in,
+                    float* out,
+                    int64_t n,
+                    const ChunkPlan& plan,
+                    cudaStream_t stream) {
+    if (!accept(in, out, n, plan)) return;
+    const Lane in_lane, compute_lane, out_lane;
+    Event done;
+    float* ring = allocate_ring(plan, in_lane);
+    RingEvents events(plan.buffers);
+    for (int64_t c = 0; c < num_chunks(n, plan); ++c) {
+        const auto [first, count, slot] = chunk_at(c, n, plan);
+        float* buffer = ring + slot * plan.chunk;
+        events.drained[slot].hold(in_lane);
+        copy_in(buffer, in + first, count, in_lane);
+        events.copied[slot].record(in_lane);
+        events.copied[slot].hold(compute_lane);
+        launch_relax(buffer, count, plan.rounds, compute_lane);
+        events.computed[slot].record(compute_lane);
+        events.computed[slot].hold(out_lane);
+        copy_out(out + first, buffer, count, out_lane);
+        events.drained[slot].record(out_lane);
+    }
+    done.record(out_lane);
+    done.hold(stream);
+    CUDA_CHECK(cudaFreeAsync(ring, stream));
+}
