@@ -3,16 +3,13 @@
 #include "simt/hopper/wgmma.h"
 
 #include "../observer.h"
-#include "operands.h"
-#include "state.h"
+#include "product.h"
 
 namespace simt::detail {
 namespace {
 
 using Kind = WgmmaEntry::Kind;
 using ptx::detail::WgmmaCall;
-
-constexpr unsigned char kPoison = 0xff;
 
 const char* name_of(Kind kind) {
     switch (kind) {
@@ -35,14 +32,6 @@ bool same(const WgmmaCall& a, const WgmmaCall& b) {
            a.accumulate == b.accumulate && a.registers == b.registers &&
            a.transpose_a == b.transpose_a && a.transpose_b == b.transpose_b;
 }
-
-struct Here {
-    Worker& w;
-    Warpgroup& group;
-    unsigned thread;  // in the warpgroup
-    const char* file;
-    int line;
-};
 
 Here here(Worker& w, const char* file, int line) {
     const unsigned rank = w.thread->rank;
@@ -87,120 +76,6 @@ WgmmaEntry& next_entry(const Here& h, Kind kind, int number, const WgmmaCall& ca
     return entry;
 }
 
-/// Calls f(position in the registers, position in the tile) for a thread's share of a
-/// 64 x n accumulator.
-template <class F>
-void for_each_register(unsigned thread, int n, F f) {
-    const unsigned lane = thread % 32;
-    const int row = static_cast<int>(thread / 32 * 16 + lane / 4);
-    const int column = static_cast<int>(lane % 4 * 2);
-    for (int i = 0; i < n / 2; ++i)
-        f(i, (row + i / 2 % 2 * 8) * n + i / 4 * 8 + column + i % 2);
-}
-
-/// The thread's accumulator joins the product's tile, and is poisoned.
-void join_tile(const Here& h, WgmmaEntry& entry, float* d) {
-    if (entry.arrived == 1) {
-        for (const WgmmaEntry& other : h.group.entries) {
-            if (&other == &entry || !other.tile) continue;
-            const float* const begin = other.tile->registers[h.thread];
-            if (begin == d && other.tile->n == entry.call.n) entry.tile = other.tile;
-            if (begin != d && begin < d + entry.call.n / 2 &&
-                d < begin + other.tile->n / 2)
-                hopper_fault(h.w,
-                             h.file,
-                             h.line,
-                             "wgmma: the accumulator overlaps that of the wgmma at %s, "
-                             "which is running",
-                             place(other.file, other.line).c_str());
-        }
-        if (!entry.tile) {
-            entry.tile = std::make_shared<WgmmaTile>();
-            entry.tile->n = entry.call.n;
-            entry.tile->values.resize(static_cast<size_t>(64 * entry.call.n));
-        }
-        ++entry.tile->users;
-    }
-    WgmmaTile& tile = *entry.tile;
-    if (!tile.registers[h.thread]) {
-        tile.registers[h.thread] = d;
-        for_each_register(h.thread, tile.n, [&](int i, int at) {
-            tile.values[static_cast<size_t>(at)] = d[i];
-        });
-        std::memset(d, kPoison, sizeof(float) * static_cast<size_t>(tile.n / 2));
-    }
-    if (tile.registers[h.thread] != d)
-        hopper_fault(h.w,
-                     h.file,
-                     h.line,
-                     "wgmma: this thread accumulates in other registers than the rest "
-                     "of its warpgroup");
-}
-
-/// Puts the thread's four registers of a into its rows of the operand.
-void join_rows(const Here& h, WgmmaEntry& entry, const uint32_t* a) {
-    entry.operands.a.resize(64 * 32);
-    const unsigned lane = h.thread % 32;
-    for (unsigned i = 0; i < 4; ++i) {
-        const unsigned row = h.thread / 32 * 16 + lane / 4 + i % 2 * 8;
-        std::memcpy(&entry.operands.a[row * 32 + lane % 4 * 4 + i / 2 * 16], a + i, 4);
-    }
-}
-
-std::vector<unsigned char> read(const Here& h, const WgmmaEntry& entry, bool a) {
-    const WgmmaCall& call = entry.call;
-    return read_operand(h.w,
-                        MatrixDescriptor::decode(a ? call.a : call.b),
-                        a ? 64 : call.n,
-                        a ? call.transpose_a : call.transpose_b,
-                        a ? "wgmma: matrix a" : "wgmma: matrix b",
-                        entry.file,
-                        entry.line);
-}
-
-/// The first thread has issued it: from now on the operands must stay as they are.
-void start(const Here& h, WgmmaEntry& entry) {
-    if (!entry.call.registers) entry.operands.a = read(h, entry, true);
-    entry.operands.b = read(h, entry, false);
-}
-
-void finish(const Here& h, WgmmaEntry& entry) {
-    const bool same_a =
-        entry.call.registers || entry.operands.a == read(h, entry, true);
-    if (!same_a || entry.operands.b != read(h, entry, false))
-        hopper_fault(h.w,
-                     entry.file,
-                     entry.line,
-                     "wgmma: matrix %s was overwritten in shared memory while the "
-                     "product was running:\n    a stage of a pipeline may be filled "
-                     "again when wgmma.wait_group has returned",
-                     same_a ? "b" : "a");
-    multiply(entry.call.format,
-             entry.call.accumulate,
-             64,
-             entry.call.n,
-             entry.operands,
-             entry.tile->values.data());
-    if (--entry.tile->users == 0) {
-        WgmmaTile& tile = *entry.tile;
-        for (unsigned t = 0; t < kWarpgroupThreads; ++t) {
-            float* const d = tile.registers[t];
-            for_each_register(t, tile.n, [&](int i, int at) {
-                uint32_t bits;
-                std::memcpy(&bits, d + i, 4);
-                if (bits != 0xffffffffu)
-                    hopper_fault(h.w,
-                                 entry.file,
-                                 entry.line,
-                                 "wgmma: the accumulator was written while the product "
-                                 "was running");
-                d[i] = tile.values[static_cast<size_t>(at)];
-            });
-        }
-    }
-    entry.tile = nullptr;
-}
-
 /// Drops what all threads have passed and nothing waits for.
 void drop_entries(Warpgroup& group) {
     while (!group.entries.empty()) {
@@ -217,7 +92,7 @@ void complete_wait(const Here& h, uint64_t index, int pending) {
     for (uint64_t i = group.first; i < index; ++i) {
         WgmmaEntry& entry = group.entries[i - group.first];
         if (!entry.tile || entry.group >= limit) continue;
-        finish(h, entry);
+        finish_product(h, entry);
         group.fenced.fill(false);
     }
 }
@@ -282,7 +157,7 @@ void detail::wgmma(const WgmmaCall& call,
     d::join_tile(h, entry, registers);
     if (a) d::join_rows(h, entry, a);
     d::tell_reads(h, call);
-    if (entry.arrived == 1) d::start(h, entry);
+    if (entry.arrived == 1) d::start_product(h, entry);
     if (entry.arrived == d::kWarpgroupThreads) entry.group = h.group.groups;
 }
 

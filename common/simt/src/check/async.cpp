@@ -1,0 +1,83 @@
+// What mbarriers, TMA and the tensor cores do: see observer.h.
+
+#include "report.h"
+#include "safety.h"
+#include "state.h"
+
+namespace simt::check {
+
+using detail::Worker;
+
+void safety_synchronises(Worker& worker,
+                         const void* object,
+                         bool acquires,
+                         bool releases) {
+    order_atomic(state_of(*worker.block).order,
+                 worker.thread->rank,
+                 object,
+                 true,
+                 acquires,
+                 releases,
+                 releases);
+}
+
+namespace {
+
+/// Where TMA has written: such writes need no fence before TMA or wgmma read them.
+std::vector<bool> g_async_sites;
+
+/// An ordinary write that TMA or the tensor cores read needs fence.proxy.async: by the
+/// thread that wrote, after the write, or by the one that has them read.
+void check_proxy(const Access& read, Worker& worker) {
+    const BlockOrder& order = state_of(*worker.block).order;
+    if (!order.shared.mapped() || !order.shared.contains(read.address)) return;
+    const Cell* cell = order.shared.cell(read.address);
+    for (uint32_t i = 0; i < read.bytes / 4; ++i) {
+        const Record write = cell[i].writes[0];
+        const uint32_t segment = write.segment();
+        if (write.empty() || segment < launch_order.first ||
+            launch_order.owner_of(segment) != order.linear ||
+            (write.site() < g_async_sites.size() && g_async_sites[write.site()]) ||
+            order.threads[write.thread()].proxy_fence >= segment ||
+            order.threads[worker.thread->rank].proxy_fence >= segment)
+            continue;
+        report_race(scene_of(worker),
+                    read,
+                    worker,
+                    write,
+                    true,
+                    who_is(*worker.launch, order.linear, write.thread()),
+                    true);
+        return;
+    }
+}
+
+}  // namespace
+
+void safety_proxy_fence(Worker& worker) {
+    order_proxy_fence(state_of(*worker.block).order, worker.thread->rank);
+}
+
+void safety_async_access(
+    Worker& worker, const void* address, size_t bytes, bool write, uint32_t site) {
+    const Space space = in_device_memory(address) ? Space::global : Space::shared;
+    Access access{};
+    access.address = static_cast<char*>(const_cast<void*>(address));
+    access.bytes = static_cast<uint32_t>(bytes);
+    access.write = write;
+    access.space = space;
+    access.site = site;
+    if (write && site >= g_async_sites.size()) g_async_sites.resize(site + 1);
+    if (write) g_async_sites[site] = true;
+    if (!write && space == Space::shared) check_proxy(access, worker);
+    access.structure = bytes > 16;  // of a size that no instruction has
+    check_safety(access, worker);
+}
+
+void safety_async_pending(Worker& worker, const void* to, size_t bytes, bool begins) {
+    Shadow& shadow = state_of(*worker.block).order.shared;
+    if (shadow.mapped() && shadow.contains(to))
+        shadow.set_initialised(static_cast<const char*>(to), bytes, !begins);
+}
+
+}  // namespace simt::check
