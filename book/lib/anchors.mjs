@@ -43,6 +43,10 @@ export function checkAnchors(outDir, base = BASE) {
     ]
     for (const href of new Set(links)) {
       if (isExternal(href)) continue
+      if (href.startsWith('/') && !href.startsWith(base)) {
+        faults.push(`${page} links to ${href}, which is not below ${base}`)
+        continue
+      }
       const file = fileOf(href, page, base)
       const hash = decodeURIComponent(/#(.*)$/.exec(href)?.[1] ?? '')
       if (!fs.existsSync(path.join(outDir, file))) {

@@ -48,6 +48,15 @@ test('a dead page, a dead anchor and a dead picture are reported', () => {
   assert.match(faults[1], /c\.html, but there is no such page/)
 })
 
+test('a link that leaves the folder which the book is served from is reported', () => {
+  const folder = site({
+    'index.html': '<a href="/book/a.html">a</a><a href="/a.html">b</a>',
+    'a.html': ''
+  })
+  const faults = checkAnchors(folder, '/book/')
+  assert.deepEqual(faults, ['index.html links to /a.html, which is not below /book/'])
+})
+
 test('a page that is too heavy is reported', () => {
   const noise = Array.from({ length: LIMIT }, () => Math.random().toString(36)[2]).join(
     ''

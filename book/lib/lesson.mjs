@@ -3,6 +3,7 @@
 
 import { parseFacts, splitFrontMatter } from './facts.mjs'
 import { days, sourceOf } from './pages.mjs'
+import { BASE } from './sources.mjs'
 
 const escapeHtml = (text) =>
   text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
@@ -21,8 +22,7 @@ function linked(text, folder) {
   const course = days()
   const today = course.find((day) => day.folder === folder)
   const anchor = (target, label) => {
-    const up = target.url.replace(/^\//, '')
-    return `<a href="/${up}">${label}</a>`
+    return `<a href="${target.url.replace(/^\//, BASE)}">${label}</a>`
   }
   return escapeHtml(text)
     .replace(/\b\d\d\b/g, (number) => {

@@ -84,11 +84,12 @@ function document(pages) {
     const whole = section(mainOf(html), file(page), prefixes, deeper, BASE)
     return isTerm(page) ? `<div class="wb-term">${whole}</div>` : whole
   })
-  const assets = path.join(SITE, 'assets')
+  // The offline copy's style sheet: its fonts are found wherever the site is served from.
+  const assets = path.join(SITE, 'offline/assets')
   const style = fs.readdirSync(assets).find((name) => /^style\..*\.css$/.test(name))
   return `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
 <title>Warpbook</title>
-<link rel="stylesheet" href="${BASE}assets/${style}">
+<link rel="stylesheet" href="/offline/assets/${style}">
 <style>
   .wb-page, .wb-contents { break-before: page; }
   .wb-title { display: grid; place-content: center; height: 85vh; text-align: center; }
