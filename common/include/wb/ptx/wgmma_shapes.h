@@ -28,10 +28,14 @@
 #define WB_WGMMA_TEXT_80 WB_WGMMA_TEXT_72 ", %72, %73, %74, %75, %76, %77, %78, %79"
 #define WB_WGMMA_TEXT_88 WB_WGMMA_TEXT_80 ", %80, %81, %82, %83, %84, %85, %86, %87"
 #define WB_WGMMA_TEXT_96 WB_WGMMA_TEXT_88 ", %88, %89, %90, %91, %92, %93, %94, %95"
-#define WB_WGMMA_TEXT_104 WB_WGMMA_TEXT_96 ", %96, %97, %98, %99, %100, %101, %102, %103"
-#define WB_WGMMA_TEXT_112 WB_WGMMA_TEXT_104 ", %104, %105, %106, %107, %108, %109, %110, %111"
-#define WB_WGMMA_TEXT_120 WB_WGMMA_TEXT_112 ", %112, %113, %114, %115, %116, %117, %118, %119"
-#define WB_WGMMA_TEXT_128 WB_WGMMA_TEXT_120 ", %120, %121, %122, %123, %124, %125, %126, %127"
+#define WB_WGMMA_TEXT_104 WB_WGMMA_TEXT_96                                             \
+    ", %96, %97, %98, %99, %100, %101, %102, %103"
+#define WB_WGMMA_TEXT_112 WB_WGMMA_TEXT_104                                            \
+    ", %104, %105, %106, %107, %108, %109, %110, %111"
+#define WB_WGMMA_TEXT_120 WB_WGMMA_TEXT_112                                            \
+    ", %112, %113, %114, %115, %116, %117, %118, %119"
+#define WB_WGMMA_TEXT_128 WB_WGMMA_TEXT_120                                            \
+    ", %120, %121, %122, %123, %124, %125, %126, %127"
 
 #define WB_WGMMA_EIGHT(d, i)                                                     \
     "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]),  \

@@ -21,7 +21,7 @@ struct Consumer {
         const unsigned char* const q =
             shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
         const int blocks =
-            skip_unseen_blocks<Tiling, kSource>(shared, problem, work, group, stage);
+            Wrong::template skip<Tiling, kSource>(shared, problem, work, group, stage);
         mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
         for (int block = blocks - 1; block >= 0; --block) {
             mbarrier_wait(&shared.k_full[stage.stage], stage.parity);

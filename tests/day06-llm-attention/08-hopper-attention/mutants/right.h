@@ -41,6 +41,14 @@ struct Right {
                                   int block) {
         wait_for_values<Tiling, kSource>(shared, ring, work, block);
     }
+    template <class Tiling, Source kSource>
+    static __device__ int skip(SharedTiles<Tiling>& shared,
+                               const Problem& problem,
+                               const Work& work,
+                               int group,
+                               Ring<Tiling::kStages>& stage) {
+        return skip_unseen_blocks<Tiling, kSource>(shared, problem, work, group, stage);
+    }
     static constexpr bool kReleasesEarly = false;
     static __device__ void adjust(RowSums&) {}
 };
