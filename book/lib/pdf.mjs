@@ -84,7 +84,7 @@ function document(pages) {
     const whole = section(mainOf(html), file(page), prefixes, deeper, BASE)
     return isTerm(page) ? `<div class="wb-term">${whole}</div>` : whole
   })
-  // The offline copy's style sheet: its fonts are found wherever the site is served from.
+  // The offline copy's style sheet: it finds its fonts wherever the site is served.
   const assets = path.join(SITE, 'offline/assets')
   const style = fs.readdirSync(assets).find((name) => /^style\..*\.css$/.test(name))
   return `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">

@@ -1,4 +1,4 @@
-// The small things of a page: dark colours, menus, folding groups, tabs, copying.
+// The small things of a page: dark colours, menus, tabs, copying.
 
 /** Where VitePress keeps the choice, so that both copies of the book share it. */
 const APPEARANCE = 'vitepress-theme-appearance'
@@ -22,15 +22,8 @@ function startFlyouts(document) {
   }
 }
 
-/** The sidebar's groups, and the sidebar itself on a telephone. */
+/** The sidebar on a telephone. */
 function startSidebar(document) {
-  for (const item of document.querySelectorAll('.VPSidebarItem.collapsible')) {
-    const head = item.querySelector(':scope > .item')
-    head?.addEventListener('click', () => item.classList.toggle('collapsed'))
-    head?.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter') item.classList.toggle('collapsed')
-    })
-  }
   const sidebar = document.querySelector('.VPSidebar')
   const menu = document.querySelector('.VPLocalNav .menu')
   menu?.addEventListener('click', (event) => {

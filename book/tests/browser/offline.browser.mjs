@@ -77,7 +77,7 @@ test('a figure works', async () => {
   await tab.close()
 })
 
-test('dark colours are kept, groups unfold, the outline is there', async () => {
+test('dark colours are kept, the outline is there', async () => {
   const tab = await open('index.html')
   const isDark = () =>
     tab.evaluate(() => document.documentElement.classList.contains('dark'))
@@ -86,9 +86,5 @@ test('dark colours are kept, groups unfold, the outline is there', async () => {
   await tab.goto(address('day01-basics/02-vector-add/index.html'))
   assert.equal(await isDark(), true)
   assert.ok((await tab.locator('.VPDocAsideOutline a.outline-link').count()) > 5)
-  const folded = tab.locator('.VPSidebarItem.collapsed')
-  const before = await folded.count()
-  await tab.locator('.VPSidebarItem.collapsed > .item').first().click()
-  assert.equal(await folded.count(), before - 1)
   await tab.close()
 })
