@@ -7,13 +7,15 @@ const item = (p) => ({ text: p.title, link: p.url })
 /** "Flash attention: never write the matrix down" is "Flash attention" in a list. */
 const shortTitle = (title) => title.split(': ')[0]
 
+const group = (text, pages) =>
+  pages.length > 0 ? [{ text, items: pages.map(item) }] : []
+
 /** A day with its chapters, numbered as their folders are. */
 function dayGroup(day) {
   const title = day.page ? day.page.title : `Day ${day.number}`
   const overview = { text: 'The day', link: day.page?.url, docFooterText: title }
   return {
     text: title,
-    collapsed: false,
     items: [
       ...(day.page ? [overview] : []),
       ...day.chapters.map((chapter) => ({
@@ -25,11 +27,9 @@ function dayGroup(day) {
   }
 }
 
-/** The whole sidebar: what to know first, the days, what to look up, the glossary. */
-export function sidebar() {
+/** What to know first, the days, what to look up. */
+function course() {
   const about = guides().filter((p) => p.url !== '/')
-  const group = (text, pages, collapsed = false) =>
-    pages.length > 0 ? [{ text, collapsed, items: pages.map(item) }] : []
   return [
     ...group(
       'Start',
@@ -40,9 +40,16 @@ export function sidebar() {
       'About the workbook',
       about.filter((p) => p.order >= 50)
     ),
-    ...group('Figures', figurePages(), true),
-    ...group('Glossary', glossary(), true)
+    ...group('Figures', figurePages())
   ]
+}
+
+/**
+ * The sidebar: the course, or, in the glossary, its terms. No group can be folded: the
+ * theme puts one button into another for that, which screen readers cannot tell apart.
+ */
+export function sidebar() {
+  return { '/glossary/': group('Glossary', glossary()), '/': course() }
 }
 
 /** The line on top: first chapter, pages that ask for it ("nav: Speed"), glossary. */

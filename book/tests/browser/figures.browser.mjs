@@ -10,11 +10,17 @@ const FIGURES = addresses().filter((url) => url.startsWith('/figures/'))
 const FRAME = '.wb-figure'
 const STATUS = `${FRAME} [role="status"]`
 const CONTROLS = [
-  `${FRAME} input[type="range"]`,
-  `${FRAME} select`,
-  `${FRAME} [role="slider"]`,
-  `${FRAME} button:not(:disabled)`
-].join(', ')
+  'input[type="range"]',
+  'input[type="number"]',
+  'input[type="checkbox"]',
+  'input[type="radio"]',
+  'select',
+  '[role="slider"]',
+  'button:not(:disabled)',
+  'svg'
+]
+  .map((control) => `${FRAME} ${control}`)
+  .join(', ')
 
 const statusOf = (page) => page.locator(STATUS).first().innerText()
 
@@ -32,8 +38,8 @@ async function byKeyboard(page, control) {
   const before = await statusOf(page)
   await control.focus()
   const tag = await control.evaluate((element) => element.tagName)
-  const keys = tag === 'BUTTON' ? ['Enter', 'Space'] : ['ArrowRight', 'ArrowDown',
-    'ArrowLeft', 'ArrowUp']
+  const arrows = ['ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowUp']
+  const keys = tag === 'BUTTON' ? ['Enter', 'Space'] : [...arrows, 'Space']
   for (const key of keys) {
     await page.keyboard.press(key)
     if (await changes(page, before)) return true
@@ -114,7 +120,7 @@ test('the paged cache tells its story to the end, on a phone', async () => {
   })
   const next = page.locator(`${FRAME} button`).first()
   const said = []
-  while (await next.isEnabled()) {
+  while (said.length < 20 && (await next.isEnabled())) {
     await next.click()
     said.push(await statusOf(page))
   }

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { addresses, DESK, open, start } from './site.mjs'
+import { addresses, DESK, open, reader, start } from './site.mjs'
 
 const { browser, origin } = await start(after)
 const LESSONS = addresses().filter((url) => /^\/day\d\d-[^/]+\/\d\d-/.test(url))
@@ -43,9 +43,9 @@ test('the search opens by a click, and a result leads to the page', async () => 
   const { page, close } = await open(browser, origin, '/')
   await page.locator('.VPNavBarSearch button').first().click()
   await page.locator('.VPLocalSearchBox input').fill('bank conflict')
-  await page.locator('.VPLocalSearchBox .result').first().click()
+  await page.locator('.VPLocalSearchBox .result', { hasText: /bank/i }).first().click()
   await page.waitForURL((url) => url.pathname !== '/')
-  assert.match(await page.locator('main').innerText(), /bank/i)
+  await page.locator('h1', { hasText: /bank/i }).waitFor()
   await close()
 })
 
@@ -104,12 +104,13 @@ test('a term is linked once a lesson, with its definition', async () => {
 
 test('every lesson has its facts, a way back and a way on', async () => {
   assert.ok(LESSONS.length >= 11, LESSONS.join(' '))
+  const { page, visit, close } = await reader(browser, origin)
   for (const url of LESSONS) {
-    const { page, close } = await open(browser, origin, url)
+    await visit(url)
     assert.equal(await page.locator('h1').count(), 1, url)
     assert.ok((await page.locator('.wb-facts dt').count()) >= 2, `${url}: facts`)
     assert.ok((await page.locator('.pager-link').count()) >= 1, `${url}: pager`)
     assert.ok((await page.locator('.VPDocAsideOutline a').count()) > 3, `${url}: outline`)
-    await close()
   }
+  await close()
 })

@@ -27,7 +27,7 @@ export function addresses(folder = DIST, prefix = '/') {
     .readdirSync(folder, { withFileTypes: true })
     .flatMap((entry) => {
       if (entry.isDirectory()) {
-        if (['assets', 'source'].includes(entry.name)) return []
+        if (['assets', 'offline', 'source'].includes(entry.name)) return []
         return addresses(path.join(folder, entry.name), `${prefix}${entry.name}/`)
       }
       if (!entry.name.endsWith('.html') || entry.name === '404.html') return []
@@ -50,12 +50,13 @@ export async function start(after) {
 
 /**
  * A page that writes down what it complains about: errors of scripts and of the
- * console, and requests that leave the book.
+ * console, and requests that leave the book. `visit` goes to an address and gives the
+ * complaints of that page alone.
  */
-export async function open(browser, origin, url, options = {}) {
+export async function reader(browser, origin, options = {}) {
   const context = await browser.newContext({ viewport: DESK, ...options })
   const page = await context.newPage()
-  const complaints = []
+  let complaints = []
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
@@ -65,23 +66,26 @@ export async function open(browser, origin, url, options = {}) {
       complaints.push(`asks for ${request.url()}`)
     }
   })
-  await page.goto(origin + url, { waitUntil: 'load' })
-  await settled(page)
-  return { page, complaints, close: () => context.close() }
-}
-
-/** Until Vue has taken over and all figures are there. */
-export async function settled(page) {
-  const hydrated = () => document.querySelector('#app')?.__vue_app__ !== undefined
-  await page.waitForFunction(hydrated)
-  await page.waitForLoadState('networkidle')
-}
-
-/** Runs `work` on all items, a few at a time. */
-export async function inParallel(items, count, work) {
-  const queue = [...items]
-  const worker = async () => {
-    while (queue.length > 0) await work(queue.shift())
+  const visit = async (url) => {
+    complaints = []
+    await page.goto(origin + url, { waitUntil: 'load' })
+    await settled(page)
+    return complaints
   }
-  await Promise.all(Array.from({ length: count }, worker))
+  return { page, visit, close: () => context.close() }
+}
+
+/** A reader with a page open. */
+export async function open(browser, origin, url, options = {}) {
+  const { page, visit, close } = await reader(browser, origin, options)
+  const complaints = await visit(url)
+  await page.waitForLoadState('networkidle')
+  return { page, complaints, close }
+}
+
+/** Until Vue has taken over, and figures, which are loaded last, have had a moment. */
+async function settled(page) {
+  const ready = () => document.querySelector('#app')?.__vue_app__ !== undefined
+  await page.waitForFunction(ready, null, { polling: 20 })
+  await page.waitForTimeout(60)
 }
