@@ -17,6 +17,7 @@ constexpr int kThreads = 128;
 constexpr int kRows = 64;
 constexpr int kChain = 200;
 
+// #region kernels
 /// row[i] = number of the row, for i in [0, length). Launch: one thread an element.
 __global__ void fill_row_kernel(int* row, int length, int number) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,6 +47,7 @@ __global__ void chain_kernel(unsigned* x, unsigned count) {
     for (unsigned k = 0; k < count; ++k)
         link_kernel<<<1, 1>>>(x, k);
 }
+// #endregion kernels
 
 /// Rows of length 0, 7, 14, …: true if each element has the number of its row.
 bool fills_rows() {
