@@ -28,7 +28,8 @@ export function minutesOf(text) {
 }
 
 /**
- * Reads a line such as "45 minutes, easy. Needs chapter 01. Runs on any GPU."
+ * Reads a line such as "45 minutes, easy. Needs chapter 01. Runs on any GPU." What is
+ * neither time nor need says where it runs.
  * @param {string} line  without the asterisks
  */
 export function parseFacts(line) {
@@ -38,12 +39,15 @@ export function parseFacts(line) {
     .map((sentence) => sentence.replace(/\.$/, '').trim())
     .filter(Boolean)
   const first = sentences[0] ?? ''
-  const starts = (word) => sentences.filter((s) => s.startsWith(word)).join('. ')
+  const rest = sentences.slice(1)
+  const needs = rest.filter((sentence) => sentence.startsWith('Needs '))
+  const runs = rest.filter((sentence) => !sentence.startsWith('Needs '))
+  const text = (list, word) => list.join('. ').replace(word, '') || null
   return {
     minutes: minutesOf(first),
     difficulty: DIFFICULTIES.find((word) => first.toLowerCase().includes(word)) ?? null,
-    needs: starts('Needs').replace(/^Needs /, '') || null,
-    runs: starts('Runs').replace(/^Runs /, '') || null
+    needs: text(needs, /^Needs /),
+    runs: text(runs, /^Runs /)
   }
 }
 
@@ -60,4 +64,10 @@ export function lessonFacts(text) {
     if (data[key]) facts[key] = data[key]
   }
   return Object.values(facts).some((value) => value !== null) ? facts : null
+}
+
+/** What a lesson does not say about itself, and should. */
+export function missingFacts(text) {
+  const facts = lessonFacts(text) ?? {}
+  return ['minutes', 'difficulty', 'needs', 'runs'].filter((key) => !facts[key])
 }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { lessonFacts, minutesOf, parseFacts, splitFrontMatter } from './facts.mjs'
+import {
+  lessonFacts,
+  minutesOf,
+  missingFacts,
+  parseFacts,
+  splitFrontMatter
+} from './facts.mjs'
 import { duration } from './lesson.mjs'
+import { days, read } from './pages.mjs'
 
 test('the line below the title', () => {
   const line =
@@ -46,4 +53,17 @@ test('front matter with quotes, and none', () => {
     title: 'A: b'
   })
   assert.equal(splitFrontMatter('x\n---\n').body, 'x\n---\n')
+})
+
+test('a sentence of its own says where it runs', () => {
+  const facts = parseFacts('1 hour, hard. Needs 07. The kernels need 9.0 (H100).')
+  assert.equal(facts.needs, '07')
+  assert.equal(facts.runs, 'The kernels need 9.0 (H100)')
+})
+
+test('every chapter says how long, how difficult, what it needs, where it runs', () => {
+  assert.deepEqual(missingFacts('# T\n\n*easy. Needs 01.*\n\n'), ['minutes', 'runs'])
+  const chapters = days().flatMap((day) => day.chapters)
+  assert.ok(chapters.length > 0)
+  for (const { file } of chapters) assert.deepEqual(missingFacts(read(file)), [], file)
 })
