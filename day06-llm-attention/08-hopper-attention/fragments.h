@@ -38,7 +38,7 @@ __device__ __forceinline__ void start_scores(float (&s)[Tiling::kKeys / 2],
     const uint64_t q_tile = wgmma_descriptor(shared_address(q));
     const uint64_t k_tile = wgmma_descriptor(shared_address(k));
 #pragma unroll
-    for (int i = 0; i < Tiling::kDim / 16; ++i) {
+    for (int i = 0; i < 4 * Tiling::kPanels; ++i) {
         // 16 columns are 32 bytes, 4 times within a panel. Descriptors count in 16.
         const int panel = i / 4;
         const int column = i % 4 * 32;
@@ -101,8 +101,10 @@ __device__ __forceinline__ void mask_scores(float (&s)[kKeys / 2],
 /// the reference is about the largest score so far. If it has grown, what was summed
 /// before must be multiplied by `factor`: of the sums here, of o by the caller.
 ///
+/// @tparam kShift     weights are 2^kShift times as large, and so are the sums: for FP8,
+///                    whose smallest number is not small
 /// @param scale_log2  score * log2(e) = s * scale_log2, > 0
-template <int kKeys>
+template <int kKeys, int kShift = 0>
 __device__ __forceinline__ void softmax_step(float (&s)[kKeys / 2],
                                              float scale_log2,
                                              RowSums& rows,
@@ -117,7 +119,7 @@ __device__ __forceinline__ void softmax_step(float (&s)[kKeys / 2],
         largest = fmaxf(largest, __shfl_xor_sync(kAll, largest, 2)) * scale_log2;
 
         const float old = rows.reference[r];
-        if (largest > old + kSlack) rows.reference[r] = largest;
+        if (largest > old + (kSlack - kShift)) rows.reference[r] = largest;
         // A row that has seen nothing has no reference, and -inf - -inf is no number.
         const float reference =
             rows.reference[r] == -INFINITY ? 0.0f : rows.reference[r];
@@ -127,7 +129,7 @@ __device__ __forceinline__ void softmax_step(float (&s)[kKeys / 2],
         for (int i = 0; i < kKeys / 2; i += 4) {
 #pragma unroll
             for (int e = i + 2 * r; e < i + 2 * r + 2; ++e) {
-                s[e] = wb::ptx::exp2_approx(fmaf(s[e], scale_log2, -reference));
+                s[e] = wb::ptx::exp2_approx(fmaf(s[e], scale_log2, kShift - reference));
                 sum += s[e];
             }
         }

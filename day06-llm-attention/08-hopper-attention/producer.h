@@ -34,7 +34,7 @@ struct Copies {
                 shared.q[ring.stage] + panel * Tiling::kRows * wb::ptx::kSwizzleBytes,
                 &maps.q,
                 full,
-                panel * kPanel,
+                panel * Tiling::kPanel,
                 work.query_start + work.row,
                 work.head,
                 dense ? work.sequence : 0);
@@ -93,7 +93,7 @@ struct Copies {
                 tile + (panel * Tiling::kKeys + row) * wb::ptx::kSwizzleBytes,
                 &map,
                 full,
-                panel * kPanel,
+                panel * Tiling::kPanel,
                 place,
                 work.kv_head,
                 sequence);

@@ -10,10 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Elements of a row in one panel: 128 bytes, the width of the swizzle. A tile of D
-/// columns is D / 64 panels, one after the other.
-inline constexpr int kPanel = 64;
-
 /// Rows that one warpgroup multiplies: the M of wgmma.
 inline constexpr int kGroupRows = 64;
 
@@ -33,6 +29,10 @@ template <class T_,
 struct Tiling {
     using T = T_;
     static constexpr int kDim = kDim_;
+    /// Columns of a panel: 128 bytes, the width of the swizzle. A tile is kPanels of
+    /// them, one after the other.
+    static constexpr int kPanel =
+        wb::ptx::kSwizzleBytes / static_cast<int>(sizeof(T));
     static constexpr int kPanels = kDim / kPanel;
     static constexpr int kWarpgroups = kWarpgroups_;
     static constexpr int kRows = kGroupRows * kWarpgroups;

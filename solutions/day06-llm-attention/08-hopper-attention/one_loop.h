@@ -23,7 +23,7 @@ __device__ __forceinline__ void copy_rows_v1(unsigned char* tile,
         wb::ptx::tma_load(tile + panel * rows * wb::ptx::kSwizzleBytes,
                           &map,
                           full,
-                          panel * kPanel,
+                          panel * Tiling::kPanel,
                           first,
                           head,
                           sequence);

@@ -27,6 +27,7 @@ struct Schedule {
             work = work_of<Tiling, kSource>(problem, tile);
         } while (work.blocks == 0);  // a packed sequence that is shorter than others
         wb::ptx::mbarrier_wait(&shared.tile_empty[slot.stage], slot.parity ^ 1);
+        __syncwarp();  // a lane that is late would miss this phase
         if (threadIdx.x == 0) {
             shared.tile[slot.stage] = tile;
             wb::ptx::mbarrier_arrive(&shared.tile_full[slot.stage]);
