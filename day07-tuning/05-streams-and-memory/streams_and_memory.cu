@@ -12,8 +12,8 @@
 #include "relax.h"
 
 // #region ring
-/// Queues all chunks. Each goes through one of plan.buffers buffers: `in_lane` copies it
-/// there, `compute_lane` works on it, `out_lane` copies it back. An event for each
+/// Queues all chunks. Each goes through one of plan.buffers buffers: `in_lane` copies
+/// it there, `compute_lane` works on it, `out_lane` copies it back. An event for each
 /// buffer and each of the three tells the next one, and in the end the first, that the
 /// buffer is theirs.
 static void issue_chunks(const float* in,
@@ -29,8 +29,8 @@ static void issue_chunks(const float* in,
     std::vector<Event> computed(buffers);  // the copy out may read it
     std::vector<Event> drained(buffers);   // out: the buffer may be filled again
     for (int64_t c = 0; c < num_chunks(n, plan); ++c) {
-        // TODO(learner): chunk_at() says where the chunk lies and which slot of the ring
-        // it goes through. copy_in() on in_lane, launch_relax() on compute_lane,
+        // TODO(learner): chunk_at() says where the chunk lies and which slot of the
+        // ring it goes through. copy_in() on in_lane, launch_relax() on compute_lane,
         // copy_out() on out_lane, and what must be recorded and held between them. Who
         // used this slot plan.buffers chunks ago, and is he done? (about 11 lines)
     }

@@ -17,8 +17,8 @@ struct ChunkPlan {
 /// @param n  > 0
 void launch_relax(float* x, int64_t n, int rounds, cudaStream_t stream);
 
-/// out[i] = relax(in[i], plan.rounds) for every i in [0, n): copied to the GPU, computed
-/// there, and copied back.
+/// out[i] = relax(in[i], plan.rounds) for every i in [0, n): copied to the GPU,
+/// computed there, and copied back.
 ///
 ///     relax(x, r) = r times x := 1023/1024 x + 1/1024
 ///

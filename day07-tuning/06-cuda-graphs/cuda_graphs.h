@@ -34,8 +34,8 @@ struct Decoder {
 ///         query  = query_weights[l] normed
 ///         key    = key_weights[l] normed
 ///         cache[l][position] = key
-///         mixed  = sum over p <= position of softmax_p(query . cache[l][p] / sqrt(width))
-///                  cache[l][p]
+///         mixed  = sum over p <= position of w[p] cache[l][p], where
+///                  w = softmax of query . cache[l][p] / sqrt(width)
 ///         delta  = output_weights[l] mixed
 ///         x      = x + delta
 ///
@@ -54,6 +54,6 @@ class Stepper {
     virtual void step(int position, cudaStream_t stream) = 0;
 };
 
-/// A stepper for a decoder, whose memory outlives it. One that uses a graph instantiates
-/// it once, and updates it when the position changes.
+/// A stepper for a decoder, whose memory outlives it. One that uses a graph
+/// instantiates it once, and updates it when the position changes.
 std::unique_ptr<Stepper> make_stepper(const Decoder& decoder);

@@ -7,6 +7,14 @@
 
 namespace wb::bench {
 
+std::size_t ceiling_bytes() {
+    constexpr std::size_t kMiB = std::size_t{1} << 20;
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    return std::max(std::min(4096 * kMiB, free_bytes / 2), kMiB);
+}
+
 std::string name_of(Ceiling ceiling) {
     switch (ceiling) {
         case Ceiling::read:

@@ -2,6 +2,7 @@
 #include <wb/bench/machine.h>
 #include <wb/check.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdio>
@@ -42,6 +43,11 @@ std::string first_line_of(const std::string& command) {
 }
 
 }  // namespace
+
+std::size_t flush_bytes(const Machine& machine) {
+    constexpr std::size_t kMiB = std::size_t{1} << 20;
+    return std::max(2 * machine.l2_bytes + 16 * kMiB, 64 * kMiB);
+}
 
 Machine describe_machine() {
     int devices = 0;

@@ -1,10 +1,10 @@
 // The main() of every benchmark program.
 #include <wb/bench/bench.h>
 #include <wb/bench/machine.h>
+#include <wb/bench/stored_ceilings.h>
 #include <wb/exercise.h>
 #include <wb/ladder.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -15,13 +15,17 @@ namespace {
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr int kWrongUsage = 2;
 
-/// What the ceilings move: more than the largest problem of the course, but never more
-/// than half of the free memory.
-std::size_t ceiling_bytes() {
-    std::size_t free_bytes = 0;
-    std::size_t total_bytes = 0;
-    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-    return std::max(std::min(4096 * kMiB, free_bytes / 2), kMiB);
+/// What ./learn ceilings has stored, if it is of this GPU; says which are used.
+void take_stored(const Options& options, const Machine& machine, Ceilings& ceilings) {
+    if (options.ceilings.empty()) return;
+    try {
+        const StoredCeilings stored = read_ceilings(options.ceilings, machine);
+        ceilings.take(stored.values);
+        std::printf("ceilings: those that ./learn ceilings measured on %s\n",
+                    stored.date.c_str());
+    } catch (const std::runtime_error& error) {
+        std::printf("ceilings: measured now, for %s\n", error.what());
+    }
 }
 
 int list() {
@@ -81,9 +85,9 @@ Budget budget_of(const Options& options) {
 }
 
 int measure(const Options& options, const Machine& machine) {
-    Timer timer(std::max(2 * machine.l2_bytes + 16 * kMiB, 64 * kMiB),
-                budget_of(options));
+    Timer timer(flush_bytes(machine), budget_of(options));
     Ceilings ceilings(timer, ceiling_bytes());
+    take_stored(options, machine, ceilings);
     for (const Ceiling kind :
          {Ceiling::read, Ceiling::write, Ceiling::copy, Ceiling::read2_write1}) {
         (void)ceilings.get(kind);

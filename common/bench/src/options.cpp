@@ -13,6 +13,7 @@ const char* const kUsage =
     "  --sizes grid             the last rung over many shapes, few samples each\n"
     "  --seconds S              time spent on each row, at least 20 samples (0.2)\n"
     "  --json FILE              merge the rows into FILE, by exercise, rung and size\n"
+    "  --ceilings FILE          take the ceilings that ./learn ceilings has stored\n"
     "  --list                   what would be timed; needs no GPU\n"
     "  --xray FILE              for ./learn xray: run every rung once, time nothing\n"
     "  --size TEXT              with --xray: on the first size that contains TEXT\n"
@@ -58,6 +59,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
             options.seconds = parse_seconds(value());
         } else if (name == "--json") {
             options.json = value();
+        } else if (name == "--ceilings") {
+            options.ceilings = value();
         } else if (name == "--xray") {
             options.xray = value();
         } else if (name == "--size") {

@@ -28,6 +28,7 @@ TEST_CASE("options: each of them") {
     const Options xray = parse_options({"--xray", "x.json", "--size", "n = 4096"});
     CHECK(xray.xray == "x.json");
     CHECK(xray.size == "n = 4096");
+    CHECK(parse_options({"--ceilings", "c.json"}).ceilings == "c.json");
     CHECK(parse_options({"--help"}).help);
     CHECK(parse_options({"-h"}).help);
 }

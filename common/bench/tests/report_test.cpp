@@ -119,6 +119,26 @@ TEST_CASE("report: tokens a second and scratch memory are told where there are a
     CHECK_THAT(row_text(row), contains("4.1e+06 tokens/s  + 4.295 GB\n"));
 }
 
+TEST_CASE("report: a problem's own limit stands in place of a ceiling") {
+    Row row = row_of("v1", "n = 1", 1000.0);
+    CHECK(row.ceiling_name() == name_of(row.ceiling));
+    row.limit = "the copies alone";
+    CHECK_THAT(problem_text(row), contains("% of the copies alone"));
+    CHECK(row_json(row, "").find("ceiling")->text() == "the copies alone");
+}
+
+TEST_CASE("report: many small kernels, and time of the host") {
+    Row row = row_of("v1", "n = 1", 1000.0);
+    CHECK(row_json(row, "").find("us_a_kernel") == nullptr);
+    CHECK(row_json(row, "").find("clock") == nullptr);
+    row.kernels = 200.0;
+    row.host_time = true;
+    CHECK_THAT(row_text(row), contains("5.000 us a kernel"));
+    CHECK_THAT(problem_text(row), contains("host time"));
+    CHECK(row_json(row, "").find("us_a_kernel")->number() == 5.0);
+    CHECK(row_json(row, "").find("clock")->text() == "host");
+}
+
 TEST_CASE("report: an idea that is too long is shortened, not wrapped") {
     Row row = row_of("v1", "n = 1", 1000.0);
     row.idea = std::string(100, 'x');

@@ -12,8 +12,8 @@
 /// Owns the device memory of a decoder.
 class Model {
  public:
-    /// @param weights  called with (matrix 0 to 2, number of floats): the weights of all
-    ///                 layers of the query, the key and the output
+    /// @param weights  called with (matrix 0 to 2, number of floats): the weights of
+    ///                 all layers of the query, the key and the output
     template <class Weights>
     Model(const DecoderShape& shape, Weights weights) : decoder_{} {
         decoder_.shape = shape;

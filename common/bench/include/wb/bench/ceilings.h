@@ -46,6 +46,11 @@ class Ceilings {
     /// In unit_of(ceiling); 0 if this program cannot measure it (no cuBLAS).
     double get(Ceiling ceiling);
 
+    /// Takes values that were measured before, so that get() does not measure these.
+    void take(const std::map<Ceiling, double>& values) {
+        measured_.insert(values.begin(), values.end());
+    }
+
     /// Those that have been measured.
     const std::map<Ceiling, double>& measured() const { return measured_; }
 
@@ -56,6 +61,10 @@ class Ceilings {
     std::size_t total_bytes_;
     std::map<Ceiling, double> measured_;
 };
+
+/// What the bandwidths are measured on: more bytes than the largest problem of the
+/// course moves, but never more than half of the free memory.
+std::size_t ceiling_bytes();
 
 /// TFLOP/s of cuBLAS on a large matrix product of random numbers; 0 without cuBLAS.
 double measure_matrix_product(Ceiling ceiling, Timer& timer);

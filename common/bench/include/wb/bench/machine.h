@@ -28,6 +28,9 @@ struct Machine {
     std::string pci_bus_id;
 };
 
+/// How many bytes a Timer has to write over to flush the L2 cache: more than twice it.
+std::size_t flush_bytes(const Machine& machine);
+
 /// Asks the CUDA runtime about device 0. Throws NoGpu.
 Machine describe_machine();
 

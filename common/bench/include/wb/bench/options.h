@@ -19,6 +19,7 @@ struct Options {
     Sizes sizes = Sizes::full;
     std::string json;      ///< the file to merge results into; "" for none
     double seconds = 0.2;  ///< time spent on the samples of one row
+    std::string ceilings;  ///< a file of ./learn ceilings; "": they are measured
     bool list = false;
     bool help = false;
     /// Not to time anything, but to run each rung once, on one problem, for the

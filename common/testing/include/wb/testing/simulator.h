@@ -13,8 +13,9 @@ void prepare_simulator();
 void shuffle_threads(unsigned seed);
 
 /// Under the simulator: while this lives, streams are asynchronous, and what nothing
-/// orders runs in an order that the seed chooses; with an even seed, nothing runs before
-/// the host waits. 0 is the usual order. On a GPU: nothing, the order is never sure.
+/// orders runs in an order that the seed chooses; with an even seed, nothing runs
+/// before the host waits. 0 is the usual order. On a GPU: nothing, the order is never
+/// sure.
 class StreamOrder {
  public:
     explicit StreamOrder(unsigned seed);
