@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What PyTorch's attention does with the shapes of our benchmarks, on this GPU.
 
-    torch_peers.py --json bench.json [--grid TYPE] [--seconds S] [--list]
+    torch_peers.py --json bench.json [--grid TYPE] [--seconds S] [--backends LIST] [--list]
 
 Reads the rows that the benchmarks of day 6 have written to bench.json, measures
 scaled_dot_product_attention on each of their shapes with each of its backends (math,
@@ -12,6 +12,7 @@ it measures a list of its own.
     --grid TYPE   also the grid of sizes that day 6 sets itself, as exercise
                   "attention_grid_TYPE"; TYPE is fp32, fp16 or bf16
     --seconds S   spent on the samples of one row; default 0.2
+    --backends L  of math, efficient, flash, cudnn; default all of them
     --list        say what would be measured; needs no GPU
 
 Optional: where there is no PyTorch or no GPU, it says so and ends with 0. It ends with
@@ -31,6 +32,7 @@ MOST_SAMPLES = 200
 HOT_SAMPLE_US = 1000  # with a hot cache, launches are timed in batches as long as this
 MOST_LAUNCHES = 100
 LONG_US = 20_000
+MOST_PAUSE = 60_000_000  # cycles
 BACKENDS = ("math", "efficient", "flash", "cudnn")
 
 # Exercise, as it is named in our rows: the type of its numbers.
@@ -205,13 +207,14 @@ class Gpu:
 
     def measure(self, launch, cache, count, launches):
         torch = self.torch
+        # Long enough for the host to queue what is below before the GPU gets to it:
+        # what is timed is the GPU, not Python. One pause at the beginning, as our own
+        # timer makes: a GPU that rests between samples keeps higher clocks.
+        torch.cuda._sleep(min(count * (200_000 + 60_000 * launches), MOST_PAUSE))
         events = []
         for _ in range(count):
             if cache == "cold":
                 self.flush.fill_(0xFF)
-            # Long enough for the host to queue the calls below before the GPU gets to
-            # them: what is timed is the GPU, not Python.
-            torch.cuda._sleep(300_000 + 100_000 * launches)
             begin = torch.cuda.Event(enable_timing=True)
             end = torch.cuda.Event(enable_timing=True)
             begin.record()
@@ -337,6 +340,7 @@ def arguments():
     parser.add_argument("--json", required=True)
     parser.add_argument("--grid", choices=("fp32", "fp16", "bf16"))
     parser.add_argument("--seconds", type=float, default=0.2)
+    parser.add_argument("--backends", default=",".join(BACKENDS))
     parser.add_argument("--list", action="store_true")
     return parser.parse_args()
 
@@ -361,6 +365,12 @@ def main():
     options = arguments()
     document = read(options.json)
     sizes = wanted_sizes(document, options.grid)
+    backends = options.backends.split(",")
+    unknown = [name for name in backends if name not in BACKENDS]
+    if unknown:
+        print(f"--backends is '{options.backends}', but must be some of "
+              f"{', '.join(BACKENDS)}", file=sys.stderr)
+        return 2
     if options.list:
         for exercise, size, cache in sizes:
             print(f"{exercise}  {size}  ({type_of(exercise)}, {cache})")
@@ -388,7 +398,7 @@ def main():
             gpu.torch.cuda.empty_cache()
             print("  not enough memory for the inputs")
             continue
-        for backend in BACKENDS:
+        for backend in backends:
             row = measure_backend(gpu, exercise, size, cache, backend, tensors,
                                   document["ceilings"])
             if isinstance(row, str):
