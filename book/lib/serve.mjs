@@ -118,6 +118,10 @@ async function main(args) {
   const folder = positionals[0] ?? fileURLToPath(new URL('../dist', import.meta.url))
   const { url } = await (port === null ? serveNear(folder, 4173) : serve(folder, port))
   console.log(`The book is at ${url}   (Ctrl-C ends it)`)
+  if (process.env.SSH_CONNECTION) {
+    const { port: chosen } = new URL(url)
+    console.log(`On your own machine first: ssh -L ${chosen}:localhost:${chosen} HOST`)
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -36,10 +36,7 @@ cmd_book() {
                 "a server."
             ;;
         pdf) run node book/lib/pdf.mjs ;;
-        serve)
-            note "On another machine? Forward the port: ssh -L 4173:localhost:4173 HOST"
-            run node book/lib/serve.mjs "${port[@]}"
-            ;;
+        serve) run node book/lib/serve.mjs "${port[@]}" ;;
     esac
 }
 
