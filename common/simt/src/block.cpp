@@ -58,6 +58,8 @@ bool Worker::open_block() {
     if (l.seed != 0) {
         Random& rng = ready_.rng();
         rng.seed(l.seed, l.number, linear);
+        if (l.seed % 2 == 0 && num_warps > 1)
+            ready_.set_late_warp(rng.below(num_warps));
         b->order.resize(b->size);
         for (unsigned k = 0; k < b->size; ++k)
             b->order[k] = static_cast<uint16_t>(k);

@@ -80,6 +80,10 @@ inline void ThreadList::append(ThreadList& other) {
     other = {};
 }
 
+inline bool ThreadQueue::is_late(const Thread* thread) const {
+    return thread->rank / 32 == late_warp_;
+}
+
 /// Lanes that wait in the same operation with the same mask.
 struct WarpGroup {
     uint32_t mask;

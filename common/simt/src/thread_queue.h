@@ -46,7 +46,13 @@ class Random {
 /// The threads that can go on: in order, or in random order.
 class ThreadQueue {
  public:
-    void set_random(bool on) { random_ = on; }
+    void set_random(bool on) {
+        random_ = on;
+        late_warp_ = kNobody;
+    }
+    /// In random order, lets the threads of that warp of a block run only now and then,
+    /// so that the others get as far ahead of it as they may.
+    void set_late_warp(unsigned warp) { late_warp_ = warp; }
     bool random() const { return random_; }
     Random& rng() { return rng_; }
     size_t random_size() const { return pool_.size(); }
@@ -69,7 +75,9 @@ class ThreadQueue {
     Thread* pop() {
         if (!random_) return list_.empty() ? nullptr : list_.pop();
         if (pool_.empty()) return nullptr;
-        const size_t i = rng_.below(static_cast<uint32_t>(pool_.size()));
+        size_t i = choose();
+        while (is_late(pool_[i]) && rng_.below(kReluctance) != 0)
+            i = choose();
         Thread* thread = pool_[i];
         pool_[i] = pool_.back();
         pool_.pop_back();
@@ -77,7 +85,14 @@ class ThreadQueue {
     }
 
  private:
+    static constexpr uint32_t kReluctance = 32;
+    static constexpr unsigned kNobody = ~0u;
+
+    size_t choose() { return rng_.below(static_cast<uint32_t>(pool_.size())); }
+    inline bool is_late(const Thread* thread) const;
+
     bool random_ = false;
+    unsigned late_warp_ = kNobody;
     ThreadList list_;
     std::vector<Thread*> pool_;
     Random rng_;
