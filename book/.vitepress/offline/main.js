@@ -3,7 +3,7 @@
 
 import { createApp } from 'vue'
 import { componentName, figureName } from '../theme/figures.js'
-import { openFoldsForPrint } from '../theme/print.js'
+import { prepareForPrint } from '../theme/print.js'
 import { startPage } from './page.js'
 import { startSearch } from './search.js'
 import './offline.css'
@@ -36,4 +36,4 @@ function startFigures(document) {
 startPage(document)
 startSearch(document)
 startFigures(document)
-openFoldsForPrint(window)
+prepareForPrint(window)

@@ -4,7 +4,7 @@ import DefaultTheme from 'vitepress/theme-without-fonts'
 import { defineAsyncComponent, h } from 'vue'
 import 'katex/dist/katex.min.css'
 import { boxed, componentName, figureName } from './figures.js'
-import { openFoldsForPrint } from './print.js'
+import { prepareForPrint } from './print.js'
 import NotFound from './NotFound.vue'
 import './fonts.css'
 import './style.css'
@@ -28,6 +28,6 @@ export default {
       const name = figureName(file)
       app.component(name, boxed(name, defineAsyncComponent(load)))
     }
-    if (!import.meta.env.SSR) openFoldsForPrint(window)
+    if (!import.meta.env.SSR) prepareForPrint(window)
   }
 }
