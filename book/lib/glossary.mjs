@@ -7,7 +7,7 @@
 //   ---
 //   title: Warp
 //   words: warp, warps          what is linked; capitals count if there are any
-//   where: day01                optional: only in pages whose path begins with this
+//   where: day01, docs         optional: only in pages whose path begins so
 //   ---
 
 import { splitFrontMatter } from './facts.mjs'
@@ -15,7 +15,7 @@ import { glossary, read, sourceOf } from './pages.mjs'
 
 /**
  * @typedef {{title: string, url: string, file: string, words: string[],
- *   where: string, definition: string}} Term
+ *   where: string[], definition: string}} Term
  */
 
 /** Markdown of one paragraph as plain text. */
@@ -35,6 +35,8 @@ export function definitionOf(body) {
   return plain(sentence?.[0] ?? paragraph)
 }
 
+const parts = (text) => text.split(',').map((part) => part.trim()).filter(Boolean)
+
 /** All terms, from their pages. @returns {Term[]} */
 export function terms() {
   return glossary()
@@ -43,14 +45,13 @@ export function terms() {
       file,
       url,
       title,
-      words: data.words.split(',').map((word) => word.trim()).filter(Boolean),
-      where: data.where ?? '',
+      words: parts(data.words),
+      where: data.where ? parts(data.where) : [''],
       definition: definitionOf(splitFrontMatter(read(file)).body)
     }))
 }
 
 const escapeRegExp = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-const hasCapital = (word) => word !== word.toLowerCase()
 
 /**
  * What finds the words of some terms in a text, and says whose they are.
@@ -70,14 +71,14 @@ export function finder(list) {
   // The longest first: "shared memory" before "memory".
   const words = [...owner.keys()].sort((a, b) => b.length - a.length)
   if (words.length === 0) return () => []
-  const any = words.map(escapeRegExp).join('|')
+  const any = words.map((word) => escapeRegExp(word).replace(/ /g, '\\s')).join('|')
   const pattern = new RegExp(`(?<![\\w-])(?:${any})(?![\\w-])`, 'gi')
   return (text) =>
     [...text.matchAll(pattern)].flatMap((match) => {
-      const word = match[0]
-      const small = word.toLowerCase()
-      const term =
-        owner.get(word) ?? (owner.has(small) && !hasCapital(small) && owner.get(small))
+      const [word] = match
+      const normal = word.replace(/\s/g, ' ')
+      const small = normal.toLowerCase()
+      const term = owner.get(normal) ?? owner.get(small)
       return term ? [{ term, word, index: match.index }] : []
     })
 }
@@ -107,10 +108,22 @@ function withLinks(state, token, hits) {
   return made
 }
 
+/** A term may be broken into two lines: lines are put together before one looks. */
+function joinLines(children) {
+  const joined = []
+  for (const token of children) {
+    const last = joined.at(-1)
+    const text = { text: token.content, softbreak: '\n' }[token.type]
+    if (text !== undefined && last?.type === 'text') last.content += text
+    else joined.push(token)
+  }
+  return joined
+}
+
 /** Links the first words of terms that are not in `seen` yet, and adds them to it. */
 function linkInline(state, children, find, seen) {
   let inLink = 0
-  return children.flatMap((token) => {
+  return joinLines(children).flatMap((token) => {
     if (token.type === 'link_open') inLink++
     if (token.type === 'link_close') inLink--
     if (token.type !== 'text' || inLink > 0) return [token]
@@ -142,7 +155,7 @@ const CLOSED = { heading_open: 'heading_close', table_open: 'table_close' }
 /** Links all first uses in a page. `all` gives the terms. */
 export function linkTerms(state, source, all) {
   const fitting = all.filter(
-    (term) => term.file !== source && source.startsWith(term.where)
+    ({ file, where }) => file !== source && where.some((w) => source.startsWith(w))
   )
   const find = finder(fitting)
   const seen = new Set()

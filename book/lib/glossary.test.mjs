@@ -15,14 +15,14 @@ const term = (title, words, more = {}) => ({
   url: `/glossary/${title}.html`,
   file: `book/pages/glossary/${title}.md`,
   words,
-  where: '',
+  where: [''],
   definition: `A ${title} is a ${title}.`,
   ...more
 })
 const WARP = term('warp', ['warp', 'warps'])
 const SM = term('multiprocessor', ['SM', 'multiprocessor'])
 const SHARED = term('shared-memory', ['shared memory'])
-const BLOCK = term('block', ['block', 'thread block'], { where: 'day01' })
+const BLOCK = term('block', ['block', 'thread block'], { where: ['docs', 'day01'] })
 const ALL = [WARP, SM, SHARED, BLOCK]
 
 const md = await createMarkdownRenderer('.', {
@@ -56,6 +56,12 @@ test('code, headings, tables and links are left alone', () => {
     '> at last, a Warp'
   ]
   assert.deepEqual(linksOf(page.join('\n\n')), [['Warp', '/glossary/warp.html']])
+})
+
+test('a term may be broken into two lines', () => {
+  assert.deepEqual(linksOf('It is shared\nmemory that *helps*\nhere.'), [
+    ['shared\nmemory', '/glossary/shared-memory.html']
+  ])
 })
 
 test('only whole words count', () => {
@@ -107,7 +113,8 @@ test('every page of the glossary says what it defines, in one sentence', () => {
   finder(all)
   for (const { file, definition, words } of all) {
     assert.ok(words.length > 0, file)
-    assert.ok(definition.length > 30 && definition.length < 330, `${file}: ${definition}`)
+    const { length } = definition
+    assert.ok(length > 30 && length < 330, `${file}: ${definition}`)
     assert.match(definition, /\.$/, file)
     assert.doesNotMatch(definition, /\\|\^\{/, `${file}: TeX in the first sentence`)
   }

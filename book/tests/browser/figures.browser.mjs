@@ -96,7 +96,7 @@ for (const url of FIGURES) {
   })
 }
 
-test('bits can be set by dragging, and a number is rounded as it is typed', async () => {
+test('bits are set by dragging, and a number is rounded as it is typed', async () => {
   const { page, close } = await open(browser, origin, '/figures/number-formats.html')
   const bit = (place) => page.locator(`${FRAME} button[aria-label*="bit ${place}:"]`)
   const number = page.getByLabel('Number', { exact: true })

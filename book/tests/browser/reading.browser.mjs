@@ -110,7 +110,8 @@ test('every lesson has its facts, a way back and a way on', async () => {
     assert.equal(await page.locator('h1').count(), 1, url)
     assert.ok((await page.locator('.wb-facts dt').count()) >= 2, `${url}: facts`)
     assert.ok((await page.locator('.pager-link').count()) >= 1, `${url}: pager`)
-    assert.ok((await page.locator('.VPDocAsideOutline a').count()) > 3, `${url}: outline`)
+    const outline = page.locator('.VPDocAsideOutline a')
+    assert.ok((await outline.count()) > 3, `${url}: outline`)
   }
   await close()
 })
