@@ -70,18 +70,20 @@ const isChapter = (page) => /^day\d\d-[^/]+\/[^/]+\//.test(page.file)
 const isTerm = (page) => /^\/glossary\/./.test(page.url)
 const isBelow = (page) => isChapter(page) || isTerm(page)
 
+/** The file of a page in the built site. */
+const fileIn = (page) => rewritten(page.url).replace(/\.md$/, '.html')
+
 /** All pages as one document. */
 function document(pages) {
-  const file = (page) => rewritten(page.url).replace(/\.md$/, '.html')
-  const prefixes = new Map(pages.map((page, i) => [file(page), `p${i}`]))
+  const prefixes = new Map(pages.map((page, i) => [fileIn(page), `p${i}`]))
   const contents = pages.map((page, i) => {
     const level = isBelow(page) ? ' class="deeper"' : ''
     return `<li${level}><a href="#p${i}">${escapeHtml(page.title)}</a></li>`
   })
   const sections = pages.map((page) => {
-    const html = fs.readFileSync(path.join(SITE, file(page)), 'utf8')
+    const html = fs.readFileSync(path.join(SITE, fileIn(page)), 'utf8')
     const deeper = isBelow(page) ? 1 : 0
-    const whole = section(mainOf(html), file(page), prefixes, deeper, BASE)
+    const whole = section(mainOf(html), fileIn(page), prefixes, deeper, BASE)
     return isTerm(page) ? `<div class="wb-term">${whole}</div>` : whole
   })
   // The offline copy's style sheet: it finds its fonts wherever the site is served.
@@ -120,14 +122,16 @@ const FOOTER =
  * @param {string} output  the file to write
  */
 export async function writePdf(output) {
-  if (!fs.existsSync(path.join(SITE, 'index.html'))) {
-    throw new Error('the book is not built yet: ./learn book build')
+  const pages = readingOrder()
+  const missing = pages.find((page) => !fs.existsSync(path.join(SITE, fileIn(page))))
+  if (missing) {
+    throw new Error(`the book has no page for ${missing.file} yet: ./learn book build`)
   }
   const browser = await launchBrowser()
   const source = path.join(SITE, 'whole-book.html')
   const { server, url } = await serve(SITE)
   try {
-    fs.writeFileSync(source, document(readingOrder()))
+    fs.writeFileSync(source, document(pages))
     const page = await browser.newPage()
     await page.goto(`${url}whole-book.html`, { waitUntil: 'networkidle' })
     await page.emulateMedia({ media: 'print', colorScheme: 'light' })
