@@ -37,6 +37,15 @@ __device__ __forceinline__ uint32_t pack(float low, float high) {
            static_cast<uint32_t>(__bfloat16_as_ushort(pair.y)) << 16;
 }
 
+/// Waits for a phase, and then for the lanes of the warp, which may have left the loop
+/// of the wait one by one: loads and stores of tensor memory are made by whole warps.
+__device__ __forceinline__ void wait_together(wb::ptx::Mbarrier* barrier,
+                                              unsigned parity) {
+    wb::ptx::mbarrier_wait(barrier, parity);
+    __syncwarp();
+    wb::ptx::tcgen05_fence_after_sync();
+}
+
 /// Multiplies the thread's row of o in tensor memory by `factor`.
 template <int D>
 __device__ __forceinline__ void rescale(uint32_t output, float factor) {
@@ -68,18 +77,18 @@ __device__ __forceinline__ void write_output(const Problem& problem,
 #pragma unroll
     for (int i = 0; i < D; i += 32) {
         uint32_t r[32];
-        wb::ptx::tcgen05_ld(r, output + i);  // by whole warps, rows past the end too
+        __syncwarp();  // by whole warps, also for rows past the end
+        wb::ptx::tcgen05_ld(r, output + i);
         wb::ptx::tcgen05_wait_ld();
         wb::ptx::tcgen05_keep(r);
-        if (!inside) continue;
-        auto* const o = reinterpret_cast<uint4*>(problem.o + at * D + i);
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
             const auto two = [&](int e) {
                 return pack(__uint_as_float(r[8 * k + e]) * factor,
                             __uint_as_float(r[8 * k + e + 1]) * factor);
             };
-            o[k] = make_uint4(two(0), two(2), two(4), two(6));
+            const uint4 eight = make_uint4(two(0), two(2), two(4), two(6));
+            if (inside) reinterpret_cast<uint4*>(problem.o + at * D + i)[k] = eight;
         }
     }
     if (inside && problem.lse != nullptr)
@@ -101,8 +110,7 @@ __device__ void make_weights(const Problem& problem, const Work& work, Shared<D>
     float max = -INFINITY;  // of scores, times scale * log2(e)
     float sum = 0.0f;
     for (int j = 0; j < work.tiles; ++j) {
-        wb::ptx::mbarrier_wait(&s.scores_full[j % 2], j / 2 % 2);
-        wb::ptx::tcgen05_fence_after_sync();
+        wait_together(&s.scores_full[j % 2], j / 2 % 2);
         uint32_t score[4][32];
 #pragma unroll
         for (int i = 0; i < 4; ++i)
@@ -126,8 +134,7 @@ __device__ void make_weights(const Problem& problem, const Work& work, Shared<D>
         max = new_max;
         if (j > 0) {
             // Products of the tile before: o has its sum, the weights are read.
-            wb::ptx::mbarrier_wait(&s.output_full, (j - 1) % 2);
-            wb::ptx::tcgen05_fence_after_sync();
+            wait_together(&s.output_full, (j - 1) % 2);
             if (__any_sync(0xffffffffu, factor != 1.0f))
                 rescale<D>(columns(kOutputColumns), factor);
         }
@@ -154,8 +161,7 @@ __device__ void make_weights(const Problem& problem, const Work& work, Shared<D>
         wb::ptx::tcgen05_fence_before_sync();
         wb::ptx::mbarrier_arrive(&s.weights_full);
     }
-    wb::ptx::mbarrier_wait(&s.output_full, (work.tiles - 1) % 2);
-    wb::ptx::tcgen05_fence_after_sync();
+    wait_together(&s.output_full, (work.tiles - 1) % 2);
     write_output<D>(problem, work, row, columns(kOutputColumns), sum, max);
 }
 // #endregion softmax
