@@ -70,6 +70,7 @@ static std::unique_ptr<Stepper> make_stepper_v2(const Decoder& decoder) {
 // #region contract
 std::unique_ptr<Stepper> make_stepper(const Decoder& decoder) {
     WB_NOT_SOLVED();  // delete this line when the TODOs are written
+    check_shape(decoder.shape);
     return make_stepper_v2(decoder);
 }
 // #endregion contract

@@ -7,7 +7,7 @@
 
 /// The sizes of a very small decoder.
 struct DecoderShape {
-    int layers = 28;
+    int layers = 28;      ///< at least 1
     int width = 256;      ///< numbers of a token, a multiple of 32, at most 1024
     int positions = 256;  ///< tokens that the cache has room for, at most 8192
 };
@@ -56,4 +56,6 @@ class Stepper {
 
 /// A stepper for a decoder, whose memory outlives it. One that uses a graph
 /// instantiates it once, and updates it when the position changes.
+///
+/// Throws wb::InvalidArgument for a shape outside the limits of DecoderShape
 std::unique_ptr<Stepper> make_stepper(const Decoder& decoder);

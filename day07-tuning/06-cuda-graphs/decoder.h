@@ -187,6 +187,20 @@ void launch_step(const Decoder& d, int position, cudaStream_t stream) {
     }
 }
 
+/// Throws wb::InvalidArgument for a shape that the kernels do not support.
+inline void check_shape(const DecoderShape& shape) {
+    wb::Arguments("make_stepper")
+        .positive("shape.layers", shape.layers)
+        .require(shape.width >= 32 && shape.width <= 1024 && shape.width % 32 == 0,
+                 "shape.width",
+                 shape.width,
+                 "must be a multiple of 32, at most 1024")
+        .require(shape.positions >= 1 && shape.positions <= 8192,
+                 "shape.positions",
+                 shape.positions,
+                 "must be from 1 to 8192");
+}
+
 /// Throws wb::InvalidArgument for a position that the cache has no room for.
 inline void check_position(const Decoder& d, int position) {
     wb::Arguments("step").require(position >= 0 && position < d.shape.positions,

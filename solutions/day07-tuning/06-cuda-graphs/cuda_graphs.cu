@@ -261,6 +261,7 @@ WB_RUNG(make_stepper, make_stepper_v4, "position in device memory");
 // #region contract
 std::unique_ptr<Stepper> make_stepper(const Decoder& decoder) {
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs are written
+    check_shape(decoder.shape);
     // #solution
     return make_stepper_v4(decoder);
     // #end

@@ -194,6 +194,21 @@ TEST_CASE("a position that the cache has no room for is refused") {
                        [&] { make_stepper(model.decoder())->step(position, nullptr); });
 }
 
+TEST_CASE("shapes that the kernels do not support are refused") {
+    using wb::testing::expect_refused;
+    const auto refused = [](const DecoderShape& shape, const std::string& part) {
+        Decoder decoder{};
+        decoder.shape = shape;
+        expect_refused(
+            "make_stepper", "a wrong shape", part, [&] { make_stepper(decoder); });
+    };
+    refused({0, 32, 4}, "shape.layers is 0");
+    refused({1, 33, 4}, "shape.width is 33");
+    refused({1, 2048, 4}, "shape.width is 2048");
+    refused({1, 32, 0}, "shape.positions is 0");
+    refused({1, 32, 8193}, "shape.positions is 8193");
+}
+
 TEST_CASE("a graph is instantiated once", "[.][goal]") {
     constexpr int kSteps = 8;
     const Model model(kSmall, random_weights);
