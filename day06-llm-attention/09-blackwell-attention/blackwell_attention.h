@@ -106,7 +106,8 @@ WeightPlace weight_place(int row, int key);
 /// Error   |error| <= u (sum of weight |v| + |o|) and what a float kernel has (chapter
 ///         02), u = 2^-8: the weights are rounded once, and so is o
 /// Throws  wb::InvalidArgument for a shape as above that is not met, for a null or a
-///         host pointer, and on any other GPU: chapters 07 and 08 have kernels for those
+///         host pointer, and on any other GPU: chapters 07 and 08 have kernels for
+///         those
 void blackwell_attention(const wb::AttentionShape& shape,
                          const __nv_bfloat16* q,
                          const __nv_bfloat16* k,
