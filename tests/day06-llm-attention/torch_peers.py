@@ -49,6 +49,9 @@ TYPES = {
     "paged_attention": "bf16",
 }
 
+# Exercises whose kernels, too, have their products done by tensor cores.
+TENSOR_CORES = ("tensor_core_attention_", "hopper_attention_")
+
 # Measured where bench.json has no rows of these exercises.
 DEFAULT_SIZES = (
     [("flash_attention", f"B4 H16 N{n} D64", "cold") for n in (1024, 2048, 4096)]
@@ -277,9 +280,11 @@ def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
     else:
         row["flop"] = shape.flop()
         row["tflops"] = row["flop"] / median / 1e6
-        # Our kernels of these exercises use no tensor cores; the percentage, which is
-        # there to compare rows of one size, may exceed 100 for a peer that does.
-        ceiling, rate = "fp32", row["tflops"]
+        # The ceiling of our rows of the same size, so that percentages compare. Where
+        # our kernels use no tensor cores, those of a peer that does may exceed 100.
+        on_tensor_cores = exercise.startswith(TENSOR_CORES)
+        ceiling = TYPES[exercise] if on_tensor_cores else "fp32"
+        rate = row["tflops"]
     value = ceilings.get(ceiling, {}).get("value", 0.0)
     row.update({"ceiling": ceiling, "ceiling_value": value or None,
                 "percent": 100.0 * rate / value if value else None,

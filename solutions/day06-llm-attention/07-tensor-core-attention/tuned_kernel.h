@@ -157,7 +157,10 @@ __global__ void __launch_bounds__(Tiling::kThreads, Tiling::kBlocks)
 
     // A warp's rows may need fewer tiles than the block's, and a mask in few of them.
     const int lane = threadIdx.x % wb::kWarpSize;
-    const int warp_row = static_cast<int>(threadIdx.x) / wb::kWarpSize * kWarpRows;
+    // The shuffle tells the compiler that the warp's number is the same in all lanes:
+    // what is computed from it takes uniform registers, of which there are enough.
+    const int warp_row =
+        __shfl_sync(kAll, static_cast<int>(threadIdx.x) / wb::kWarpSize, 0) * kWarpRows;
     const int row = work.first_row + warp_row;
     const int warp_tiles =
         row < p.queries ? tiles_of(visible(row + kWarpRows - 1), kKeys) : 0;
