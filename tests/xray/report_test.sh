@@ -133,6 +133,26 @@ render transpose --gpu voodoo2
 expect_status 2
 expect "there is no data of a GPU 'voodoo2'; there is a100, h100, rtx4090, t4"
 
+# --- Measured ceilings of the learner's own GPU -----------------------------------------
+cat >"$WORK/ceilings.json" <<'JSON'
+{"machine": {"gpu": "NVIDIA A100-SXM4-80GB", "arch": "sm_80", "sms": 108},
+ "ceilings": {"read": {"value": 1777, "unit": "GB/s"}, "copy": {"value": 1666, "unit": "GB/s"},
+              "write": {"value": null, "unit": "GB/s"}}, "rows": [], "date": "2026-11-21"}
+JSON
+render transpose --gpu a100 --ceilings "$WORK/ceilings.json"
+expect_status 0
+expect '1,666 GB/s (measured)'
+# They are of no use to the model of another GPU, or to a smaller one of the same name.
+render transpose --gpu h100 --ceilings "$WORK/ceilings.json"
+expect '3,026 GB/s (measured)'
+sed -i 's/108/98/' "$WORK/ceilings.json"
+render transpose --gpu a100 --ceilings "$WORK/ceilings.json"
+expect '(data sheet x 0.92)'
+echo '{}' >"$WORK/ceilings.json"
+render transpose --gpu a100 --ceilings "$WORK/ceilings.json"
+expect_status 2
+expect 'holds no ceilings'
+
 # --- The page --------------------------------------------------------------------------
 render racy --quiet 1 --gpu a100 --html "$WORK/deep/page.html"
 expect_status 0

@@ -48,7 +48,7 @@ bench_torch() {
 
 # bench_program TARGET WHAT OPTIONS: builds and runs one benchmark program.
 bench_program() {
-    local json=$BUILD_DIR/bench/$1.json program
+    local json=$BUILD_DIR/bench/$1.json program stored
     if ! build_targets "$1"; then
         report_build_failure '' | indent
         fail "The benchmark $1 could not be built (the log: $BUILD_LOG)."
@@ -57,7 +57,8 @@ bench_program() {
     program=$(find_program "$1") || return
     mkdir -p "${json%/*}" || return
     say "${BOLD}$2$PLAIN"
-    run "$program" --json "$json" "${@:3}" || return
+    mapfile -t stored < <(ceilings_options)
+    run "$program" --json "$json" "${stored[@]}" "${@:3}" || return
     note "  written to $json"
 }
 

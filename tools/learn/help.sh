@@ -1,7 +1,7 @@
 # ./learn help, and what to say to a command that does not exist.
 # shellcheck shell=bash
 
-COMMANDS='lesson book check hint watch map reset solution bench xray setup doctor test dev verify-gpu help'
+COMMANDS='lesson book check hint watch map reset solution bench ceilings xray setup doctor test dev verify-gpu help'
 
 cmd_help() {
     case $1 in
@@ -29,6 +29,10 @@ cmd_help() {
         bench) help_one 'bench [CHAPTER] [--sizes small|full|grid] [--seconds S]' \
             'Measures speed, on a GPU: your kernel once it is right, our ladder, the' \
             'library, and PyTorch where it is installed.' ;;
+        ceilings) help_one 'ceilings' \
+            'Measures, on a GPU, what it can do at most: reading, writing, copying, and' \
+            'products of matrices in fp32, tf32, fp16 and bf16. Kept in' \
+            '.learn/ceilings.json, for the tables of bench and the model of xray.' ;;
         xray) help_xray ;;
         setup) help_one 'setup [--yes]' \
             'Installs the packages that are missing; asks first, unless --yes.' ;;
@@ -83,6 +87,7 @@ Warpbook, a CUDA workbook.
   ./learn reset CHAPTER      start over; your version is kept
   ./learn solution [CHAPTER] after passing, or with --reveal
   ./learn bench [CHAPTER]    speed, on a GPU
+  ./learn ceilings           what this GPU can do at most, measured once
   ./learn xray [CHAPTER]     races and the cost of each line, without a GPU
 
   ./learn setup              install what is missing (asks first)

@@ -233,7 +233,7 @@ xray_architecture() {
 
 # xray_show NAME TITLE PROGRAM: the report, as text and as a page.
 xray_show() {
-    local renderer page=${XRAY_HTML:-$XRAY_DIR/$1.html}
+    local renderer stored page=${XRAY_HTML:-$XRAY_DIR/$1.html}
     renderer=$(find_program wb_xray) || return
     local options=(--json "$(xray_file "$1" run)" --title "$2" --program "$3"
         --root "$ROOT" --gpu "$XRAY_GPU" --html "$page" --width "$TERMINAL_WIDTH"
@@ -242,6 +242,8 @@ xray_show() {
     [[ -s $XRAY_DIR/$1.ptxas ]] && options+=(--ptxas "$XRAY_DIR/$1.ptxas")
     [[ -n $XRAY_KERNEL ]] && options+=(--kernel "$XRAY_KERNEL")
     [[ -n $XRAY_RUNG ]] && options+=(--section "$XRAY_RUNG")
+    mapfile -t stored < <(ceilings_options)
+    options+=("${stored[@]}")
     run "$renderer" "${options[@]}" || return
     say
     next_step Page "$page"

@@ -25,6 +25,7 @@ const char* const kUsage =
     "  --kernel NAME     only kernels whose name contains NAME\n"
     "  --section RUNG    only this rung, as v3\n"
     "  --gpu KEY         a GPU of gpus.json, for the model and the occupancy\n"
+    "  --ceilings FILE   of ./learn ceilings, used if they are of that GPU\n"
     "  --ptxas FILE      the output of nvcc -cubin -Xptxas -v\n"
     "  --measured FILE   instead: the model beside the rows of a benchmark, with\n"
     "  --rows TEXT       only rows whose size contains TEXT\n"
@@ -92,6 +93,8 @@ int run(const Arguments& arguments) {
     report.root = value("--root");
     report.program = value("--program", "./program");
     if (arguments.count("--gpu")) report.gpu = find_gpu(value("--gpu"));
+    if (report.gpu && arguments.count("--ceilings"))
+        (void)take_ceilings(*report.gpu, value("--ceilings"));
     report.resources_note = "install nvcc to see registers and occupancy";
     if (arguments.count("--ptxas")) {
         report.resources = read_ptxas(value("--ptxas"));

@@ -53,6 +53,11 @@ struct Gpu {
 /// All GPUs of the file. Throws std::runtime_error.
 std::vector<Gpu> read_gpus(const std::string& path);
 
+/// Replaces bandwidths and launch time by those that ./learn ceilings has measured, if
+/// that was a GPU of this model: the key in its name, the same architecture and as many
+/// multiprocessors. Returns whether it was. Throws std::runtime_error.
+bool take_ceilings(Gpu& gpu, const std::string& path);
+
 /// What bounds a kernel, one reason.
 struct Term {
     std::string name;    ///< "DRAM"

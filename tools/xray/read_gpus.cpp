@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cctype>
 #include <fstream>
 #include <stdexcept>
 
@@ -55,7 +56,46 @@ Gpu read_gpu(const std::string& key, const json& j, double efficiency) {
     return gpu;
 }
 
+/// "NVIDIA GeForce RTX 4090" as keys are written: "nvidiageforcertx4090".
+std::string as_key(const std::string& name) {
+    std::string key;
+    for (const unsigned char letter : name) {
+        if (std::isalnum(letter)) key += static_cast<char>(std::tolower(letter));
+    }
+    return key;
+}
+
 }  // namespace
+
+bool take_ceilings(Gpu& gpu, const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error("cannot read " + path);
+    try {
+        const json document = json::parse(file);
+        const json& machine = document.at("machine");
+        const std::string name = as_key(machine.at("gpu").get<std::string>());
+        if (name.find(gpu.key) == std::string::npos || machine.at("arch") != gpu.arch ||
+            number(machine, "sms") != gpu.sms) {
+            return false;
+        }
+        const auto take = [&](double& target, const char* ceiling, double unit) {
+            const auto found = document.at("ceilings").find(ceiling);
+            if (found == document.at("ceilings").end()) return;
+            const double value = number(*found, "value");
+            if (value > 0) target = unit * value;
+        };
+        take(gpu.read_rate, "read", 1e9);
+        take(gpu.write_rate, "write", 1e9);
+        take(gpu.copy_rate, "copy", 1e9);
+        take(gpu.mixed_rate, "2 reads + 1 write", 1e9);
+        take(gpu.launch, "empty kernel", 1e-6);
+        gpu.measured = true;
+        return true;
+    } catch (const json::exception& error) {
+        throw std::runtime_error(path + " holds no ceilings (" + error.what() +
+                                 "): ./learn ceilings writes it anew");
+    }
+}
 
 std::vector<Gpu> read_gpus(const std::string& path) {
     std::ifstream file(path);
