@@ -89,6 +89,7 @@ __device__ __forceinline__ void wait_for_values(SharedTiles<Tiling>& shared,
             }
         }
         wb::ptx::async_proxy_fence();
+        __syncwarp();  // the loop above has parted the lanes
         wb::ptx::named_barrier_sync(kConsumersBarrier, kConsumers);
     }
 }

@@ -101,8 +101,8 @@ __device__ __forceinline__ void mask_scores(float (&s)[kKeys / 2],
 /// the reference is about the largest score so far. If it has grown, what was summed
 /// before must be multiplied by `factor`: of the sums here, of o by the caller.
 ///
-/// @tparam kShift     weights are 2^kShift times as large, and so are the sums: for FP8,
-///                    whose smallest number is not small
+/// @tparam kShift     weights are 2^kShift times as large, and so are the sums: for
+///                    FP8, whose smallest number is not small
 /// @param scale_log2  score * log2(e) = s * scale_log2, > 0
 template <int kKeys, int kShift = 0>
 __device__ __forceinline__ void softmax_step(float (&s)[kKeys / 2],

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "problem.h"
+
 /// Rows that one warpgroup multiplies: the M of wgmma.
 inline constexpr int kGroupRows = 64;
 
@@ -31,8 +33,7 @@ struct Tiling {
     static constexpr int kDim = kDim_;
     /// Columns of a panel: 128 bytes, the width of the swizzle. A tile is kPanels of
     /// them, one after the other.
-    static constexpr int kPanel =
-        wb::ptx::kSwizzleBytes / static_cast<int>(sizeof(T));
+    static constexpr int kPanel = wb::ptx::kSwizzleBytes / static_cast<int>(sizeof(T));
     static constexpr int kPanels = kDim / kPanel;
     static constexpr int kWarpgroups = kWarpgroups_;
     static constexpr int kRows = kGroupRows * kWarpgroups;
@@ -45,12 +46,16 @@ struct Tiling {
     static constexpr int kKeyBytes = kKeys * kDim * static_cast<int>(sizeof(T));
     /// Registers of a thread that produces, and of one that consumes: what the block is
     /// launched with, 65536 / kThreads rounded down to 8, shared out anew.
-    static constexpr int kProducerRegisters = kWarpgroups == 2   ? 72
+    /// Two consumers with up to 128 keys can spare some for a producer that looks up
+    /// pages.
+    static constexpr int kProducerRegisters = kWarpgroups == 4   ? 24
                                               : kWarpgroups == 3 ? 32
-                                                                 : 24;
-    static constexpr int kConsumerRegisters = kWarpgroups == 2   ? 216
+                                              : kKeys > 128      ? 40
+                                                                 : 72;
+    static constexpr int kConsumerRegisters = kWarpgroups == 4   ? 112
                                               : kWarpgroups == 3 ? 160
-                                                                 : 112;
+                                              : kKeys > 128      ? 232
+                                                                 : 216;
 };
 // #endregion tiling
 
@@ -69,8 +74,8 @@ struct alignas(1024) SharedTiles {
     Barrier q_full[kQueryStages], q_empty[kQueryStages];
     Barrier k_full[kStages], k_empty[kStages];
     Barrier v_full[kStages], v_empty[kStages];
-    Barrier tile_full[2], tile_empty[2];  ///< v5
-    int tile[2];                          ///< v5: numbers of tiles, for the consumers
+    Barrier work_full[2], work_empty[2];  ///< v5
+    Work work[2];                         ///< v5: the next tiles, for the consumers
 };
 
 /// Bytes to ask for: dynamic shared memory need not begin at a multiple of 1024.
@@ -101,8 +106,9 @@ __device__ __forceinline__ void make_barriers(SharedTiles<Tiling>& shared) {
             mbarrier_init(&shared.v_empty[i], Tiling::kWarpgroups);
         }
         for (int i = 0; i < 2; ++i) {
-            mbarrier_init(&shared.tile_full[i], 1);
-            mbarrier_init(&shared.tile_empty[i], 4 * Tiling::kWarpgroups);
+            mbarrier_init(&shared.work_full[i], 1);
+            mbarrier_init(&shared.work_empty[i],
+                          wb::ptx::kWarpgroup * Tiling::kWarpgroups);
         }
         wb::ptx::mbarrier_init_fence();
     }

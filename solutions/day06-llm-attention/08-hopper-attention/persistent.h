@@ -6,59 +6,64 @@
 #include "producer.h"
 
 // #region schedule
-/// Numbers of tiles, from the producing warp to the consumers, through two slots: so
-/// the producer may be a tile ahead.
+/// Tiles, from the producing warp to the consumers, through two slots: so the producer
+/// may be a tile ahead.
 template <class Tiling, Source kSource>
 struct Schedule {
     SharedTiles<Tiling>& shared;
     const Problem& problem;
     Ring<2> slot;
+    unsigned ticket = 0;  ///< of thread 0: drawn, but not used yet
+    int tile = -1;        ///< the number of the producer's current tile
 
     /// The producer's next tile; `blocks` is 0 after the last one. By one warp, which
     /// tells the consumers.
-    ///
-    /// @param tile  the number of the current one, or -1; becomes that of the next
-    __device__ __forceinline__ Work take(int& tile) {
+    __device__ __forceinline__ Work take() {
         Work work;
         do {
-            tile = tile < 0 ? static_cast<int>(blockIdx.x) : number_after(tile);
+            tile = next_number();
             work.blocks = 0;
             if (tile >= problem.tiles) break;
             work = work_of<Tiling, kSource>(problem, tile);
         } while (work.blocks == 0);  // a packed sequence that is shorter than others
-        wb::ptx::mbarrier_wait(&shared.tile_empty[slot.stage], slot.parity ^ 1);
+        wb::ptx::mbarrier_wait(&shared.work_empty[slot.stage], slot.parity ^ 1);
         __syncwarp();  // a lane that is late would miss this phase
         if (threadIdx.x == 0) {
-            shared.tile[slot.stage] = tile;
-            wb::ptx::mbarrier_arrive(&shared.tile_full[slot.stage]);
+            shared.work[slot.stage] = work;
+            wb::ptx::mbarrier_arrive(&shared.work_full[slot.stage]);
         }
         slot.advance();
         return work;
     }
 
-    /// The same tile, for a consumer. All lanes of a warp together.
-    __device__ __forceinline__ Work receive() {
-        wb::ptx::mbarrier_wait(&shared.tile_full[slot.stage], slot.parity);
-        const int tile = shared.tile[slot.stage];
-        __syncwarp();
-        if (threadIdx.x % wb::kWarpSize == 0)
-            wb::ptx::mbarrier_arrive(&shared.tile_empty[slot.stage]);
+    /// The same tile, for a consumer, until finish().
+    __device__ __forceinline__ const Work& receive() {
+        wb::ptx::mbarrier_wait(&shared.work_full[slot.stage], slot.parity);
+        return shared.work[slot.stage];
+    }
+
+    /// By all consumers, when they need the tile no more. Each thread speaks for itself:
+    /// nothing keeps them in step.
+    __device__ __forceinline__ void finish() {
+        wb::ptx::mbarrier_arrive(&shared.work_empty[slot.stage]);
         slot.advance();
-        Work work;
-        work.blocks = 0;
-        if (tile < problem.tiles) work = work_of<Tiling, kSource>(problem, tile);
-        return work;
     }
 
  private:
     /// With a counter, whichever tile nobody has taken yet: who has finished early
-    /// takes more. Without, every gridDim.x-th.
-    __device__ __forceinline__ int number_after(int tile) const {
+    /// takes more. Without, every gridDim.x-th. A ticket is drawn a tile before it is
+    /// needed: an atomic operation takes a microsecond to come back.
+    __device__ __forceinline__ int next_number() {
         const int blocks = static_cast<int>(gridDim.x);
-        if (problem.counter == nullptr) return tile + blocks;
-        int taken = 0;
-        if (threadIdx.x == 0) taken = static_cast<int>(atomicAdd(problem.counter, 1u));
-        return blocks + __shfl_sync(kAll, taken, 0);
+        const bool first = tile < 0;
+        if (problem.counter == nullptr)
+            return first ? static_cast<int>(blockIdx.x) : tile + blocks;
+        const int number =
+            first ? static_cast<int>(blockIdx.x)
+                  : blocks + static_cast<int>(__shfl_sync(kAll, ticket, 0));
+        if (threadIdx.x == 0 && number < problem.tiles)
+            ticket = atomicAdd(problem.counter, 1u);
+        return number;
     }
 };
 // #endregion schedule
@@ -83,18 +88,18 @@ __global__ void __launch_bounds__(Tiling::kThreads, 1)
     if (group < 0) {
         wb::ptx::registers_give_back<Tiling::kProducerRegisters>();
         if (threadIdx.x >= wb::kWarpSize) return;
-        int tile = -1;
-        for (Work work = schedule.take(tile); work.blocks > 0;
-             work = schedule.take(tile)) {
+        for (Work work = schedule.take(); work.blocks > 0; work = schedule.take()) {
             produce_tile<Tiling, kSource>(
                 {shared, maps, problem}, work, stage, q_stage);
         }
     } else {
         wb::ptx::registers_take<Tiling::kConsumerRegisters>();
-        for (Work work = schedule.receive(); work.blocks > 0;
-             work = schedule.receive()) {
+        while (true) {
+            const Work& work = schedule.receive();
+            if (work.blocks == 0) return;
             Consumer::template tile<Tiling, kSource>(
                 shared, problem, work, group, stage, q_stage);
+            schedule.finish();
             q_stage.advance();
         }
     }

@@ -1,4 +1,5 @@
-// ping_pong.h: v3 and v4: two warpgroups take turns on the tensor cores.
+// ping_pong.h: v3, two warpgroups that take turns on the tensor cores; v4, two that
+// compute their softmax while their own products run.
 #pragma once
 
 #include "kernel.h"
@@ -7,6 +8,9 @@
 /// Whose turn it is to issue products. Warpgroup g waits at barrier kTurnBarrier + g,
 /// which opens when the other one has passed the turn on: 128 threads that wait, 128
 /// that only arrive.
+///
+/// @tparam kTurns  whether there are any; without, all three functions do nothing
+template <bool kTurns>
 struct Turns {
     int group;
 
@@ -15,22 +19,25 @@ struct Turns {
         if (group == 1) pass();
     }
     __device__ __forceinline__ void wait() const {
-        wb::ptx::named_barrier_sync(kTurnBarrier + group, 2 * wb::ptx::kWarpgroup);
+        if constexpr (kTurns)
+            wb::ptx::named_barrier_sync(kTurnBarrier + group, 2 * wb::ptx::kWarpgroup);
     }
     __device__ __forceinline__ void pass() const {
-        wb::ptx::named_barrier_arrive(kTurnBarrier + 1 - group,
-                                      2 * wb::ptx::kWarpgroup);
+        if constexpr (kTurns)
+            wb::ptx::named_barrier_arrive(kTurnBarrier + 1 - group,
+                                          2 * wb::ptx::kWarpgroup);
     }
 };
 // #endregion turns
 
 // #region ping-pong
-/// A turn is O += P V of the block before and S = Q K^T of this one, so that between
-/// two turns there is nothing but softmax. While one warpgroup is at it, the other one
-/// has the tensor cores.
+/// A step is O += P V of the block before and S = Q K^T of this one, so that between
+/// two steps there is nothing but softmax.
 ///
-/// @tparam kOverlap  v4: the softmax begins as soon as the scores are there, and O += P
-///                   V runs on beneath it
+/// @tparam kOverlap  false: v3. Warpgroups take turns: while one is at its softmax, the
+///                   other one has the tensor cores. true: v4. The softmax begins as
+///                   soon as the scores are there, and O += P V runs on beneath it;
+///                   turns would only make it wait
 template <bool kOverlap>
 struct PingPong {
     template <class Tiling, Source kSource>
@@ -52,7 +59,7 @@ struct PingPong {
         Ring<Tiling::kStages> v;  // K is one block ahead of V
         const Limits limits = limits_of(problem, work, group);
         const unsigned char* const q = shared.q[0] + group * kGroupRows * kSwizzleBytes;
-        const Turns turns(group);
+        const Turns<!kOverlap> turns(group);
 
         mbarrier_wait(&shared.q_full[0], 0);
         mbarrier_wait(&shared.k_full[0], 0);

@@ -14,7 +14,7 @@ struct Wrong : Right {
         for (int block = work.blocks - 1; block >= seen; --block) {
             // A warp that is late, as one on a GPU may be.
             for (int i = 0; i < 3000 && threadIdx.x / 32 % 4 == 3; ++i)
-                wb::ptx::mbarrier_try_wait(&shared.tile_full[0], 0);
+                wb::ptx::mbarrier_try_wait(&shared.work_full[0], 0);
             wb::ptx::mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
             // #region bug
             wait_for_values<Tiling, kSource>(shared, stage, work, block);

@@ -1,0 +1,184 @@
+// fp8_kernel.h: v6: the loop of v2 on e4m3 numbers, which tensor cores multiply twice
+// as fast.
+#pragma once
+
+#include <cuda_fp8.h>
+
+#include "consumer.h"
+#include "persistent.h"
+#include "producer.h"
+
+/// One panel of 128 columns is a row of q and k, and 128 keys are a row of v
+/// transposed.
+using TilesFp8 = Tiling<__nv_fp8_e4m3, 128, 3, 128, 4, 2>;
+
+/// Weights are 2^8 times as large as they would be: up to 256, of the 448 that there
+/// are. The smallest one that is not lost is then 2^-17 of the largest, and not 2^-9.
+inline constexpr int kWeightShift = 8;
+
+/// What the numbers were divided by.
+struct Fp8Scales {
+    const float* q;  ///< [heads, blocks of 64 queries]
+    const float* k;  ///< [kv_heads, blocks of 128 keys]
+    const float* v;  ///< [kv_heads]
+    int q_blocks;
+    int k_blocks;
+};
+
+/// Four weights, rounded, in one register.
+__device__ __forceinline__ uint32_t pack_fp8(float a, float b, float c, float d) {
+    const unsigned low =
+        __nv_cvt_float2_to_fp8x2(make_float2(a, b), __NV_SATFINITE, __NV_E4M3);
+    const unsigned high =
+        __nv_cvt_float2_to_fp8x2(make_float2(c, d), __NV_SATFINITE, __NV_E4M3);
+    return low | high << 16;
+}
+
+// #region products
+/// Starts O = P V, or O += P V, V transposed: D rows of 128 keys, 32 keys at a time.
+__device__ __forceinline__ void start_output_fp8(float (&o)[64],
+                                                 const uint32_t (&p)[4][4],
+                                                 const unsigned char* v,
+                                                 bool accumulate) {
+    using namespace wb::ptx;
+    const uint64_t v_tile = wgmma_descriptor(shared_address(v));
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        wgmma<__nv_fp8_e4m3>(o, p[i], v_tile + i * 32 / 16, i > 0 || accumulate);
+}
+
+/// Weights as the left operand: registers 0 and 2 are of the upper row, 1 and 3 of the
+/// lower one, each of 16 keys (fp8_quantize.h says in which order).
+__device__ __forceinline__ void pack_weights_fp8(uint32_t (&p)[4][4],
+                                                 const float (&s)[64]) {
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+        const int e = i / 4 * 16 + i % 4 / 2 * 8 + i % 2 * 2;
+        p[i / 4][i % 4] = pack_fp8(s[e], s[e + 1], s[e + 4], s[e + 5]);
+    }
+}
+// #endregion products
+
+/// Has the tiles of one tile of rows copied. By one warp.
+__device__ __forceinline__ void produce_fp8(const Copies<TilesFp8, Source::dense>& copy,
+                                            const Work& work,
+                                            Ring<TilesFp8::kStages>& stage,
+                                            Ring<TilesFp8::kQueryStages>& q_stage) {
+    copy.queries(work, q_stage);
+    q_stage.advance();
+    for (int block = work.blocks - 1; block >= 0; --block) {
+        copy.keys(work, block, stage);
+        wb::ptx::mbarrier_wait(&copy.shared.v_empty[stage.stage], stage.parity ^ 1);
+        __syncwarp();  // a lane that is late would miss this phase
+        if (threadIdx.x == 0) {
+            wb::ptx::Mbarrier* const full = &copy.shared.v_full[stage.stage];
+            wb::ptx::mbarrier_expect(full, TilesFp8::kKeyBytes);
+            wb::ptx::tma_load(copy.shared.v[stage.stage],
+                              &copy.maps.v,
+                              full,
+                              block * TilesFp8::kKeys,
+                              0,
+                              work.kv_head,
+                              work.sequence);
+        }
+        stage.advance();
+    }
+}
+
+// #region consumer
+/// The work of one warpgroup for one tile; parameters as for Consumer::tile.
+__device__ __forceinline__ void consume_fp8(SharedTiles<TilesFp8>& shared,
+                                            const Problem& problem,
+                                            const Fp8Scales& scales,
+                                            const Work& work,
+                                            int group,
+                                            Ring<TilesFp8::kStages>& stage,
+                                            Ring<TilesFp8::kQueryStages> q_stage) {
+    using namespace wb::ptx;
+    constexpr int kKeys = TilesFp8::kKeys;
+    float s[kKeys / 2];
+    uint32_t p[kKeys / 32][4];
+    float o[TilesFp8::kDim / 2];
+    float factor[2];
+    RowSums rows;
+    const Limits limits = limits_of(problem, work, group);
+    const unsigned char* const q =
+        shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
+    const int blocks = skip_unseen_blocks<TilesFp8, Source::dense>(
+        shared, problem, work, group, stage);
+    const int head = work.sequence * problem.query_heads + work.head;
+    const int kv_head = head / problem.group;
+    // Rows past the end have no scale of their own, and need none.
+    const int q_block = min(work.row / kGroupRows + group, scales.q_blocks - 1);
+    const float q_scale =
+        problem.scale_log2 * scales.q[int64_t{head} * scales.q_blocks + q_block];
+    mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
+    for (int block = blocks - 1; block >= 0; --block) {
+        const float scale =
+            q_scale * scales.k[int64_t{kv_head} * scales.k_blocks + block];
+        mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
+        wgmma_fence();
+        start_scores<TilesFp8>(s, q, shared.k[stage.stage]);
+        wgmma_commit();
+        wgmma_wait<0>();
+        wgmma_keep(s);
+        release(&shared.k_empty[stage.stage]);
+
+        mask_block<kKeys>(s, block, limits);
+        softmax_step<kKeys, kWeightShift>(s, scale, rows, factor);
+        pack_weights_fp8(p, s);
+        const bool first = block == blocks - 1;
+        if (!first) rescale(o, factor);
+
+        mbarrier_wait(&shared.v_full[stage.stage], stage.parity);
+        wgmma_fence();
+        start_output_fp8(o, p, shared.v[stage.stage], !first);
+        wgmma_commit();
+        wgmma_wait<0>();
+        wgmma_keep(o);
+        release(&shared.v_empty[stage.stage]);
+        stage.advance();
+    }
+    release_together(&shared.q_empty[q_stage.stage], group);
+    const float v_scale = scales.v[kv_head];
+    for (float& x : o)
+        x *= v_scale;
+    for (float& reference : rows.reference)
+        reference -= kWeightShift;
+    store_rows<Tiling<__nv_bfloat16, 128, 3, 128, 2>>(problem, work, group, o, rows);
+}
+// #endregion consumer
+
+// #region kernel
+/// hopper_attention_v6.
+///
+/// Launch   as hopper_attention_v5_kernel, for TilesFp8
+__global__ void __launch_bounds__(TilesFp8::kThreads, 1)
+    hopper_attention_v6_kernel(const __grid_constant__ TensorMaps maps,
+                               const __grid_constant__ Problem problem,
+                               const __grid_constant__ Fp8Scales scales) {
+    extern __shared__ unsigned char s_dynamic[];
+    SharedTiles<TilesFp8>& shared = shared_tiles<TilesFp8>(s_dynamic);
+    make_barriers(shared);
+    const int group = consumer_group();
+    Schedule<TilesFp8, Source::dense> schedule{shared, problem, {}};
+    Ring<TilesFp8::kStages> stage;
+    Ring<TilesFp8::kQueryStages> q_stage;
+    if (group < 0) {
+        wb::ptx::registers_give_back<TilesFp8::kProducerRegisters>();
+        if (threadIdx.x >= wb::kWarpSize) return;
+        for (Work work = schedule.take(); work.blocks > 0; work = schedule.take()) {
+            produce_fp8({shared, maps, problem}, work, stage, q_stage);
+        }
+    } else {
+        wb::ptx::registers_take<TilesFp8::kConsumerRegisters>();
+        while (true) {
+            const Work& work = schedule.receive();
+            if (work.blocks == 0) return;
+            consume_fp8(shared, problem, scales, work, group, stage, q_stage);
+            schedule.finish();
+            q_stage.advance();
+        }
+    }
+}
+// #endregion kernel
