@@ -145,16 +145,19 @@ TEST_CASE("positions in any order") {
     grade_all(kSmall, {0, 1, 2, 1, 5, 11, 0}, "positions 0 1 2 1 5 11 0");
 }
 
-TEST_CASE("shapes that fill no block, and one that fills several") {
+TEST_CASE("one layer, one position") {
     grade_all(
         GENERATE(DecoderShape{1, 32, 1}, DecoderShape{2, 96, 3}), {0}, "one step");
+}
+
+TEST_CASE("a width that fills several blocks", "[large]") {
     grade_all({1, 288, 40}, {0, 1, 39}, "width 288");
 }
 
 TEST_CASE("any order of the streams that the events allow") {
-    const auto seed = GENERATE(range(1u, 9u));
+    const auto seed = GENERATE(range(1u, 7u));
     const StreamOrder order(seed);
-    grade_all(kSmall, {0, 1, 2, 3}, "streams in order " + std::to_string(seed));
+    grade_all({2, 32, 4}, {0, 1, 2, 3}, "streams in order " + std::to_string(seed));
 }
 
 TEST_CASE("two decoders that take turns") {
