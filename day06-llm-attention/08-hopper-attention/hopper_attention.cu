@@ -25,8 +25,8 @@ static void with_head_dim(int64_t head_dim, Launch launch) {
     }
 }
 
-/// Two warpgroups of 64 rows, 128 keys a block: what fits twice into 227 KB of shared
-/// memory, and once into 216 registers a thread. D = 256 leaves room for 64 keys.
+/// Two warpgroups of 64 rows, 128 keys a block, twice in shared memory. D = 256 leaves
+/// room for 64 keys.
 template <class T, int D>
 using TwoGroups = Tiling<T, D, 2, D == 256 ? 64 : 128, 2>;
 
@@ -76,11 +76,12 @@ struct Consumer {
 // #region v2-launch
 /// One tile of rows a block.
 ///
-/// @tparam Kind  of consumer
-template <class Kind, Source kSource, class T>
+/// @tparam Kind   of consumer
+/// @tparam Tiles  sizes for T and a head dimension
+template <class Kind, Source kSource, class T, template <class, int> class Tiles>
 static void launch_consumer(const Call& call) {
     with_head_dim<kSource>(call.head_dim, [&](auto head_dim) {
-        using Tiling = TwoGroups<T, head_dim()>;
+        using Tiling = Tiles<T, head_dim()>;
         launch_tiles<Tiling>(hopper_attention_kernel<Kind, Tiling, kSource>,
                              Tiling::kThreads,
                              kSharedBytes<Tiling>,
@@ -100,7 +101,7 @@ static void attend(Prepare prepare) {
     WB_NOT_SOLVED();  // delete this line when the TODO above is written
     Call call;
     if (!prepare(call)) return;
-    launch_consumer<Consumer, kSource, T>(call);
+    launch_consumer<Consumer, kSource, T, TwoGroups>(call);
 }
 
 void hopper_attention(const wb::AttentionShape& shape,
