@@ -73,7 +73,7 @@ export function ladderProps(data, { exercise, sizes, chosen, show }) {
           rung: shortRung(row.rung), kind: kindOf(row),
           idea: row.idea.replace(/\+cu\d+/, ''),
           us: row.median_us, spread: spread(row), rate: rateOf(row).rate,
-          percent: row.percent,
+          percent: row.percent, of: row.ceiling === ceiling ? '' : row.ceiling,
         })),
       }
     }),

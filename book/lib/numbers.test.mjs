@@ -69,6 +69,15 @@ test('the table of a ladder has our rungs in order, then the libraries', () => {
   assert.equal(fillIn(text, data).text, text)
 })
 
+test('a share of another ceiling than that of the size says so', () => {
+  const mixed = { day06: { ...data.day04, rows: [
+    row('gemm_v1', 'N64', 10), row('torch', 'N64', 400, { ceiling: 'bf16', percent: 50 }),
+  ] } }
+  const { text } = fillIn('<LadderTable exercise="gemm"></LadderTable>', mixed)
+  assert.match(text, /\(fp32,\s50\.0\sTFLOP/)
+  assert.match(text, /\| N64 \| 10\.0 \(20 %\) \| 400 \(50 % of bf16\) \|/)
+})
+
 test('a row without a ceiling shows its time', () => {
   const host = { day07: { ...data.day04, rows: [
     row('gemm_v1', 'N64', 0, { percent: null, ceiling_value: null, clock: 'host' }),

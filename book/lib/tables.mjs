@@ -65,10 +65,13 @@ function ceilingOf(row) {
   return `${row.ceiling}, ${formatNumber(row.ceiling_value)} ${rateOf(row).unit}`
 }
 
-function cellOf(row, show) {
+/** "41.8 (81 %)"; of its own ceiling where that is not the one of the size. */
+function cellOf(row, first, show) {
   if (row === undefined) return NONE
   if (isTimed(row, show)) return `${formatNumber(row.median_us)} µs`
-  return `${formatNumber(rateOf(row).rate)} (${formatNumber(row.percent, 2)} %)`
+  const share = `${formatNumber(row.percent, 2)} %`
+  const other = row.ceiling === first.ceiling ? '' : ` of ${row.ceiling}`
+  return `${formatNumber(rateOf(row).rate)} (${share}${other})`
 }
 
 /** "v1: one thread a row; v2: …; torch sdpa math, torch sdpa flash: PyTorch 2.11" */
@@ -97,7 +100,8 @@ export function ladderTable(data, { exercise, sizes, show }) {
   const cached = rows.every((row) => row.cache === 'hot')
     ? 'the L2 cache is not flushed'
     : 'the L2 cache is flushed before each, unless the size says hot'
-  const ceilings = unique(rows.map(ceilingOf))
+  const firsts = wanted.map((size) => rows.find((row) => row.size === size))
+  const ceilings = unique(firsts.map(ceilingOf))
   const timed = rows.every((row) => isTimed(row, show))
   const named = !timed && ceilings.length > 1
   const written = timed
@@ -107,13 +111,10 @@ export function ladderTable(data, { exercise, sizes, show }) {
   const lead = `Measured ${dates(rows)} on one ${machineName(content.machine)}. ` +
     `${written}; ${cached}.`
   const head = ['size', ...(named ? ['ceiling'] : []), ...rungs.map(shortRung)]
-  const lines = wanted.map((size) => {
-    const ofSize = rows.filter((row) => row.size === size)
-    return [
-      sizeLabel(ofSize[0]),
-      ...(named ? [ceilingOf(ofSize[0])] : []),
-      ...rungs.map((rung) => cellOf(ofSize.find((row) => row.rung === rung), show)),
-    ]
+  const lines = firsts.map((first) => {
+    const ofSize = rows.filter((row) => row.size === first.size)
+    const cell = (rung) => cellOf(ofSize.find((row) => row.rung === rung), first, show)
+    return [sizeLabel(first), ...(named ? [ceilingOf(first)] : []), ...rungs.map(cell)]
   })
   return [wrap(lead), markdownTable([head, ...lines]), wrap(ideas(rows, rungs))]
     .join('\n\n')
