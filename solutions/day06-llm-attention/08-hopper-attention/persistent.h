@@ -42,8 +42,8 @@ struct Schedule {
         return shared.work[slot.stage];
     }
 
-    /// By all consumers, when they need the tile no more. Each thread speaks for itself:
-    /// nothing keeps them in step.
+    /// By all consumers, when they need the tile no more. Each thread speaks for
+    /// itself: nothing keeps them in step.
     __device__ __forceinline__ void finish() {
         wb::ptx::mbarrier_arrive(&shared.work_empty[slot.stage]);
         slot.advance();

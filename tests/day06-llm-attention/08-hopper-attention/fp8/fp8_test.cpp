@@ -58,8 +58,8 @@ Result run(const AttentionShape& shape, const AttentionInputs& inputs) {
     return result;
 }
 
-/// Numbers that e4m3 holds exactly, whose scores are so far apart that one key takes all
-/// the weight: then nothing is rounded but o.
+/// Numbers that e4m3 holds exactly, whose scores are so far apart that one key takes
+/// all the weight: then nothing is rounded but o.
 AttentionInputs one_key_each(const AttentionShape& shape) {
     AttentionInputs inputs = random_attention(shape, 1);
     for (size_t i = 0; i < inputs.q.size(); ++i) {
@@ -131,8 +131,8 @@ TEST_CASE("e4m3: rows that see no key") {
 }
 
 TEST_CASE("e4m3: scales follow the numbers, block by block") {
-    // Keys and queries whose sizes differ by 1000 from block to block: one scale for all
-    // would lose the small ones.
+    // Keys and queries whose sizes differ by 1000 from block to block: one scale for
+    // all would lose the small ones.
     const auto shape = plain_attention(1, 1, 128, 256, 128);
     auto inputs = random_attention(shape, 1);
     for (size_t i = 0; i < inputs.q.size(); ++i)
