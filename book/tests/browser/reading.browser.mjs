@@ -49,29 +49,35 @@ test('the search opens by a click, and a result leads to the page', async () => 
   await close()
 })
 
+/** What paper would show of the page that is open. */
+function onPaper() {
+  const shown = (element) => element.getClientRects().length > 0
+  const all = (selector) => [...document.querySelectorAll(selector)]
+  const code = all('.vp-doc pre').filter(shown)
+  const cut = code.filter((pre) => pre.scrollWidth > pre.clientWidth + 1)
+  return {
+    code: code.length,
+    cut: cut.map((pre) => pre.innerText.slice(0, 80)),
+    closed: all('.vp-doc details:not([open])').length,
+    navigation: all('.VPNav, .VPSidebar, .VPLocalNav').filter(shown).length
+  }
+}
+
 test('paper shows whole lines of code, open folds and no navigation', async () => {
-  const { page, close } = await open(browser, origin, LONGEST, {
+  const { page, visit, close } = await reader(browser, origin, {
     viewport: { width: 720, height: 1000 }
   })
-  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
-  await page.emulateMedia({ media: 'print' })
-  const seen = await page.evaluate(() => {
-    const shown = (element) => element.getClientRects().length > 0
-    const cut = [...document.querySelectorAll('.vp-doc pre')].filter(
-      (pre) => shown(pre) && pre.scrollWidth > pre.clientWidth + 1
-    )
-    return {
-      cut: cut.map((pre) => pre.innerText.slice(0, 80)),
-      code: [...document.querySelectorAll('.vp-doc pre')].filter(shown).length,
-      closed: document.querySelectorAll('.vp-doc details:not([open])').length,
-      navigation: [...document.querySelectorAll('.VPNav, .VPSidebar, .VPLocalNav')]
-        .filter(shown).length
-    }
-  })
-  assert.deepEqual(seen.cut, [])
-  assert.ok(seen.code > 10, `${seen.code} pieces of code`)
-  assert.equal(seen.closed, 0, 'folds that are closed on paper')
-  assert.equal(seen.navigation, 0, 'navigation on paper')
+  for (const url of LESSONS) {
+    await page.emulateMedia({ media: 'screen' })
+    await visit(url)
+    await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
+    await page.emulateMedia({ media: 'print' })
+    const { code, cut, closed, navigation } = await page.evaluate(onPaper)
+    assert.ok(code > 5, `${url}: ${code} pieces of code`)
+    assert.deepEqual(cut, [], url)
+    assert.equal(closed, 0, `${url}: folds that are closed on paper`)
+    assert.equal(navigation, 0, `${url}: navigation on paper`)
+  }
   await close()
 })
 
