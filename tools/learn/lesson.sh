@@ -14,7 +14,8 @@ cmd_lesson() {
             *) names+=("$argument") ;;
         esac
     done
-    choose_preset && load_course && select_single "${names[@]}" || return
+    # By the folders, not by the last build: a lesson needs none.
+    choose_preset && BUILD_DIR='' load_course && select_single "${names[@]}" || return
     i=${SELECTED[0]}
     if [[ ! -f ${CHAPTER_PATH[$i]}/lesson.md ]]; then
         fail "$(chapter_label "$i") has no lesson (${CHAPTER_PATH[$i]}/lesson.md is" \
