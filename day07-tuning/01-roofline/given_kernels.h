@@ -1,6 +1,6 @@
 /// given_kernels.h: the five kernels whose cost is to be predicted. Nothing is hidden:
-/// what they load, store and compute is what stands here. roofline.cu includes this file
-/// so that the kernels are compiled with your predictions.
+/// what they load, store and compute is what stands here. roofline.cu includes this
+/// file, so that the kernels are compiled with your predictions.
 #pragma once
 
 #include <wb/arguments.h>
@@ -73,8 +73,8 @@ __global__ void matmul_naive_kernel(int n,
 // #endregion naive
 
 // #region tiled
-/// A block computes a tile of c. It brings tiles of a and b into shared memory first, so
-/// that each element of global memory is loaded n / kTile times instead of n times.
+/// A block computes a tile of c. It brings tiles of a and b into shared memory first,
+/// so that each element of global memory is loaded n / kTile times instead of n times.
 ///
 /// Launch   grid (n / kTile, n / kTile), block (kTile, kTile), static shared memory
 __global__ void matmul_tiled_kernel(int n,

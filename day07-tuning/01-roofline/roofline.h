@@ -1,5 +1,6 @@
-/// roofline.h: the contract of this exercise. It has no kernel to write: the kernels are
-/// given (given_kernels.h), and you say beforehand what they cost and how long they take.
+/// roofline.h: the contract of this exercise. There is no kernel to write: five are
+/// given (given_kernels.h), and you say beforehand what each costs and how long it
+/// takes.
 #pragma once
 
 #include <cstdint>

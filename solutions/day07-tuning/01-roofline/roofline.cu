@@ -51,7 +51,7 @@ Cost strided_scale_cost(int64_t n, int64_t stride) {
     // TODO(learner): which sectors of x are touched if the stride is less than a
     // sector, which if it is more? (about 5 lines)
     // #solution
-    // Up to a stride of 8 floats no sector is skipped; beyond, each element has its own.
+    // Up to a stride of 8 floats no sector is skipped; then each element has its own.
     const double read = stride <= 8 ? sector_bytes((n - 1) * stride + 1)
                                     : 32.0 * static_cast<double>(n);
     return {static_cast<double>(n), read + sector_bytes(n), 2.0 * warps(n)};

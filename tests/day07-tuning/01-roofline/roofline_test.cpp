@@ -181,7 +181,7 @@ TEST_CASE("a polynomial: as many operations as you like") {
     expect_cost(call, cost, trace_polynomial(n, degree));
 }
 
-TEST_CASE("a naive matrix product: caches serve the memory, nothing serves the warps") {
+TEST_CASE("a naive matrix product: caches serve memory, nothing serves warps") {
     const auto n = GENERATE(as<int64_t>(), 32, 96, 0);
     const Cost cost = result_of([&] { return matmul_naive_cost(n); });
     expect_cost(call_text("matmul_naive_cost", n), cost, trace_matmul_naive(n));

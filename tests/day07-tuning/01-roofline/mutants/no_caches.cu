@@ -1,5 +1,5 @@
 // Mutant: each load of the naive product comes from memory
-// Rejected by: a naive matrix product: caches serve the memory, nothing serves the warps
+// Rejected by: a naive matrix product: caches serve memory, nothing serves warps
 #include "roofline.h"
 
 #include <wb/arguments.h>
