@@ -73,8 +73,24 @@ void add_box(TensorCopy& copy, const TensorMapContents& map, const int* at) {
     }
 }
 
-/// The copy of a box. Negative coordinates of dimension 0 must be whole pieces, as
-/// boxes start at multiples of 16 bytes or before the tensor.
+/// A store may stick out of the tensor at its far end only: one that began before the
+/// tensor has ended a kernel on an H100 with an illegal instruction.
+void check_store(Worker& w, const CUtensorMap& map, const int* at, Site site) {
+    const TensorMapContents contents = TensorMapContents::of(map);
+    for (int d = 0; d < contents.rank; ++d)
+        if (at[d] < 0 || static_cast<uint32_t>(at[d]) > contents.last[d])
+            hopper_fault(w,
+                         site.file,
+                         site.line,
+                         "%s to coordinate %d of dimension %d: a store must begin "
+                         "inside of the tensor.\n    A GPU may end the kernel with an "
+                         "illegal instruction",
+                         site.op,
+                         at[d],
+                         d);
+}
+
+/// The copy of a box.
 TensorCopy box_copy(Worker& w,
                     const CUtensorMap* map,
                     const void* shared,
@@ -100,8 +116,9 @@ TensorCopy box_copy(Worker& w,
         hopper_fault(w,
                      site.file,
                      site.line,
-                     "%s: the simulator copies boxes whose rows begin at a multiple of "
-                     "16 bytes; this one begins at element %d",
+                     "%s: the rows of a box begin at a multiple of 16 bytes; this one "
+                     "begins at element %d.\n    A GPU ends such a kernel with an "
+                     "illegal instruction",
                      site.op,
                      at[0]);
     check_shared_address(w, shared, 128, site);
@@ -206,6 +223,7 @@ void tma_store(const TensorMap* map,
     Worker& w = simt::detail::kernel_worker(site.op, file, line);
     const simt::detail::InRuntime guard(w);
     TensorCopy copy = simt::detail::box_copy(w, map, shared, at, rank, site);
+    simt::detail::check_store(w, *map, at, site);
     simt::detail::check_end(w, copy, site);
     if (simt::detail::observer)
         simt::detail::observer->async_access(copy.begin, copy.bytes(), false);

@@ -205,6 +205,12 @@ __global__ void store_without_wait(const __grid_constant__ ptx::TensorMap map) {
     ptx::tma_store_commit();
 }
 
+__global__ void store_before_the_start(const __grid_constant__ ptx::TensorMap map) {
+    __shared__ alignas(1024) uint16_t tile[8 * 64];
+    tile[threadIdx.x] = 1;
+    if (threadIdx.x == 0) ptx::tma_store(&map, tile, 0, -2, 0, 0);
+}
+
 __global__ void counts_differ() {
     ptx::named_barrier_sync(1, threadIdx.x < 32 ? 64 : 128);
 }
@@ -230,6 +236,10 @@ void test_the_rest() {
     store_without_wait<<<1, 64>>>(ptx::make_tensor_map(
         "tensor", {memory, 2, {64, 8, 1, 1}, {128, 1024, 1024}, {64, 8, 1, 1}}));
     expect("returned without waiting for its TMA store");
+    check::need(cudaMalloc(&memory, 1024), "cudaMalloc");
+    store_before_the_start<<<1, 64>>>(ptx::make_tensor_map(
+        "tensor", {memory, 2, {64, 8, 1, 1}, {128, 1024, 1024}, {64, 8, 1, 1}}));
+    expect("a store must begin inside of the tensor");
     counts_differ<<<1, 128>>>();
     expect("while others are there that expect ");
     too_few_come<<<1, 128>>>();

@@ -183,7 +183,7 @@ __global__ void move_box(const __grid_constant__ ptx::TensorMap from,
     ptx::async_proxy_fence();
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::tma_store(&to, tile, 0, -2, 0, 1);
+        ptx::tma_store(&to, tile, 0, 7, 2, 1);
         ptx::tma_store_commit();
         ptx::tma_store_wait_read<0>();
     }
@@ -204,13 +204,12 @@ void test_store() {
     constexpr int kBox = 2 * 8 * 64;
     hopper::allow_shared(move_box, 1024 + 2 * kBox);
     move_box<<<1, 128, 1024 + 2 * kBox>>>(map(from.data()), map(to.data()), kBox);
-    // Row r of plane z of the box came from (r + 4, z + 1, 0), went to (r - 2, z, 1).
+    // Row r of plane z of the box came from (r + 4, z + 1, 0), went to (r + 7, z + 2, 1).
     const auto wanted = [&](int i) {
-        const int row = i / 64 % 12 + 2, plane = i / 64 / 12 % 3, outer = i / 64 / 36;
-        if (outer != 1 || row >= 8 || plane >= 2) return 0;
-        const int from_row = row + 4;
-        if (from_row >= 12) return 0;
-        const int source = ((plane + 1) * 12 + from_row) * 64 + i % 64;
+        const int row = i / 64 % 12 - 7, plane = i / 64 / 12 % 3 - 2,
+                  outer = i / 64 / 36;
+        if (outer != 1 || row < 0 || plane < 0) return 0;
+        const int source = ((plane + 1) * 12 + row + 4) * 64 + i % 64;
         return int(uint16_t(-numbers[source]));
     };
     check::expect(check::all_equal(to.host(), wanted), "TMA store, clipped");
