@@ -267,7 +267,7 @@ TEST_CASE("the GPU takes as long as predicted", "[serial][large]") {
 #ifdef SIMT_CPU
     WB_SKIP("times are measured on a GPU, and there is none here");
 #else
-    grade_times();
+    result_of([] { grade_times(); });  // other functions may not be written yet
 #endif
 }
 
