@@ -31,6 +31,9 @@ std::string why_not_here() {
     return reason;
 }
 
+// [two-places]: warpgroups come to one named barrier from two places of the code, which
+// compute-sanitizer's synccheck calls divergent; ./learn verify-gpu knows.
+
 /// Leaves a test case on machines that lack the instructions.
 #define NEEDS_HOPPER()                             \
     do {                                           \
@@ -203,7 +206,7 @@ TEST_CASE("warpgroups that need fewer blocks of keys than their tile, in any ord
     wb::testing::shuffle_threads(0);
 }
 
-TEST_CASE("packed sequences of different lengths") {
+TEST_CASE("packed sequences of different lengths", "[two-places]") {
     NEEDS_HOPPER();
     const std::vector<Lengths> lengths = {
         {3, 3}, {0, 5}, {130, 130}, {65, 1}, {1, 200}};
@@ -215,13 +218,13 @@ TEST_CASE("packed sequences of different lengths") {
     grade_packed<__half>(make_batch<__half>({{40, 40}}, 1, 1, 256, false));
 }
 
-TEST_CASE("packed rows with other numbers between them") {
+TEST_CASE("packed rows with other numbers between them", "[two-places]") {
     NEEDS_HOPPER();
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
 }
 
-TEST_CASE("a NaN stays in its own sequence") {
+TEST_CASE("a NaN stays in its own sequence", "[two-places]") {
     NEEDS_HOPPER();
     // The rows behind a sequence are the next one's; with a weight of 0, too, they must
     // not be touched.
@@ -252,7 +255,8 @@ TEST_CASE("a NaN stays in its own sequence") {
     }
 }
 
-TEST_CASE("a paged cache: pages in any order, and NaN behind the last key") {
+TEST_CASE("a paged cache: pages in any order, and NaN behind the last key",
+          "[two-places]") {
     NEEDS_HOPPER();
     const auto batch = make_batch<__nv_bfloat16>(
         {{1, 40}, {33, 33}, {5, 0}, {70, 300}}, 2, 1, 64, true);
@@ -261,7 +265,8 @@ TEST_CASE("a paged cache: pages in any order, and NaN behind the last key") {
     grade_paged(make_batch<__nv_bfloat16>({{20, 150}, {3, 17}}, 4, 2, 128, false), 32);
 }
 
-TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
+TEST_CASE("a page that does not exist is reported, and nobody else suffers",
+          "[two-places]") {
     NEEDS_HOPPER();
     using T = __nv_bfloat16;
     const auto batch = make_batch<T>({{10, 40}, {10, 40}}, 1, 1, 64, false);
