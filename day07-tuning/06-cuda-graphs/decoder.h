@@ -79,7 +79,8 @@ static __global__ void append_kernel(const float* key,  // [width]
 }
 
 /// mixed = the softmax-weighted mean of the cache up to position. Launch: one block of
-/// kThreads, dynamic shared memory of `positions` floats.
+/// kThreads, attend_shared_bytes() of dynamic shared
+/// memory.
 static __global__ void attend_kernel(const float* query,  // [width]
                                      const float* cache,  // [positions, width]
                                      float* mixed,        // [width]
@@ -157,12 +158,18 @@ inline void launch_append(const Decoder& d,
     CUDA_CHECK_LAUNCH();
 }
 
+/// What attend_kernel needs of dynamic shared memory: a float a position, in whole
+/// pieces of 16 bytes. ptxas reads what is left of its unrolled loop over the positions
+/// with one wide load, of which it may use less than it reads.
+inline size_t attend_shared_bytes(const DecoderShape& shape) {
+    return (static_cast<size_t>(shape.positions) * sizeof(float) + 15) / 16 * 16;
+}
+
 inline void launch_attend(const Decoder& d,
                           int layer,
                           Position p,
                           cudaStream_t stream) {
-    const size_t shared = static_cast<size_t>(d.shape.positions) * sizeof(float);
-    attend_kernel<<<1, kThreads, shared, stream>>>(
+    attend_kernel<<<1, kThreads, attend_shared_bytes(d.shape), stream>>>(
         d.query, cache_of(d, layer), d.mixed, d.shape.width, p);
     CUDA_CHECK_LAUNCH();
 }

@@ -198,7 +198,7 @@ class PatchedStepper : public Stepper {
         params.func = reinterpret_cast<void*>(attend_kernel);
         params.gridDim = dim3(1);
         params.sharedMemBytes =
-            static_cast<unsigned>(decoder_.shape.positions) * sizeof(float);
+            static_cast<unsigned>(attend_shared_bytes(decoder_.shape));
         params.kernelParams = attend;
         CUDA_CHECK(
             cudaGraphExecKernelNodeSetParams(executable_.get(), attends_[at], &params));
