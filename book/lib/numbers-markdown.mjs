@@ -19,7 +19,7 @@ import { snippet } from './snippets.mjs'
 import {
   dates, isTimed, machineName, rateOf, sizeLabel, sizesOf,
 } from './tables.mjs'
-import { pointsOf, roofsOf, withoutPoint } from '../figures/roofline/model.js'
+import { packPoints, pointsOf, roofsOf, withoutPoint } from '../figures/roofline/model.js'
 import { attributesOf, blankCode, findElements, replaceElements } from './tags.mjs'
 
 /** A text as the value of an attribute in double quotes. */
@@ -105,12 +105,7 @@ export function rooflineProps(data) {
   return {
     machine: [...new Set(machines)].join('; '),
     roofs: roofsOf(files),
-    points: points.map((point) => ({
-      ...point,
-      intensity: Number(point.intensity.toPrecision(5)),
-      tflops: Number(point.tflops.toPrecision(5)),
-      percent: Number(point.percent.toPrecision(4)),
-    })),
+    points: packPoints(points),
     without: withoutPoint(files, points),
   }
 }

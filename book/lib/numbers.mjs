@@ -39,12 +39,13 @@ const SKIPPED = new Set(['node_modules', 'dist', '.vitepress', 'build'])
 /** Each exercise with its heading and table, and a link to its lesson if it has one. */
 function allLadders(data, { lessons = new Map() }) {
   return exercises(data).map((exercise) => {
-    const show = exercise === 'hello_gpu' ? ' show="time"' : ''
-    const open = `<LadderTable exercise="${exercise}"${show}>`
+    const show = exercise === 'hello_gpu' ? 'time' : undefined
     const title = exercise.replaceAll('_', ' ')
     const lesson = lessons.get(exercise)
     const link = lesson === undefined ? '' : `[Its lesson](${lesson}).\n\n`
-    return `### ${title} {#${exercise}}\n\n${link}${open}\n\n</LadderTable>`
+    const table = ladderTable(data, { exercise, show })
+    const compact = `<div class="wb-compact">\n\n${table}\n\n</div>`
+    return `### ${title} {#${exercise}}\n\n${link}${compact}`
   }).join('\n\n')
 }
 

@@ -87,6 +87,27 @@ export function pointsOf(files) {
   })
 }
 
+/** The points without repetitions, for a page: by exercise and size. */
+export function packPoints(points) {
+  const short = (value) => Number(value.toPrecision(4))
+  const packed = {}
+  for (const { exercise, size, ceiling, intensity, ...point } of points) {
+    const sizes = packed[exercise] ??= {}
+    const rungs = sizes[size] ??= { ceiling, intensity: short(intensity), rungs: [] }
+    const { rung, ours, tflops, percent } = point
+    rungs.rungs.push([rung, ours ? 1 : 0, short(tflops), short(percent)])
+  }
+  return packed
+}
+
+/** What packPoints packed. */
+export function unpackPoints(packed) {
+  return Object.entries(packed).flatMap(([exercise, sizes]) =>
+    Object.entries(sizes).flatMap(([size, { ceiling, intensity, rungs }]) =>
+      rungs.map(([rung, ours, tflops, percent]) => ({
+        exercise, rung, size, ours: ours === 1, intensity, tflops, percent, ceiling }))))
+}
+
 /** Ladders that were measured and have no point: no arithmetic, or none known here. */
 export function withoutPoint(files, points) {
   const drawn = new Set(points.map(({ exercise }) => exercise))

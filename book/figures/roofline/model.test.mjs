@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 
 import { isLadderFile, loadData } from '../../lib/data.mjs'
 import {
-  bestOfEachRung, decades, memoryRoof, place, pointsOf, ridge, roofsOf, shapeOf,
-  shownPoints, withoutPoint, workOf,
+  bestOfEachRung, decades, memoryRoof, packPoints, place, pointsOf, ridge, roofsOf,
+  shapeOf, shownPoints, unpackPoints, withoutPoint, workOf,
 } from './model.js'
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '../../data')
@@ -70,6 +70,18 @@ test('a rung limited by memory stands as far below the roof as its row says', ()
   for (const { tflops, intensity, percent } of reads) {
     const share = (100 * tflops) / memoryRoof(roofs, intensity)
     assert.ok(Math.abs(share / percent - 1) < 0.02, `${share} is not ${percent}`)
+  }
+})
+
+test('points survive the way to the page, to four digits', () => {
+  const unpacked = unpackPoints(packPoints(points))
+  assert.equal(unpacked.length, points.length)
+  const key = ({ exercise, rung, size }) => `${exercise} ${rung} ${size}`
+  const found = new Map(unpacked.map((point) => [key(point), point]))
+  for (const point of points) {
+    const { tflops, ours, ceiling } = found.get(key(point))
+    assert.ok(Math.abs(tflops / point.tflops - 1) < 1e-3)
+    assert.deepEqual([ours, ceiling], [point.ours, point.ceiling])
   }
 })
 
