@@ -121,16 +121,16 @@ void time_product(Bench& bench,
 WB_BENCH(roofline, bench) {
     const Roofs roofs = roofs_of(bench);
     for (const int64_t n : bench.sizes<int64_t>(
-             {1 << 12}, {1 << 10, 1 << 24}, {1 << 10, 1 << 20, 1 << 26})) {
+             {1 << 12}, {1 << 10, 1 << 20}, {1 << 10, 1 << 20, 1 << 26})) {
         time_saxpy(bench, roofs, n);
     }
-    for (const int64_t n : bench.sizes<int64_t>({1 << 10}, {1 << 22}, {1 << 24})) {
+    for (const int64_t n : bench.sizes<int64_t>({1 << 10}, {1 << 20}, {1 << 24})) {
         for (const int64_t stride : {1, 4, 8, 16, 32})
             time_strided(bench, roofs, n, stride);
         for (const int64_t degree : {4, 16, 64, 256, 1024})
             time_polynomial(bench, roofs, n, degree);
     }
-    for (const int64_t n : bench.sizes<int64_t>({32}, {1024}, {1024, 2048, 4096})) {
+    for (const int64_t n : bench.sizes<int64_t>({32}, {512}, {1024, 2048, 4096})) {
         time_product(
             bench, roofs, "matmul_naive", launch_matmul_naive, n, matmul_naive_cost(n));
         time_product(
