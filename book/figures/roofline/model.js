@@ -105,7 +105,8 @@ export function unpackPoints(packed) {
   return Object.entries(packed).flatMap(([exercise, sizes]) =>
     Object.entries(sizes).flatMap(([size, { ceiling, intensity, rungs }]) =>
       rungs.map(([rung, ours, tflops, percent]) => ({
-        exercise, rung, size, ours: ours === 1, intensity, tflops, percent, ceiling }))))
+        exercise, rung, size, ours: ours === 1, intensity, tflops, percent, ceiling
+      }))))
 }
 
 /** Ladders that were measured and have no point: no arithmetic, or none known here. */
@@ -118,14 +119,31 @@ export function withoutPoint(files, points) {
 
 /** The measured ceilings: one for memory, and one for each kind of arithmetic. */
 export function roofsOf(files) {
-  const ceilings = Object.assign(
-    {}, ...Object.values(files).map((file) => file.ceilings))
-  const kinds = Object.entries(ceilings).filter(
-    ([, { unit, value }]) => unit === 'TFLOP/s' && value > 0)
-  return {
-    gbps: ceilings.read.value,
-    kinds: kinds.map(([name, { value }]) => ({ name, tflops: value })),
+  const highest = (wanted) => {
+    const found = {}
+    for (const { ceilings } of Object.values(files)) {
+      for (const [name, { unit, value }] of Object.entries(ceilings)) {
+        if (unit === wanted) found[name] = Math.max(found[name] ?? 0, value)
+      }
+    }
+    return found
   }
+  const kinds = Object.entries(highest('TFLOP/s')).filter(([, value]) => value > 0)
+  return {
+    gbps: highest('GB/s').read,
+    kinds: kinds.map(([name, tflops]) => ({ name, tflops })),
+  }
+}
+
+/** Flat roofs less than a tenth apart get one label; the highest roof comes first. */
+export function labelsOf(kinds) {
+  const labels = []
+  for (const kind of [...kinds].sort((a, b) => b.tflops - a.tflops)) {
+    const above = labels.at(-1)
+    if (above !== undefined && kind.tflops > 0.9 * above[0].tflops) above.push(kind)
+    else labels.push([kind])
+  }
+  return labels
 }
 
 /** TFLOP/s that memory allows at an intensity, in FLOP for each byte. */

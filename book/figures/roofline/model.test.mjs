@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 
 import { isLadderFile, loadData } from '../../lib/data.mjs'
 import {
-  bestOfEachRung, decades, memoryRoof, packPoints, place, pointsOf, ridge, roofsOf,
-  shapeOf, shownPoints, unpackPoints, withoutPoint, workOf,
+  bestOfEachRung, decades, labelsOf, memoryRoof, packPoints, place, pointsOf, ridge,
+  roofsOf, shapeOf, shownPoints, unpackPoints, withoutPoint, workOf,
 } from './model.js'
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '../../data')
@@ -89,6 +89,13 @@ test('the roofs meet at the ridge', () => {
   const roofs = { gbps: 3000, kinds: [{ name: 'fp32', tflops: 60 }] }
   assert.equal(ridge(roofs, roofs.kinds[0]), 20)
   assert.equal(memoryRoof(roofs, 20), 60)
+})
+
+test('roofs that are near each other share a label', () => {
+  const kinds = [['fp32', 50], ['bf16', 765], ['fp16', 720], ['tf32', 370]].map(
+    ([name, tflops]) => ({ name, tflops }))
+  assert.deepEqual(labelsOf(kinds).map((group) => group.map(({ name }) => name)),
+    [['bf16', 'fp16'], ['tf32'], ['fp32']])
 })
 
 test('of each rung the size nearest to the ceiling is drawn, or every size', () => {
