@@ -1,5 +1,5 @@
-// Times day06-llm-attention/09-blackwell-attention, on a GPU of compute capability 10.0.
-// Nobody has run it there yet; elsewhere it says so and times nothing.
+// Times day06-llm-attention/09-blackwell-attention, on a GPU of compute capability
+// 10.0. Nobody has run it there yet; elsewhere it says so and times nothing.
 #include "blackwell_attention.h"
 
 #include <wb/bench/bench.h>
