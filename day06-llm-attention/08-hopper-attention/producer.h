@@ -116,34 +116,22 @@ struct Copies {
 // #endregion copies
 
 // #region produce
-/// What produce_tile does besides: nothing.
-struct Nothing {
-    __device__ __forceinline__ void operator()() const {}
-};
-
 /// Everything that one tile needs, in the order in which it is needed; blocks of keys
 /// from the last to the first, because the last ones may need a mask. By one warp.
 ///
 /// @param stage    of the first block; goes on to that of the next tile's first block
 /// @param q_stage  the same of q
-/// @param before_last  called when all blocks but one have been asked for
-template <class Tiling, Source kSource, class BeforeLast = Nothing>
+template <class Tiling, Source kSource>
 __device__ __forceinline__ void produce_tile(const Copies<Tiling, kSource>& copy,
                                              const Work& work,
                                              Ring<Tiling::kStages>& stage,
-                                             Ring<Tiling::kQueryStages>& q_stage,
-                                             const BeforeLast& before_last = {}) {
+                                             Ring<Tiling::kQueryStages>& q_stage) {
     copy.queries(work, q_stage);
     q_stage.advance();
-#pragma unroll 1
-    for (int block = work.blocks - 1; block > 0; --block) {
+    for (int block = work.blocks - 1; block >= 0; --block) {
         copy.keys(work, block, stage);
         copy.values(work, block, stage);
         stage.advance();
     }
-    before_last();
-    copy.keys(work, 0, stage);
-    copy.values(work, 0, stage);
-    stage.advance();
 }
 // #endregion produce

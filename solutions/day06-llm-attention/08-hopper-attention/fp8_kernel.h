@@ -168,7 +168,6 @@ __global__ void __launch_bounds__(TilesFp8::kThreads, 1)
         wb::ptx::registers_give_back<TilesFp8::kProducerRegisters>();
         if (threadIdx.x >= wb::kWarpSize) return;
         for (Work work = schedule.take(); work.blocks > 0; work = schedule.take()) {
-            schedule.draw();
             produce_fp8({shared, maps, problem}, work, stage, q_stage);
         }
     } else {

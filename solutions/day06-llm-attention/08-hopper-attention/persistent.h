@@ -49,27 +49,21 @@ struct Schedule {
         slot.advance();
     }
 
-    /// Asks the counter, if there is one, for the number of the next tile. It takes a
-    /// microsecond to answer, so it is asked while the last block of this tile waits
-    /// for its place; and not sooner, for whoever is busy for long should not take
-    /// more.
-    __device__ __forceinline__ void draw() {
-        if (kDrawsAhead && problem.counter != nullptr && threadIdx.x == 0)
-            ticket = atomicAdd(problem.counter, 1u);
-    }
-
  private:
-    /// Other sources leave the producer no register for a ticket.
-    static constexpr bool kDrawsAhead = kSource == Source::dense;
-
     /// With a counter, whichever tile nobody has taken yet: who has finished early
-    /// takes more. Without, every gridDim.x-th.
+    /// takes more. Without, every gridDim.x-th. A ticket is drawn a tile before it is
+    /// needed: an atomic operation takes a microsecond to come back.
     __device__ __forceinline__ int next_number() {
         const int blocks = static_cast<int>(gridDim.x);
-        if (tile < 0) return static_cast<int>(blockIdx.x);
-        if (problem.counter == nullptr) return tile + blocks;
-        if (!kDrawsAhead && threadIdx.x == 0) ticket = atomicAdd(problem.counter, 1u);
-        return blocks + static_cast<int>(__shfl_sync(kAll, ticket, 0));
+        const bool first = tile < 0;
+        if (problem.counter == nullptr)
+            return first ? static_cast<int>(blockIdx.x) : tile + blocks;
+        const int number =
+            first ? static_cast<int>(blockIdx.x)
+                  : blocks + static_cast<int>(__shfl_sync(kAll, ticket, 0));
+        if (threadIdx.x == 0 && number < problem.tiles)
+            ticket = atomicAdd(problem.counter, 1u);
+        return number;
     }
 };
 // #endregion schedule
@@ -96,9 +90,7 @@ __global__ void __launch_bounds__(Tiling::kThreads, 1)
         if (threadIdx.x >= wb::kWarpSize) return;
         for (Work work = schedule.take(); work.blocks > 0; work = schedule.take()) {
             produce_tile<Tiling, kSource>(
-                {shared, maps, problem}, work, stage, q_stage, [&] {
-                    schedule.draw();
-                });
+                {shared, maps, problem}, work, stage, q_stage);
         }
     } else {
         wb::ptx::registers_take<Tiling::kConsumerRegisters>();
