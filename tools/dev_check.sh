@@ -140,7 +140,8 @@ check_lesson() {
 
 check_mutants() {
     local mutant count=0 rejected_by
-    for mutant in "tests/$1/mutants/"*.cu; do
+    # Those of orders/ and sim/ are built for the simulator only.
+    for mutant in "tests/$1/mutants/"{,orders/,sim/}*.cu; do
         if [[ ! -f $mutant ]]; then continue; fi
         count=$((count + 1))
         if ! grep -q '^// Mutant: .' "$mutant"; then
