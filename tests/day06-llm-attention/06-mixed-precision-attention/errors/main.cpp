@@ -9,8 +9,6 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -21,11 +19,8 @@ namespace {
 using wb::bench::Json;
 
 const char* const kUsage =
-    "usage: mixed_precision_errors [--json FILE]           measure everything\n"
-    "       mixed_precision_errors --check                 the claims of the lesson\n"
-    "       mixed_precision_errors --markdown FILE         the lesson's table of a "
-    "FILE\n"
-    "       mixed_precision_errors --in-lesson LESSON FILE is it in the lesson?\n";
+    "usage: mixed_precision_errors [--json FILE]  measure everything\n"
+    "       mixed_precision_errors --check        the claims of the lesson\n";
 
 /// Rows of q that are measured.
 constexpr int64_t kQueries = 16;
@@ -214,55 +209,6 @@ int measure_all(const std::string& path) {
     return 0;
 }
 
-std::string read_file(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) throw std::runtime_error("cannot read " + path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-/// A cell of the table: "2.1e-04", or what became of the rows.
-std::string cell(const Json& data, const Choice& choice, int n, double logit_scale) {
-    for (const Json& row : data.find("rows")->items()) {
-        if (row.find("storage")->text() != name_of(choice.storage) ||
-            row.find("accumulate")->text() != name_of(choice.accumulate) ||
-            row.find("softmax")->text() != name_of(choice.softmax) ||
-            row.find("weights")->text() != name_of(choice.weights) ||
-            row.find("n")->number() != n ||
-            row.find("logit_scale")->number() != logit_scale) {
-            continue;
-        }
-        const int lost = static_cast<int>(row.find("lost_rows")->number());
-        if (lost > 0) return std::to_string(lost) + " of 16 rows lost";
-        char text[32];
-        std::snprintf(
-            text, sizeof text, "%.1e", row.find("error_of_arithmetic")->number());
-        return text;
-    }
-    throw std::runtime_error("no row for " + text_of(choice));
-}
-
-/// The table of the lesson: what arithmetic adds to the rounding of the inputs.
-std::string markdown(const std::string& path) {
-    const Json data = Json::parse(read_file(path));
-    std::string text =
-        "| stored | sums | softmax | weights | N = 64 | N = 1024 | N = 16384 | "
-        "logits 100 | logits 10000 |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-    for (const auto& choice : all_choices()) {
-        for (const auto precision :
-             {choice.storage, choice.accumulate, choice.softmax, choice.weights})
-            text += "| " + name_of(precision) + " ";
-        for (const int n : {64, 1024, 16384})
-            text += "| " + cell(data, choice, n, 1.0) + " ";
-        for (const double logit_scale : {100.0, 10000.0})
-            text += "| " + cell(data, choice, 1024, logit_scale) + " ";
-        text += "|\n";
-    }
-    return text;
-}
-
 int failures = 0;
 
 void claim(const char* what, bool holds) {
@@ -307,17 +253,6 @@ int run(const std::vector<std::string>& arguments) {
     if (arguments[0] == "--json" && arguments.size() == 2)
         return measure_all(arguments[1]);
     if (arguments[0] == "--check" && arguments.size() == 1) return check();
-    if (arguments[0] == "--markdown" && arguments.size() == 2) {
-        std::cout << markdown(arguments[1]);
-        return 0;
-    }
-    if (arguments[0] == "--in-lesson" && arguments.size() == 3) {
-        if (read_file(arguments[1]).find(markdown(arguments[2])) != std::string::npos)
-            return 0;
-        std::cout << arguments[1] << " does not have this table:\n"
-                  << markdown(arguments[2]);
-        return 1;
-    }
     std::fputs(kUsage, stderr);
     return 2;
 }
