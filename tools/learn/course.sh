@@ -44,15 +44,16 @@ load_course() {
     fi
 }
 
-# A chapter is named after its solution: the learner's own file might have been renamed.
+# A chapter is named after its folder: 02-vector-add is vector_add. What lies beside its
+# solution may have any name, and the learner's own file might have been renamed.
 load_course_from_folders() {
-    local solution path name
-    for solution in solutions/day[0-9][0-9]-*/[0-9][0-9]-*/*.cu; do
-        [[ -f $solution ]] || continue
-        path=${solution#solutions/}
-        name=${path##*/}
-        name=${name%.cu}
-        path=${path%/*}
+    local folder path name
+    for folder in solutions/day[0-9][0-9]-*/[0-9][0-9]-*/; do
+        path=${folder#solutions/}
+        path=${path%/}
+        name=${path##*/[0-9][0-9]-}
+        name=${name//-/_}
+        [[ -f solutions/$path/$name.cu ]] || continue
         add_chapter "${path%%-*}" "${path%%/*}" "${path##*/}" "$name" "$path/$name.cu"
     done
 }
