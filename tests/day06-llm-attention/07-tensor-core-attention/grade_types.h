@@ -6,6 +6,7 @@
 #include <wb/ladder.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/stored_types.h>
 
 #include <cmath>
 #include <string>
@@ -13,70 +14,12 @@
 
 namespace wb::testing {
 
-/// What the tests know of a 16-bit type.
-template <class T>
-struct Format;
-template <>
-struct Format<__half> {
-    static constexpr const char* kName = "fp16";
-    static constexpr double kUnit = 0x1p-11;      ///< u: half the distance of 1 and the
-                                                  ///< next number
-    static constexpr double kSmallest = 0x1p-24;  ///< distance of the numbers around 0
-};
-template <>
-struct Format<__nv_bfloat16> {
-    static constexpr const char* kName = "bf16";
-    static constexpr double kUnit = 0x1p-8;
-    static constexpr double kSmallest = 0x1p-133;
-};
-
-/// The contract, for one type.
-template <class T>
-using Function = void(const AttentionShape& shape,
-                      const T* q,
-                      const T* k,
-                      const T* v,
-                      T* o,
-                      float* lse,
-                      cudaStream_t stream);
-
 /// Every rung for a type.
 template <class T>
 auto implementations_of() {
-    return wb::implementations<Function<T>>(
+    return wb::implementations<StoredAttention<T>>(
         std::string("tensor_core_attention_") + Format<T>::kName,
         tensor_core_attention);
-}
-
-template <class T>
-std::vector<T> rounded(const std::vector<float>& values) {
-    std::vector<T> result;
-    result.reserve(values.size());
-    for (const float value : values)
-        result.push_back(static_cast<T>(value));
-    return result;
-}
-
-/// The same numbers after rounding to T, as floats: what the kernel really gets, and so
-/// what the reference is computed from.
-template <class T>
-AttentionInputs as_stored(const AttentionInputs& inputs) {
-    const auto widened = [](const std::vector<float>& values) {
-        std::vector<float> result;
-        result.reserve(values.size());
-        for (const float value : values)
-            result.push_back(static_cast<float>(static_cast<T>(value)));
-        return result;
-    };
-    return {widened(inputs.q), widened(inputs.k), widened(inputs.v)};
-}
-
-/// Rounding of what a kernel has for an element of o.
-/// @param bound  of the error so far
-template <class T>
-double stored_bound(double exact, double bound) {
-    return bound + Format<T>::kUnit * (std::abs(exact) + bound) +
-           0.5 * Format<T>::kSmallest;
 }
 
 /// What is expected of a kernel for these numbers of T.

@@ -7,6 +7,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/paged.h>
+#include <wb/testing/stored_types.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,61 +19,11 @@ namespace hopper_grading {
 using namespace wb::testing;
 using wb::AttentionShape;
 
-/// What the tests know of a 16-bit type.
-template <class T>
-struct Format;
-template <>
-struct Format<__half> {
-    static constexpr const char* kName = "fp16";
-    static constexpr double kUnit = 0x1p-11;      ///< u: half the distance of 1 and the
-                                                  ///< next number
-    static constexpr double kSmallest = 0x1p-24;  ///< distance of the numbers around 0
-};
-template <>
-struct Format<__nv_bfloat16> {
-    static constexpr const char* kName = "bf16";
-    static constexpr double kUnit = 0x1p-8;
-    static constexpr double kSmallest = 0x1p-133;
-};
-
-/// The contract, for one type.
-template <class T>
-using Function = void(const AttentionShape& shape,
-                      const T* q,
-                      const T* k,
-                      const T* v,
-                      T* o,
-                      float* lse,
-                      cudaStream_t stream);
-
 /// Every rung for a type, or the learner's function.
 template <class T>
 auto implementations_of() {
-    return wb::implementations<Function<T>>(
+    return wb::implementations<StoredAttention<T>>(
         std::string("hopper_attention_") + Format<T>::kName, hopper_attention);
-}
-
-template <class T>
-std::vector<T> rounded(const std::vector<float>& values) {
-    std::vector<T> result;
-    result.reserve(values.size());
-    for (const float value : values)
-        result.push_back(static_cast<T>(value));
-    return result;
-}
-
-/// The same numbers after rounding to T, as floats: what the reference is computed
-/// from.
-template <class T>
-AttentionInputs as_stored(const AttentionInputs& inputs) {
-    const auto widened = [](const std::vector<float>& values) {
-        std::vector<float> result;
-        result.reserve(values.size());
-        for (const float value : values)
-            result.push_back(static_cast<float>(static_cast<T>(value)));
-        return result;
-    };
-    return {widened(inputs.q), widened(inputs.k), widened(inputs.v)};
 }
 
 /// What is expected of one row by a kernel whose weights and results are of type T.
