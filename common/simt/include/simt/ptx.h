@@ -4,6 +4,8 @@
 /// Source: PTX ISA, "Warp-level matrix load/store" and "Matrix fragments for
 /// mma.m16n8k16".
 #pragma once
+#include <algorithm>
+
 #include "simt/bfloat16.h"
 #include "simt/fault.h"
 #include "simt/seen.h"
@@ -154,8 +156,10 @@ void ldmatrix(unsigned (&registers)[kMatrices], const void* row, SIMT_SITE) {
 /// Stores kMatrices 8x8 matrices of 16-bit elements to shared memory; addresses as
 /// above.
 template <bool kTranspose, int kMatrices>
-void stmatrix(void* row, unsigned (&registers)[kMatrices], SIMT_SITE) {
-    detail::move_rows(registers, row, kTranspose, true, "stmatrix", file, line);
+void stmatrix(void* row, const unsigned (&registers)[kMatrices], SIMT_SITE) {
+    unsigned copy[kMatrices];
+    std::copy_n(registers, kMatrices, copy);
+    detail::move_rows(copy, row, kTranspose, true, "stmatrix", file, line);
 }
 
 /// c += a * b, a 16x16 row-major, b 16x8 column-major, in Format; c in float.

@@ -1,5 +1,4 @@
-// The wrappers of PTX instructions: matrices through ldmatrix, stmatrix and mma, and
-// copies.
+// The wrappers of PTX instructions: matrices through ldmatrix and mma, and copies.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -31,25 +30,6 @@ __global__ void load(int* out) {
             right = right && (r[m] >> (16 * e) & 0xffff) == 64u * m + index;
         }
     }
-    out[threadIdx.x] = right;
-}
-
-/// What ldmatrix loads, stmatrix stores back.
-template <int kMatrices, bool kTranspose>
-__global__ void store(int* out) {
-    __shared__ alignas(16) uint16_t from[kMatrices * 64];
-    __shared__ alignas(16) uint16_t to[kMatrices * 64];
-    for (int i = threadIdx.x; i < kMatrices * 64; i += 32)
-        from[i] = 3 * i;
-    __syncwarp();
-    uint32_t r[kMatrices];
-    const int row = threadIdx.x % (8 * kMatrices) * 8;
-    ptx::ldmatrix<kTranspose>(r, from + row);
-    ptx::stmatrix<kTranspose>(to + row, r);
-    __syncwarp();
-    bool right = true;
-    for (int i = 0; i < kMatrices * 64; ++i)
-        right = right && to[i] == 3 * i;
     out[threadIdx.x] = right;
 }
 
@@ -149,10 +129,6 @@ int main() {
     expect_all_lanes(load<1, true>, "ldmatrix.x1.trans");
     expect_all_lanes(load<2, true>, "ldmatrix.x2.trans");
     expect_all_lanes(load<4, true>, "ldmatrix.x4.trans");
-    expect_all_lanes(store<1, false>, "stmatrix.x1");
-    expect_all_lanes(store<2, true>, "stmatrix.x2.trans");
-    expect_all_lanes(store<4, false>, "stmatrix.x4");
-    expect_all_lanes(store<4, true>, "stmatrix.x4.trans");
     test_mma<__half>("mma.m16n8k16 of half");
     test_mma<__nv_bfloat16>("mma.m16n8k16 of bfloat16");
 

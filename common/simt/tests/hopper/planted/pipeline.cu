@@ -4,6 +4,7 @@
 #include <cuda_bf16.h>
 
 #include "simt/hopper.h"
+#include "simt/ptx.h"
 
 using planted::numbered;
 using planted::zeros;
@@ -101,6 +102,42 @@ void run_by_hand(bool fence) {
         fence);
 }
 
+/// A warp stores matrices, another one reads them: with a barrier, and without.
+__global__ void matrices(bool barrier, unsigned* out) {
+    __shared__ alignas(16) unsigned tile[32 * 4];
+    if (threadIdx.x < 32) {
+        const unsigned r[4] = {1, 2, 3, 4};
+        simt::ptx::stmatrix<false>(tile + 4 * threadIdx.x, r);  // stored_matrices
+    }
+    if (barrier) __syncthreads();
+    if (threadIdx.x >= 32) out[threadIdx.x] = tile[2 * threadIdx.x];  // stored_matrices
+}
+
+/// Matrices, and a store by TMA.
+__global__ void stored(const __grid_constant__ CUtensorMap map, bool fence) {
+    __shared__ alignas(1024) Bf16 tile[8 * 64];
+    const unsigned r[2] = {};
+    for (int column = 0; column < 64; column += 16) {
+        Bf16* const row =
+            tile + threadIdx.x % 8 * 64 + column + threadIdx.x / 8 % 2 * 8;
+        simt::ptx::stmatrix<false>(row, r);  // matrices_without_fence
+    }
+    if (fence) simt::ptx::async_proxy_fence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        simt::ptx::tma_store(&map, tile, 0, 0, 0, 0);  // matrices_without_fence
+        simt::ptx::tma_store_commit();
+        simt::ptx::tma_store_wait_read(0);
+    }
+}
+
+void run_stored(bool fence) {
+    stored<<<1, 32>>>(
+        simt::ptx::make_tensor_map(
+            zeros<Bf16>(8 * 64), 2, {64, 8, 1, 1}, {128, 16, 16}, {64, 8, 1, 1}),
+        fence);
+}
+
 }  // namespace
 
 PLANTED(none, correct_pipeline) {
@@ -120,4 +157,16 @@ PLANTED(race, no_proxy_fence) {
 }
 PLANTED(none, proxy_fence) {
     run_by_hand(true);
+}
+PLANTED(race, stored_matrices) {
+    matrices<<<1, 64>>>(false, zeros<unsigned>(64));
+}
+PLANTED(none, matrices_behind_a_barrier) {
+    matrices<<<1, 64>>>(true, zeros<unsigned>(64));
+}
+PLANTED(race, matrices_without_fence) {
+    run_stored(false);
+}
+PLANTED(none, matrices_with_fence) {
+    run_stored(true);
 }
