@@ -25,6 +25,7 @@ import math
 import os
 import re
 import sys
+import time
 import warnings
 
 FEWEST_SAMPLES = 20
@@ -33,6 +34,7 @@ HOT_SAMPLE_US = 1000  # with a hot cache, launches are timed in batches as long 
 MOST_LAUNCHES = 100
 LONG_US = 20_000
 MOST_PAUSE = 60_000_000  # cycles
+REST = 0.2  # seconds before each row: after hard work clocks are low; ours rest as long
 BACKENDS = ("math", "efficient", "flash", "cudnn")
 
 # Exercise, as it is named in our rows: the type of its numbers.
@@ -196,7 +198,8 @@ class Gpu:
         """FEWEST_SAMPLES times of one call or more, fewer if they would take seconds,
         and how many calls a sample has; the L2 cache is written over before each,
         unless the row is of a hot cache."""
-        torch = self.torch
+        self.torch.cuda.synchronize()
+        time.sleep(REST)
         first = self.measure(launch, cache, 1, 1)[0]
         if first < LONG_US:  # there is time to warm up
             first = min(self.measure(launch, cache, 5, 1))

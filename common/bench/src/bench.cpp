@@ -190,6 +190,7 @@ void Problem::time(const std::string& rung,
         ++bench_.wrong_;
         return;
     }
+    if (is_compute(spec_.ceiling) && !bench_.simulated_) Timer::rest();
     row.timing = spec_.host_time ? bench_.timer_.measure_host(launch)
                                  : bench_.timer_.measure(launch, spec_.cache);
     if (bench_.simulated_) {

@@ -52,6 +52,7 @@ double measure_matrix_product(Ceiling ceiling, Timer& timer) {
     const float one = 1.0f;
     const float zero = 0.0f;
     const Cublas blas;
+    Timer::rest();
     const Timing timing = timer.measure(
         [&, type = type, compute = compute](cudaStream_t stream) {
             CUBLAS_CHECK(cublasGemmEx(blas.on(stream),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "kernels.h"
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr double kShortestSampleUs = 1000.0;  // of a batch, with a hot cache
 constexpr int kMaxLaunches = 1000;
+constexpr std::chrono::milliseconds kRest{200};
 
 /// CUDA events, destroyed with their owner.
 class Events {
@@ -71,6 +73,11 @@ std::vector<double> Timer::sample(const Launch& launch,
         us.push_back(1e3 * static_cast<double>(milliseconds) / launches);
     }
     return us;
+}
+
+void Timer::rest() {
+    CUDA_CHECK(cudaDeviceSynchronize());
+    std::this_thread::sleep_for(kRest);
 }
 
 Timing Timer::measure(const Launch& launch, Cache cache) {

@@ -13,8 +13,7 @@ struct Schedule {
     SharedTiles<Tiling>& shared;
     const Problem& problem;
     Ring<2> slot;
-    unsigned ticket = 0;  ///< of thread 0: drawn, but not used yet
-    int tile = -1;        ///< the number of the producer's current tile
+    int tile = -1;  ///< the number of the producer's current tile
 
     /// The producer's next tile; `blocks` is 0 after the last one. By one warp, which
     /// tells the consumers.
@@ -51,19 +50,16 @@ struct Schedule {
 
  private:
     /// With a counter, whichever tile nobody has taken yet: who has finished early
-    /// takes more. Without, every gridDim.x-th. A ticket is drawn a tile before it is
-    /// needed: an atomic operation takes a microsecond to come back.
-    __device__ __forceinline__ int next_number() {
+    /// takes more. Without, every gridDim.x-th. An atomic operation takes a microsecond
+    /// to come back. Nobody waits for it: the consumers still have all stages before
+    /// them.
+    __device__ __forceinline__ int next_number() const {
         const int blocks = static_cast<int>(gridDim.x);
-        const bool first = tile < 0;
-        if (problem.counter == nullptr)
-            return first ? static_cast<int>(blockIdx.x) : tile + blocks;
-        const int number =
-            first ? static_cast<int>(blockIdx.x)
-                  : blocks + static_cast<int>(__shfl_sync(kAll, ticket, 0));
-        if (threadIdx.x == 0 && number < problem.tiles)
-            ticket = atomicAdd(problem.counter, 1u);
-        return number;
+        if (tile < 0) return static_cast<int>(blockIdx.x);
+        if (problem.counter == nullptr) return tile + blocks;
+        unsigned ticket = 0;
+        if (threadIdx.x == 0) ticket = atomicAdd(problem.counter, 1u);
+        return blocks + static_cast<int>(__shfl_sync(kAll, ticket, 0));
     }
 };
 // #endregion schedule

@@ -48,6 +48,11 @@ class Timer {
     Timer(const Timer&) = delete;
     Timer& operator=(const Timer&) = delete;
 
+    /// Lets the GPU be idle for a moment. Arithmetic at full rate draws more power than
+    /// the GPU may for long, and its clocks fall: without a rest, what is measured
+    /// depends on what was measured before.
+    static void rest();
+
     /// Warms up, takes the samples, waits for them.
     Timing measure(const Launch& launch, Cache cache);
 
