@@ -3,14 +3,16 @@
 #   wb_runtime                  target: the CUDA runtime, or the simulator
 #   wb_kernels(TARGET file.cu…) an object library of CUDA sources
 #     WERROR                    warnings are errors: for what we wrote, not the learner
+#     GATED                     so are spilled registers, if the chapter has a gate
 #     QUICK                     the simulator's compiler need not optimise much: for kernels
 #                               that are never run, or once
 #     CHECK safety|count        the simulator's checker watches them (its backend only)
 #     INCLUDES dir…             include directories besides those of common/
 #
 # The variable WB_HOPPER says that the kernels are for sm_90a: the simulator then is such
-# a GPU, and where they are compiled for a real one, the build fails if ptxas spills
-# registers or serialises wgmma (scripts/ptxas_gate.sh).
+# a GPU. The variable WB_GATE names an architecture: where GATED kernels are compiled for
+# it, the build fails if ptxas spills registers or serialises wgmma
+# (scripts/ptxas_gate.sh).
 
 # A fresh starter has parameters and constants that nothing uses yet.
 set(WB_KERNEL_WARNINGS
@@ -64,7 +66,7 @@ endif()
 set(WB_PTXAS_GATE ${CMAKE_CURRENT_LIST_DIR}/scripts/ptxas_gate.sh)
 
 function(wb_kernels target)
-    cmake_parse_arguments(ARG "WERROR;QUICK" "CHECK" "INCLUDES" ${ARGN})
+    cmake_parse_arguments(ARG "WERROR;GATED;QUICK" "CHECK" "INCLUDES" ${ARGN})
     set(warnings ${WB_KERNEL_WARNINGS})
     if(ARG_WERROR)
         list(APPEND warnings -Werror)
@@ -94,9 +96,9 @@ function(wb_kernels target)
     if(ARG_WERROR)
         target_compile_options(${target} PRIVATE -Werror=all-warnings)
     endif()
-    if(WB_HOPPER AND ARG_WERROR)
+    if(WB_GATE AND ARG_GATED)
         target_compile_options(${target} PRIVATE -Xptxas=-v)
         set_target_properties(${target} PROPERTIES
-            CUDA_COMPILER_LAUNCHER "bash;${WB_PTXAS_GATE}")
+            CUDA_COMPILER_LAUNCHER "bash;${WB_PTXAS_GATE};${WB_GATE}")
     endif()
 endfunction()

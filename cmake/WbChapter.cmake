@@ -1,6 +1,6 @@
 # One line declares a chapter: wb_chapter(day01-basics/02-vector-add)
-# HOPPER or BLACKWELL behind it: its kernels are for sm_90a or sm_100a alone
-# (WbBackend.cmake).
+# HOPPER or BLACKWELL behind it: its kernels are for sm_90a or sm_100a alone. GATE sm_90a:
+# the build fails if ptxas spills registers of the solution's there (WbBackend.cmake).
 #
 # The folder's name gives the chapter's: vector_add. From it follow all files,
 #   day01-basics/02-vector-add/vector_add.{h,cu}   contract and the learner's file
@@ -43,10 +43,30 @@ function(wb_test_objects target source contract_dir)
     target_precompile_headers(${target} REUSE_FROM wb_test_headers)
 endfunction()
 
+# The library <id>_given: sources that are no exercise.
+function(wb_given_sources id contract_dir)
+    list(TRANSFORM ARGN PREPEND ${contract_dir}/ OUTPUT_VARIABLE kernels)
+    set(host ${kernels})
+    list(FILTER kernels INCLUDE REGEX "[.]cu$")
+    list(FILTER host EXCLUDE REGEX "[.]cu$")
+    wb_kernels(${id}_given_kernels ${kernels} WERROR INCLUDES ${contract_dir})
+    add_library(${id}_given STATIC
+        $<TARGET_OBJECTS:${id}_given_kernels> ${host})
+    target_include_directories(${id}_given PRIVATE ${contract_dir})
+    target_link_libraries(${id}_given PUBLIC wb)
+    target_compile_options(${id}_given PRIVATE
+        $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>)
+    set_target_properties(${id}_given PROPERTIES LINKER_LANGUAGE CXX)
+    if(NOT WB_COMPILE_ONLY)
+        set_target_properties(${id}_given ${id}_given_kernels PROPERTIES
+            EXCLUDE_FROM_ALL ON)
+    endif()
+endfunction()
+
 # A test program: the chapter's tests, compiled once, with one implementation.
 function(wb_test_program target tests kernels)
     add_executable(${target} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${tests}>)
-    target_link_libraries(${target} PRIVATE ${kernels} wb_testing)
+    target_link_libraries(${target} PRIVATE ${kernels} ${given} wb_testing)
 endfunction()
 
 # What ./learn builds when it is asked for, in the simulator: the learner's file (or the
@@ -63,7 +83,8 @@ function(wb_checked_programs id who source contract_dir)
     if(TARGET ${id}_bench_main)
         add_executable(${id}_xray${suffix} EXCLUDE_FROM_ALL
             $<TARGET_OBJECTS:${id}_bench_main>)
-        target_link_libraries(${id}_xray${suffix} PRIVATE ${kernels} wb_bench)
+        target_link_libraries(${id}_xray${suffix} PRIVATE
+            ${kernels} ${given} wb_bench)
     endif()
 endfunction()
 
@@ -112,7 +133,7 @@ function(wb_mutant id test day source mutant contract_dir labels)
 endfunction()
 
 function(wb_chapter path)
-    cmake_parse_arguments(WB "HOPPER;BLACKWELL" "" "" ${ARGN})  # sets WB_HOPPER …
+    cmake_parse_arguments(WB "HOPPER;BLACKWELL" "GATE" "" ${ARGN})  # sets WB_HOPPER …
     string(REGEX MATCH "^(day[0-9]+)-[^/]+/[0-9]+-(.+)$" matched "${path}")
     if(NOT matched)
         message(FATAL_ERROR "wb_chapter: '${path}' is not of the form dayNN-name/NN-chapter")
@@ -133,10 +154,15 @@ function(wb_chapter path)
         COMMENT "Starter of ${name}")
     set_property(GLOBAL APPEND PROPERTY WB_STARTERS ${starter})
 
-    wb_kernels(${id}_solution_kernels ${solution} WERROR INCLUDES ${contract_dir})
+    wb_kernels(${id}_solution_kernels ${solution} WERROR GATED INCLUDES ${contract_dir})
     wb_kernels(${id}_unsolved_kernels ${starter} WERROR QUICK INCLUDES ${contract_dir})
     add_custom_target(${id}_kernels DEPENDS ${starter})
     add_dependencies(${id}_unsolved_kernels ${id}_kernels)
+    set(given "")
+    if(WB_GIVEN)
+        wb_given_sources(${id} ${contract_dir} ${WB_GIVEN})
+        set(given ${id}_given)
+    endif()
     if(WB_COMPILE_ONLY)
         return()
     endif()
@@ -185,7 +211,8 @@ function(wb_chapter path)
             endif()
             add_executable(${program} EXCLUDE_FROM_ALL
                 $<TARGET_OBJECTS:${id}_bench_main>)
-            target_link_libraries(${program} PRIVATE ${id}_${who}_kernels wb_bench)
+            target_link_libraries(${program} PRIVATE
+                ${id}_${who}_kernels ${given} wb_bench)
         endforeach()
         wb_add_to_workbook(${day} ${id}_bench)
     endif()
