@@ -133,7 +133,7 @@ function(wb_mutant id test day source mutant contract_dir labels)
 endfunction()
 
 function(wb_chapter path)
-    cmake_parse_arguments(WB "HOPPER;BLACKWELL" "GATE" "" ${ARGN})  # sets WB_HOPPER …
+    cmake_parse_arguments(WB "HOPPER;BLACKWELL" "GATE" "GIVEN" ${ARGN})  # sets WB_HOPPER …
     string(REGEX MATCH "^(day[0-9]+)-[^/]+/[0-9]+-(.+)$" matched "${path}")
     if(NOT matched)
         message(FATAL_ERROR "wb_chapter: '${path}' is not of the form dayNN-name/NN-chapter")
