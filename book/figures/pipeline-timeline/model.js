@@ -19,11 +19,11 @@ export const SCHEDULES = [
   { id: 'v1', name: 'v1: one loop' },
   { id: 'v2', name: 'v2: producer and consumers' },
   { id: 'v3', name: 'v3: ping-pong' },
-  { id: 'v4', name: 'v4: ping-pong and overlap' },
+  { id: 'v4', name: 'v4: overlap' },
 ];
 
 /** Whether the warpgroups take turns on the tensor cores. */
-const isInTurns = (schedule) => schedule === 'v3' || schedule === 'v4';
+const isInTurns = (schedule) => schedule === 'v3';
 
 /**
  * @typedef {object} Durations
@@ -34,6 +34,8 @@ const isInTurns = (schedule) => schedule === 'v3' || schedule === 'v4';
  * @property {number} [together]  how many times longer a softmax takes while the other
  *   warpgroup is at its own: 1 if they do not disturb each other, 2 if one alone keeps
  *   the units busy
+ * @property {number} [apart]  cycles that warpgroup 1 begins after warpgroup 0: nothing
+ *   but turns (v3) or a common barrier (v1) decides how far apart they are
  */
 
 /**
@@ -49,6 +51,7 @@ const isInTurns = (schedule) => schedule === 'v3' || schedule === 'v4';
  */
 export function timeline(schedule, blocks, durations, stages = 2) {
   const together = durations.together ?? 2;
+  const apart = durations.apart ?? 0;
   const engine = new Engine({ softmax: (jobs) => (jobs > 1 ? together : 1) });
   const tiles = { K: [], V: [] };
   for (const which of ['K', 'V']) {
@@ -145,11 +148,20 @@ export function timeline(schedule, blocks, durations, stages = 2) {
     }
   }
 
-  /** v3 and v4: a turn is the scores of this block and the output of the one before. */
-  function* takingTurns(group) {
+  /**
+   * v3 and v4: a step is the scores of this block and the output of the one before; in
+   * v3 a turn, too.
+   */
+  function* inSteps(group) {
+    const inTurns = isInTurns(schedule);
+    const order = () => (inTurns ? turnNumber : engine.time);
+    function* turn() {
+      if (inTurns) yield turns[group];
+      ++turnNumber;
+    }
     yield* arrival('K', 0);
-    yield turns[group];
-    const scores = product('QK', group, 0, ++turnNumber);
+    yield* turn();
+    const scores = product('QK', group, 0, order());
     pass(group);
     yield scores;
     release('K', 0);
@@ -157,10 +169,9 @@ export function timeline(schedule, blocks, durations, stages = 2) {
     for (let block = 1; block < blocks; ++block) {
       yield* arrival('K', block);
       yield* arrival('V', block - 1);
-      yield turns[group];
-      ++turnNumber;
-      const qk = product('QK', group, block, turnNumber);
-      const pv = product('PV', group, block - 1, turnNumber);
+      yield* turn();
+      const qk = product('QK', group, block, order());
+      const pv = product('PV', group, block - 1, order());
       pass(group);
       yield qk;
       if (schedule === 'v3') yield pv;
@@ -173,14 +184,21 @@ export function timeline(schedule, blocks, durations, stages = 2) {
       }
     }
     yield* arrival('V', blocks - 1);
-    yield product('PV', group, blocks - 1, ++turnNumber);
+    ++turnNumber;
+    yield product('PV', group, blocks - 1, order());
     release('V', blocks - 1);
   }
 
-  const consume = isInTurns(schedule) ? takingTurns : inOrder;
+  const steps = schedule === 'v3' || schedule === 'v4';
+  function* consume(group) {
+    if (group === 1 && apart > 0)
+      yield engine.start({ unit: 'nothing', owner: 1, order: 0, work: apart });
+    yield* (steps ? inSteps : inOrder)(group);
+  }
   const producers = schedule === 'v1' ? [] : [producer()];
   engine.run(...producers, ...Array.from({ length: GROUPS }, (_, g) => consume(g)));
-  return { bars: engine.bars, total: engine.time };
+  const bars = engine.bars.filter(({ unit }) => unit !== 'nothing');
+  return { bars, total: engine.time };
 }
 
 /** Cycles that all products take, one after the other. */
