@@ -59,22 +59,23 @@ __device__ __forceinline__ void mask_block(float (&s)[kKeys / 2],
         mask_scores<kKeys>(s, block * kKeys, limits.row);
 }
 
-/// Waits for a block of values.
+/// Overwrites with zeros what lies behind the last value of a tile. By all consumers,
+/// before they go through its blocks.
 ///
 /// Behind the last key of a packed sequence comes the next sequence, and behind that of
 /// a paged one whatever its page held before. Its weights are 0; but 0 times NaN is
-/// NaN, so these values are overwritten with zeros. In a dense tensor the TMA unit
-/// itself fills up with zeros.
+/// NaN. In a dense tensor the TMA unit itself fills up with zeros.
+///
+/// @param ring  of the tile's first block: the last keys, and the only ones that may
+///              have something behind them
 template <class Tiling, Source kSource>
-__device__ __forceinline__ void wait_for_values(SharedTiles<Tiling>& shared,
-                                                Ring<Tiling::kStages> ring,
-                                                const Work& work,
-                                                int block) {
-    wb::ptx::mbarrier_wait(&shared.v_full[ring.stage], ring.parity);
+__device__ __forceinline__ void clear_values_behind(SharedTiles<Tiling>& shared,
+                                                    const Work& work,
+                                                    Ring<Tiling::kStages> ring) {
     if constexpr (kSource != Source::dense) {
-        const int rows =
-            work.keys - block * Tiling::kKeys;  // that the block really has
+        const int rows = work.keys - (work.blocks - 1) * Tiling::kKeys;
         if (rows >= Tiling::kKeys) return;
+        wb::ptx::mbarrier_wait(&shared.v_full[ring.stage], ring.parity);
         constexpr int kConsumers = Tiling::kWarpgroups * wb::ptx::kWarpgroup;
         constexpr int kRowVectors = wb::ptx::kSwizzleBytes / sizeof(uint4);
         const int first = rows * kRowVectors;
@@ -98,7 +99,7 @@ __device__ __forceinline__ void wait_for_values(SharedTiles<Tiling>& shared,
 /// of its rows are past the end, or before the diagonal. It waits for those that it
 /// does not need, and releases them, so that all warpgroups stay in step with the
 /// producer.
-template <class Tiling, Source kSource>
+template <class Tiling>
 __device__ __forceinline__ int skip_unseen_blocks(SharedTiles<Tiling>& shared,
                                                   const Problem& problem,
                                                   const Work& work,
@@ -108,7 +109,7 @@ __device__ __forceinline__ int skip_unseen_blocks(SharedTiles<Tiling>& shared,
     const int seen = blocks_seen<Tiling>(problem, work, row, kGroupRows);
     for (int block = work.blocks - 1; block >= seen; --block) {
         wb::ptx::mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
-        wait_for_values<Tiling, kSource>(shared, stage, work, block);
+        wb::ptx::mbarrier_wait(&shared.v_full[stage.stage], stage.parity);
         release_together(&shared.k_empty[stage.stage], group);
         release(&shared.v_empty[stage.stage]);
         stage.advance();

@@ -56,8 +56,9 @@ struct Consumer {
         const Limits limits = limits_of(problem, work, group);
         const unsigned char* const q =
             shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
+        clear_values_behind<Tiling, kSource>(shared, work, stage);
         const int blocks =
-            skip_unseen_blocks<Tiling, kSource>(shared, problem, work, group, stage);
+            skip_unseen_blocks<Tiling>(shared, problem, work, group, stage);
         mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
         // TODO(learner): for each block of keys from blocks - 1 down to 0: wait for its
         // keys; start s = q k^T between a fence and a commit, wait for it, and release

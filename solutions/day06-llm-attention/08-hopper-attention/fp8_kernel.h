@@ -104,8 +104,8 @@ __device__ __forceinline__ void consume_fp8(SharedTiles<TilesFp8>& shared,
     const Limits limits = limits_of(problem, work, group);
     const unsigned char* const q =
         shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
-    const int blocks = skip_unseen_blocks<TilesFp8, Source::dense>(
-        shared, problem, work, group, stage);
+    const int blocks =
+        skip_unseen_blocks<TilesFp8>(shared, problem, work, group, stage);
     const int head = work.sequence * problem.query_heads + work.head;
     const int kv_head = head / problem.group;
     // Rows past the end have no scale of their own, and need none.

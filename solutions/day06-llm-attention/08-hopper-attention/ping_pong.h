@@ -51,6 +51,8 @@ struct PingPong {
         constexpr int kKeys = Tiling::kKeys;
         using T = typename Tiling::T;
         static_assert(Tiling::kWarpgroups == 2, "two take turns");
+        static_assert(kSource == Source::dense,
+                      "nobody clears what is behind the keys");
         float s[kKeys / 2];
         uint32_t p[kKeys / 16][4];
         float o[Tiling::kDim / 2];
@@ -79,7 +81,7 @@ struct PingPong {
         bool accumulate = false;
         for (int block = work.blocks - 2; block >= 0; --block) {
             mbarrier_wait(&shared.k_full[k.stage], k.parity);
-            wait_for_values<Tiling, kSource>(shared, v, work, block + 1);
+            mbarrier_wait(&shared.v_full[v.stage], v.parity);
             turns.wait();
             wgmma_fence();
             start_scores<Tiling>(s, q, shared.k[k.stage]);
@@ -107,7 +109,7 @@ struct PingPong {
             k.advance();
             v.advance();
         }
-        wait_for_values<Tiling, kSource>(shared, v, work, 0);
+        mbarrier_wait(&shared.v_full[v.stage], v.parity);
         wgmma_fence();
         start_output<Tiling>(o, p, shared.v[v.stage], accumulate);
         wgmma_commit();

@@ -20,8 +20,9 @@ struct Consumer {
         const Limits limits = Wrong::limits(problem, work, group);
         const unsigned char* const q =
             shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
+        Wrong::template clear<Tiling, kSource>(shared, work, stage);
         const int blocks =
-            Wrong::template skip<Tiling, kSource>(shared, problem, work, group, stage);
+            Wrong::template skip<Tiling>(shared, problem, work, group, stage);
         mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
         for (int block = blocks - 1; block >= 0; --block) {
             mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
@@ -39,9 +40,8 @@ struct Consumer {
             const bool first = block == blocks - 1;
             if (!first) Wrong::rescale_output(o, factor);
 
-            Ring<Tiling::kStages> values = stage;
-            values.parity = Wrong::value_parity(stage.parity);
-            Wrong::template values<Tiling, kSource>(shared, values, work, block);
+            mbarrier_wait(&shared.v_full[stage.stage],
+                          Wrong::value_parity(stage.parity));
             Wrong::fence();
             start_output<Tiling>(o, p, shared.v[stage.stage], !first);
             wgmma_commit();

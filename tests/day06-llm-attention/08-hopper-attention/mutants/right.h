@@ -35,19 +35,18 @@ struct Right {
     static __device__ int key_stage(int stage) { return stage; }
     static __device__ unsigned value_parity(unsigned parity) { return parity; }
     template <class Tiling, Source kSource>
-    static __device__ void values(SharedTiles<Tiling>& shared,
-                                  Ring<Tiling::kStages> ring,
-                                  const Work& work,
-                                  int block) {
-        wait_for_values<Tiling, kSource>(shared, ring, work, block);
+    static __device__ void clear(SharedTiles<Tiling>& shared,
+                                 const Work& work,
+                                 Ring<Tiling::kStages> ring) {
+        clear_values_behind<Tiling, kSource>(shared, work, ring);
     }
-    template <class Tiling, Source kSource>
+    template <class Tiling>
     static __device__ int skip(SharedTiles<Tiling>& shared,
                                const Problem& problem,
                                const Work& work,
                                int group,
                                Ring<Tiling::kStages>& stage) {
-        return skip_unseen_blocks<Tiling, kSource>(shared, problem, work, group, stage);
+        return skip_unseen_blocks<Tiling>(shared, problem, work, group, stage);
     }
     static constexpr bool kReleasesEarly = false;
     static __device__ void adjust(RowSums&) {}

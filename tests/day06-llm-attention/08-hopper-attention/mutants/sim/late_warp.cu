@@ -3,7 +3,7 @@
 #include "../right.h"
 
 struct Wrong : Right {
-    template <class Tiling, Source kSource>
+    template <class Tiling>
     static __device__ int skip(SharedTiles<Tiling>& shared,
                                const Problem& problem,
                                const Work& work,
@@ -17,7 +17,7 @@ struct Wrong : Right {
                 wb::ptx::mbarrier_try_wait(&shared.work_full[0], 0);
             wb::ptx::mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
             // #region bug
-            wait_for_values<Tiling, kSource>(shared, stage, work, block);
+            wb::ptx::mbarrier_wait(&shared.v_full[stage.stage], stage.parity);
             release(&shared.k_empty[stage.stage]);
             release(&shared.v_empty[stage.stage]);
             // #endregion bug
