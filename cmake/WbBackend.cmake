@@ -50,6 +50,9 @@ if(WB_BACKEND STREQUAL "cuda")
         CMAKE_CUDA_ARCHITECTURES_NATIVE MATCHES "^100")
         set(CMAKE_CUDA_ARCHITECTURES 100a-real)  # tcgen05, likewise
     endif()
+    # Who asks for 90 or 100 means that GPU, and all that it can do.
+    list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^(90|100)$" "\\1a")
+    list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^(90|100)-real$" "\\1a-real")
     message(STATUS "Warpbook: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, "
         "architectures ${CMAKE_CUDA_ARCHITECTURES}")
     find_package(CUDAToolkit REQUIRED)
