@@ -244,6 +244,7 @@ void record_operation(cudaStream_t handle, OperationPtr operation) {
 }
 
 void record_kernel(KernelRecord kernel) {
+    note_captured_kernel(kernel.function);
     const cudaKernelNodeParams params = {const_cast<void*>(kernel.function),
                                          kernel.grid,
                                          kernel.block,

@@ -115,7 +115,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
                                   const void* function) {
     return api_call([&] {
         if (!attributes) return cudaErrorInvalidValue;
-        if (!find_kernel(function)) return not_a_kernel(function);
+        if (!is_kernel(function)) return not_a_kernel(function);
         const DeviceModel& model = device_model();
         // Static shared memory is not known before a kernel has run: 0 is reported.
         *attributes = {};
@@ -133,7 +133,7 @@ cudaError_t cudaFuncSetAttribute(const void* function,
                                  cudaFuncAttribute attribute,
                                  int value) {
     return api_call([&] {
-        if (!find_kernel(function)) return not_a_kernel(function);
+        if (!is_kernel(function)) return not_a_kernel(function);
         switch (attribute) {
             case cudaFuncAttributeMaxDynamicSharedMemorySize: {
                 const size_t most = device_model().shared_per_block_optin;
@@ -170,7 +170,7 @@ cudaError_t cudaFuncSetAttribute(const void* function,
 
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
     return api_call([&] {
-        if (!find_kernel(function)) return not_a_kernel(function);
+        if (!is_kernel(function)) return not_a_kernel(function);
         const bool known =
             config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
         return known ? cudaSuccess : cudaErrorInvalidValue;
@@ -179,7 +179,7 @@ cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
 
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
     return api_call(
-        [&] { return find_kernel(function) ? cudaSuccess : not_a_kernel(function); });
+        [&] { return is_kernel(function) ? cudaSuccess : not_a_kernel(function); });
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* function) {

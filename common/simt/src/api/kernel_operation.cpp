@@ -1,7 +1,9 @@
 #include "kernel_operation.h"
 
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <unordered_set>
 
 #include "call.h"
 
@@ -26,7 +28,30 @@ cudaError_t error_of(Launch launch) {
     return error;
 }
 
+struct Captured {
+    std::mutex mutex;
+    std::unordered_set<const void*> kernels;
+};
+
+// Never destroyed, as the table of kernels.
+Captured& captured() {
+    static Captured* const instance = new Captured;
+    return *instance;
+}
+
 }  // namespace
+
+void note_captured_kernel(const void* function) {
+    if (!function) return;
+    const std::lock_guard lock(captured().mutex);
+    captured().kernels.insert(function);
+}
+
+bool is_kernel(const void* function) {
+    if (find_kernel(function)) return true;
+    const std::lock_guard lock(captured().mutex);
+    return captured().kernels.contains(function);
+}
 
 cudaError_t not_a_kernel(const void* function) {
     hint("%p is not the address of a kernel that the simulator knows", function);

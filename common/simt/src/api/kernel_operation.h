@@ -9,6 +9,13 @@
 
 namespace simt::detail {
 
+/// A kernel that was captured: the graph gives its address away, and its attributes may
+/// be asked for, though nothing is known of its parameters.
+void note_captured_kernel(const void* function);
+
+/// True for the address of a kernel whose attributes may be asked for.
+bool is_kernel(const void* function);
+
 /// The error for an address that is not a kernel's, with a line on stderr.
 cudaError_t not_a_kernel(const void* function);
 

@@ -65,7 +65,7 @@ OccupancySearch::OccupancySearch(const void* function, int limit)
     const int most = DeviceModel::kMaxThreadsPerBlock;
     if (limit_ < 0)
         error_ = cudaErrorInvalidValue;
-    else if (!find_kernel(function))
+    else if (!is_kernel(function))
         error_ = not_a_kernel(function);
     if (limit_ == 0 || limit_ > most) limit_ = most;
     size_ = 0;
@@ -109,7 +109,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
         if (!blocks || block_size <= 0 ||
             (flags & ~cudaOccupancyDisableCachingOverride))
             return cudaErrorInvalidValue;
-        if (!find_kernel(function)) return not_a_kernel(function);
+        if (!is_kernel(function)) return not_a_kernel(function);
         const bool launchable =
             is_block_size(block_size) && shared_bytes <= max_dynamic_smem(function);
         *blocks = launchable ? blocks_per_multiprocessor(block_size, shared_bytes) : 0;
@@ -133,7 +133,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
         const DeviceModel& model = device_model();
         if (!bytes || blocks <= 0 || !is_block_size(block_size))
             return cudaErrorInvalidValue;
-        if (!find_kernel(function)) return not_a_kernel(function);
+        if (!is_kernel(function)) return not_a_kernel(function);
         if (blocks > blocks_per_multiprocessor(block_size, 0))
             return cudaErrorInvalidValue;
         const size_t share = model.shared_per_sm / static_cast<size_t>(blocks) /

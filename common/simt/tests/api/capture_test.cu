@@ -32,6 +32,29 @@ TEST(captured_work_runs_only_when_the_graph_is_launched) {
     OK(cudaGraphExecDestroy(exec));
 }
 
+TEST(a_captured_kernel_can_be_asked_about) {
+    Fixture f;
+    cudaGraph_t graph;
+    f.begin();
+    add<<<3, 64, 128, f.stream>>>(f.p, 3);
+    OK(cudaStreamEndCapture(f.stream, &graph));
+    cudaGraphNode_t node;
+    size_t nodes = 1;
+    OK(cudaGraphGetNodes(graph, &node, &nodes));
+    cudaKernelNodeParams params = {};
+    OK(cudaGraphKernelNodeGetParams(node, &params));
+    EXPECT(params.gridDim.x == 3 && params.blockDim.x == 64);
+    EXPECT(params.sharedMemBytes == 128);
+    cudaFuncAttributes attributes = {};
+    OK(cudaFuncGetAttributes(&attributes, params.func));
+    EXPECT(attributes.numRegs > 0);
+    int blocks = 0;
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, params.func, 64, params.sharedMemBytes));
+    EXPECT(blocks > 0);
+    OK(cudaGraphDestroy(graph));
+}
+
 static void CUDART_CB double_it(void* data) {
     *static_cast<int*>(data) *= 2;
 }
