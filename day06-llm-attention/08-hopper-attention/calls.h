@@ -66,6 +66,7 @@ bool dense_call(const wb::AttentionShape& shape,
     call.q = rows(q, shape.query_heads, shape.queries);
     call.k = rows(k, shape.kv_heads, shape.keys);
     call.v = rows(v, shape.kv_heads, shape.keys);
+    call.o = rows(o, shape.query_heads, shape.queries);
     call.head_dim = D;
     call.stream = stream;
     Problem& problem = call.problem = common_problem(

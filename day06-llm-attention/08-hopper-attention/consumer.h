@@ -6,6 +6,7 @@
 
 #include "fragments.h"
 #include "store.h"
+#include "tma_store.h"
 
 /// Barriers for parts of a block; 0 is __syncthreads().
 enum NamedBarrier : int {
@@ -115,4 +116,22 @@ __device__ __forceinline__ int skip_unseen_blocks(SharedTiles<Tiling>& shared,
         stage.advance();
     }
     return seen;
+}
+
+/// Ends a tile: lets q go, and stores the warpgroup's rows of o.
+template <class Tiling, Source kSource>
+__device__ __forceinline__ void finish_rows(SharedTiles<Tiling>& shared,
+                                            const Problem& problem,
+                                            const Work& work,
+                                            int group,
+                                            int q_stage,
+                                            const float (&o)[Tiling::kDim / 2],
+                                            const RowSums& rows) {
+    if constexpr (Tiling::kTmaStore && kSource == Source::dense) {
+        store_rows_tma<Tiling>(
+            shared, problem, work, group, kGroupBarrier + group, q_stage, o, rows);
+    } else {
+        release_together(&shared.q_empty[q_stage], group);
+        store_rows<Tiling>(problem, work, group, o, rows);
+    }
 }

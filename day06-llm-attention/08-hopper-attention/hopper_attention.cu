@@ -68,8 +68,8 @@ struct Consumer {
         (void)s, (void)p, (void)factor, (void)blocks;  // delete these three
         (void)limits, (void)q;                  // lines, which prevent
         for (float& x : o) x = 0.0f;            // warnings
-        release_together(&shared.q_empty[q_stage.stage], group);
-        store_rows<Tiling>(problem, work, group, o, rows);
+        finish_rows<Tiling, kSource>(
+            shared, problem, work, group, q_stage.stage, o, rows);
     }
 };
 // #endregion v2-consumer

@@ -26,6 +26,7 @@ struct Rows {
 /// One call of the contract, before anybody has decided on tiles.
 struct Call {
     Rows q, k, v;
+    Rows o{};         ///< of a dense call only
     Problem problem;  ///< all but row_tiles, tiles, section, copy_rows and counter
     int64_t head_dim;
     cudaStream_t stream;
@@ -124,6 +125,10 @@ void launch_tiles(Kernel kernel,
     maps.q = map_of<T>("q", call.q, call.head_dim, Tiling::kRows);
     maps.k = map_of<T>("k", call.k, call.head_dim, problem.copy_rows);
     maps.v = map_of<T>("v", call.v, call.head_dim, problem.copy_rows);
+    if constexpr (Tiling::kTmaStore) {
+        if (call.o.base != nullptr)
+            problem.o_map = map_of<T>("o", call.o, call.head_dim, kGroupRows);
+    }
     CUDA_CHECK(cudaFuncSetAttribute(
         kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
     const unsigned grid = blocks == 0 ? tiles : std::min(blocks, tiles);

@@ -6,6 +6,7 @@
 #include <wb/attention.h>
 #include <wb/launch.h>
 #include <wb/paged_cache.h>
+#include <wb/ptx/tma.h>
 
 #include <cstdint>
 
@@ -38,6 +39,7 @@ struct Problem {
     int64_t o_sequence, o_head, o_row;  ///< elements between neighbours
     float* lse;                         ///< or null
     int64_t lse_sequence, lse_head;
+    wb::ptx::TensorMap o_map;  ///< of o, where the TMA unit stores it
     unsigned* counter;  ///< of tiles that were taken, 0 at the start, or null (v5)
 };
 

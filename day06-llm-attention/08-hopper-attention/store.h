@@ -26,6 +26,32 @@ __device__ __forceinline__ void transpose_quad(uint32_t (&x)[4]) {
 }
 
 // #region store
+/// Stores the log-sum-exp of a thread's two rows, if it is wanted.
+///
+/// @param inverse  of the sums of their weights; 0 for rows without any
+__device__ __forceinline__ void store_sums(const Problem& problem,
+                                           const Work& work,
+                                           int group,
+                                           const RowSums& rows,
+                                           float (&inverse)[2]) {
+    const int lane = threadIdx.x % wb::kWarpSize;
+    const int warp = threadIdx.x / wb::kWarpSize % 4;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        float sum = rows.sum[r];
+        sum += __shfl_xor_sync(kAll, sum, 1);
+        sum += __shfl_xor_sync(kAll, sum, 2);
+        inverse[r] = sum > 0.0f ? 1.0f / sum : 0.0f;
+        const int row = work.row + group * kGroupRows + warp * 16 + lane / 4 + 8 * r;
+        if (problem.lse != nullptr && row < work.queries && lane % 4 == 0) {
+            constexpr float kLn2 = 0.693147180559945f;
+            problem.lse[work.sequence * problem.lse_sequence +
+                        work.head * problem.lse_head + work.query_start + row] =
+                (rows.reference[r] + log2f(sum)) * kLn2;
+        }
+    }
+}
+
 /// Divides a warpgroup's 64 rows of O by the sums of their weights, rounds, and stores
 /// them, with the log-sum-exp if it is wanted.
 ///
@@ -42,12 +68,10 @@ __device__ __forceinline__ void store_rows(const Problem& problem,
     const int64_t g_head = work.sequence * problem.o_sequence +
                            work.head * problem.o_head +
                            work.query_start * problem.o_row;
+    float inverse[2];
+    store_sums(problem, work, group, rows, inverse);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        float sum = rows.sum[r];
-        sum += __shfl_xor_sync(kAll, sum, 1);
-        sum += __shfl_xor_sync(kAll, sum, 2);
-        const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
         const int row = work.row + group * kGroupRows + warp * 16 + lane / 4 + 8 * r;
         const bool has_row = row < work.queries;
         T* const o_row =
@@ -58,19 +82,13 @@ __device__ __forceinline__ void store_rows(const Problem& problem,
 #pragma unroll
             for (int c = 0; c < 4; ++c) {
                 const int e = i + 4 * c + 2 * r;
-                x[c] = pack<T>(o[e] * inverse, o[e + 1] * inverse);
+                x[c] = pack<T>(o[e] * inverse[r], o[e + 1] * inverse[r]);
             }
             transpose_quad(x);
             if (has_row) {
                 *reinterpret_cast<uint4*>(o_row + 2 * i + 8 * (lane % 4)) =
                     make_uint4(x[0], x[1], x[2], x[3]);
             }
-        }
-        if (problem.lse != nullptr && has_row && lane % 4 == 0) {
-            constexpr float kLn2 = 0.693147180559945f;
-            problem.lse[work.sequence * problem.lse_sequence +
-                        work.head * problem.lse_head + work.query_start + row] =
-                (rows.reference[r] + log2f(sum)) * kLn2;
         }
     }
 }

@@ -22,12 +22,14 @@ inline constexpr int kGroupRows = 64;
 /// @tparam kKeys_         keys in a block, a multiple of 16
 /// @tparam kStages_       blocks of keys, and of values, in shared memory
 /// @tparam kQueryStages_  tiles of q in shared memory: 2 let the next one come early
+/// @tparam kTmaStore_     whether the TMA unit stores o, if dense (tma_store.h)
 template <class T_,
           int kDim_,
           int kWarpgroups_,
           int kKeys_,
           int kStages_,
-          int kQueryStages_ = 1>
+          int kQueryStages_ = 1,
+          bool kTmaStore_ = false>
 struct Tiling {
     using T = T_;
     static constexpr int kDim = kDim_;
@@ -40,6 +42,7 @@ struct Tiling {
     static constexpr int kKeys = kKeys_;
     static constexpr int kStages = kStages_;
     static constexpr int kQueryStages = kQueryStages_;
+    static constexpr bool kTmaStore = kTmaStore_;
     /// One more warpgroup produces.
     static constexpr int kThreads = wb::ptx::kWarpgroup * (kWarpgroups + 1);
     static constexpr int kQueryBytes = kRows * kDim * static_cast<int>(sizeof(T));

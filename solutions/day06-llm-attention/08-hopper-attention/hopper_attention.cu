@@ -114,8 +114,8 @@ struct Consumer {
             stage.advance();
         }
         // #end
-        release_together(&shared.q_empty[q_stage.stage], group);
-        store_rows<Tiling>(problem, work, group, o, rows);
+        finish_rows<Tiling, kSource>(
+            shared, problem, work, group, q_stage.stage, o, rows);
     }
 };
 // #endregion v2-consumer
@@ -183,18 +183,19 @@ static void hopper_attention_tiles(const wb::AttentionShape& shape,
 /// The tiles that were fastest on an H100. Three warpgroups, for D = 64 even four:
 /// while some wait for products or compute a softmax, another one has the tensor cores.
 /// Each thread then has 160 or 112 registers, 32 or 24 in the producer: too few for D =
-/// 256, and to look up pages.
+/// 256, and to look up pages. The TMA unit stores o where there are two tiles of q:
+/// with one, as for D = 256, the next q would have to wait for it.
 template <class T, int D, Source kSource>
 struct TilesV5 {
     using type = Tiling<T, D, 2, 128, D == 64 ? 4 : 2, 2>;
 };
 template <class T, Source kSource>
 requires(kSource != Source::paged) struct TilesV5<T, 64, kSource> {
-    using type = Tiling<T, 64, 4, 96, 3, 2>;
+    using type = Tiling<T, 64, 4, 96, 3, 2, true>;
 };
 template <class T, Source kSource>
 requires(kSource != Source::paged) struct TilesV5<T, 128, kSource> {
-    using type = Tiling<T, 128, 3, 128, 2, 2>;
+    using type = Tiling<T, 128, 3, 128, 2, 2, true>;
 };
 template <class T, Source kSource>
 struct TilesV5<T, 256, kSource> {

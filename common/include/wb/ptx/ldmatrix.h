@@ -1,5 +1,5 @@
-/// wb/ptx/ldmatrix.h: moving 8x8 matrices of 16-bit elements from shared memory into the
-/// registers that mma.sync wants (sm_75). The way back is stmatrix.h.
+/// wb/ptx/ldmatrix.h: moving 8x8 matrices of 16-bit elements from shared memory into
+/// the registers that mma.sync wants (sm_75). The way back is stmatrix.h.
 ///
 /// Of each matrix lane l holds, in one register, elements 2 (l % 4) and 2 (l % 4) + 1
 /// of row l / 4; transposed, of column l / 4. Called by all 32 lanes of a warp

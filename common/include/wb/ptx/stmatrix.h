@@ -12,14 +12,14 @@
 ///     row 7   | lane 28| lane 29| lane 30| lane 31|    of lane 7
 ///
 /// On the left, whose register has the elements: lane l those of row l / 4, columns
-/// 2 (l % 4), in the low half, and 2 (l % 4) + 1. On the right, whose address says where
-/// the row goes: lane i's, for row i. With kTranspose, rows and columns of the left side
-/// change places: lane l has elements of column l / 4. Matrix m of several is in r[m],
-/// and lanes 8 m to 8 m + 7 have its rows' addresses.
+/// 2 (l % 4), in the low half, and 2 (l % 4) + 1. On the right, whose address says
+/// where the row goes: lane i's, for row i. With kTranspose, rows and columns of the
+/// left side change places: lane l has elements of column l / 4. Matrix m of several is
+/// in r[m], and lanes 8 m to 8 m + 7 have its rows' addresses.
 ///
-/// The accumulators of mma.m16n8k16 and wgmma have this layout, once pairs of floats are
-/// rounded and packed: for rows g and g + 8 and columns 8 j to 8 j + 7, d[4 j], d[4 j +
-/// 1] and d[4 j + 2], d[4 j + 3] are two matrices, one below the other.
+/// The accumulators of mma.m16n8k16 and wgmma have this layout, once pairs of floats
+/// are rounded and packed. Of 16 rows and columns 8 j to 8 j + 7, the pair d[4 j],
+/// d[4 j + 1] of each lane makes the upper matrix, d[4 j + 2], d[4 j + 3] the lower.
 ///
 /// Rows may lie anywhere; the eight of a matrix are written without a bank conflict if
 /// their addresses differ in bits 4 to 6, as the swizzle of tma.h has it.

@@ -52,13 +52,14 @@ struct Consumer {
             stage.advance();
         }
         Wrong::adjust(rows);
-        store_rows<Tiling>(problem, work, group, o, rows);
+        Wrong::template finish<Tiling, kSource>(
+            shared, problem, work, group, q_stage.stage, o, rows);
     }
 };
 
 template <Source kSource>
 void launch_mutant(const Call& call) {
-    using Tiles = Tiling<__nv_bfloat16, 64, 2, 128, 2>;
+    using Tiles = Tiling<__nv_bfloat16, 64, 2, 128, 2, 1, Wrong::kTmaStore>;
     if (call.head_dim != 64) throw std::logic_error("this mutant has D = 64 only");
     launch_tiles<Tiles>(hopper_attention_kernel<Consumer, Tiles, kSource>,
                         Tiles::kThreads,

@@ -48,6 +48,17 @@ struct Right {
                                Ring<Tiling::kStages>& stage) {
         return skip_unseen_blocks<Tiling>(shared, problem, work, group, stage);
     }
+    template <class Tiling, Source kSource>
+    static __device__ void finish(SharedTiles<Tiling>& shared,
+                                  const Problem& problem,
+                                  const Work& work,
+                                  int group,
+                                  int q_stage,
+                                  const float (&o)[Tiling::kDim / 2],
+                                  const RowSums& rows) {
+        finish_rows<Tiling, kSource>(shared, problem, work, group, q_stage, o, rows);
+    }
     static constexpr bool kReleasesEarly = false;
+    static constexpr bool kTmaStore = false;
     static __device__ void adjust(RowSums&) {}
 };
