@@ -1,5 +1,5 @@
 // Mutant: reads the keys of the first stage, whichever stage they are in
-// Rejected by: many blocks of keys: every stage is used again and again
+// Rejected by: numbers of rows and keys around the tiles' sizes
 #include "right.h"
 
 struct Wrong : Right {

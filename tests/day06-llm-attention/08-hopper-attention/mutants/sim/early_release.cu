@@ -1,5 +1,5 @@
 // Mutant: releases values that wgmma still reads; a GPU may get away with it
-// Rejected by: many blocks of keys: every stage is used again and again
+// Rejected by: right whatever order the threads run in
 #include "../right.h"
 
 struct Wrong : Right {

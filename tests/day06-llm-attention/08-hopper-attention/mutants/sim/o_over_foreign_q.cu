@@ -1,5 +1,5 @@
 // Mutant: puts o where the other warpgroup's q is, which may still be read
-// Rejected by: causal: the last query sees the last key, however many there are
+// Rejected by: right whatever order the threads run in
 #include "../right.h"
 
 struct Wrong : Right {
