@@ -26,8 +26,9 @@ struct Limits {
     int shared;
 };
 
-/// Throws   wb::InvalidArgument, naming the member of `needs` that is out of range; what
-///          is in range but does not fit gives 0
+/// What is in range but does not fit gives 0.
+///
+/// Throws   wb::InvalidArgument, naming the member of `needs` that is out of range
 Limits block_limits(const Multiprocessor& sm, const Needs& needs);
 
 /// What keeps further blocks out.
@@ -84,9 +85,10 @@ struct Variant {
                       ///< uses: they keep other blocks out
 };
 
-/// y[i] = x[i], n floats. Each thread copies 4 * variant.each of them, 16 bytes a load,
-/// and loads all of them before it stores the first: this is so even if x and y
-/// overlap, as long as no thread reads what another one writes.
+/// y[i] = x[i], n floats. Each thread copies variant.each pieces of 16 bytes: thread t
+/// of a block those with the numbers t, t + kCopyThreads, … of the block. It loads all
+/// of them before it stores the first: within a block, y may begin kCopyThreads pieces
+/// after x.
 ///
 /// @param x, y  [n] device memory, 16-byte aligned
 /// @param n     >= 0

@@ -27,7 +27,7 @@ inline constexpr RodVariant kRodVariants[] = {RodVariant::at_least_1,
                                               RodVariant::at_least_8,
                                               RodVariant::rolled};
 
-/// "__launch_bounds__(256, 2)".
+/// "bounds (256, 2)".
 const char* name_of(RodVariant variant);
 
 /// The blocks that the compiler was told to make room for.

@@ -77,13 +77,12 @@ struct RodInstance {
 };
 
 static RodInstance instance_of(RodVariant variant) {
-    static const RodInstance kInstances[] = {
-        {rods_kernel<1>, "__launch_bounds__(256, 1)", 1},
-        {rods_kernel<2>, "__launch_bounds__(256, 2)", 2},
-        {rods_kernel<3>, "__launch_bounds__(256, 3)", 3},
-        {rods_kernel<4>, "__launch_bounds__(256, 4)", 4},
-        {rods_kernel<8>, "__launch_bounds__(256, 8)", 8},
-        {rolled_rods_kernel, "loops not unrolled", 1}};
+    static const RodInstance kInstances[] = {{rods_kernel<1>, "bounds (256, 1)", 1},
+                                             {rods_kernel<2>, "bounds (256, 2)", 2},
+                                             {rods_kernel<3>, "bounds (256, 3)", 3},
+                                             {rods_kernel<4>, "bounds (256, 4)", 4},
+                                             {rods_kernel<8>, "bounds (256, 8)", 8},
+                                             {rolled_rods_kernel, "not unrolled", 1}};
     return kInstances[static_cast<int>(variant)];
 }
 

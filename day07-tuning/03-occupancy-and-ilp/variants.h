@@ -1,5 +1,5 @@
-/// variants.h: launches kernels of several variants, with shared memory that they do not
-/// use. This is how to try a kernel at a lower occupancy without changing it.
+/// variants.h: launches kernels in several variants, with shared memory that they do
+/// not use. This is how to try a kernel at a lower occupancy without changing it.
 #pragma once
 
 #include <wb/arguments.h>

@@ -4,6 +4,8 @@
 #include <wb/exercise.h>
 #include <wb/testing/catch.h>
 
+#include <csetjmp>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -27,6 +29,33 @@ auto result_of(F call) {
     } catch (const wb::NotSolved& unsolved) {
         fail(unsolved.what());
     }
+}
+
+/// While it lives, an integer division by zero jumps to `after`, once that is set.
+class DivisionGuard {
+ public:
+    DivisionGuard() {
+        struct sigaction ours {};
+        ours.sa_handler = [](int) { siglongjmp(after, 1); };
+        sigaction(SIGFPE, &ours, &before_);
+    }
+    ~DivisionGuard() { sigaction(SIGFPE, &before_, nullptr); }
+    DivisionGuard(const DivisionGuard&) = delete;
+    DivisionGuard& operator=(const DivisionGuard&) = delete;
+
+    static inline sigjmp_buf after;
+
+ private:
+    struct sigaction before_ {};
+};
+
+/// As result_of, but a division by zero fails this case, with a reason: it does not end
+/// the program.
+template <class F>
+auto quotient_of(F call, const std::string& what, const std::string& more) {
+    const DivisionGuard guard;
+    if (sigsetjmp(DivisionGuard::after, 1) != 0) fail(what, more);
+    return result_of(call);
 }
 
 /// "sm_90, {256 threads, 40 registers, 0 bytes}".
@@ -84,7 +113,14 @@ inline std::string cause_of(const Multiprocessor& sm,
 inline void expect_limits(const Multiprocessor& sm,
                           const Needs& needs,
                           const Limits& wanted) {
-    const Limits got = result_of([&] { return block_limits(sm, needs); });
+    const Limits got =
+        quotient_of([&] { return block_limits(sm, needs); },
+                    "block_limits(" + in_words(sm, needs) + ") divides by zero",
+                    needs.shared_bytes + sm.shared_reserved == 0
+                        ? "likely cause: such a block takes no shared "
+                          "memory at all; the contract says what its "
+                          "limit is then"
+                        : "");
     const auto judge = [&](const char* field, int Limits::*limit) {
         if (got.*limit == wanted.*limit) return;
         fail("block_limits(" + in_words(sm, needs) + ")." + field + " is " +

@@ -41,10 +41,10 @@ void time_copy(Bench& bench, const Multiprocessor& sm, int64_t n) {
     const auto y = bench.output<float>(n);
     for (const int blocks : {1, 2, 4, 0}) {
         for (const int each : {1, 2, 4, 8}) {
-            auto problem = bench.problem({"copy n = " + std::to_string(n) + ", " +
-                                              in_words("load", each, blocks),
-                                          Ceiling::copy,
-                                          bytes});
+            auto problem = bench.problem(
+                {"n = " + std::to_string(n) + ", " + in_words("load", each, blocks),
+                 Ceiling::copy,
+                 bytes});
             problem.expect("y", y, [&](int64_t i) { return Expected{x.at(i), 0.0}; });
             const Variant variant{each, ballast_for(sm, blocks)};
             for (const auto& [name, idea, copy] :
@@ -74,9 +74,7 @@ void time_iterate(Bench& bench, const Multiprocessor& sm, int64_t n, int steps) 
     const int sms = attribute(cudaDevAttrMultiProcessorCount);
     for (const int blocks : {1, 2, 4, 0}) {
         for (const int each : {1, 2, 4, 8}) {
-            Spec spec{"iterate, " + in_words("chain", each, blocks),
-                      Ceiling::fp32,
-                      2.0 * fmas};
+            Spec spec{in_words("chain", each, blocks), Ceiling::fp32, 2.0 * fmas};
             spec.limit = "one FMA a lane and clock";
             spec.limit_us = peak_us(sm, sms, fmas);
             auto problem = bench.problem(spec);
@@ -115,12 +113,12 @@ void time_rods(Bench& bench, int64_t n, int steps) {
     const auto rods = bench.output<float>(n * kRodCells);
     // Three operations of an FMA's speed a cell and step, five of the formula's.
     const double flop = 5.0 * kRodCells * static_cast<double>(n) * steps;
-    Spec spec{"rods, " + std::to_string(steps) + " steps", Ceiling::fp32, flop};
+    Spec spec{std::to_string(steps) + " steps", Ceiling::fp32, flop};
     const auto first = [&](cudaStream_t stream) {
         launch_rods(RodVariant::at_least_1, rods.data(), n, steps, 0.25f, stream);
     };
     rods.copy_from(before, nullptr);
-    spec.limit = "__launch_bounds__(256, 1)";
+    spec.limit = "bounds (256, 1)";
     spec.limit_us = bench.time_alone(first);
     auto problem = bench.problem(spec);
     problem.restore([&](cudaStream_t stream) { rods.copy_from(before, stream); });
@@ -143,22 +141,29 @@ void time_rods(Bench& bench, int64_t n, int steps) {
 
 }  // namespace
 
-WB_BENCH(occupancy_and_ilp, bench) {
+WB_BENCH(copy_floats, bench) {
     const Multiprocessor sm = this_multiprocessor();
-    const int sms = attribute(cudaDevAttrMultiProcessorCount);
     for (const int64_t n :
          bench.sizes<int64_t>({1 << 12}, {1 << 24}, {int64_t{1} << 28})) {
         time_copy(bench, sm, n);
     }
+}
+
+WB_BENCH(iterate, bench) {
+    const Multiprocessor sm = this_multiprocessor();
+    const int sms = attribute(cudaDevAttrMultiProcessorCount);
     // As many blocks as make whole rounds of the GPU, however many of them fit.
     for (const int rounds : bench.sizes<int>({0}, {2}, {16})) {
-        const int64_t n =
-            rounds == 0 ? 1024 : int64_t{rounds} * 8 * kIterateThreads * sms;
-        time_iterate(bench, sm, n, rounds == 0 ? 16 : 8192);
+        const int64_t round = int64_t{8} * kIterateThreads * sms;
+        time_iterate(
+            bench, sm, rounds == 0 ? 1024 : rounds * round, rounds == 0 ? 16 : 8192);
     }
+}
+
+WB_BENCH(rods, bench) {
+    const int sms = attribute(cudaDevAttrMultiProcessorCount);
     for (const int rounds : bench.sizes<int>({0}, {1}, {8})) {
-        const int64_t n =
-            rounds == 0 ? kRodThreads : int64_t{rounds} * kRodThreads * sms;
+        const int64_t n = int64_t{kRodThreads} * (rounds == 0 ? 1 : rounds * sms);
         time_rods(bench, n, rounds == 0 ? 4 : 256);
     }
 }
