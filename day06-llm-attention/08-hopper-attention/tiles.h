@@ -50,13 +50,15 @@ struct Tiling {
     /// Registers of a thread that produces, and of one that consumes: what the block is
     /// launched with, 65536 / kThreads rounded down to 8, shared out anew.
     /// Two consumers with up to 128 keys can spare some for a producer that looks up
-    /// pages.
+    /// pages; with D = 256, where o alone takes 128, none.
     static constexpr int kProducerRegisters = kWarpgroups == 4   ? 24
                                               : kWarpgroups == 3 ? 32
+                                              : kDim > 128       ? 24
                                               : kKeys > 128      ? 40
                                                                  : 72;
     static constexpr int kConsumerRegisters = kWarpgroups == 4   ? 112
                                               : kWarpgroups == 3 ? 160
+                                              : kDim > 128       ? 240
                                               : kKeys > 128      ? 232
                                                                  : 216;
 };

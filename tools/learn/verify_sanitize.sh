@@ -7,10 +7,6 @@ SANITIZER_TOOLS=(memcheck racecheck initcheck synccheck)
 SANITIZER_JOBS=8      # each holds a CUDA context of its own
 SANITIZER_SECONDS=120 # for one program under one tool
 SANITIZER_FILTER='~[large]~[fault]~[serial]~[goal]'
-# synccheck calls warps divergent that come to one named barrier from two places of the
-# code (day 6, chapter 08). PTX lets them: warps meet at a barrier's number, not at an
-# instruction. We take it for a false alarm, and do not show it these tests.
-SYNCCHECK_FILTER="$SANITIZER_FILTER~[two-places]"
 
 verify_sanitize() {
     local tool sanitizer
@@ -53,8 +49,7 @@ sanitize_all() {
 # sanitize_one SANITIZER TOOL TARGET: leaves TOOL.TARGET.{log,status} in V_WORK. The
 # status is "ok" only when the tool said that it found nothing and the tests passed.
 sanitize_one() {
-    local base=$V_WORK/$2.$3 program status filter=$SANITIZER_FILTER
-    if [[ $2 == synccheck ]]; then filter=$SYNCCHECK_FILTER; fi
+    local base=$V_WORK/$2.$3 program status
     if ! program=$(find_program "$3" 2>"$base.log"); then
         echo 'no program' >"$base.status"
         return
@@ -62,10 +57,10 @@ sanitize_one() {
     # API errors that a test provokes on purpose are not what is looked for.
     local options=(--tool "$2" --error-exitcode 86)
     if [[ $2 == memcheck ]]; then options+=(--report-api-errors no); fi
-    show_command WB_CANARIES=0 "$1" "${options[@]}" "$program" "$filter"
+    show_command WB_CANARIES=0 "$1" "${options[@]}" "$program" "$SANITIZER_FILTER"
     # Our own canaries off: the tool sees the true bounds, and does not watch us poison.
     WB_CANARIES=0 timeout "$SANITIZER_SECONDS" \
-        "$1" "${options[@]}" "$program" "$filter" >"$base.log" 2>&1
+        "$1" "${options[@]}" "$program" "$SANITIZER_FILTER" >"$base.log" 2>&1
     status=$?
     if ((status == 124)); then
         echo "not done after $SANITIZER_SECONDS s"

@@ -31,9 +31,6 @@ std::string why_not_here() {
     return reason;
 }
 
-// [two-places]: warpgroups come to one named barrier from two places of the code, which
-// compute-sanitizer's synccheck calls divergent; ./learn verify-gpu knows.
-
 /// Leaves a test case on machines that lack the instructions.
 #define NEEDS_HOPPER()                             \
     do {                                           \
@@ -206,7 +203,7 @@ TEST_CASE("warpgroups that need fewer blocks of keys than their tile, in any ord
     wb::testing::shuffle_threads(0);
 }
 
-TEST_CASE("packed sequences of different lengths", "[two-places]") {
+TEST_CASE("packed sequences of different lengths") {
     NEEDS_HOPPER();
     const std::vector<Lengths> lengths = {
         {3, 3}, {0, 5}, {130, 130}, {65, 1}, {1, 200}};
@@ -218,13 +215,13 @@ TEST_CASE("packed sequences of different lengths", "[two-places]") {
     grade_packed<__half>(make_batch<__half>({{40, 40}}, 1, 1, 256, false));
 }
 
-TEST_CASE("packed rows with other numbers between them", "[two-places]") {
+TEST_CASE("packed rows with other numbers between them") {
     NEEDS_HOPPER();
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
 }
 
-TEST_CASE("a NaN stays in its own sequence", "[two-places]") {
+TEST_CASE("a NaN stays in its own sequence") {
     NEEDS_HOPPER();
     // The rows behind a sequence are the next one's; with a weight of 0, too, they must
     // not be touched. With queries of its own, the next one's results are NaN.
@@ -265,8 +262,7 @@ TEST_CASE("a NaN stays in its own sequence", "[two-places]") {
     }
 }
 
-TEST_CASE("a paged cache: pages in any order, and NaN behind the last key",
-          "[two-places]") {
+TEST_CASE("a paged cache: pages in any order, and NaN behind the last key") {
     NEEDS_HOPPER();
     const auto batch = make_batch<__nv_bfloat16>(
         {{1, 40}, {33, 33}, {5, 0}, {70, 300}}, 2, 1, 64, true);
@@ -275,8 +271,7 @@ TEST_CASE("a paged cache: pages in any order, and NaN behind the last key",
     grade_paged(make_batch<__nv_bfloat16>({{20, 150}, {3, 17}}, 4, 2, 128, false), 32);
 }
 
-TEST_CASE("a page that does not exist is reported, and nobody else suffers",
-          "[two-places]") {
+TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
     NEEDS_HOPPER();
     using T = __nv_bfloat16;
     const auto batch = make_batch<T>({{10, 40}, {10, 40}}, 1, 1, 64, false);
