@@ -65,14 +65,7 @@ run_cases() {
     # A case that could not run at all is not right either.
     G_FAILED=$(($(junit_count "$G_JUNIT" failed) + $(junit_count "$G_JUNIT" notrun)))
     if ((G_FAILED > 0)); then
-        G_FIRST=$({
-            junit_names "$G_JUNIT" failed
-            junit_names "$G_JUNIT" notrun
-        } | head -n 1)
-        G_STATE=failing
-        if junit_output "$G_JUNIT" "$G_FIRST" | grep 'wb| not solved yet' >/dev/null; then
-            G_STATE=unsolved
-        fi
+        choose_first_failing
     elif ((G_PASSED > 0)); then
         G_STATE=passed
     elif ((G_SKIPPED > 0)); then
@@ -80,6 +73,23 @@ run_cases() {
     else
         G_STATE=notests
     fi
+}
+
+# choose_first_failing: sets G_FIRST and G_STATE. Where a chapter has several functions, a
+# wrong one is reported before those that are not written yet.
+choose_first_failing() {
+    local name
+    G_FIRST='' G_STATE=unsolved
+    while IFS= read -r name; do
+        [[ -n $G_FIRST ]] || G_FIRST=$name
+        if ! junit_output "$G_JUNIT" "$name" | grep 'wb| not solved yet' >/dev/null; then
+            G_FIRST=$name G_STATE=failing
+            return
+        fi
+    done < <(
+        junit_names "$G_JUNIT" failed
+        junit_names "$G_JUNIT" notrun
+    )
 }
 
 # ending_of_case NAME: how CTest says that it ended, if that tells more than "Failed":
