@@ -41,10 +41,8 @@ void time_copy(Bench& bench, const Multiprocessor& sm, int64_t n) {
     const auto y = bench.output<float>(n);
     for (const int blocks : {1, 2, 4, 0}) {
         for (const int each : {1, 2, 4, 8}) {
-            auto problem = bench.problem(
-                {"n = " + std::to_string(n) + ", " + in_words("load", each, blocks),
-                 Ceiling::copy,
-                 bytes});
+            auto problem =
+                bench.problem({in_words("load", each, blocks), Ceiling::copy, bytes});
             problem.expect("y", y, [&](int64_t i) { return Expected{x.at(i), 0.0}; });
             const Variant variant{each, ballast_for(sm, blocks)};
             for (const auto& [name, idea, copy] :
@@ -141,7 +139,7 @@ void time_rods(Bench& bench, int64_t n, int steps) {
 
 }  // namespace
 
-WB_BENCH(copy_floats, bench) {
+WB_BENCH(occupancy_copy, bench) {
     const Multiprocessor sm = this_multiprocessor();
     for (const int64_t n :
          bench.sizes<int64_t>({1 << 12}, {1 << 24}, {int64_t{1} << 28})) {
@@ -149,7 +147,7 @@ WB_BENCH(copy_floats, bench) {
     }
 }
 
-WB_BENCH(iterate, bench) {
+WB_BENCH(occupancy_iterate, bench) {
     const Multiprocessor sm = this_multiprocessor();
     const int sms = attribute(cudaDevAttrMultiProcessorCount);
     // As many blocks as make whole rounds of the GPU, however many of them fit.
@@ -160,7 +158,7 @@ WB_BENCH(iterate, bench) {
     }
 }
 
-WB_BENCH(rods, bench) {
+WB_BENCH(occupancy_rods, bench) {
     const int sms = attribute(cudaDevAttrMultiProcessorCount);
     for (const int rounds : bench.sizes<int>({0}, {1}, {8})) {
         const int64_t n = int64_t{kRodThreads} * (rounds == 0 ? 1 : rounds * sms);
