@@ -183,6 +183,8 @@ void Problem::time(const std::string& rung,
     reset_scratch_peak();
     const std::uint64_t scratch_before = scratch_peak();
     const std::string mistake = first_mistake(rung, launch);
+    row.notes = std::move(notes_);
+    notes_.clear();
     row.tokens = spec_.tokens;
     row.scratch_bytes = static_cast<double>(scratch_peak() - scratch_before);
     if (!mistake.empty()) {

@@ -83,6 +83,8 @@ Json row_json(const Row& row, const std::string& date) {
         result.push_back({"us_a_kernel", us.median / row.kernels});
     }
     if (row.host_time) result.push_back({"clock", "host"});
+    for (const auto& [key, value] : row.notes)
+        result.push_back({key, value});
     result.push_back({"date", date});
     return result;
 }

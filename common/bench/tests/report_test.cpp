@@ -139,6 +139,14 @@ TEST_CASE("report: many small kernels, and time of the host") {
     CHECK(row_json(row, "").find("clock")->text() == "host");
 }
 
+TEST_CASE("report: a benchmark's own numbers have their own keys") {
+    Row row = row_of("v1", "n = 1", 1000.0);
+    CHECK(row_json(row, "").find("trials") == nullptr);
+    row.notes = {{"trials", 27.0}, {"searches", 10.0}};
+    CHECK(row_json(row, "").find("trials")->number() == 27.0);
+    CHECK(row_json(row, "").find("searches")->number() == 10.0);
+}
+
 TEST_CASE("report: an idea that is too long is shortened, not wrapped") {
     Row row = row_of("v1", "n = 1", 1000.0);
     row.idea = std::string(100, 'x');

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wb::bench {
@@ -81,6 +82,10 @@ class Problem {
     /// result is checked. Not called between samples, which go on with what is there.
     void restore(Launch launch) { restore_ = std::move(launch); }
 
+    /// A number that only this benchmark has, under its own key in the JSON of the next
+    /// row.
+    void note(const std::string& key, double value) { notes_.emplace_back(key, value); }
+
     /// Checks an implementation, then times it and prints its row. A wrong one is told,
     /// makes the program fail at its end, and is not timed.
     void time(const std::string& rung, const std::string& idea, const Launch& launch);
@@ -115,6 +120,7 @@ class Problem {
     Spec spec_;
     std::vector<Check> checks_;
     Launch restore_;
+    std::vector<std::pair<std::string, double>> notes_;
     bool head_printed_ = false;
 };
 

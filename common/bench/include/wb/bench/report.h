@@ -7,6 +7,7 @@
 #include <wb/bench/timer.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wb::bench {
@@ -27,6 +28,8 @@ struct Row {
     bool host_time = false;      ///< how long the host was busy, not the GPU
     double tokens = 0.0;         ///< that a launch works on; 0: not of that kind
     double scratch_bytes = 0.0;  ///< the most wb::Scratch memory that a launch held
+    /// Numbers that only one benchmark has, by their key in the JSON.
+    std::vector<std::pair<std::string, double>> notes = {};
 
     /// The name of the ceiling.
     std::string ceiling_name() const;

@@ -1,0 +1,27 @@
+// Mutant: each one gets all of its trials at once
+// Rejected by: the clock drifts
+#include "right.h"
+
+double median(std::vector<double> samples) {
+    return right::median(std::move(samples));
+}
+
+double predict(const Footprint& footprint, const Gpu& gpu) {
+    return right::predict(footprint, gpu);
+}
+
+Choice tune(Rig& rig, int max_trials) {
+    right::Habits habits;
+    habits.first_round_percent = 100;
+    habits.trials_at_once = 3;
+    habits.has_rounds = false;
+    return right::search(rig, max_trials, habits);
+}
+
+std::string cache_key(const Rig& rig) {
+    return right::key(rig);
+}
+
+Choice tuned(Rig& rig, int max_trials, const std::string& directory) {
+    return right::tuned(rig, max_trials, directory);
+}

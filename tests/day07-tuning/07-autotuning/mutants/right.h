@@ -1,0 +1,39 @@
+/// right.h: a right tuner in parts, for mutants that get one of them wrong. It is
+/// compiled once for all of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "autotuning.h"
+
+namespace right {
+
+double median(std::vector<double> samples);
+double predict(const Footprint& f, const Gpu& gpu);
+
+/// What a mutant may do otherwise.
+struct Habits {
+    double (*summary)(std::vector<double>) = right::median;
+    bool checks = true;
+    int first_round_percent = 60;
+    size_t most_candidates = 1000;
+    int trials_at_once = 1;
+    bool has_rounds = true;
+};
+
+/// Successive halving.
+Choice search(Rig& rig, int max_trials, const Habits& habits = {});
+
+std::string key(const Rig& rig);
+/// The lines of the key that are about the problem and the family.
+std::string key_of_problem(const Rig& rig);
+
+/// The configuration whose text this is; -1 if it is nobody's.
+Choice decode(const std::string& text, const std::string& key, const Rig& rig);
+bool works(Rig& rig, int config);
+/// What the file has, if it works; a config of -1 if there is nothing.
+Choice kept(Rig& rig, const std::string& path);
+Choice tuned(Rig& rig, int max_trials, const std::string& directory);
+
+}  // namespace right
