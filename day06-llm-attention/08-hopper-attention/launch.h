@@ -97,12 +97,12 @@ inline int heads_of_section(const Call& call) {
 // #region launch
 /// Launches a kernel with the tiles of `Tiling`.
 ///
-/// @param kernel   takes (TensorMaps, Problem)
+/// @param attention_kernel  takes (TensorMaps, Problem)
 /// @param threads  of a block
 /// @param shared   bytes of dynamic shared memory
 /// @param blocks   at most; 0: one for each tile
 template <class Tiling, class Kernel>
-void launch_tiles(Kernel kernel,
+void launch_tiles(Kernel attention_kernel,
                   int threads,
                   size_t shared,
                   unsigned blocks,
@@ -129,10 +129,11 @@ void launch_tiles(Kernel kernel,
         if (call.o.base != nullptr)
             problem.o_map = map_of<T>("o", call.o, call.head_dim, kGroupRows);
     }
-    CUDA_CHECK(cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+    CUDA_CHECK(cudaFuncSetAttribute(attention_kernel,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared)));
     const unsigned grid = blocks == 0 ? tiles : std::min(blocks, tiles);
-    kernel<<<grid, threads, shared, call.stream>>>(maps, problem);
+    attention_kernel<<<grid, threads, shared, call.stream>>>(maps, problem);
     CUDA_CHECK_LAUNCH();
 }
 // #endregion launch

@@ -174,6 +174,8 @@ learners_lines() {
             fault = "simulator: " $0
             next
         }
+        # Who waits for what in a deadlock: each on a line of its own.
+        fault != "" && /^ +([0-9]+ threads|the mbarrier|Look at|Every) / { fault = fault "\n  " }
         fault != "" && /^    / { sub(/^ +/, " "); fault = fault $0; next }
         { flush_fault() }
         END { flush_fault() }' | relative_paths | wrapped

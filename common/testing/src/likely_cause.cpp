@@ -130,7 +130,8 @@ std::string cause_nan(const Evidence& e) {
     const std::int64_t i = e.comparison.first_wrong;
     if (std::isnan(e.wanted(i)) || !std::isnan(e.value(i))) return "";
     return "a NaN was computed: memory that nobody initialised, an index outside the "
-           "array, inf - inf, or 0 / 0";
+           "array, an asynchronous copy or product that was not waited for, inf - inf, "
+           "or 0 / 0";
 }
 
 std::string cause_zero(const Evidence& e) {

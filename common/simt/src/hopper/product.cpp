@@ -119,7 +119,8 @@ void finish_product(const Here& h, WgmmaEntry& entry) {
                                  entry.file,
                                  entry.line,
                                  "wgmma: the accumulator was written while the product "
-                                 "was running");
+                                 "was running: before\n    wgmma.commit_group and a "
+                                 "wgmma.wait_group for it");
                 d[i] = tile.values[static_cast<size_t>(at)];
             });
         }

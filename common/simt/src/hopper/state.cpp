@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "../blackwell/tensor_memory.h"
+#include "../fault.h"
 #include "mbarrier.h"
 
 namespace simt::detail {
@@ -82,8 +83,9 @@ std::string describe_mbarriers(const Block& b) {
     for (const HopperState::Waiter& waiter : b.hopper->at_mbarrier) {
         const Mbarrier m = Mbarrier::decode(*waiter.barrier);
         const std::string line = format(
-            "\n    mbarrier at %p: in phase %u, which lacks %u of %u arrivals and %d "
-            "bytes",
+            "\n    the mbarrier that is waited for at %s (%p) is in phase %u, which "
+            "lacks %u of %u arrivals and %d bytes",
+            place(waiter.thread->file, waiter.thread->line).c_str(),
             static_cast<const void*>(waiter.barrier),
             m.phase,
             m.pending,
