@@ -257,6 +257,28 @@ void ldmatrix_loads() {
     EXPECT(section.counters("rows<72>").shared_load.wavefronts, 4);
 }
 
+/// The way back: four matrices from registers to rows of kPitch halves.
+template <int kPitch>
+__global__ void stored_rows(unsigned* out) {
+    __shared__ alignas(128) __half s[16 * kPitch];
+    const int i = static_cast<int>(threadIdx.x);
+    const unsigned r[4] = {1, 2, 3, 4};
+    simt::ptx::stmatrix<false>(&s[i % 16 * kPitch + i / 16 * 8], r);
+    __syncthreads();
+    out[i] = reinterpret_cast<unsigned*>(s)[0];
+}
+
+void stmatrix_stores() {
+    const Buffer<unsigned> out(32);
+    const Section section("stmatrix");
+    stored_rows<64><<<1, 32>>>(out.get());
+    stored_rows<72><<<1, 32>>>(out.get());
+    EXPECT(section.counters("stored_rows<64>").shared_store.requests, 1);
+    EXPECT(section.counters("stored_rows<64>").shared_store.wavefronts, 4 * 8);
+    EXPECT(section.counters("stored_rows<72>").shared_store.requests, 1);
+    EXPECT(section.counters("stored_rows<72>").shared_store.wavefronts, 4);
+}
+
 /// Pieces of 16 bytes, from neighbouring places or from every other one.
 template <int kStride>
 __global__ void copies(const float4* in, float4* out) {
@@ -293,6 +315,7 @@ int main() {
     atomic_operations();
     wmma_loads();
     ldmatrix_loads();
+    stmatrix_stores();
     asynchronous_copies();
     return verdict();
 }
