@@ -2,8 +2,6 @@
 // counting and against the driver; the kernels; and, on a GPU, the prediction.
 #include "occupancy_and_ilp.h"
 
-#include <wb/ladder.h>
-#include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "device.h"
+#include "grade_kernels.h"
 #include "grade_limits.h"
 #include "grade_time.h"
 #include "rods.h"
@@ -60,78 +59,6 @@ std::vector<Needs> random_needs(const Multiprocessor& sm, int count, uint64_t se
         result.push_back({i % 2 == 0 ? threads : 1 + threads / 8, registers, shared});
     }
     return result;
-}
-
-std::string copy_case(int64_t n, const Variant& variant) {
-    return "n = " + std::to_string(n) + ", " + std::to_string(variant.each) +
-           " loads a thread, ballast " + std::to_string(variant.ballast);
-}
-
-/// Every rung, or the learner's function.
-void grade_copy(int64_t n, const Variant& variant) {
-    const auto x = wb::testing::random_normal(n, 1);
-    const std::vector<double> expected(x.begin(), x.end());
-    for (const auto& [name, idea, copy] :
-         wb::implementations("copy_floats", copy_floats)) {
-        Grader grade(name, copy_case(n, variant));
-        const float* d_x = grade.input("x", x);
-        float* d_y = grade.output<float>("y", {n});
-        grade.run([&, copy = copy](cudaStream_t s) { copy(d_x, d_y, n, variant, s); });
-        grade.expect("y", expected, [](int64_t) { return 0.0; });
-    }
-}
-
-void grade_iterate(int64_t n, const Map& map, const Variant& variant) {
-    const auto x = wb::testing::random_normal(n, 1);
-    std::vector<double> expected;
-    for (const float start : x) {
-        double t = start;
-        for (int step = 0; step < map.steps; ++step)
-            t = double{map.a} * t + map.b;
-        expected.push_back(t);
-    }
-    const double fixed = std::abs(map.b) / (1.0 - std::abs(map.a));
-    for (const auto& [name, idea, function] : wb::implementations("iterate", iterate)) {
-        Grader grade(name,
-                     "n = " + std::to_string(n) + ", " + std::to_string(map.steps) +
-                         " steps, " + std::to_string(variant.each) +
-                         " chains a thread");
-        const float* d_x = grade.input("x", x);
-        float* d_y = grade.output<float>("y", {n});
-        grade.run(
-            [&, run = function](cudaStream_t s) { run(d_x, d_y, n, map, variant, s); });
-        grade.expect("y", expected, [&](int64_t i) {
-            const double start = std::abs(x[static_cast<size_t>(i)]);
-            return wb::testing::float_bound(map.steps, std::max(start, fixed));
-        });
-    }
-}
-
-void grade_rods(RodVariant variant, int64_t n, int steps) {
-    constexpr float kC = 0.25f;
-    constexpr size_t kStride = kRodThreads;
-    const auto before = wb::testing::random_normal(n * kRodCells, 1);
-    std::vector<double> expected(before.begin(), before.end());
-    double largest = 0.0;
-    for (const float value : before)
-        largest = std::max(largest, std::abs(double{value}));
-    for (size_t rod = 0; rod < static_cast<size_t>(n); ++rod) {
-        double* cell = &expected[rod / kStride * kRodCells * kStride + rod % kStride];
-        for (int step = 0; step < steps; ++step) {
-            double left = 0.0;
-            for (size_t j = 0; j < kRodCells; ++j) {
-                const double old = cell[j * kStride];
-                const double right = j + 1 < kRodCells ? cell[(j + 1) * kStride] : 0.0;
-                cell[j * kStride] = old + kC * (left - 2.0 * old + right);
-                left = old;
-            }
-        }
-    }
-    Grader grade("launch_rods", name_of(variant));
-    float* d_rods = grade.in_out("rods", {n, kRodCells}, before);
-    grade.run([&](cudaStream_t s) { launch_rods(variant, d_rods, n, steps, kC, s); });
-    const double bound = wb::testing::float_bound(3.0 * steps + 3.0, largest);
-    grade.expect("rods", expected, [&](int64_t) { return bound; });
 }
 
 }  // namespace
@@ -254,31 +181,27 @@ TEST_CASE("a copy of sixteen million floats and five", "[large]") {
 }
 
 TEST_CASE("all loads of a thread come before its first store") {
-    // y begins where the second load of each thread is: who stores too early, loads
-    // what it has just stored. Nobody touches what is another thread's.
-    const auto each = GENERATE(2, 4, 8);
-    constexpr int64_t kRow = 4 * kCopyThreads;  // floats that a block loads at a time
-    const int64_t n = kRow * each;
-    const auto before = wb::testing::random_normal(n + kRow, 1);
-    Grader grade("copy_floats", "y = x + 1024, " + copy_case(n, {each, 0}));
-    float* both = grade.in_out("x and y", {n + kRow}, before);
-    grade.run([&](cudaStream_t s) { copy_floats(both, both + kRow, n, {each, 0}, s); });
-    const std::vector<double> after = grade.read("x and y");
-    int64_t wrong = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        const double got = after[static_cast<size_t>(i + kRow)];
-        if (got != before[static_cast<size_t>(i)]) ++wrong;
-    }
-    if (wrong > 0) {
-        fail(
-            "y = x + 1024, " + copy_case(n, {each, 0}) + ": " + std::to_string(wrong) +
-                " of " + std::to_string(n) +
-                " elements of y are not what x was before the launch",
-            "likely cause: a load comes after a store; load everything into an array "
-            "first, in a loop of its own. Or a thread does not copy the float4s t, t + "
-            "256, t + 512 ... of its block, t being its number");
-    }
-    CHECK(after.size() == before.size());
+    expect_loads_first("copy_floats",
+                       "the float4s t, t + 256, t + 512 ... of its block, t being its "
+                       "number",
+                       4 * kCopyThreads,
+                       GENERATE(2, 4, 8),
+                       [](const float* x, float* y, int64_t n, cudaStream_t s) {
+                           const auto each = static_cast<int>(n / (4 * kCopyThreads));
+                           copy_floats(x, y, n, {each, 0}, s);
+                       });
+}
+
+TEST_CASE("all chains of a thread are there at the same time") {
+    expect_loads_first("iterate",
+                       "the elements t, t + 128, t + 256 ... of its block, t being its "
+                       "number",
+                       kIterateThreads,
+                       GENERATE(2, 4, 8),
+                       [](const float* x, float* y, int64_t n, cudaStream_t s) {
+                           const auto each = static_cast<int>(n / kIterateThreads);
+                           iterate(x, y, n, {1.0f, 0.0f, 3}, {each, 0}, s);
+                       });
 }
 
 TEST_CASE("chains of any number of steps") {
