@@ -107,8 +107,8 @@ struct Map {
 };
 
 /// y[i] = f(f(… f(x[i]))). Each thread computes variant.each elements side by side:
-/// thread t of a block those with the numbers t, t + kIterateThreads, … of the block. It
-/// loads all of them before it stores the first.
+/// thread t of a block those with the numbers t, t + kIterateThreads, … of the block.
+/// It loads all of them before it stores the first.
 ///
 /// @param x, y  [n] device memory; y may be x
 /// @param n     >= 0

@@ -90,8 +90,8 @@ inline void grade_rods(RodVariant variant, int64_t n, int steps) {
 }
 
 /// Fails unless all loads of a thread come before its first store. y begins `row`
-/// elements after x, where the second load of each thread is: who stores too early, loads
-/// what it has just stored. Nobody touches what is another thread's.
+/// elements after x, where the second load of each thread is: who stores too early,
+/// loads what it has just stored. Nobody touches what is another thread's.
 ///
 /// @param row     elements that a block loads at a time
 /// @param pieces  what the pieces of a thread are called
