@@ -64,7 +64,7 @@ inline void check_d(const char* function,
 
 inline void check_e(const char* function, int64_t n, const float* x, const float* y) {
     const wb::Arguments arguments(function);
-    arguments.size("n", n);
+    arguments.size("n", n).require(n <= INT64_MAX - kWindow, "n", n, "< 2^63 - 161");
     if (n > 0) arguments.device("x", x, n + kWindow - 1).device("y", y, n);
 }
 
