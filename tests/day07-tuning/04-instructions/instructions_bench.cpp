@@ -51,13 +51,13 @@ Expected ruled_function(double (*f)(double), double c) {
     return {kRulerChains * x, 1e-5 * kRulerChains * std::abs(x)};
 }
 
-/// Times divisions by `divisor`, beside the same loop without them.
+/// Times divisions by `divisor`, beside the same loop with an XOR in their place.
 void time_divisions(Bench& bench,
                     uint32_t divisor,
                     std::initializer_list<std::pair<Division, const char*>> divisions) {
     const auto y = bench.output<uint32_t>(kRulerThreadsInAll);
     Spec spec{"n / " + std::to_string(divisor), Ceiling::fp32, kRulerOperations};
-    spec.limit = "the multiply-add alone";
+    spec.limit = "an XOR instead";
     spec.limit_us = bench.time_alone([&](cudaStream_t stream) {
         launch_division_ruler(Division::none, divisor, y.data(), stream);
     });

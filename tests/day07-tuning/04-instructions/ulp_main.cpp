@@ -95,7 +95,7 @@ const std::vector<Named> kFunctions = {
     {Function::fast_sin, "__sinf", kSinRanges},
     {Function::accurate_reciprocal, "division", kReciprocalRanges},
     {Function::fast_reciprocal, "__fdividef", kReciprocalRanges},
-    {Function::accurate_rsqrt, "1/sqrtf", kRsqrtRanges},
+    {Function::accurate_rsqrt, "one_over_sqrtf", kRsqrtRanges},
     {Function::fast_rsqrt, "rsqrtf", kRsqrtRanges},
 };
 
