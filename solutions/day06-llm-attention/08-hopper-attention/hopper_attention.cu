@@ -163,7 +163,7 @@ static void hopper_attention_v1(const wb::AttentionShape& shape,
 
 /// Two warpgroups, and as many keys a block as registers and shared memory hold.
 template <class T, int D>
-using LargeBlocks = Tiling<T, D, 2, D == 256 ? 64 : 176, 2>;
+using LargeBlocks = Tiling<T, D, 2, D == 256 ? 80 : 176, 2>;
 
 /// v2 to v4.
 template <class Kind, class T, template <class, int> class Tiles = TwoGroups>
@@ -183,31 +183,36 @@ static void hopper_attention_tiles(const wb::AttentionShape& shape,
 /// The tiles that were fastest on an H100. Three warpgroups, for D = 64 even four:
 /// while some wait for products or compute a softmax, another one has the tensor cores.
 /// Each thread then has 160 or 112 registers, 32 or 24 in the producer: too few for D =
-/// 256, and to look up pages. The TMA unit stores o where there are two tiles of q:
-/// with one, as for D = 256, the next q would have to wait for it.
+/// 256, and to look up pages. With D = 256, two warpgroups in the loop of v4: a block's
+/// products take almost three times as long as its softmax. The TMA unit stores o
+/// where there are two tiles of q: with one, the next q would have to wait for it.
 template <class T, int D, Source kSource>
 struct TilesV5 {
     using type = Tiling<T, D, 2, 128, D == 64 ? 4 : 2, 2>;
+    using Loop = Consumer;
 };
 template <class T, Source kSource>
 requires(kSource != Source::paged) struct TilesV5<T, 64, kSource> {
     using type = Tiling<T, 64, 4, 96, 3, 2, true>;
+    using Loop = Consumer;
 };
 template <class T, Source kSource>
 requires(kSource != Source::paged) struct TilesV5<T, 128, kSource> {
     using type = Tiling<T, 128, 3, 128, 2, 2, true>;
+    using Loop = Consumer;
 };
 template <class T, Source kSource>
 struct TilesV5<T, 256, kSource> {
     using type = Tiling<T, 256, 2, 80, 2>;
+    using Loop = PingPong<true>;
 };
 
 /// One block a multiprocessor. A counter hands out tiles, unless all of them take the
 /// same time: then it does not matter who takes which.
-template <class Tiling, Source kSource>
+template <class Tiling, class Loop, Source kSource>
 static void launch_tiling(const Call& call, unsigned multiprocessors) {
     const auto launch = [&](unsigned* counter) {
-        launch_tiles<Tiling>(hopper_attention_v5_kernel<Consumer, Tiling, kSource>,
+        launch_tiles<Tiling>(hopper_attention_v5_kernel<Loop, Tiling, kSource>,
                              Tiling::kThreads,
                              kSharedBytes<Tiling>,
                              multiprocessors,
@@ -229,8 +234,9 @@ static void launch_persistent(const Call& call) {
     CUDA_CHECK(cudaDeviceGetAttribute(
         &multiprocessors, cudaDevAttrMultiProcessorCount, device));
     with_head_dim<kSource>(call.head_dim, [&](auto head_dim) {
-        using Tiling = typename TilesV5<T, head_dim(), kSource>::type;
-        launch_tiling<Tiling, kSource>(call, static_cast<unsigned>(multiprocessors));
+        using Tiles = TilesV5<T, head_dim(), kSource>;
+        launch_tiling<typename Tiles::type, typename Tiles::Loop, kSource>(
+            call, static_cast<unsigned>(multiprocessors));
     });
 }
 

@@ -46,40 +46,47 @@ struct PingPong {
                                                 const Work& work,
                                                 int group,
                                                 Ring<Tiling::kStages>& k,
-                                                Ring<Tiling::kQueryStages>&) {
+                                                Ring<Tiling::kQueryStages> q_stage) {
         using namespace wb::ptx;
         constexpr int kKeys = Tiling::kKeys;
         using T = typename Tiling::T;
         static_assert(Tiling::kWarpgroups == 2, "two take turns");
-        static_assert(kSource == Source::dense,
-                      "nobody clears what is behind the keys");
+        static_assert(!Tiling::kTmaStore, "q is free before o is complete");
         float s[kKeys / 2];
         uint32_t p[kKeys / 16][4];
         float o[Tiling::kDim / 2];
         float factor[2];
         RowSums rows;
-        Ring<Tiling::kStages> v;  // K is one block ahead of V
         const Limits limits = limits_of(problem, work, group);
-        const unsigned char* const q = shared.q[0] + group * kGroupRows * kSwizzleBytes;
+        const unsigned char* const q =
+            shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
         const Turns<!kOverlap> turns(group);
+        clear_values_behind<Tiling, kSource>(shared, work, k);
+        // Who takes turns cannot leave any out. And nobody leaves all out: with a branch
+        // around the products, the compiler would no longer know that the lanes are
+        // together, and would have each descriptor moved to a uniform register anew.
+        const int fewest = kOverlap ? 1 : work.blocks;
+        const int blocks =
+            skip_unseen_blocks<Tiling>(shared, problem, work, group, k, fewest);
+        mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
 
-        mbarrier_wait(&shared.q_full[0], 0);
-        mbarrier_wait(&shared.k_full[0], 0);
+        Ring<Tiling::kStages> v = k;  // K is one block ahead of V
+        mbarrier_wait(&shared.k_full[k.stage], k.parity);
         turns.wait();
         wgmma_fence();
-        start_scores<Tiling>(s, q, shared.k[0]);
+        start_scores<Tiling>(s, q, shared.k[k.stage]);
         wgmma_commit();
         turns.pass();
         wgmma_wait<0>();
         wgmma_keep(s);
-        release(&shared.k_empty[0]);
+        release(&shared.k_empty[k.stage]);
         k.advance();
-        mask_block<kKeys>(s, work.blocks - 1, limits);
+        mask_block<kKeys>(s, blocks - 1, limits);
         softmax_step<kKeys>(s, problem.scale_log2, rows, factor);
         pack_weights<T, kKeys>(p, s);
 
         bool accumulate = false;
-        for (int block = work.blocks - 2; block >= 0; --block) {
+        for (int block = blocks - 2; block >= 0; --block) {
             mbarrier_wait(&shared.k_full[k.stage], k.parity);
             mbarrier_wait(&shared.v_full[v.stage], v.parity);
             turns.wait();
@@ -109,12 +116,14 @@ struct PingPong {
             k.advance();
             v.advance();
         }
+        release_together(&shared.q_empty[q_stage.stage], group);
         mbarrier_wait(&shared.v_full[v.stage], v.parity);
         wgmma_fence();
         start_output<Tiling>(o, p, shared.v[v.stage], accumulate);
         wgmma_commit();
         wgmma_wait<0>();
         wgmma_keep(o);
+        release(&shared.v_empty[v.stage]);
         store_rows<Tiling>(problem, work, group, o, rows);
     }
 };
