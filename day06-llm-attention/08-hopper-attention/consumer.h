@@ -108,8 +108,7 @@ __device__ __forceinline__ int skip_unseen_blocks(SharedTiles<Tiling>& shared,
                                                   Ring<Tiling::kStages>& stage,
                                                   int fewest = 0) {
     const int row = work.row + group * kGroupRows;
-    const int seen =
-        max(fewest, blocks_seen<Tiling>(problem, work, row, kGroupRows));
+    const int seen = max(fewest, blocks_seen<Tiling>(problem, work, row, kGroupRows));
     for (int block = work.blocks - 1; block >= seen; --block) {
         wb::ptx::mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
         wb::ptx::mbarrier_wait(&shared.v_full[stage.stage], stage.parity);
