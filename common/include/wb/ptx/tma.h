@@ -96,9 +96,10 @@ __device__ __forceinline__ void tma_load(void* shared,
 
 /// Starts copying a box from shared memory to (x, y, z, w), which must lie inside of
 /// the tensor; only the box's far end may stick out. (A negative y ended our kernel on
-/// an H100 with an illegal instruction. No chapter stores this way yet.) What ordinary
-/// stores have written into it must have passed an async_proxy_fence() and a barrier
-/// before. By one thread, which then calls tma_store_commit.
+/// an H100 with an illegal instruction.) What ordinary stores have written into it must
+/// have passed an async_proxy_fence() and a barrier before. By one thread, which then
+/// calls tma_store_commit, and tma_store_wait_read before the box is written again or
+/// the block ends.
 __device__ __forceinline__ void tma_store(
     const TensorMap* map, const void* shared, int x, int y, int z, int w WB_PTX_SITE) {
 #if defined(WB_HOPPER_SIM)
