@@ -65,9 +65,10 @@ struct Consumer {
         // the keys. Mask the block, make weights of the scores, pack them, rescale o.
         // Wait for the values; o += p v in the same way (the first block overwrites o),
         // and release them. Advance the ring (about 24 lines)
-        (void)s, (void)p, (void)factor, (void)blocks;  // delete these three
-        (void)limits, (void)q;                  // lines, which prevent
-        for (float& x : o) x = 0.0f;            // warnings
+        // Delete these three lines: they prevent warnings.
+        (void)s, (void)p, (void)factor, (void)blocks;
+        (void)limits, (void)q;
+        for (float& x : o) x = 0.0f;
         finish_rows<Tiling, kSource>(
             shared, problem, work, group, q_stage.stage, o, rows);
     }

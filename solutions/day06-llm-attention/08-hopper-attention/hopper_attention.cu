@@ -85,9 +85,10 @@ struct Consumer {
         // the keys. Mask the block, make weights of the scores, pack them, rescale o.
         // Wait for the values; o += p v in the same way (the first block overwrites o),
         // and release them. Advance the ring (about 24 lines)
-        // #starter (void)s, (void)p, (void)factor, (void)blocks;  // delete these three
-        // #starter (void)limits, (void)q;                  // lines, which prevent
-        // #starter for (float& x : o) x = 0.0f;            // warnings
+        // #starter // Delete these three lines: they prevent warnings.
+        // #starter (void)s, (void)p, (void)factor, (void)blocks;
+        // #starter (void)limits, (void)q;
+        // #starter for (float& x : o) x = 0.0f;
         // #solution
         for (int block = blocks - 1; block >= 0; --block) {
             mbarrier_wait(&shared.k_full[stage.stage], stage.parity);

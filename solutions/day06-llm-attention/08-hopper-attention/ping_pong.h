@@ -62,9 +62,9 @@ struct PingPong {
             shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
         const Turns<!kOverlap> turns(group);
         clear_values_behind<Tiling, kSource>(shared, work, k);
-        // Who takes turns cannot leave any out. And nobody leaves all out: with a branch
-        // around the products, the compiler would no longer know that the lanes are
-        // together, and would have each descriptor moved to a uniform register anew.
+        // Who takes turns cannot leave any out. And nobody leaves all out: with a
+        // branch around the products, the compiler would no longer know that the lanes
+        // are together, and would move each descriptor to a uniform register anew.
         const int fewest = kOverlap ? 1 : work.blocks;
         const int blocks =
             skip_unseen_blocks<Tiling>(shared, problem, work, group, k, fewest);
