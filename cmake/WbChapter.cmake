@@ -49,7 +49,7 @@ function(wb_given_sources id contract_dir)
     set(host ${kernels})
     list(FILTER kernels INCLUDE REGEX "[.]cu$")
     list(FILTER host EXCLUDE REGEX "[.]cu$")
-    wb_kernels(${id}_given_kernels ${kernels} WERROR INCLUDES ${contract_dir})
+    wb_kernels(${id}_given_kernels ${kernels} WERROR QUICK INCLUDES ${contract_dir})
     add_library(${id}_given STATIC
         $<TARGET_OBJECTS:${id}_given_kernels> ${host})
     target_include_directories(${id}_given PRIVATE ${contract_dir})
