@@ -127,6 +127,7 @@ TEST_CASE("many blocks of keys: every stage is used again and again") {
 TEST_CASE("more tiles than multiprocessors: each block computes several") {
     NEEDS_HOPPER();
     grade_bf16(plain_attention(2, 70, 9, 20, 64, true));
+    grade_bf16(plain_attention(2, 70, 9, 100, 256, true));
 }
 
 TEST_CASE("the largest score in the first or the last block") {
@@ -200,6 +201,7 @@ TEST_CASE("warpgroups that need fewer blocks of keys than their tile, in any ord
     wb::testing::shuffle_threads(seed);
     grade_bf16(plain_attention(1, 1, 400, 700, 64, true), seed);
     grade_bf16(plain_attention(1, 1, 65, 900, 64), seed);
+    if (seed <= 2) grade_bf16(plain_attention(1, 1, 200, 300, 256, true), seed);
     wb::testing::shuffle_threads(0);
 }
 
@@ -212,7 +214,7 @@ TEST_CASE("packed sequences of different lengths") {
             make_batch<__nv_bfloat16>(lengths, 2, 1, 64, causal));
     }
     grade_packed<__half>(make_batch<__half>({{5, 0}, {70, 90}}, 4, 2, 128, true));
-    grade_packed<__half>(make_batch<__half>({{40, 40}}, 1, 1, 256, false));
+    grade_packed<__half>(make_batch<__half>({{40, 40}, {150, 170}}, 1, 1, 256, true));
 }
 
 TEST_CASE("packed rows with other numbers between them") {
