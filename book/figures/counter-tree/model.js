@@ -98,7 +98,7 @@ export function examine(counters) {
   return { stop: QUESTIONS.length, id: 'latency', why: REST }
 }
 
-/** Kernels to begin with: sectors and passes are the transposes', the rest is assumed. */
+/** To begin with: sectors and passes are those of transposes, the rest is assumed. */
 export const EXAMPLES = [
   { name: 'a naive transpose', counters: {
     busy: 100, sectors: 32, ideal: 4, passes: 1, threads: 32, occupancy: 100,
