@@ -55,8 +55,8 @@ std::string error_hint(cudaError_t code) {
             return "likely cause: a vector load (float4) from an address that is not a "
                    "multiple of its size";
         case cudaErrorLaunchTimeout:
-            return "likely cause: a loop that never ends, or threads that wait for what "
-                   "nobody will do";
+            return "likely cause: a loop that never ends, or threads that wait for "
+                   "something that nobody will do";
         case cudaErrorInvalidValue:
             return "likely cause: a grid of zero blocks, more than 1024 threads in a "
                    "block, too much shared memory, or a wrong pointer or size in a "
