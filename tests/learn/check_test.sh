@@ -115,4 +115,21 @@ learn check plus_two
 expect_status 1
 expect_first_line 'THE FILE IS MISSING'
 expect './learn reset plus_two'
+
+# --solution grades the workbook's own, whatever the learner's file says.
+solve one 'return 0;'
+learn check day01 --solution
+expect_status 0
+expect 'day01/01-one'
+expect 'passed, 3 cases'
+expect '2 of 2 solutions pass'
+sed -i 's/return x + 1/return x + 2/' solutions/day01-basics/01-one/one.cu
+learn check one --solution
+expect_status 1
+expect 'wrong, 3 of 3 cases fail'
+expect 'day01.one.solution.adds to small numbers'
+expect '0 of 1 solutions pass'
+learn check nonsense --solution
+expect_status 2
+expect "There is no chapter 'nonsense'"
 finish

@@ -17,6 +17,18 @@ cmd_next() {
 }
 
 cmd_check() {
+    local argument solution=0 chapters=()
+    for argument in "$@"; do
+        case $argument in
+            --solution) solution=1 ;;
+            *) chapters+=("$argument") ;;
+        esac
+    done
+    set -- "${chapters[@]}"
+    if ((solution)); then
+        cmd_check_solution "$@"
+        return
+    fi
     if (($# == 0)); then
         prepare_single || return
     else

@@ -14,9 +14,10 @@ cmd_help() {
             'serves it on this machine. Installs the packages of the book on first use,' \
             'after asking. build: only builds, into book/dist; book/dist/offline needs no' \
             'server. pdf: all of it as book/dist/warpbook.pdf.' ;;
-        check) help_one 'check [DAY | CHAPTER ...]' \
+        check) help_one 'check [DAY | CHAPTER ...] [--solution]' \
             'Grades chapters: day01, vector_add, day01/02-vector-add, or a path. Without' \
-            'an argument: the first one that has not passed.' ;;
+            'an argument: the first one that has not passed. --solution grades the' \
+            "workbook's solutions instead of your files, and leaves your progress alone." ;;
         hint) help_one 'hint [CHAPTER]' 'Shows the next of three hints.' ;;
         watch) help_one 'watch [CHAPTER]' \
             'Grades again on every save, and moves on when it passes. Ctrl-C stops.' ;;
