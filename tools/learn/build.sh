@@ -14,12 +14,12 @@ prepare() {
     load_course
 }
 
-# is_configured: by us, for this checkout, and since the presets last changed. After that
-# ninja itself re-runs CMake when a CMakeLists.txt changes.
+# is_configured: by us, for this checkout, and since the presets and the list of chapters
+# last changed (git pull). Else ninja itself re-runs CMake when a CMakeLists.txt changes.
 is_configured() {
     local stamp=$BUILD_DIR/learn-configured
     [[ -f $stamp && -f $BUILD_DIR/build.ninja && -f $BUILD_DIR/chapters.tsv &&
-        ! CMakePresets.json -nt $stamp && $(<"$stamp") == "$ROOT" ]]
+        ! CMakePresets.json -nt $stamp && ! CMakeLists.txt -nt $stamp && $(<"$stamp") == "$ROOT" ]]
 }
 
 configure() {
