@@ -19,7 +19,8 @@ prepare() {
 is_configured() {
     local stamp=$BUILD_DIR/learn-configured
     [[ -f $stamp && -f $BUILD_DIR/build.ninja && -f $BUILD_DIR/chapters.tsv &&
-        ! CMakePresets.json -nt $stamp && ! CMakeLists.txt -nt $stamp && $(<"$stamp") == "$ROOT" ]]
+        ! CMakePresets.json -nt $stamp && ! CMakeLists.txt -nt $stamp &&
+        $(<"$stamp") == "$ROOT" ]]
 }
 
 configure() {
