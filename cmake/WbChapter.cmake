@@ -43,22 +43,31 @@ function(wb_test_objects target source contract_dir)
     target_precompile_headers(${target} REUSE_FROM wb_test_headers)
 endfunction()
 
-# The library <id>_given: sources that are no exercise.
+# The library <id>_given: sources that are no exercise. ./learn xray, in the simulator,
+# takes <id>_given_checked, whose kernels count what they do.
 function(wb_given_sources id contract_dir)
     list(TRANSFORM ARGN PREPEND ${contract_dir}/ OUTPUT_VARIABLE kernels)
     set(host ${kernels})
     list(FILTER kernels INCLUDE REGEX "[.]cu$")
     list(FILTER host EXCLUDE REGEX "[.]cu$")
-    wb_kernels(${id}_given_kernels ${kernels} WERROR QUICK INCLUDES ${contract_dir})
-    add_library(${id}_given STATIC
-        $<TARGET_OBJECTS:${id}_given_kernels> ${host})
-    target_include_directories(${id}_given PRIVATE ${contract_dir})
-    target_link_libraries(${id}_given PUBLIC wb)
-    target_compile_options(${id}_given PRIVATE
+    wb_given_library(${id}_given "${kernels}" "${host}" ${contract_dir})
+    if(WB_BACKEND STREQUAL "sim")
+        wb_given_library(${id}_given_checked "${kernels}" "${host}" ${contract_dir}
+            CHECK count)
+    endif()
+endfunction()
+
+function(wb_given_library library kernels host contract_dir)
+    wb_kernels(${library}_kernels ${kernels} WERROR QUICK INCLUDES ${contract_dir}
+        ${ARGN})
+    add_library(${library} STATIC $<TARGET_OBJECTS:${library}_kernels> ${host})
+    target_include_directories(${library} PRIVATE ${contract_dir})
+    target_link_libraries(${library} PUBLIC wb)
+    target_compile_options(${library} PRIVATE
         $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>)
-    set_target_properties(${id}_given PROPERTIES LINKER_LANGUAGE CXX)
+    set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX)
     if(NOT WB_COMPILE_ONLY)
-        set_target_properties(${id}_given ${id}_given_kernels PROPERTIES
+        set_target_properties(${library} ${library}_kernels PROPERTIES
             EXCLUDE_FROM_ALL ON)
     endif()
 endfunction()
@@ -83,6 +92,9 @@ function(wb_checked_programs id who source contract_dir)
     if(TARGET ${id}_bench_main)
         add_executable(${id}_xray${suffix} EXCLUDE_FROM_ALL
             $<TARGET_OBJECTS:${id}_bench_main>)
+        if(given)
+            set(given ${given}_checked)
+        endif()
         target_link_libraries(${id}_xray${suffix} PRIVATE
             ${kernels} ${given} wb_bench)
     endif()
