@@ -44,7 +44,6 @@ void wrong_quotients(uint32_t divisor,
 
 /// What a ruler does again and again.
 enum class Division {
-    none,         ///< n ^ d: no division at all
     by_variable,  ///< n / d, a d that may be another one each time
     by_same,      ///< n / d, a d that is the same each time, but known to nobody
     by_seven,     ///< n / 7

@@ -13,11 +13,6 @@
 #include "given.h"
 #include "instructions.h"
 
-/// Without the XOR, the compiler would make one multiply-add of several.
-struct NoDivision {
-    uint32_t divisor;
-    __device__ uint32_t operator()(uint32_t n) const { return n ^ divisor; }
-};
 struct ByVariable {
     uint32_t divisor;
     uint32_t zero;  // which the compiler cannot know to be 0
@@ -95,9 +90,6 @@ void launch_division_ruler(Division division,
         division_ruler_kernel<<<kRulerBlocks, kRulerThreads, 0, stream>>>(divided, y);
     };
     switch (division) {
-        case Division::none:
-            run(NoDivision{divisor});
-            break;
         case Division::by_variable:
             run(ByVariable{divisor, 0});
             break;

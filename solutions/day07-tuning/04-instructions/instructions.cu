@@ -3,7 +3,7 @@
 //
 //   compress_outliers v1  each thread its own    nearly every warp waits for an outlier
 //   compress_outliers v2  lists of outliers      full warps work them off
-//   compress_outliers v3  all loads first        eight floats under way a thread
+//   compress_outliers v3  stores without holes   and all loads before the first
 //   copy_floats v1        float                  one float a thread
 //   copy_floats v2        float4                 and the floats at both ends
 //   copy_floats v3        four floats under way  where no float4 fits
@@ -208,27 +208,27 @@ WB_RUNG(compress_outliers, compress_outliers_v2, "lists of outliers");
 
 // #region compress-v3
 /// compress_outliers_v3: as v2, but a thread loads all of its elements before it looks
-/// at the first. Launched as compress_kernel.
+/// at the first, and stores all of them, so that no store has holes. What it stores for
+/// an outlier is overwritten. Launched as compress_kernel, but for kLargeTile.
+constexpr int kLargeTile = 4096;
 static __global__ void compress_v3_kernel(const float* x, float* y, int64_t n) {
-    __shared__ int s_outliers[kTile];
+    __shared__ int s_outliers[kLargeTile];
     __shared__ int s_count;
-    const int64_t first = int64_t{blockIdx.x} * kTile;
+    const int64_t first = int64_t{blockIdx.x} * kLargeTile;
     if (threadIdx.x == 0) s_count = 0;
     __syncthreads();
-    const auto size = static_cast<int>(min(int64_t{kTile}, n - first));
+    const auto size = static_cast<int>(min(int64_t{kLargeTile}, n - first));
     const auto thread = static_cast<int>(threadIdx.x);
-    float values[kTile / kThreads];
+    float values[kLargeTile / kThreads];
 #pragma unroll
-    for (int j = 0; j < kTile / kThreads; ++j)
+    for (int j = 0; j < kLargeTile / kThreads; ++j)
         if (thread + j * kThreads < size) values[j] = x[first + thread + j * kThreads];
 #pragma unroll
-    for (int j = 0; j < kTile / kThreads; ++j) {
+    for (int j = 0; j < kLargeTile / kThreads; ++j) {
         const int k = thread + j * kThreads;
         if (k >= size) break;
-        if (is_outlier(values[j]))
-            s_outliers[atomicAdd(&s_count, 1)] = k;
-        else
-            y[first + k] = values[j];
+        y[first + k] = values[j];
+        if (is_outlier(values[j])) s_outliers[atomicAdd(&s_count, 1)] = k;
     }
     __syncthreads();
     for (int j = thread; j < s_count; j += kThreads) {
@@ -242,10 +242,10 @@ static void compress_outliers_v3(const float* x,
                                  float* y,
                                  int64_t n,
                                  cudaStream_t stream) {
-    compress_v3_kernel<<<wb::grid_size(n, kTile), kThreads, 0, stream>>>(x, y, n);
+    compress_v3_kernel<<<wb::grid_size(n, kLargeTile), kThreads, 0, stream>>>(x, y, n);
     CUDA_CHECK_LAUNCH();
 }
-WB_RUNG(compress_outliers, compress_outliers_v3, "all loads first");
+WB_RUNG(compress_outliers, compress_outliers_v3, "stores without holes");
 // #end
 
 void compress_outliers(const float* x, float* y, int64_t n, cudaStream_t stream) {
