@@ -128,7 +128,7 @@ TEST_CASE("quick_exp: every float from -87 to 88, on a GPU", "[large]") {
 
 TEST_CASE("compress_outliers: sizes around a block and its tile") {
     const auto n = GENERATE(
-        as<int64_t>(), 1, 2, 31, 32, 33, 255, 256, 257, 1009, 2047, 2048, 2049, 10'007);
+        as<int64_t>(), 1, 31, 32, 33, 256, 257, 1009, 2047, 2049, 4096, 4097, 10'007);
     grade_compress_all(wb::testing::random_normal(n, GENERATE(1, 2)), n_text(n));
 }
 
@@ -154,6 +154,11 @@ TEST_CASE("compress_outliers: in place") {
     });
 }
 
+TEST_CASE("compress_outliers: a million numbers and more", "[large]") {
+    constexpr int64_t kN = (1 << 20) + 77;
+    grade_compress_all(wb::testing::random_normal(kN, 5), n_text(kN));
+}
+
 TEST_CASE("copy_floats: every alignment, every length that a float4 may leave over") {
     const auto n = GENERATE(as<int64_t>(), 1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 1009);
     for (int64_t in_offset = 0; in_offset < 4; ++in_offset)
@@ -161,8 +166,8 @@ TEST_CASE("copy_floats: every alignment, every length that a float4 may leave ov
             grade_copy_all(n, in_offset, out_offset);
 }
 
-TEST_CASE("copy_floats: many blocks", "[long]") {
-    grade_copy_all(100'003, GENERATE(0, 1), 1);
+TEST_CASE("copy_floats: a million floats and more", "[large]") {
+    grade_copy_all((1 << 20) + 5, GENERATE(0, 1), 1);
 }
 
 TEST_CASE("quotients: small divisors, powers of two and their neighbours") {
