@@ -70,14 +70,11 @@ __device__ __forceinline__ void start_output(float (&o)[Tiling::kDim / 2],
 // #endregion products
 
 // #region softmax
-/// How far, in powers of two, scores may exceed the reference of their row before it is
-/// changed and o is rescaled. Any reference is right as long as nothing overflows:
-/// weights up to 2^8 and their sums fit into every format.
-inline constexpr float kSlack = 8.0f;
-
 /// What the online softmax remembers of a thread's two rows.
 struct RowSums {
-    float reference[2] = {-INFINITY, -INFINITY};  ///< scores are taken relative to it
+    /// The largest score so far: scores are taken relative to it. A larger or smaller
+    /// number would do, but the weight that counts most would not be exactly 1.
+    float reference[2] = {-INFINITY, -INFINITY};
     float sum[2] = {0.0f, 0.0f};  ///< of the weights of this thread's columns so far
 };
 
@@ -98,8 +95,8 @@ __device__ __forceinline__ void mask_scores(float (&s)[kKeys / 2],
 }
 
 /// One step of the online softmax: scores become weights exp(score - reference), where
-/// the reference is about the largest score so far. If it has grown, what was summed
-/// before must be multiplied by `factor`: of the sums here, of o by the caller.
+/// the reference is the largest score so far. If it has grown, what was summed before
+/// must be multiplied by `factor`: the sums are here, o by the caller.
 ///
 /// @tparam kShift     weights are 2^kShift times as large, and so are the sums: for
 ///                    FP8, whose smallest number is not small
@@ -119,7 +116,7 @@ __device__ __forceinline__ void softmax_step(float (&s)[kKeys / 2],
         largest = fmaxf(largest, __shfl_xor_sync(kAll, largest, 2)) * scale_log2;
 
         const float old = rows.reference[r];
-        if (largest > old + (kSlack - kShift)) rows.reference[r] = largest;
+        rows.reference[r] = fmaxf(old, largest);
         // A row that has seen nothing has no reference, and -inf - -inf is no number.
         const float reference =
             rows.reference[r] == -INFINITY ? 0.0f : rows.reference[r];

@@ -34,7 +34,7 @@ HOT_SAMPLE_US = 1000  # with a hot cache, launches are timed in batches as long 
 MOST_LAUNCHES = 100
 LONG_US = 20_000
 MOST_PAUSE = 60_000_000  # cycles
-REST = 0.2  # seconds before each row: after hard work clocks are low; ours rest as long
+REST = 0.5  # seconds before each row: after hard work clocks are low; ours rest as long
 BACKENDS = ("math", "efficient", "flash", "cudnn")
 
 # Exercise, as it is named in our rows: the type of its numbers.

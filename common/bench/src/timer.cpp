@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kShortestSampleUs = 1000.0;  // of a batch, with a hot cache
 constexpr int kMaxLaunches = 1000;
-constexpr std::chrono::milliseconds kRest{200};
+constexpr std::chrono::milliseconds kRest{500};
 
 /// CUDA events, destroyed with their owner.
 class Events {

@@ -148,11 +148,10 @@ class TunedWarp {
     }
 
     // #region v5-base
-    /// Weights are 2^(score - base) with any base, as long as they neither overflow nor
-    /// vanish: it cancels when the output is divided by their sum. So the base need not
-    /// be the maximum. It is raised only when a score is 2^8 above it, which for most
-    /// tiles is never; then nothing has to be shrunk, and no lane asks its neighbours.
-    /// Weights are up to 256, then, and so is an fp16 weight far from 65504.
+    /// Weights are 2^(score - base), and the base is the largest score so far. Whether
+    /// it grows, each lane asks of its own scores; in most tiles of a long sequence no
+    /// lane of the warp says yes. Then nothing has to be shrunk, and no lane asks its
+    /// neighbours.
     __device__ __forceinline__ void raise_base(const Scores& r_s, float scale) {
         float max[2][2];
         bool above = false;
@@ -165,7 +164,7 @@ class TunedWarp {
                 for (int n = 1; n < kKeys / 8; ++n)
                     x = fmaxf(x, fmaxf(r_s[i][n][2 * h], r_s[i][n][2 * h + 1]));
                 max[i][h] = x;
-                above |= fmaf(x, scale, -base_[i][h]) > 8.0f;
+                above |= x * scale > base_[i][h];
             }
         }
         if (!__any_sync(kAll, above)) return;
