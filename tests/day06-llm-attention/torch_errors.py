@@ -83,7 +83,7 @@ def measure(torch, program, folder):
             torch.manual_seed(n + dim)
             tensors = inputs(torch, (batch, heads, n, dim), dtype)
             exact = reference(torch, *tensors, causal)
-            found = {f"torch sdpa {name}": peer(torch, name, causal, tensors)
+            found = {f"torch_{name}": peer(torch, name, causal, tensors)
                      for name in PEERS}
             for kernel, dims in OURS.items():
                 if dim in dims:
