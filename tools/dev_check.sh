@@ -162,7 +162,7 @@ check_mutants() {
 # check_chapter_list PATHS: as many lines wb_chapter(PATH), in this order.
 check_chapter_list() {
     local declared found
-    declared=$(sed -n 's/^wb_chapter(\([^ )]*\).*)$/\1/p' CMakeLists.txt)
+    declared=$(sed -n 's/^wb_chapter(\([^ )]*\).*$/\1/p' CMakeLists.txt)
     found=$(printf '%s\n' "$@")
     if [[ $declared != "$found" ]]; then
         problem CMakeLists.txt 'its wb_chapter() lines are not the chapters in order:'

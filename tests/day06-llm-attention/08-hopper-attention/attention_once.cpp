@@ -1,5 +1,5 @@
-// attention_once.cpp: attention of numbers in a file, for torch_errors.py, which compares
-// what comes out with PyTorch and with double.
+// attention_once.cpp: attention of numbers in a file, for torch_errors.py, which
+// compares what comes out with PyTorch and with double.
 //
 //     day06_attention_once KERNEL TYPE B H N D full|causal IN OUT
 //
