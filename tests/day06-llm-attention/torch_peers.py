@@ -12,7 +12,8 @@ it measures a list of its own.
     --grid TYPE   also the grid of sizes that day 6 sets itself, as exercise
                   "attention_grid_TYPE"; TYPE is fp32, fp16 or bf16
     --seconds S   spent on the samples of one row; default 0.2
-    --backends L  of math, efficient, flash, cudnn; default all of them
+    --backends L  of math, efficient, flash, cudnn; default all of them, or for kernels
+                  that use tensor cores the last two
     --list        say what would be measured; needs no GPU
 
 Optional: where there is no PyTorch or no GPU, it says so and ends with 0. It ends with
@@ -137,6 +138,11 @@ def wanted_sizes(document, grid):
 
 def type_of(exercise):
     return TYPES.get(exercise, exercise.rsplit("_", 1)[-1])
+
+
+def backends_of(exercise):
+    """Those worth their time: without tensor cores it is ten times as long."""
+    return ("flash", "cudnn") if exercise.startswith(TENSOR_CORES) else BACKENDS
 
 
 def percentile(ordered, share):
@@ -348,7 +354,7 @@ def arguments():
     parser.add_argument("--json", required=True)
     parser.add_argument("--grid", choices=("fp32", "fp16", "bf16"))
     parser.add_argument("--seconds", type=float, default=0.2)
-    parser.add_argument("--backends", default=",".join(BACKENDS))
+    parser.add_argument("--backends")
     parser.add_argument("--list", action="store_true")
     return parser.parse_args()
 
@@ -373,7 +379,7 @@ def main():
     options = arguments()
     document = read(options.json)
     sizes = wanted_sizes(document, options.grid)
-    backends = options.backends.split(",")
+    backends = options.backends.split(",") if options.backends else []
     unknown = [name for name in backends if name not in BACKENDS]
     if unknown:
         print(f"--backends is '{options.backends}', but must be some of "
@@ -406,7 +412,7 @@ def main():
             gpu.torch.cuda.empty_cache()
             print("  not enough memory for the inputs")
             continue
-        for backend in backends:
+        for backend in backends or backends_of(exercise):
             row = measure_backend(gpu, exercise, size, cache, backend, tensors,
                                   document["ceilings"])
             if isinstance(row, str):
