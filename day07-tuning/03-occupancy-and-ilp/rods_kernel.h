@@ -8,6 +8,19 @@
 
 #include "rods.h"
 
+/// Blocks of kRodThreads that a multiprocessor has places for. To promise more is an
+/// error of ptxas, or a promise that it ignores.
+#if !defined(__CUDA_ARCH__)
+inline constexpr int kMostRodBlocks = 8;
+#elif __CUDA_ARCH__ == 750
+inline constexpr int kMostRodBlocks = 4;
+#elif __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || \
+    __CUDA_ARCH__ >= 1200
+inline constexpr int kMostRodBlocks = 6;
+#else
+inline constexpr int kMostRodBlocks = 8;
+#endif
+
 // #region rods
 /// One thread, one rod. All indices of `cell` are known once the loops are unrolled:
 /// each cell is a register.
@@ -16,7 +29,8 @@
 ///
 /// @tparam kBlocks  that are to fit a multiprocessor at once, at least
 template <int kBlocks>
-__global__ void __launch_bounds__(kRodThreads, kBlocks)
+__global__ void __launch_bounds__(kRodThreads,
+                                  kBlocks < kMostRodBlocks ? kBlocks : kMostRodBlocks)
     rods_kernel(float* rods, int steps, float c) {
     float* mine = rods + int64_t{blockIdx.x} * kRodCells * kRodThreads + threadIdx.x;
     float cell[kRodCells];
