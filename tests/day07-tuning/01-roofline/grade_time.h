@@ -4,9 +4,8 @@
 #include "given.h"
 #include "roofline.h"
 
-#include <wb/check.h>
+#include <wb/testing/clock.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -24,33 +23,6 @@ inline const char* name_of(Limit limit) {
 }
 
 #ifndef SIMT_CPU
-
-/// The median of nine launches between two events, after two that warm up.
-inline double seconds_of(const std::function<void(cudaStream_t)>& launch) {
-    constexpr int kWarmUps = 2;
-    constexpr int kSamples = 9;
-    cudaStream_t stream = nullptr;
-    cudaEvent_t begin = nullptr;
-    cudaEvent_t end = nullptr;
-    CUDA_CHECK(cudaStreamCreate(&stream));
-    CUDA_CHECK(cudaEventCreate(&begin));
-    CUDA_CHECK(cudaEventCreate(&end));
-    std::vector<double> seconds;
-    for (int i = 0; i < kWarmUps + kSamples; ++i) {
-        CUDA_CHECK(cudaEventRecord(begin, stream));
-        launch(stream);
-        CUDA_CHECK(cudaEventRecord(end, stream));
-        CUDA_CHECK(cudaEventSynchronize(end));
-        float ms = 0.0f;
-        CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
-        if (i >= kWarmUps) seconds.push_back(1e-3 * ms);
-    }
-    CUDA_CHECK(cudaEventDestroy(begin));
-    CUDA_CHECK(cudaEventDestroy(end));
-    CUDA_CHECK(cudaStreamDestroy(stream));
-    std::nth_element(seconds.begin(), seconds.begin() + kSamples / 2, seconds.end());
-    return seconds[kSamples / 2];
-}
 
 /// One launch, what it costs by the learner, and how far the clock may be from that.
 struct Measured {
@@ -73,7 +45,7 @@ class TimeGrader {
     /// Compares the prediction of one launch with its time; returns that.
     double grade(const Measured& m) {
         const Prediction predicted = predict(m.cost, roofs_);
-        const double seconds = seconds_of(m.launch);
+        const double seconds = wb::testing::median_seconds(m.launch);
         const double factor = seconds / predicted.seconds;
         std::printf("%-26s %-20s predicted %10.2f us, measured %10.2f us, x %.2f\n",
                     m.what.c_str(),
@@ -129,7 +101,7 @@ inline void grade_times() {
     constexpr int64_t kSome = 1 << 24;
     constexpr int64_t kFew = 1 << 10;
     constexpr int64_t kMatrix = 2048;
-    const Roofs roofs = measure_roofs(seconds_of);
+    const Roofs roofs = measure_roofs(wb::testing::median_seconds);
     std::printf("roofs: %.1f TFLOP/s, %.0f GB/s, %.1f G requests/s, a launch %.2f us\n",
                 roofs.flop_per_s * 1e-12,
                 roofs.bytes_per_s * 1e-9,

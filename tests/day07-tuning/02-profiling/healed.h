@@ -2,12 +2,12 @@
 /// machine; by the clock, on a GPU; by counters, where the simulator counts.
 #pragma once
 
+#include <wb/testing/clock.h>
 #include <wb/testing/goal.h>
 #ifdef SIMT_CPU
 #include <simt/check.h>
 #endif
 
-#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -50,37 +50,10 @@ inline void expect_healthy_launch(const std::string& name, const Launch& launch)
 
 #ifndef SIMT_CPU
 
-/// The median of nine launches between two events, after two that warm up.
-inline double microseconds_of(const Launch& launch) {
-    constexpr int kWarmUps = 2;
-    constexpr int kSamples = 9;
-    cudaStream_t stream = nullptr;
-    cudaEvent_t begin = nullptr;
-    cudaEvent_t end = nullptr;
-    CUDA_CHECK(cudaStreamCreate(&stream));
-    CUDA_CHECK(cudaEventCreate(&begin));
-    CUDA_CHECK(cudaEventCreate(&end));
-    std::vector<double> us;
-    for (int i = 0; i < kWarmUps + kSamples; ++i) {
-        CUDA_CHECK(cudaEventRecord(begin, stream));
-        launch(stream);
-        CUDA_CHECK(cudaEventRecord(end, stream));
-        CUDA_CHECK(cudaEventSynchronize(end));
-        float ms = 0.0f;
-        CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
-        if (i >= kWarmUps) us.push_back(1000.0 * ms);
-    }
-    CUDA_CHECK(cudaEventDestroy(begin));
-    CUDA_CHECK(cudaEventDestroy(end));
-    CUDA_CHECK(cudaStreamDestroy(stream));
-    std::nth_element(us.begin(), us.begin() + kSamples / 2, us.end());
-    return us[kSamples / 2];
-}
-
 /// Compares the clock of the given launcher with that of the learner's.
 inline void expect_faster(char letter, const Launch& mystery, const Launch& mended) {
-    const double before = microseconds_of(mystery);
-    const double after = microseconds_of(mended);
+    const double before = 1e6 * wb::testing::median_seconds(mystery);
+    const double after = 1e6 * wb::testing::median_seconds(mended);
     std::printf("mystery_%c %.1f us, mended_%c %.1f us: x %.2f\n",
                 letter,
                 before,

@@ -2,12 +2,14 @@
 /// first, so that the whole table is seen; complaints come last.
 #pragma once
 
+#include <wb/testing/clock.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "clock.h"
 #include "device.h"
 #include "grade_limits.h"
 #include "occupancy_and_ilp.h"
@@ -109,7 +111,7 @@ inline void grade_copy_times(const Multiprocessor& sm, int sms) {
     CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&x), kBytes));
     CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&y), kBytes));
     CUDA_CHECK(cudaMemset(x, 0x3C, kBytes));
-    const double library = seconds_of([&](cudaStream_t s) {
+    const double library = wb::testing::median_seconds([&](cudaStream_t s) {
         CUDA_CHECK(cudaMemcpyAsync(y, x, kBytes, cudaMemcpyDeviceToDevice, s));
     });
     PredictionTable table("copy", "GB/s read", 1e-9);
@@ -118,7 +120,7 @@ inline void grade_copy_times(const Multiprocessor& sm, int sms) {
             const int64_t ballast = ballast_for(sm, kCopyThreads, blocks);
             const Facts facts = copy_floats_facts(each, kCopyThreads, ballast);
             const int resident = occupancy(sm, needs_of(facts, kCopyThreads)).blocks;
-            const double seconds = seconds_of([&](cudaStream_t s) {
+            const double seconds = wb::testing::median_seconds([&](cudaStream_t s) {
                 copy_floats(x, y, kN, {each, ballast}, s);
             });
             const double under_way = 16.0 * each * kCopyThreads * resident * sms;
@@ -152,7 +154,7 @@ inline void grade_iterate_times(const Multiprocessor& sm, int sms) {
     for (const int blocks : {1, 2, 4, 8}) {
         for (const int each : {1, 2, 4, 8}) {
             const int64_t ballast = ballast_for(sm, kIterateThreads, blocks);
-            const double seconds = seconds_of([&](cudaStream_t s) {
+            const double seconds = wb::testing::median_seconds([&](cudaStream_t s) {
                 iterate(x, x, n, {0.5f, 0.25f, kSteps}, {each, ballast}, s);
             });
             const double under_way = 1.0 * each * kIterateThreads * blocks * sms;
@@ -183,7 +185,7 @@ inline void grade_rods_times(const Multiprocessor& sm, int sms) {
     std::vector<double> seconds;
     for (const RodVariant variant : kRodVariants) {
         const Facts facts = rods_facts(variant, kRodThreads, 0);
-        seconds.push_back(seconds_of(
+        seconds.push_back(wb::testing::median_seconds(
             [&](cudaStream_t s) { launch_rods(variant, rods, n, kSteps, 0.25f, s); }));
         std::printf(
             "rods, %-15s %3d registers, %4lld bytes of local memory, "
