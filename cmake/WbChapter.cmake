@@ -10,7 +10,8 @@
 #   day01_vector_add                  the learner's file under the chapter's tests
 #   day01_vector_add_solution         the solution under the same tests
 #   day01_vector_add_unsolved         the starter as it was handed out
-#   day01_vector_add_mutant_<name>    a known-wrong kernel, which must be rejected
+#   day01_vector_add_wrong            all known-wrong kernels, which must be rejected;
+#                                     WB_WRONG_KERNEL=<name> says which it is
 #   day01_vector_add_bench[_learner]  the benchmark, of the ladder or of the learner
 #   day01_vector_add_checked[_solution]  the tests, with kernels that the simulator's
 #                                     checker watches: races, bounds, goals in counters
@@ -19,7 +20,8 @@
 # ….mutant.<name>, ….checked (the checker finds nothing in the solution), ….goals (it
 # meets its goals), labelled with the day, the chapter, and learner or workbook.
 # mutants/goals/*.cu are right, but miss a goal (….mutant.goals.<name>). mutants/orders/*.cu
-# lack an order between streams: a GPU may be lucky, the simulator tries many orders.
+# lack an order between streams, mutants/sim/*.cu an order between threads: a GPU may be
+# lucky, or hang; the simulator tries many orders.
 
 add_custom_target(learner)
 add_custom_target(workbook)
@@ -34,13 +36,19 @@ function(wb_add_to_workbook day)
     add_dependencies(workbook_${day} ${ARGN})
 endfunction()
 
-# The tests of a chapter, as objects. Catch2's headers are compiled once for all.
-function(wb_test_objects target source contract_dir)
-    add_library(${target} OBJECT EXCLUDE_FROM_ALL ${source})
+# The tests of a chapter. Where the test framework is a shared library they are one, too:
+# then each of the chapter's programs is only its kernels. Catch2's headers are compiled
+# once for all.
+function(wb_test_library target source contract_dir)
+    if(WB_TESTING_SHARED)
+        add_library(${target} SHARED EXCLUDE_FROM_ALL ${source})
+    else()
+        add_library(${target} OBJECT EXCLUDE_FROM_ALL ${source})
+    endif()
     target_link_libraries(${target} PUBLIC wb_testing)
     target_include_directories(${target} PRIVATE ${contract_dir})
     target_compile_options(${target} PRIVATE -Wall -Wextra)
-    target_precompile_headers(${target} REUSE_FROM wb_test_headers)
+    wb_precompiled(${target} wb_test_headers)
 endfunction()
 
 # The library <id>_given: sources that are no exercise. ./learn xray, in the simulator,
@@ -74,8 +82,60 @@ endfunction()
 
 # A test program: the chapter's tests, compiled once, with one implementation.
 function(wb_test_program target tests kernels)
-    add_executable(${target} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${tests}>)
+    if(WB_TESTING_SHARED)
+        add_executable(${target} EXCLUDE_FROM_ALL)
+        set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+        # The program names nothing of the tests: a linker might leave them out.
+        target_link_options(${target} PRIVATE LINKER:--no-as-needed)
+        target_link_libraries(${target} PRIVATE ${tests})
+    else()
+        add_executable(${target} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${tests}>)
+    endif()
     target_link_libraries(${target} PRIVATE ${kernels} ${given} wb_testing)
+endfunction()
+
+# The known-wrong kernels of a chapter are compiled together, as one program that is told
+# which of them to be (tools/bundle): so that one more costs next to nothing. A test for
+# each says that the chapter's tests reject it.
+#
+#   wb_wrong_kernels(program id test day tests_dir contract_dir labels PREFIX prefix
+#                    SOURCES file.cu… [CHECK count])
+function(wb_wrong_kernels program id test day contract_dir labels)
+    cmake_parse_arguments(ARG "" "PREFIX;CHECK" "SOURCES" ${ARGN})
+    if(NOT ARG_SOURCES)
+        return()
+    endif()
+    get_filename_component(chapter ${contract_dir} NAME)
+    get_filename_component(course ${contract_dir} DIRECTORY)
+    get_filename_component(course ${course} NAME)
+    file(GLOB solution
+        ${CMAKE_SOURCE_DIR}/solutions/${course}/${chapter}/${name}.cu)
+    set(bundle ${CMAKE_BINARY_DIR}/wrong/${program}.cu)
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/wrong)
+    add_custom_command(OUTPUT ${bundle}
+        COMMAND wb_bundle --solution ${solution} --chapter ${contract_dir}
+            -o ${bundle} -MF ${bundle}.d ${ARG_SOURCES}
+        DEPENDS wb_bundle ${solution} ${ARG_SOURCES}
+        DEPFILE ${bundle}.d
+        COMMENT "Bundle of ${program}" VERBATIM)
+    set(check "")
+    if(ARG_CHECK)
+        set(check CHECK ${ARG_CHECK})
+    endif()
+    wb_kernels(${program}_kernels ${bundle} WERROR ${check}
+        INCLUDES ${contract_dir})
+    set_target_properties(${program}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
+    wb_test_program(${program} ${id}_tests ${program}_kernels)
+    wb_add_to_workbook(${day} ${program})
+    foreach(source ${ARG_SOURCES})
+        get_filename_component(mutant ${source} NAME_WE)
+        set(case ${test}.mutant.${ARG_PREFIX}${mutant})
+        add_test(NAME ${case} COMMAND ${CMAKE_COMMAND}
+            -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
+            -P ${WB_SCRIPTS}/expect_rejected.cmake)
+        set_tests_properties(${case} PROPERTIES LABELS "${labels}"
+            TIMEOUT ${WB_TEST_TIMEOUT} ENVIRONMENT WB_WRONG_KERNEL=${mutant})
+    endforeach()
 endfunction()
 
 # What ./learn builds when it is asked for, in the simulator: the learner's file (or the
@@ -114,34 +174,10 @@ function(wb_checked_tests id day test tests_dir contract_dir labels)
             -DCOUNT=1 "-DCASES=[goal]" -P ${WB_SCRIPTS}/expect_safe.cmake)
         list(APPEND tests ${test}.goals)
     endif()
-    foreach(source ${mutants})
-        get_filename_component(mutant ${source} NAME_WE)
-        set(program ${id}_mutant_goals_${mutant})
-        wb_kernels(${program}_kernels ${source} WERROR CHECK count
-            INCLUDES ${contract_dir})
-        set_target_properties(${program}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
-        wb_test_program(${program} ${id}_tests ${program}_kernels)
-        add_test(NAME ${test}.mutant.goals.${mutant} COMMAND ${CMAKE_COMMAND}
-            -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
-            -P ${WB_SCRIPTS}/expect_rejected.cmake)
-        list(APPEND tests ${test}.mutant.goals.${mutant})
-        wb_add_to_workbook(${day} ${program})
-    endforeach()
+    wb_wrong_kernels(${id}_wrong_goals ${id} ${test} ${day} ${contract_dir} "${labels}"
+        PREFIX goals. CHECK count SOURCES ${mutants})
     set_tests_properties(${tests} PROPERTIES
         LABELS "${labels}" TIMEOUT ${WB_TEST_TIMEOUT})
-endfunction()
-
-# A known-wrong kernel, and the test that its chapter's tests reject it.
-function(wb_mutant id test day source mutant contract_dir labels)
-    set(program ${id}_mutant_${mutant})
-    wb_kernels(${program}_kernels ${source} WERROR INCLUDES ${contract_dir})
-    wb_test_program(${program} ${id}_tests ${program}_kernels)
-    add_test(NAME ${test}.mutant.${mutant} COMMAND ${CMAKE_COMMAND}
-        -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
-        -P ${WB_SCRIPTS}/expect_rejected.cmake)
-    set_tests_properties(${test}.mutant.${mutant} PROPERTIES
-        LABELS "${labels}" TIMEOUT ${WB_TEST_TIMEOUT})
-    wb_add_to_workbook(${day} ${program})
 endfunction()
 
 function(wb_chapter path)
@@ -180,7 +216,7 @@ function(wb_chapter path)
     endif()
 
     # The learner's program.
-    wb_test_objects(${id}_tests ${tests_dir}/${name}_test.cpp ${contract_dir})
+    wb_test_library(${id}_tests ${tests_dir}/${name}_test.cpp ${contract_dir})
     wb_kernels(${id}_learner_kernels ${contract_dir}/${name}.cu
         INCLUDES ${contract_dir})
     wb_test_program(${id} ${id}_tests ${id}_learner_kernels)
@@ -201,13 +237,12 @@ function(wb_chapter path)
 
     file(GLOB mutants CONFIGURE_DEPENDS ${tests_dir}/mutants/*.cu)
     if(WB_BACKEND STREQUAL "sim")
-        file(GLOB orders CONFIGURE_DEPENDS ${tests_dir}/mutants/orders/*.cu)
-        list(APPEND mutants ${orders})
+        file(GLOB only_here CONFIGURE_DEPENDS
+            ${tests_dir}/mutants/orders/*.cu ${tests_dir}/mutants/sim/*.cu)
+        list(APPEND mutants ${only_here})
     endif()
-    foreach(source ${mutants})
-        get_filename_component(mutant ${source} NAME_WE)
-        wb_mutant(${id} ${test} ${day} ${source} ${mutant} ${contract_dir} "${labels}")
-    endforeach()
+    wb_wrong_kernels(${id}_wrong ${id} ${test} ${day} ${contract_dir} "${labels}"
+        SOURCES ${mutants})
 
     # Benchmarks: the ladder, and the learner's kernel against the same sizes.
     set(bench ${tests_dir}/${name}_bench.cpp)
@@ -216,6 +251,7 @@ function(wb_chapter path)
         target_link_libraries(${id}_bench_main PUBLIC wb_bench)
         target_include_directories(${id}_bench_main PRIVATE ${contract_dir})
         target_compile_options(${id}_bench_main PRIVATE -Wall -Wextra)
+        wb_precompiled(${id}_bench_main wb_bench_headers)
         foreach(who solution learner)
             set(program ${id}_bench)
             if(who STREQUAL "learner")

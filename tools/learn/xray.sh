@@ -157,7 +157,7 @@ xray_program() {
     prepare || return
     name=${file##*/}
     name=${name%.cu}
-    xray_build simt_check "$file" && build_targets simt simt_rewrite || return
+    xray_build simt_driver "$file" || return
     program=$XRAY_DIR/$name
     mkdir -p "$XRAY_DIR" || return
     if ! SIMT_BUILD_DIR=$ROOT/$BUILD_DIR run_logged "$XRAY_DIR/$name.log" \

@@ -6,11 +6,11 @@
 #include "right.h"
 
 double median(std::vector<double> samples) {
-    return right::median(std::move(samples));
+    return right::middle_of(std::move(samples));
 }
 
 double predict(const Footprint& footprint, const Gpu& gpu) {
-    return right::predict(footprint, gpu);
+    return right::time_of(footprint, gpu);
 }
 
 Choice tune(Rig& rig, int max_trials) {
@@ -33,5 +33,5 @@ Choice tuned(Rig& rig, int max_trials, const std::string& directory) {
                 config, std::strtod(rest.c_str() + rest.find("us ") + 3, nullptr), 0};
         }
     }
-    return right::tuned(rig, max_trials, directory);
+    return right::kept_or_found(rig, max_trials, directory);
 }

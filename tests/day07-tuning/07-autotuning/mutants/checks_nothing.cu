@@ -3,11 +3,11 @@
 #include "right.h"
 
 double median(std::vector<double> samples) {
-    return right::median(std::move(samples));
+    return right::middle_of(std::move(samples));
 }
 
 double predict(const Footprint& footprint, const Gpu& gpu) {
-    return right::predict(footprint, gpu);
+    return right::time_of(footprint, gpu);
 }
 
 Choice tune(Rig& rig, int max_trials) {
@@ -21,5 +21,5 @@ std::string cache_key(const Rig& rig) {
 }
 
 Choice tuned(Rig& rig, int max_trials, const std::string& directory) {
-    return right::tuned(rig, max_trials, directory);
+    return right::kept_or_found(rig, max_trials, directory);
 }

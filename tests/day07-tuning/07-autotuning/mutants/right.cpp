@@ -21,14 +21,14 @@ struct Candidate {
 
 }  // namespace
 
-double median(std::vector<double> samples) {
+double middle_of(std::vector<double> samples) {
     wb::Arguments("median").positive("samples", static_cast<int64_t>(samples.size()));
     std::sort(samples.begin(), samples.end());
     const size_t count = samples.size();
     return 0.5 * (samples[(count - 1) / 2] + samples[count / 2]);
 }
 
-double predict(const Footprint& f, const Gpu& gpu) {
+double time_of(const Footprint& f, const Gpu& gpu) {
     if (!f.takes_shape || f.threads > gpu.max_threads ||
         f.shared_bytes > gpu.max_shared_bytes || f.blocks_per_sm < 1) {
         return kForEver;
@@ -45,7 +45,7 @@ Choice search(Rig& rig, int max_trials, const Habits& habits) {
     wb::Arguments("tune").positive("max_trials", max_trials);
     std::vector<std::pair<double, int>> order;
     for (int config = 0; config < rig.count(); ++config) {
-        const double us = right::predict(rig.footprint(config), rig.gpu());
+        const double us = right::time_of(rig.footprint(config), rig.gpu());
         if (us < kForEver) order.emplace_back(us, config);
     }
     std::sort(order.begin(), order.end());
@@ -108,7 +108,7 @@ Choice decode(const std::string& text, const std::string& key, const Rig& rig) {
 }
 
 bool works(Rig& rig, int config) {
-    return right::predict(rig.footprint(config), rig.gpu()) < kForEver &&
+    return right::time_of(rig.footprint(config), rig.gpu()) < kForEver &&
            rig.check(config);
 }
 
@@ -120,7 +120,7 @@ Choice kept(Rig& rig, const std::string& path) {
     return choice;
 }
 
-Choice tuned(Rig& rig, int max_trials, const std::string& directory) {
+Choice kept_or_found(Rig& rig, int max_trials, const std::string& directory) {
     const std::string path = cache_path(directory, cache_key(rig));
     Choice choice = kept(rig, path);
     if (choice.config >= 0) return choice;

@@ -9,12 +9,12 @@
 
 namespace right {
 
-double median(std::vector<double> samples);
-double predict(const Footprint& f, const Gpu& gpu);
+double middle_of(std::vector<double> samples);
+double time_of(const Footprint& f, const Gpu& gpu);
 
 /// What a mutant may do otherwise.
 struct Habits {
-    double (*summary)(std::vector<double>) = right::median;
+    double (*summary)(std::vector<double>) = right::middle_of;
     bool checks = true;
     int first_round_percent = 60;
     size_t most_candidates = 1000;
@@ -34,6 +34,6 @@ Choice decode(const std::string& text, const std::string& key, const Rig& rig);
 bool works(Rig& rig, int config);
 /// What the file has, if it works; a config of -1 if there is nothing.
 Choice kept(Rig& rig, const std::string& path);
-Choice tuned(Rig& rig, int max_trials, const std::string& directory);
+Choice kept_or_found(Rig& rig, int max_trials, const std::string& directory);
 
 }  // namespace right

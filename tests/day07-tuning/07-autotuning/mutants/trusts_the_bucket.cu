@@ -4,11 +4,11 @@
 #include "right.h"
 
 double median(std::vector<double> samples) {
-    return right::median(std::move(samples));
+    return right::middle_of(std::move(samples));
 }
 
 double predict(const Footprint& footprint, const Gpu& gpu) {
-    return right::predict(footprint, gpu);
+    return right::time_of(footprint, gpu);
 }
 
 Choice tune(Rig& rig, int max_trials) {

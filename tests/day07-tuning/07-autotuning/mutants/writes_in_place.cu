@@ -6,11 +6,11 @@
 #include "right.h"
 
 double median(std::vector<double> samples) {
-    return right::median(std::move(samples));
+    return right::middle_of(std::move(samples));
 }
 
 double predict(const Footprint& footprint, const Gpu& gpu) {
-    return right::predict(footprint, gpu);
+    return right::time_of(footprint, gpu);
 }
 
 Choice tune(Rig& rig, int max_trials) {
@@ -25,7 +25,7 @@ Choice tuned(Rig& rig, int max_trials, const std::string& directory) {
     const std::string path = cache_path(directory, cache_key(rig));
     Choice choice = right::kept(rig, path);
     if (choice.config >= 0 || !read_file(path))
-        return right::tuned(rig, max_trials, directory);
+        return right::kept_or_found(rig, max_trials, directory);
     choice = tune(rig, max_trials);
     std::ofstream(path) << encode(cache_key(rig), rig.name(choice.config), choice.us);
     return choice;

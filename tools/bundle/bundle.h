@@ -1,0 +1,65 @@
+// bundle.h: puts implementations together.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "contract.h"
+#include "text.h"
+
+namespace bundle {
+
+class Bundle {
+ public:
+    /// @param solution      the solution's main file
+    /// @param headers       those of the chapter's folder
+    /// @param sources       the implementations
+    /// @param include_dirs  where "..." is looked for, after the folder of the file
+    Bundle(const File& solution,
+           const std::vector<File>& headers,
+           const std::vector<fs::path>& sources,
+           std::vector<fs::path> include_dirs);
+
+    void write(std::ostream& out) const;
+
+    /// Writes a rule of make: what @p target was made of.
+    void write_dependencies(std::ostream& out, const std::string& target) const;
+
+ private:
+    struct Implementation {
+        std::string name;
+        std::string text;
+        std::set<std::string> macros;  // that its text defines
+    };
+    /// Adds an implementation. It is known by the file's name without .cu.
+    /// @param own  gets the files whose text is part of it
+    void add(const fs::path& source, std::set<fs::path>& own);
+    /// Reads a file, and remembers that the bundle depends on it.
+    File read(const fs::path& path);
+    /// Does the text of this file belong to each implementation?
+    bool is_own(const fs::path& path);
+    /// Does it to this one, which gives a function that the file defines another name?
+    bool is_renamed(const fs::path& path, const Implementation& implementation);
+    /// Adds a file's text, and that of own files which it includes.
+    void append(const fs::path& path,
+                Implementation& implementation,
+                std::set<fs::path>& seen);
+    /// Makes an include one for all.
+    void hoist(const Include& include, const fs::path& from);
+    void hoist_library_includes(const fs::path& path, std::set<fs::path>& seen);
+
+    void write_dispatch(std::ostream& out) const;
+
+    std::vector<ContractFunction> contract_;
+    std::vector<fs::path> include_dirs_;
+    std::vector<Implementation> implementations_;
+    std::vector<std::string> library_includes_;  // <...>, in order
+    std::vector<fs::path> shared_headers_;       // "...", in order
+    std::map<fs::path, bool> own_;
+    std::set<fs::path> read_;
+};
+
+}  // namespace bundle
