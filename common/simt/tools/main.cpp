@@ -27,7 +27,14 @@ constexpr const char* kUsage =
     "Rewrites preprocessed CUDA C++ to plain C++ on standard output.\n"
     "  --rdc   relocatable device code: __device__ variables are shared between files\n"
     "  --count __constant__ variables can be told from others\n"
-    "  --host  the same source preprocessed without __CUDA_ARCH__\n";
+    "  --host  the same source preprocessed without __CUDA_ARCH__\n"
+    "  --expt-relaxed-constexpr, --extended-lambda  as for nvcc\n";
+
+struct Options {
+    bool relocatable = false, count = false;
+    bool relaxed = false;   // --expt-relaxed-constexpr
+    bool extended = false;  // --extended-lambda
+};
 
 /// The text of a file; ends the program if it cannot be read.
 std::string read_file(const char* path) {
@@ -40,21 +47,23 @@ std::string read_file(const char* path) {
 }
 
 /// All passes over one translation unit; false after an error.
-bool rewrite(rewriter::Source& source, bool relocatable, bool count) {
+bool rewrite(rewriter::Source& source, const Options& options) {
     using namespace rewriter;
     const Structure structure(source);
     if (rename_new_std_names(source, structure)) {
         Source renamed(source.result());
         source = std::move(renamed);
-        return rewrite(source, relocatable, count);
+        return rewrite(source, options);
     }
     const KernelTable kernels(source, structure);
     check_kernels(source, structure);
-    check_calls(source, structure);
+    const DeviceCode code(source, structure);
+    check_calls(source, structure, code, options.relaxed);
+    check_library_calls(source, structure, code, options.relaxed);
     check_textures(source);
     rewrite_lockstep(source, structure);
-    if (count) mark_constant_variables(source, structure);
-    rewrite_device_variables(source, structure, relocatable);
+    if (options.count) mark_constant_variables(source, structure);
+    rewrite_device_variables(source, structure, options.relocatable);
     rewrite_shared_variables(source, structure);
     rewrite_launches(source, kernels);
     rewrite_kernel_references(source, structure, kernels);
@@ -66,14 +75,18 @@ bool rewrite(rewriter::Source& source, bool relocatable, bool count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    bool relocatable = false, count = false;
+    Options options;
     const char* path = nullptr;
     const char* host_path = nullptr;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--rdc") == 0) {
-            relocatable = true;
+            options.relocatable = true;
         } else if (std::strcmp(argv[i], "--count") == 0) {
-            count = true;
+            options.count = true;
+        } else if (std::strcmp(argv[i], "--expt-relaxed-constexpr") == 0) {
+            options.relaxed = true;
+        } else if (std::strcmp(argv[i], "--extended-lambda") == 0) {
+            options.extended = true;
         } else if (std::strcmp(argv[i], "--host") == 0 && i + 1 < argc) {
             host_path = argv[++i];
         } else if (argv[i][0] == '-' || path) {
@@ -90,7 +103,7 @@ int main(int argc, char** argv) {
     std::string text = read_file(path);
     if (host_path) text = rewriter::merge_sides(std::move(text), read_file(host_path));
     rewriter::Source source(std::move(text));
-    if (!rewrite(source, relocatable, count)) return 1;
+    if (!rewrite(source, options)) return 1;
     const std::string result = source.result();
     const bool written =
         std::fwrite(result.data(), 1, result.size(), stdout) == result.size();

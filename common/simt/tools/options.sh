@@ -195,7 +195,7 @@ handle() {
     case $option in
         -o) output=$value ;;
         -c) mode=compile ;;
-        -dc) mode=compile; rewriter_flags=(--rdc); preprocess+=(-D__CUDACC_RDC__=1) ;;
+        -dc) mode=compile; rewriter_flags+=(--rdc); preprocess+=(-D__CUDACC_RDC__=1) ;;
         -dlink) mode=device_link ;;
         -lib) mode=archive ;;
         -link) mode=link ;;
@@ -231,7 +231,7 @@ handle() {
         -MT | -MQ) dependency_target=$value ;;
         -rdc)
             if [[ $value == true ]]; then
-                rewriter_flags=(--rdc)
+                rewriter_flags+=(--rdc)
                 preprocess+=(-D__CUDACC_RDC__=1)
             fi ;;
         -O) optimization=-O$value ;;
@@ -242,8 +242,11 @@ handle() {
         -pg | -p) flags+=(-pg); link_flags+=(-pg) ;;
         -std) ;; # always C++20, see `standard`
         -extended-lambda | -expt-extended-lambda)
-            preprocess+=(-D__CUDACC_EXTENDED_LAMBDA__=1) ;;
-        -expt-relaxed-constexpr) preprocess+=(-D__CUDACC_RELAXED_CONSTEXPR__=1) ;;
+            preprocess+=(-D__CUDACC_EXTENDED_LAMBDA__=1)
+            rewriter_flags+=(--extended-lambda) ;;
+        -expt-relaxed-constexpr)
+            preprocess+=(-D__CUDACC_RELAXED_CONSTEXPR__=1)
+            rewriter_flags+=(--expt-relaxed-constexpr) ;;
         -use_fast_math) preprocess+=(-D__USE_FAST_MATH__=1) ;;
         -default-stream)
             [[ $value == per-thread ]] &&

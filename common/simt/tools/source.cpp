@@ -9,6 +9,7 @@ namespace rewriter {
 Source::Source(std::string text) : text_(std::move(text)), lexed_(lex(text_)) {
     blanked_ = lexed_.ignored_pragmas;
     match_brackets();
+    find_user_tokens();
 }
 
 void Source::match_brackets() {
@@ -29,6 +30,34 @@ void Source::match_brackets() {
             match_[i] = open.back();
             match_[open.back()] = i;
             open.pop_back();
+        }
+    }
+}
+
+void Source::find_user_tokens() {
+    const auto first_after = [&](std::uint32_t offset) {
+        const auto at = std::lower_bound(
+            lexed_.tokens.begin(),
+            lexed_.tokens.end(),
+            offset,
+            [](const Token& token, std::uint32_t o) { return token.begin < o; });
+        return static_cast<size_t>(at - lexed_.tokens.begin());
+    };
+    if (lexed_.markers.empty()) {
+        user_tokens_.push_back({0, size()});
+        return;
+    }
+    for (size_t m = 0; m < lexed_.markers.size(); ++m) {
+        if (lexed_.markers[m].system_header) continue;
+        const size_t first = first_after(lexed_.markers[m].offset);
+        const size_t last = m + 1 < lexed_.markers.size()
+                                ? first_after(lexed_.markers[m + 1].offset)
+                                : size();
+        if (first == last) continue;
+        if (!user_tokens_.empty() && user_tokens_.back().last == first) {
+            user_tokens_.back().last = last;
+        } else {
+            user_tokens_.push_back({first, last});
         }
     }
 }

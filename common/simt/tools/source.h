@@ -13,6 +13,11 @@ namespace rewriter {
 /// "No such token".
 inline constexpr size_t kNone = static_cast<size_t>(-1);
 
+/// Tokens [first, last).
+struct TokenRange {
+    size_t first, last;
+};
+
 /// A place in the user's own file.
 struct Location {
     std::string file;
@@ -63,6 +68,8 @@ class Source {
     Location locate(size_t i) const;
     /// Is token i in a header that the compiler calls a system header?
     bool in_system_header(size_t i) const;
+    /// The tokens of the user's own files, in order.
+    const std::vector<TokenRange>& user_tokens() const { return user_tokens_; }
 
     /// Edits. Nothing may contain a line break: no line of the user ever moves.
     void insert_before(size_t i, std::string_view text);
@@ -92,10 +99,12 @@ class Source {
     void report(size_t i, const char* severity, const std::string& message) const;
     const LineMarker* marker_of(size_t i) const;
     void match_brackets();
+    void find_user_tokens();
 
     std::string text_;
     LexResult lexed_;
     std::vector<size_t> match_;
+    std::vector<TokenRange> user_tokens_;
     std::vector<Insertion> insertions_;
     std::vector<ByteRange> blanked_;
     bool failed_ = false;

@@ -12,7 +12,7 @@ static __global__ void rounded_up_kernel(const float* in,
                                          int64_t n,
                                          int64_t head) {
     const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i < wb::ceil_div(n - head, int64_t{4})) {
+    if (i < (n - head + 3) / 4) {
         const auto* in4 = reinterpret_cast<const float4*>(in + head);
         auto* out4 = reinterpret_cast<float4*>(out + head);
         out4[i] = in4[i];
