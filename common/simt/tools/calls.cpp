@@ -15,7 +15,7 @@ struct Sides {
     bool is_constexpr = false;  // one of them
     bool member = false;        // there are members of that name, too
     bool unclear = false;       // usable on both sides, or not certain
-    bool in_system = false;     // a system header calls or declares that name
+    bool in_system = false;     // a system header declares that name, too
     std::set<std::string_view> namespaces;
 };
 using SidesByName = std::unordered_map<std::string_view, Sides>;
@@ -52,6 +52,13 @@ SidesByName collect(const Source& source, const Structure& structure, bool relax
     return result;
 }
 
+/// Is the name before the parenthesis that follows token i declared, `int name(`?
+bool looks_declared(const Source& source, size_t i) {
+    if (source.is_any(i - 1, {"*", "&", ">"})) return true;
+    return source.is_identifier(i - 1) &&
+           !source.is_any(i - 1, {"return", "else", "do", "case", "throw", "new"});
+}
+
 /// Names that a system header declares too may mean that function.
 void mark_system_names(const Source& source, SidesByName& sides) {
     size_t first = 0;
@@ -61,7 +68,8 @@ void mark_system_names(const Source& source, SidesByName& sides) {
         for (size_t i = first; i < range.first; ++i) {
             if (!source.is(i + 1, "(") || !source.is_identifier(i)) continue;
             const auto found = sides.find(source.text(i));
-            if (found != sides.end()) found->second.in_system = true;
+            if (found == sides.end() || !looks_declared(source, i)) continue;
+            found->second.in_system = true;
         }
         first = range.last;
     }

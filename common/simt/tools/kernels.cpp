@@ -154,27 +154,6 @@ QualifiedName qualified_name(const Source& source, size_t name) {
     return result;
 }
 
-void check_kernels(Source& source, const Structure& structure) {
-    for (const Function& f : structure.functions()) {
-        if (!f.is_global) continue;
-        bool is_void = false;
-        bool is_friend = false;
-        for (size_t i = f.header; i < f.name_token; ++i) {
-            is_void |= source.is(i, "void") && !source.is_any(i + 1, {"*", "&"});
-            is_friend |= source.is(i, "friend");
-        }
-        is_void |= source.is(f.params_close + 1, "->") &&
-                   source.is(f.params_close + 2, "void");
-        const std::string name = "__global__ function \"" + std::string(f.name) + "\"";
-        if (!is_void) {
-            source.error(f.name_token, name + " must have a void return type");
-        }
-        if (structure.scopes()[f.scope].kind == ScopeKind::type && !is_friend) {
-            source.error(f.name_token, name + " must not be a member function");
-        }
-    }
-}
-
 namespace {
 
 /// Is the kernel named at [name.first, name.last) used as a value there?

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "structure.h"
+#include "device_code.h"
 
 namespace rewriter {
 
@@ -58,11 +58,13 @@ QualifiedName qualified_name(const Source& source, size_t name);
 /// Number of arguments separated by commas in tokens [first, last).
 size_t count_arguments(const Source& source, size_t first, size_t last);
 
-/// Refuses kernels that nvcc refuses: a result other than void, member functions.
-void check_kernels(Source& source, const Structure& structure);
-
-/// Turns `k<T><<<grid, block>>>(x)` into a call of simt::kernel.
-void rewrite_launches(Source& source, const KernelTable& kernels);
+/// Turns `k<T><<<grid, block>>>(x)` into a call of simt::kernel, and refuses launches
+/// that nvcc refuses.
+void rewrite_launches(Source& source,
+                      const Structure& structure,
+                      const DeviceCode& code,
+                      const KernelTable& kernels,
+                      bool relocatable);
 
 /// Wraps kernels that are used as values in simt::kernel_ref, and refuses kernels that
 /// are called like ordinary functions.

@@ -12,6 +12,7 @@
 // arguments. There, what has no type of its own (0, NULL, {…}) stays in the call.
 #include <vector>
 
+#include "calls.h"
 #include "kernels.h"
 
 namespace rewriter {
@@ -155,7 +156,106 @@ void insert_lambda(Source& source, size_t start, size_t angles, size_t arguments
     source.insert_before(angles, "(" + call + "); }");
 }
 
-void rewrite_launch(Source& source, const KernelTable& kernels, size_t angles) {
+/// What is refused although it could be rewritten.
+class LaunchRules {
+ public:
+    LaunchRules(Source& source,
+                const Structure& structure,
+                const DeviceCode& code,
+                bool relocatable)
+        : source_(source),
+          structure_(structure),
+          code_(code),
+          relocatable_(relocatable) {}
+
+    /// @param name    the token that names the kernel
+    /// @param angles  the first `<` of `<<<`
+    /// @param close   the first `>` of `>>>`
+    void check(const Kernel* kernel, size_t name, size_t angles, size_t close) {
+        const Side side = code_.side(angles);
+        if (side == Side::device && !relocatable_ && code_.is_evaluated(angles)) {
+            source_.error(angles,
+                          "kernel launch from __device__ or __global__ functions "
+                          "requires separate compilation mode: -rdc=true");
+        }
+        if (count_arguments(source_, angles + 3, close) > 4) {
+            source_.error(
+                angles,
+                "too many arguments between <<< and >>>: grid, block, bytes of "
+                "shared memory and stream");
+        }
+        if (!kernel) check_function(name);
+        if (kernel && kernel->is_template && side != Side::device) {
+            for (const Argument& a : split_arguments(source_, close + 3))
+                check_argument(a);
+        }
+    }
+
+ private:
+    /// Launched, and no kernel of this file: is it a function that is none?
+    void check_function(size_t name) {
+        const Function* in = structure_.function_of(name);
+        if (!in || !source_.is_identifier(name)) return;
+        if (source_.is_any(name - 1, {".", "->"})) return;
+        if (is_declared_before(source_, in->params_open, name)) return;
+        bool found = false, device = false, unclear = false;
+        for (const Function& f : structure_.functions()) {
+            if (f.name != source_.text(name)) continue;
+            unclear |= source_.in_system_header(f.name_token);
+            unclear |= structure_.scopes()[f.scope].kind == ScopeKind::type;
+            found = true;
+            device |= f.is_device;
+        }
+        if (!found || unclear) return;
+        source_.error(name,
+                      std::string(device ? "a __device__" : "a host") +
+                          " function call cannot be configured: \"" +
+                          std::string(source_.text(name)) +
+                          "\" is no __global__ function");
+    }
+
+    /// A lambda without __device__ may not become the type of a kernel's parameter.
+    void check_argument(const Argument& a) {
+        size_t captures = a.first;
+        if (a.last == a.first + 1 && source_.is_identifier(a.first)) {
+            captures = initializer_of(a.first);
+        } else if (source_.is(a.first, "[") && !source_.is(a.last - 1, "}")) {
+            return;  // called on the spot
+        }
+        if (captures == kNone || !source_.is(captures, "[")) return;
+        if (source_.match(captures) == kNone) return;
+        for (size_t i = source_.match(captures); !source_.is_any(i, {"{", ";"}); ++i) {
+            if (source_.is(i, "__device__")) return;
+        }
+        source_.error(a.first,
+                      "the closure type for a lambda cannot be used in the template "
+                      "argument type of a __global__ function template instantiation: "
+                      "write [=] __device__ (...) and compile with --extended-lambda");
+    }
+
+    /// The `[` of `auto name = […` in the function around token `use`, or kNone.
+    size_t initializer_of(size_t use) const {
+        const Function* f = structure_.function_of(use);
+        size_t found = kNone;
+        for (size_t i = f ? f->params_open : use; i < use; ++i) {
+            if (source_.text(i) != source_.text(use) || !source_.is(i + 1, "="))
+                continue;
+            if (found != kNone || !source_.is(i - 1, "auto")) return kNone;
+            found = i + 2;
+        }
+        return found;
+    }
+
+    Source& source_;
+    const Structure& structure_;
+    const DeviceCode& code_;
+    bool relocatable_;
+};
+
+void rewrite_launch(Source& source,
+                    LaunchRules& rules,
+                    const KernelTable& kernels,
+                    size_t angles) {
     const size_t close = find_close(source, angles);
     if (close == kNone) {
         return source.error(
@@ -170,6 +270,7 @@ void rewrite_launch(Source& source, const KernelTable& kernels, size_t angles) {
     if (source.is(name, ">")) name = source.match_angle_back(name) - 1;
     const Kernel* kernel =
         source.is_identifier(name) ? kernels.find(source.text(name)) : nullptr;
+    rules.check(kernel, name, angles, close);
     bool by_pointer = true;
     std::string function = "::simt::kernel(";
     if (kernel) {
@@ -194,11 +295,16 @@ void rewrite_launch(Source& source, const KernelTable& kernels, size_t angles) {
 
 }  // namespace
 
-void rewrite_launches(Source& source, const KernelTable& kernels) {
+void rewrite_launches(Source& source,
+                      const Structure& structure,
+                      const DeviceCode& code,
+                      const KernelTable& kernels,
+                      bool relocatable) {
+    LaunchRules rules(source, structure, code, relocatable);
     for (size_t i = 1; i + 2 < source.size(); ++i) {
         if (!source.is(i, "<") || !source.is_triple(i, '<')) continue;
         if (source.is_any(i - 1, {"operator", "<"})) continue;
-        rewrite_launch(source, kernels, i);
+        rewrite_launch(source, rules, kernels, i);
         i += 2;
     }
 }

@@ -14,14 +14,19 @@ using Names = std::set<std::string_view>;
 
 constexpr const char* kAdvice = "the library has no device version of it";
 
-const Names kC = {"abort",   "atexit",   "atof",    "atoi",   "atol",    "bsearch",
-                  "calloc",  "drand48",  "exit",    "fclose", "fflush",  "fgets",
-                  "fopen",   "fprintf",  "fputs",   "fread",  "fscanf",  "fwrite",
-                  "getchar", "getenv",   "memchr",  "memcmp", "memmove", "perror",
-                  "putchar", "puts",     "qsort",   "rand",   "random",  "realloc",
-                  "scanf",   "snprintf", "sprintf", "srand",  "srandom", "sscanf",
-                  "strcat",  "strchr",   "strcmp",  "strcpy", "strlen",  "strncmp",
-                  "strncpy", "strstr",   "strtod",  "strtol", "system",  "time"};
+const Names kC = {"abort",      "atexit",   "atof",    "atoi",
+                  "atol",       "bsearch",  "calloc",  "cudaDeviceSynchronize",
+                  "cudaMemcpy", "drand48",  "exit",    "fclose",
+                  "fflush",     "fgets",    "fopen",   "fprintf",
+                  "fputs",      "fread",    "fscanf",  "fwrite",
+                  "getchar",    "getenv",   "memchr",  "memcmp",
+                  "memmove",    "perror",   "putchar", "puts",
+                  "qsort",      "rand",     "random",  "realloc",
+                  "scanf",      "snprintf", "sprintf", "srand",
+                  "srandom",    "sscanf",   "strcat",  "strchr",
+                  "strcmp",     "strcpy",   "strlen",  "strncmp",
+                  "strncpy",    "strstr",   "strtod",  "strtol",
+                  "system",     "time"};
 
 /// Functions of namespace std that are constexpr, and those that are not.
 const Names kConstexpr = {"accumulate",
@@ -128,6 +133,32 @@ const Names kTypes = {"basic_string",  "condition_variable",
                       "unordered_map", "unordered_set",
                       "valarray",      "vector"};
 
+/// Functions of CUDA that are for the device only.
+const Names kDevice = {
+    "__syncthreads",    "__syncwarp",          "__shfl_sync",   "__shfl_up_sync",
+    "__shfl_down_sync", "__shfl_xor_sync",     "__ballot_sync", "__any_sync",
+    "__all_sync",       "__activemask",        "__ldg",         "__expf",
+    "__threadfence",    "__threadfence_block", "atomicAdd",     "atomicSub",
+    "atomicMax",        "atomicMin",           "atomicCAS",     "atomicExch",
+    "clock64"};
+
+/// Types of std whose members have no device version, though an object may come to the
+/// device as a parameter.
+const Names kObjects = {"array",
+                        "vector",
+                        "string",
+                        "span",
+                        "optional",
+                        "map",
+                        "deque",
+                        "unordered_map",
+                        "atomic",
+                        "function",
+                        "bitset",
+                        "list",
+                        "set",
+                        "unique_ptr"};
+
 bool is_std(const Source& source, size_t i) {
     return source.is(i - 1, "::") && source.is(i - 2, "std") && !source.is(i - 3, "::");
 }
@@ -158,8 +189,11 @@ bool is_limit(const Source& source, size_t i) {
 
 class LibraryChecker {
  public:
-    LibraryChecker(Source& source, const DeviceCode& code, bool relaxed)
-        : source_(source), code_(code), relaxed_(relaxed) {}
+    LibraryChecker(Source& source,
+                   const Structure& structure,
+                   const DeviceCode& code,
+                   bool relaxed)
+        : source_(source), structure_(structure), code_(code), relaxed_(relaxed) {}
 
     void check(size_t i) {
         if (is_std(source_, i)) {
@@ -167,6 +201,13 @@ class LibraryChecker {
         } else if (kC.contains(source_.text(i)) && source_.is(i + 1, "(") &&
                    !source_.is(i - 1, "::") && is_called(source_, code_, i)) {
             report(i, i, source_.text(i), false);
+        } else if (kDevice.contains(source_.text(i))) {
+            if (!source_.is(i + 1, "(") || code_.side(i) != Side::host) return;
+            if (!code_.is_evaluated(i) || !is_called(source_, code_, i)) return;
+            report_call(source_, code_, i, source_.text(i), Side::host, false);
+        } else if (source_.is_any(i + 1, {".", "->", "[", "("}) &&
+                   !source_.is_any(i - 1, {".", "->", "::"})) {
+            object(i);
         }
     }
 
@@ -192,6 +233,52 @@ class LibraryChecker {
         }
     }
 
+    /// `v.size()`, `v[2]` or `f(3)`, where v is declared as `std::vector<int>& v`.
+    void object(size_t i) {
+        if (code_.side(i) != Side::device) return;
+        std::string_view type;
+        bool pointer = false;
+        const Function* f = structure_.function_of(i);
+        for (size_t k = f->params_open + 1; k < i; ++k) {
+            if (source_.text(k) != source_.text(i)) continue;
+            if (source_.is_any(k - 1, {".", "->", "::"})) continue;
+            size_t last = k - 1;
+            bool star = false;
+            while (source_.is_any(last, {"*", "&", "const"}))
+                star |= source_.is(last--, "*");
+            if (source_.is(last, ">")) {
+                const size_t open = source_.match_angle_back(last);
+                if (open == kNone) return;
+                last = open - 1;
+            }
+            const bool declares = source_.is_identifier(last) &&
+                                  (last + 1 < k || source_.is_identifier(k - 1)) &&
+                                  !source_.is_any(last, {"return", "else", "case"});
+            if (!declares) continue;
+            if (!type.empty() || !is_std(source_, last) || source_.is(k + 1, "["))
+                return;
+            type = source_.text(last);
+            pointer = star;
+        }
+        if (!kObjects.contains(type)) return;
+        std::string member = "operator" + std::string(source_.text(i + 1));
+        if (source_.is_any(i + 1, {".", "->"})) {
+            if (!source_.is(i + 3, "(") || pointer != source_.is(i + 1, "->")) return;
+            member = source_.text(i + 2);
+        } else {
+            const bool call = source_.is(i + 1, "(");
+            if (pointer || call != (type == "function")) return;
+            if (!call && type != "array" && type != "vector" && type != "string" &&
+                type != "span" && type != "map" && type != "deque") {
+                return;
+            }
+            member += call ? ")" : "]";
+        }
+        const bool is_constexpr = type != "atomic" && type != "function";
+        if (is_constexpr && relaxed_) return;
+        report(i, i, qualified(type) + "::" + member, is_constexpr);
+    }
+
     static std::string qualified(std::string_view name) {
         return "std::" + std::string(name);
     }
@@ -206,6 +293,7 @@ class LibraryChecker {
     }
 
     Source& source_;
+    const Structure& structure_;
     const DeviceCode& code_;
     bool relaxed_;
 };
@@ -219,10 +307,11 @@ void check_library_calls(Source& source,
     // A function of the user's may have the name of the C library's.
     Names own;
     for (const Function& f : structure.functions()) {
-        if (kC.contains(f.name) && !source.in_system_header(f.name_token))
+        if ((kC.contains(f.name) || kDevice.contains(f.name)) &&
+            !source.in_system_header(f.name_token))
             own.insert(f.name);
     }
-    LibraryChecker checker(source, code, relaxed);
+    LibraryChecker checker(source, structure, code, relaxed);
     for (const TokenRange& range : source.user_tokens()) {
         for (size_t i = range.first + 3; i < range.last; ++i) {
             if (source.is_identifier(i) && structure.in_function(i) &&

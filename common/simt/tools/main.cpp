@@ -17,6 +17,7 @@
 #include "merge.h"
 #include "names.h"
 #include "ptx.h"
+#include "rules.h"
 #include "shared.h"
 #include "words.h"
 
@@ -56,16 +57,21 @@ bool rewrite(rewriter::Source& source, const Options& options) {
         return rewrite(source, options);
     }
     const KernelTable kernels(source, structure);
-    check_kernels(source, structure);
     const DeviceCode code(source, structure);
+    check_kernels(source, structure, code);
+    check_memory_words(source, structure, code);
+    check_statements(source, structure, code);
+    check_lambdas(source, code, options.extended);
     check_calls(source, structure, code, options.relaxed);
     check_library_calls(source, structure, code, options.relaxed);
+    check_members(source, structure, code, options.relaxed);
+    check_variables(source, structure, code);
     check_textures(source);
     rewrite_lockstep(source, structure);
     if (options.count) mark_constant_variables(source, structure);
     rewrite_device_variables(source, structure, options.relocatable);
     rewrite_shared_variables(source, structure);
-    rewrite_launches(source, kernels);
+    rewrite_launches(source, structure, code, kernels, options.relocatable);
     rewrite_kernel_references(source, structure, kernels);
     rewrite_ptx(source, structure);
     rewrite_words(source);

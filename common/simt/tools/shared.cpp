@@ -32,6 +32,10 @@ class SharedRewriter {
 
  private:
     void declaration(size_t word) {
+        if (means_nothing(word)) {
+            source_.warning(word, "__shared__ means nothing here: it is for variables");
+            return source_.blank(word);
+        }
         const Declaration d = read_declaration(source_, word);
         if (d.semicolon == kNone || d.declarators.empty()) {
             return source_.error(word,
@@ -69,6 +73,24 @@ class SharedRewriter {
         } else {
             fixed(d, global);
         }
+    }
+
+    /// nvcc ignores the word at parameters, and at members that are not static.
+    bool means_nothing(size_t word) const {
+        const ScopeKind kind = structure_.scope_of(word).kind;
+        if (kind == ScopeKind::type) {
+            for (size_t i = word; i > 0 && !source_.is_any(i, {";", "{", "}"}); --i) {
+                if (source_.is(i, "static")) return false;
+            }
+            for (size_t i = word; !source_.is_any(i, {";", "{", "}"}); ++i) {
+                if (source_.is(i, "static")) return false;
+            }
+            return true;
+        }
+        for (const Function& f : structure_.functions()) {
+            if (f.params_open < word && word < f.params_close) return true;
+        }
+        return false;
     }
 
     /// `extern __shared__`: the declaration as a pointer.

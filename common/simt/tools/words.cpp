@@ -122,6 +122,8 @@ void rewrite_words(Source& source) {
         if (t == "__global__" || t == "__device__" || t == "__host__" ||
             t == "__constant__" || t == "__managed__" || t == "__grid_constant__") {
             source.blank(i);
+        } else if (t == "__launch_bounds__" || t == "__maxnreg__") {
+            if (source.match(i + 1) != kNone) source.blank(i, source.match(i + 1) + 1);
         } else if (t == "__noinline__") {
             // libstdc++ writes __attribute__((__noinline__)).
             if (i > 0 && !source.is_any(i - 1, {"(", ","})) {

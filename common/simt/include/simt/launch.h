@@ -23,6 +23,15 @@
 
 namespace simt {
 
+/// How many bytes of a kernel's parameter space these parameters take, one behind the
+/// other.
+template <class... P>
+constexpr size_t parameter_bytes() {
+    size_t end = 0;
+    ((end = (end + alignof(P) - 1) / alignof(P) * alignof(P) + sizeof(P)), ...);
+    return end;
+}
+
 /// Shape and place of a launch: what stands between <<< and >>>.
 struct Config {
     dim3 grid;
@@ -166,7 +175,7 @@ struct TypedKernel {
     Call call;
 
     TypedLaunch<Call, P...> operator()(dim3 grid,
-                                       dim3 block,
+                                       dim3 block = 1,
                                        size_t smem = 0,
                                        cudaStream_t stream = nullptr,
                                        SIMT_SITE) const {
@@ -204,7 +213,7 @@ struct DeducedKernel {
     Call call;
 
     DeducedLaunch<Find, Call> operator()(dim3 grid,
-                                         dim3 block,
+                                         dim3 block = 1,
                                          size_t smem = 0,
                                          cudaStream_t stream = nullptr,
                                          SIMT_SITE) const {
