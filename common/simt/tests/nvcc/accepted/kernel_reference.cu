@@ -1,0 +1,4 @@
+__global__ void k(int& x) {
+    x = 1;
+}
+int main() {}

@@ -1,0 +1,7 @@
+// expect: calling a constexpr __host__ function("ceil_div") from a __global__ function("k") is not allowed
+constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+__global__ void k(int* o, int which) {
+    constexpr int n = ceil_div(3, 2);  // here
+    o[0] = n;
+}
+int main() {}

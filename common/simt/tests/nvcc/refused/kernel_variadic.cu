@@ -1,0 +1,5 @@
+// expect: __global__ function "k" cannot have ellipsis
+__global__ void k(int* o, ...) {  // here
+    o[0] = 1;
+}
+int main() {}

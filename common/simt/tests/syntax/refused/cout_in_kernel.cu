@@ -1,6 +1,0 @@
-// expect: cout_in_kernel.cu:4: error: using std::cout in a __device__ function("show") is not allowed: use printf
-#include <iostream>
-__device__ void show(int x) {
-    std::cout << x;
-}
-int main() {}

@@ -1,5 +1,0 @@
-// expect: device_function_on_host.cu:4: error: calling a __device__ function("helper") from a __host__ function("main") is not allowed
-__device__ int helper(int x) { return x + 1; }
-int main() {
-    return helper(2);
-}

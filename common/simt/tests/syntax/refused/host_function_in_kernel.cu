@@ -1,6 +1,0 @@
-// expect: host_function_in_kernel.cu:4: error: calling a __host__ function("helper") from a __global__ function("k") is not allowed
-int helper(int x) { return x + 1; }
-__global__ void k(int* o) {
-    o[0] = helper(o[0]);
-}
-int main() {}

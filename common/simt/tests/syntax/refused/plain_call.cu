@@ -1,5 +1,0 @@
-// expect: plain_call.cu:4: error: a __global__ function call must be configured: write k<<<grid, block>>>(...)
-__global__ void k(int* o) { o[0] = 1; }
-int main() {
-    k(nullptr);
-}

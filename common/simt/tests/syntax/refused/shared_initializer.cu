@@ -1,6 +1,0 @@
-// expect: shared_initializer.cu:3: error: an initializer is not allowed for the __shared__ variable "x"
-__global__ void k(int* o) {
-    __shared__ int x = 5;
-    o[0] = x;
-}
-int main() {}

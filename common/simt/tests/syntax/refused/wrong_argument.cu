@@ -1,6 +1,0 @@
-// expect: wrong_argument.cu:5:.*error
-__global__ void k(int* o) { o[0] = 1; }
-int main() {
-    const char* text = "no int*";
-    k<<<1, 1>>>(text);
-}
