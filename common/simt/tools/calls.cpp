@@ -129,6 +129,12 @@ bool is_called(const Source& source, const DeviceCode& code, size_t first) {
     if (source.is_any(before, {"return", "else", "do", "throw", "case", "co_return"}))
         return true;
     if (source.is_identifier(before)) return false;
+    if (source.is(before, ",")) {  // `int a = 1, name(2);` declares
+        const size_t open = code.enclosing(first);
+        if (open != kNone && source.is(open, "{") && code.statement(first) != first) {
+            return code.statement(first) == open + 1 && source.is(open - 1, "=");
+        }
+    }
     if (!source.is_any(before, {"*", "&", ">", "&&", "]"})) return true;
     // `T* f(int)` declares; where anything but a type stands before, it is a call.
     for (size_t i = code.statement(first); i < before; ++i) {

@@ -134,6 +134,9 @@ class Shadows {
     /// May the name at token `use` mean something else than the global variable?
     bool hides(size_t use) const {
         const Function& f = *structure_.function_of(use);
+        const bool word = source_.is_any(use - 1, {"return", "else", "do", "case"});
+        if (source_.is_identifier(use - 1) && !word) return true;
+        if (source_.is(use - 1, ",") && declares(use)) return true;
         for (size_t i = f.header; i < use; ++i) {
             if (source_.text(i) == source_.text(use) && declares(i)) return true;
         }
