@@ -113,7 +113,7 @@ fake_machine
 fake_compiler 9
 learn_there
 expect_status 2
-expect 'is g++ 9, Warpbook needs g++ 11 or clang 14 or newer'
+expect 'is g++ 9, Warpbook needs g++ 12 or clang 14 or newer'
 
 # No room, and no right to write.
 fake_machine

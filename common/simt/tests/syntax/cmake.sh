@@ -22,6 +22,8 @@ int main() {
     return cudaDeviceSynchronize() == cudaSuccess && d[31] == 31 ? in_cpp() - 5 : 1;
 }
 END
-cmake -S . -B build -DCMAKE_CUDA_COMPILER="$1" >log 2>&1 || { cat log; exit 1; }
+# Ninja is what the workbook installs; CMake's own choice, make, may be missing.
+cmake -S . -B build -G Ninja -DCMAKE_CUDA_COMPILER="$1" >log 2>&1 ||
+    { cat log; exit 1; }
 cmake --build build >log 2>&1 || { cat log; exit 1; }
 ./build/hello
