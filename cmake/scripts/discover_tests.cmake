@@ -13,7 +13,12 @@ string(REGEX MATCHALL "[^\n]+" names "${names}")
 # Those that measure what all programs share, such as the GPU's memory.
 execute_process(COMMAND ${PROGRAM} --wb-list-serial OUTPUT_VARIABLE serial)
 string(REGEX MATCHALL "[^\n]+" serial "${serial}")
-set(lines "")
+# CTest comes second where ./learn has set a limit, which the program keeps by itself.
+set(lines "set(limit ${TIMEOUT})
+if(DEFINED ENV{WB_TIME_LIMIT})
+    math(EXPR limit \"\$ENV{WB_TIME_LIMIT} + 10\")
+endif()
+")
 foreach(name IN LISTS names)
     # A comma separates test specs for Catch2.
     string(REPLACE "\\" "\\\\" spec "${name}")
@@ -26,7 +31,7 @@ foreach(name IN LISTS names)
     string(APPEND lines
         "add_test([==[${PREFIX}.${name}]==] [==[${PROGRAM}]==] [==[${spec}]==] --abort)\n"
         "set_tests_properties([==[${PREFIX}.${name}]==] PROPERTIES"
-        " LABELS [==[${LABELS}]==] TIMEOUT ${TIMEOUT} SKIP_RETURN_CODE 4"
+        " LABELS [==[${LABELS}]==] TIMEOUT \${limit} SKIP_RETURN_CODE 4"
         "${alone})\n")
 endforeach()
 file(WRITE ${OUTPUT} "${lines}")

@@ -27,6 +27,7 @@ cmd_book() {
         esac
         shift
     done
+    lock || return
     book_tools || return
     if [[ $what == pdf ]]; then book_browser || return; fi
     book_build || return
@@ -36,7 +37,10 @@ cmd_book() {
                 "a server."
             ;;
         pdf) run node book/lib/pdf.mjs ;;
-        serve) run node book/lib/serve.mjs "${port[@]}" ;;
+        serve)
+            unlock
+            run node book/lib/serve.mjs "${port[@]}"
+            ;;
     esac
 }
 

@@ -1,5 +1,4 @@
-# Configuring and building, with the log kept aside and one line of progress on a
-# terminal.
+# Configuring and building, with the log kept aside; steps.sh shows how far it is.
 # shellcheck shell=bash
 
 BUILD_LOG=$PROGRESS_DIR/log/build.log
@@ -7,6 +6,7 @@ BUILD_LOG=$PROGRESS_DIR/log/build.log
 # prepare: everything up to a configured build folder. Cheap when that is done already.
 prepare() {
     choose_preset || return
+    lock || return
     if ! is_configured; then
         set_up || return
         configure || return
@@ -32,11 +32,10 @@ configure() {
         command+=(--fresh)
     fi
     note "Configuring $BUILD_DIR ..."
-    if run_logged "$BUILD_LOG" "${command[@]}"; then
+    mkdir -p "${BUILD_LOG%/*}" || return
+    show_command "${command[@]}"
+    if "${command[@]}" >"$BUILD_LOG" 2>&1; then
         printf '%s' "$ROOT" >"$BUILD_DIR/learn-configured"
-        if [[ $PRESET == sim* ]]; then
-            note "The first build compiles the simulator as well: about a minute."
-        fi
         return 0
     fi
     # CMake's errors, without the status lines around them.
@@ -48,18 +47,43 @@ configure() {
         "./learn doctor shows what is missing."
 }
 
-# build_targets TARGETS: true when all were built; the output is in BUILD_LOG.
+# build_targets TARGETS: true when all were built; the output is in BUILD_LOG. A caller
+# sets BUILDING to what the learner knows it as.
 build_targets() {
-    local command=(cmake --build "$BUILD_DIR" --target "$@")
+    local command=(cmake --build "$BUILD_DIR" --target "$@") announcement
     mkdir -p "${BUILD_LOG%/*}" || return
     if ((VERBOSE)); then
         show_command "${command[@]}"
         "${command[@]}" 2>&1 | tee "$BUILD_LOG" >&2
     else
+        announcement="Building ${BUILDING:-$1}$(planned_steps "$@") ..."
         NINJA_STATUS='[%f/%t] ' "${command[@]}" 2>&1 | tee "$BUILD_LOG" |
-            show_progress building
+            show_progress building "$announcement"
     fi
 }
+
+# planned_steps TARGETS: " and the simulator (96 steps)", by a dry run of ninja's; it
+# takes milliseconds. A dry run of build.ninja itself would stop at the step that updates
+# build.ninja, hence the file that includes it.
+planned_steps() {
+    local ninja plan steps targets=()
+    while (($# > 0)) && [[ $1 != -- ]]; do
+        targets+=("$1")
+        shift
+    done
+    ninja=$(sed -n 's/^CMAKE_MAKE_PROGRAM:[A-Z]*=//p' "$BUILD_DIR/CMakeCache.txt") || return
+    printf 'include build.ninja\n' >"$BUILD_DIR/learn-plan.ninja" || return
+    plan=$("$ninja" -C "$BUILD_DIR" -f learn-plan.ninja -n "${targets[@]}")
+    steps=$(grep -c '^\[' <<<"$plan")
+    if grep -q -E 'common/simt/(src/[a-z]+/)?CMakeFiles' <<<"$plan"; then
+        printf ' and the simulator'
+    fi
+    case $steps in
+        0) ;;
+        1) printf ' (1 step)' ;;
+        *) printf ' (%d steps)' "$steps" ;;
+    esac
+} 2>/dev/null
 
 # build_log_text: what the compilers said in the last build, without ninja's own lines
 # (status, "FAILED:", the command after it, "ninja: ...") and with relative paths.

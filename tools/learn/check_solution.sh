@@ -35,7 +35,8 @@ grade_solution() {
     G_PASSED=0 G_FAILED=0 G_SKIPPED=0 G_STATE=notests
     G_JUNIT=$ROOT/$BUILD_DIR/learn-solution-junit.xml
     rm -f "$G_JUNIT"
-    if ! build_targets "${targets[@]}"; then
+    if ! BUILDING="the solution of ${CHAPTER_NAME[$1]}" build_targets "${targets[@]}"
+    then
         G_STATE=broken
         return 1
     fi

@@ -44,7 +44,7 @@ report_unsolved() {
 }
 
 report_failing() {
-    local total=$((G_PASSED + G_FAILED))
+    local total=$((G_PASSED + G_FAILED + G_NOT_RUN))
     verdict "$1" "$RED" \
         "NOT RIGHT YET, $G_FAILED of $(count_cases "$total") fail $(device_in_words)"
     say
@@ -65,13 +65,15 @@ report_case() {
     text=$(junit_output "$G_JUNIT" "$G_FIRST" | learners_lines)
     ending=$(ending_of_case "$G_FIRST")
     case $ending in
-        Timeout) say "    It did not end within the time limit: is there a loop that" \
-            "never ends, or a barrier that some threads never reach?" ;;
+        Timeout) report_hang "$1" ;;
         SEGFAULT) say "    The program crashed: a pointer leads outside any allocation." ;;
         '') ;;
         *) say "    The program ended early: $ending." ;;
     esac
-    if [[ -z $text ]]; then
+    if grep -q '^did not end within' <<<"$text"; then
+        report_hang "$1"
+        text=$(grep -v '^did not end within' <<<"$text")
+    elif [[ -z $text ]]; then
         # No words of ours: the test program's own are better than none.
         text=$(junit_output "$G_JUNIT" "$G_FIRST" | tail -n 15)
     fi
@@ -83,6 +85,14 @@ report_case() {
     say
 }
 
+# report_hang I: a case that was ended by force.
+report_hang() {
+    say "    It did not end within $(case_time_limit) seconds: is there a loop that never" \
+        "ends, on the host or in a kernel, or a barrier that some threads never reach?" |
+        wrapped
+    say "    If it only needs longer: $(longer_time_limit "$1" "$(case_time_limit)")"
+}
+
 report_other_cases() {
     local others
     mapfile -t others < <(junit_names "$G_JUNIT" failed | grep -v -x -F "$G_FIRST")
@@ -92,6 +102,9 @@ report_other_cases() {
         if ((${#others[@]} > 5)); then say "    and $((${#others[@]} - 5)) more"; fi
     fi
     if ((G_PASSED > 0)); then say "  $(count_cases "$G_PASSED") pass."; fi
+    if ((G_NOT_RUN > 0)); then
+        say "  $(count_cases "$G_NOT_RUN") were not run, because this one took so long."
+    fi
     say
 }
 

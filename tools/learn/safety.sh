@@ -8,7 +8,7 @@
 
 SAFETY_DIR=$PROGRESS_DIR/safety
 SAFETY_FOUND=86          # the checker's exit status when it has found something
-SAFETY_TIME_LIMIT=120    # seconds
+SAFETY_TIME_LIMIT=120    # seconds, for all cases together
 
 G_SAFETY=''      # safe, unsafe, invalid (no CUDA), or why it is not known: unbuilt,
                  # slow, broken
@@ -34,11 +34,14 @@ judge_safety() {
             return
         fi
     fi
-    lint "$1" >"$G_SAFETY_LOG"
+    # Run for its output, which is not the step's.
+    lint "$1" 2>&1 >"$G_SAFETY_LOG" | show_progress \
+        'looking for what a GPU cannot run ...' \
+        "Looking in ${CHAPTER_FILE[$1]} for what a GPU cannot run ..."
     if [[ -s $G_SAFETY_LOG ]]; then
         G_SAFETY=invalid
     else
-        run_checked "$target"
+        run_checked "$target" "${CHAPTER_NAME[$1]}"
     fi
     if [[ $G_SAFETY == safe || $G_SAFETY == unsafe || $G_SAFETY == invalid ]]; then
         printf '%s %s\n' "$fingerprint" "$G_SAFETY" >"$SAFETY_DIR/$key"
@@ -52,10 +55,11 @@ safety_fingerprint() {
     cat "$folder"/*.cu "$folder"/*.h "tests/$folder"/*.cpp 2>/dev/null | cksum | tr ' ' -
 }
 
-# run_checked TARGET: builds the checked program and runs it; sets G_SAFETY.
+# run_checked TARGET NAME: builds the checked program of chapter NAME and runs it; sets
+# G_SAFETY.
 run_checked() {
     local program status
-    if ! build_targets "$1"; then
+    if ! BUILDING="the race check of $2" build_targets "$1"; then
         if ! grep -q 'unknown target' "$BUILD_LOG"; then G_SAFETY=unbuilt; fi
         return
     fi
@@ -63,28 +67,39 @@ run_checked() {
         G_SAFETY=unbuilt
         return
     }
-    if [[ -t 1 ]]; then printf '%s  checking for races ...%s' "$DIM" "$PLAIN"; fi
     # Races first; what an access costs is counted for the goals only.
     # [long] marks what needs many threads to be right, not to be safe: the learner need
     # not wait for it. The workbook's own checked tests run it.
-    run_logged "$G_SAFETY_LOG" env SIMT_CHECK_TABLE=0 SIMT_CHECK_COUNT=0 \
-        timeout "$SAFETY_TIME_LIMIT" "$program" '~[large]~[long]~[fault]~[goal]'
+    SIMT_CHECK_COUNT=0 run_under_checker "$program" '~[large]~[long]~[fault]~[goal]' |
+        tee "$G_SAFETY_LOG" |
+        show_progress 'checking for races,' "Checking $2 for races ..."
     status=$?
-    if [[ -t 1 ]]; then printf '\r%*s\r' 40 ''; fi
     case $status in
         0 | 4) G_SAFETY=safe ;;
         "$SAFETY_FOUND") G_SAFETY=unsafe ;;
         124) G_SAFETY=slow ;;
         *) G_SAFETY=broken ;;
     esac
-    if [[ $G_SAFETY == safe ]]; then run_goals "$program"; fi
+    if [[ $G_SAFETY == safe ]]; then run_goals "$program" "$2"; fi
 }
 
-# run_goals PROGRAM: the test cases tagged [goal], if there are any. Their failure is no
-# failure of the chapter.
+# run_under_checker PROGRAM CASES: the program says after each test case how far it is.
+run_under_checker() {
+    show_command "$@"
+    WB_PROGRESS=1 SIMT_CHECK_TABLE=0 timeout --foreground "$(safety_time_limit)" "$@" \
+        2>&1 9>&-
+}
+
+# safety_time_limit: --time-limit raises it.
+safety_time_limit() {
+    echo $((TIME_LIMIT > SAFETY_TIME_LIMIT ? TIME_LIMIT : SAFETY_TIME_LIMIT))
+}
+
+# run_goals PROGRAM NAME: the test cases tagged [goal], if there are any. Their failure is
+# no failure of the chapter.
 run_goals() {
-    show_command "$1" '[goal]'
-    SIMT_CHECK_TABLE=0 timeout "$SAFETY_TIME_LIMIT" "$1" '[goal]' >>"$G_SAFETY_LOG" 2>&1
+    run_under_checker "$1" '[goal]' | tee -a "$G_SAFETY_LOG" |
+        show_progress 'counting accesses,' "Counting the memory accesses of $2 ..."
 }
 
 # missed_goals: the lines of the log about them.
@@ -154,8 +169,8 @@ report_invalid() {
 report_safety() {
     case $G_SAFETY in
         safe) say "  Checked: no race, no access out of bounds, no uninitialised read." ;;
-        slow) note "  Not checked for races: that took more than $SAFETY_TIME_LIMIT" \
-            "seconds." ;;
+        slow) note "  Not checked for races: that took more than $(safety_time_limit)" \
+            "seconds ($(longer_time_limit "$1" "$(safety_time_limit)") gives it more)." ;;
         unbuilt | broken) note "  Not checked for races: the checked program could not be" \
             "built or run (./learn -v check shows why)." ;;
     esac

@@ -12,6 +12,7 @@ cmd_setup() {
         return
     fi
     choose_preset || return
+    lock || return
     set_up || return
     say "Everything that Warpbook needs is here. Next: ./learn"
 }

@@ -57,10 +57,11 @@ show_command() {
     fi
 }
 
-# run ARGS: executes a command and shows it under -v.
+# run ARGS: executes a command and shows it under -v. It does not inherit the lock
+# (lock.sh), here and in run_logged.
 run() {
     show_command "$@"
-    "$@"
+    "$@" 9>&-
 }
 
 # confirm QUESTION: true for yes, which is also the answer to Enter and to --yes. Without
@@ -96,7 +97,7 @@ run_logged() {
     shift
     mkdir -p "${log%/*}" || return
     show_command "$@"
-    "$@" >"$log" 2>&1
+    "$@" >"$log" 2>&1 9>&-
 }
 
 indent() { sed 's/^/    /'; }
@@ -119,28 +120,4 @@ wrapped() {
             }
             print line
         }'
-}
-
-# show_progress WORD: a filter that turns ninja's lines "[3/12] Building ..." and ctest's
-# " 3/12 Test ..." into one line that counts on a terminal, into nothing elsewhere.
-show_progress() {
-    local line shown=0
-    while IFS= read -r line; do
-        if [[ -t 1 && $line =~ ^\[?\ *([0-9]+)/([0-9]+)(\]|\ Test) ]]; then
-            printf '\r%s  %s %s of %s%s' "$DIM" "$1" "${BASH_REMATCH[1]}" \
-                "${BASH_REMATCH[2]}" "$PLAIN"
-            shown=1
-        fi
-    done
-    # Wipe the line: what follows is the verdict.
-    if ((shown)); then printf '\r%*s\r' 40 ''; fi
-}
-
-# run_tests LOG ARGS: runs ctest with its output in LOG and its progress on a terminal.
-run_tests() {
-    local log=$1
-    shift
-    mkdir -p "${log%/*}" || return
-    show_command ctest "$@"
-    ctest "$@" 2>&1 | tee "$log" | show_progress testing
 }

@@ -13,9 +13,11 @@ cmd_watch() {
         watch_clear
         # Before grading: a save meanwhile must not be missed.
         before=$(file_state "${CHAPTER_FILE[$i]}")
+        lock || return
         if check_one "$i"; then
             if (($# > 0)) || ! i=$(first_unpassed_chapter); then return 0; fi
         fi
+        unlock
         say
         note "Watching ${CHAPTER_FILE[$i]}; save it to grade again, Ctrl-C to stop."
         wait_for_change "${CHAPTER_FILE[$i]}" "$before"

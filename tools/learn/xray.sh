@@ -177,16 +177,16 @@ xray_file() { printf '%s' "$ROOT/$XRAY_DIR/$1.$2.json"; }
 # xray_run NAME PROGRAM ARGS: runs it under the checker. What it finds is no failure of
 # the run; a program that writes no report is one.
 xray_run() {
-    local name=$1 json status log
+    local name=$1 json status log limit=${XRAY_TIME_LIMIT:-300}
     shift
+    if ((TIME_LIMIT > 0)); then limit=$TIME_LIMIT; fi
     json=$(xray_file "$name" run)
     log=$XRAY_DIR/$name.log
     mkdir -p "$XRAY_DIR" || return
     rm -f "$json" "$(xray_file "$name" contract)"
     note "Running it under the checker; it is some hundred times slower than usual ..."
     run_logged "$log" env SIMT_CHECK_JSON="$json" SIMT_CHECK_TABLE=0 SIMT_CHECK_EXIT=0 \
-        SIMT_SEED="${XRAY_SEED:-${SIMT_SEED:-0}}" \
-        timeout "${XRAY_TIME_LIMIT:-300}" "$@"
+        SIMT_SEED="${XRAY_SEED:-${SIMT_SEED:-0}}" timeout --foreground "$limit" "$@"
     status=$?
     # A launch that is too large says with how many blocks it would not be.
     grep -A 1 '^==SIMT== note: .* is large for' "$log" | grep -v '^--' | wrapped
@@ -203,9 +203,9 @@ xray_run() {
         return 0
     fi
     if ((status == 124)); then
-        fail "After ${XRAY_TIME_LIMIT:-300} seconds it had not ended: choose a smaller" \
-            "problem (a chapter: --size TEXT; your program: arguments behind --), or" \
-            "set XRAY_TIME_LIMIT to more seconds."
+        fail "After $limit seconds it had not ended: choose a smaller problem (a" \
+            "chapter: --size TEXT; your program: arguments behind --), or give it more" \
+            "time: --time-limit $((limit * 4))."
     else
         tail -n 12 "$log" | relative_paths | indent >&2
         fail "The program ended with status $status before it could be judged" \

@@ -6,6 +6,8 @@
 #include <catch2/catch_test_case_info.hpp>
 #include <catch2/interfaces/catch_interfaces_testcase.hpp>
 #include <catch2/internal/catch_test_case_registry_impl.hpp>
+#include <catch2/reporters/catch_reporter_event_listener.hpp>
+#include <catch2/reporters/catch_reporter_registrars.hpp>
 #else
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
@@ -17,6 +19,8 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+
+#include "case_watch.h"
 
 namespace wb::testing {
 
@@ -72,6 +76,10 @@ int main(int argc, char** argv) {
     }
     if (argc == 2 && std::strcmp(argv[1], "--wb-list-serial") == 0) {
         return wb::testing::list_tests(session, "[serial]");
+    }
+    if (wb::testing::TimeLimit::instance().is_stopped()) {
+        std::puts("wb| not run: a case before this one took too long");
+        return wb::testing::kSkippedExitCode;
     }
     wb::testing::prepare_simulator();
     if (!wb::testing::device_is_usable()) return 1;
