@@ -34,12 +34,24 @@ function(wb_supported_architectures result)
     set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
+# An older nvcc would fail in many lines, the first of them in enable_language().
+function(wb_require_nvcc minimum)
+    find_program(nvcc NAMES "${CMAKE_CUDA_COMPILER}" "$ENV{CUDACXX}" nvcc
+        PATHS /usr/local/cuda/bin NO_CACHE)
+    execute_process(COMMAND "${nvcc}" --version OUTPUT_VARIABLE text ERROR_QUIET)
+    if(text MATCHES "release ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_LESS minimum)
+        message(FATAL_ERROR "nvcc ${CMAKE_MATCH_1} is too old, Warpbook needs CUDA "
+            "${minimum} or newer (${nvcc}; the variable CUDACXX names another)")
+    endif()
+endfunction()
+
 if(WB_BACKEND STREQUAL "cuda")
     if(WB_COMPILE_ONLY AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
         find_program(CMAKE_CUDA_COMPILER nvcc PATHS /usr/local/cuda/bin REQUIRED)
         wb_supported_architectures(architectures)
         set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "")
     endif()
+    wb_require_nvcc(12.4)
     enable_language(CUDA)
     # wgmma and setmaxnreg exist for sm_90a only, and the GPU that has them calls itself
     # sm_90.

@@ -32,7 +32,7 @@ expect 'Nothing was installed.'
 fake apt-get "[[ \$1 == install ]] && cd '$FAKE' && rm -f no-catch2 && ln -s '$(command -v ninja)' ninja; true"
 learn_there setup --yes
 expect_status 0
-expect_called 'sudo -n env DEBIAN_FRONTEND=noninteractive apt-get install -y .*recommends catch2 ninja-build$'
+expect_called 'sudo -n env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install -y .*recommends catch2 ninja-build$'
 check 'sudo runs nothing but apt-get' test "$(grep '^sudo' "$CALLS" | grep -vc apt-get)" -eq 0
 
 # root needs no sudo.

@@ -49,7 +49,7 @@ bench_torch() {
 # bench_program TARGET WHAT OPTIONS: builds and runs one benchmark program.
 bench_program() {
     local json=$BUILD_DIR/bench/$1.json program stored
-    if ! build_targets "$1"; then
+    if ! BUILDING="the benchmark of $2" build_targets "$1"; then
         report_build_failure '' | indent
         fail "The benchmark $1 could not be built (the log: $BUILD_LOG)."
         return

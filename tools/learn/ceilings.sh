@@ -16,7 +16,7 @@ cmd_ceilings() {
             "./learn xray --gpu h100 uses those that we measured on an H100."
         return
     fi
-    if ! build_targets wb_ceilings; then
+    if ! BUILDING='the measuring program' build_targets wb_ceilings; then
         report_build_failure '' | indent
         fail "The program wb_ceilings could not be built (the log: $BUILD_LOG)."
         return

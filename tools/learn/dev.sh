@@ -10,7 +10,7 @@ cmd_dev() {
         return
     fi
     prepare || return
-    if ! build_targets starters; then
+    if ! BUILDING='the starters' build_targets starters; then
         report_build_failure '' | indent
         return 1
     fi

@@ -15,7 +15,11 @@ cmd_doctor() {
         say "All is well; exercises run $(device_in_words)."
         return 0
     fi
-    say "$problems of these need attention."
+    if ((problems == 1)); then
+        say "1 of these needs attention."
+    else
+        say "$problems of these need attention."
+    fi
     return 1
 }
 
@@ -24,7 +28,7 @@ cmd_doctor() {
 found() { printf '%s  ok     %s%-12s %s\n' "$GREEN" "$PLAIN" "$1" "$2"; }
 absent() { printf '  --     %-12s %s\n' "$1" "$2"; }
 lacking() {
-    printf '%s  FIX    %s%-12s %s\n' "$RED" "$PLAIN" "$1" "$2"
+    printf '%s  FIX    %s%-12s %s\n' "$RED" "$PLAIN" "$1" "${*:2}"
     problems=$((problems + 1))
 }
 
@@ -56,11 +60,15 @@ doctor_tools() {
         fi
         if has_json "$compiler"; then
             found json "nlohmann/json.hpp"
+        elif [[ $PRESET == cuda* ]]; then
+            absent json "not found, not needed on a GPU"
         else
-            absent json "not found, needed by ./learn xray: ./learn setup installs it"
+            lacking json "not found: ./learn setup installs nlohmann-json3-dev"
         fi
     else
         lacking compiler "no C++ compiler: ./learn setup installs g++"
+        lacking libraries "need a compiler: ./learn setup installs catch2," \
+            "libopenblas-dev and nlohmann-json3-dev"
     fi
     version=$(cmake_version)
     if [[ -n $version ]]; then
@@ -77,9 +85,15 @@ doctor_tools() {
 }
 
 doctor_gpu() {
-    local nvcc names driver
+    local nvcc names driver problem
     if nvcc=$(find_nvcc); then
-        found nvcc "$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p') ($nvcc)"
+        if ! problem=$(nvcc_problem "$nvcc"); then
+            found nvcc "$(nvcc_release "$nvcc") ($nvcc)"
+        elif [[ $DEVICE == gpu ]]; then
+            lacking nvcc "$problem"
+        else
+            absent nvcc "$problem; until then the simulator runs the exercises"
+        fi
     else
         absent nvcc "not found, not needed: the simulator runs the exercises"
     fi

@@ -16,6 +16,18 @@ find_nvcc() {
     return 1
 }
 
+# nvcc_release NVCC: "12.4".
+nvcc_release() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p'; }
+
+# nvcc_problem NVCC: one sentence when it is too old; false when it is new enough.
+nvcc_problem() {
+    local have
+    have=$(nvcc_release "$1")
+    if [[ -z $have ]] || version_at_least "$have" "$MINIMUM_NVCC"; then return 1; fi
+    printf '%s' "nvcc $have ($1) is too old, Warpbook needs CUDA $MINIMUM_NVCC or newer:" \
+        " install a newer toolkit, or name another nvcc in the variable CUDACXX"
+}
+
 # run_nvidia_smi ARGS: under WSL it is not on PATH. A driver in a bad state can hang,
 # hence the time limit.
 run_nvidia_smi() {
@@ -38,7 +50,7 @@ gpu_query() { run_nvidia_smi --query-gpu="$1" --format=csv,noheader | head -n 1;
 # choose_preset: sets PRESET and BUILD_DIR; false, with a sentence, when --gpu was asked
 # for in vain.
 choose_preset() {
-    local nvcc=''
+    local nvcc='' problem
     if [[ -n $PRESET ]]; then return 0; fi # asked before
     PRESET=${WB_PRESET:-}
     if [[ -z $PRESET && $DEVICE == cpu ]]; then PRESET=sim; fi
@@ -50,6 +62,10 @@ choose_preset() {
                 "simulator is used."
             return
         fi
+        if problem=$(nvcc_problem "$nvcc"); then
+            fail "$problem; without --gpu the simulator is used."
+            return
+        fi
         if ! gpu_names >/dev/null; then
             fail "--gpu needs an NVIDIA GPU, and nvidia-smi reports none: check the" \
                 "driver; without --gpu the simulator is used."
@@ -58,7 +74,11 @@ choose_preset() {
         PRESET=cuda
     fi
     if [[ -z $PRESET ]]; then
-        if [[ -n $nvcc ]] && gpu_names >/dev/null; then PRESET=cuda; else PRESET=sim; fi
+        PRESET=sim
+        if [[ -n $nvcc ]] && ! nvcc_problem "$nvcc" >/dev/null && gpu_names >/dev/null
+        then
+            PRESET=cuda
+        fi
     fi
     if [[ $PRESET == cuda* && -n $nvcc && -z ${CUDACXX:-} ]]; then
         # CMake looks for nvcc on PATH only.

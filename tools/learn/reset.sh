@@ -13,7 +13,7 @@ cmd_reset() {
     i=${SELECTED[0]}
     file=${CHAPTER_FILE[$i]}
     starter=$BUILD_DIR/starters/$file
-    if ! build_targets starters || [[ ! -f $starter ]]; then
+    if ! BUILDING='the starters' build_targets starters || [[ ! -f $starter ]]; then
         fail "The starter of $(chapter_label "$i") could not be made (see $BUILD_LOG);" \
             "your file was left alone."
         return

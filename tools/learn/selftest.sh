@@ -17,14 +17,12 @@ cmd_test() {
     fi
     prepare || return
     junit=$ROOT/$BUILD_DIR/test-junit.xml
-    note "Building the workbook's tests in $BUILD_DIR ..."
-    if ! build_targets "$target" -- -k 0; then
+    if ! BUILDING="the workbook's tests" build_targets "$target" -- -k 0; then
         # The tests that could be built still say something.
         built=0
         report_build_failure '' | indent
         say "  Not everything could be built; the log is $BUILD_LOG"
     fi
-    note "Testing ..."
     run_workbook_tests "$junit" "$log" "${filter[@]}"
     test_summary "$junit" "$log" && ((built))
 }

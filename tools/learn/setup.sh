@@ -63,7 +63,9 @@ install_packages() {
         fail "Nothing was installed. To go on, run '$by_hand', or ./learn setup --yes."
         return
     fi
-    run_apt "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive -- "$by_hand" "$@"
+    # In English, because its messages are looked through below.
+    LC_ALL=C run_apt "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C -- \
+        "$by_hand" "$@"
 }
 
 # run_apt PREFIX... -- BY_HAND PACKAGES...: PREFIX is sudo and env. Lists are refreshed
@@ -77,10 +79,13 @@ run_apt() {
     done
     by_hand=$2
     shift 2
-    say "Installing (the log is $log) ..."
-    run_logged "$log" "${prefix[@]}" apt-get update -q
-    if run_logged "$log" \
-        "${prefix[@]}" apt-get install -y -q --no-install-recommends "$@"; then
+    while_shown 'refreshing the lists of packages' \
+        'Refreshing the lists of packages ...' \
+        run_logged "$log" "${prefix[@]}" apt-get update -q
+    say "Installing $(count_packages $#), and what they need (the log is $log) ..."
+    show_command "${prefix[@]}" apt-get install -y -q --no-install-recommends "$@"
+    if "${prefix[@]}" apt-get install -y -q --no-install-recommends "$@" 2>&1 9>&- |
+        tee "$log" | apt_steps | show_progress installing ''; then
         return 0
     fi
     if grep -q -i -E 'password is required|not in the sudoers|not allowed' "$log"; then
@@ -94,4 +99,20 @@ run_apt() {
         fail "apt-get failed: $(grep -m 1 '^E:' "$log" || tail -n 1 "$log")" \
             "(by hand: '$by_hand')."
     fi
+}
+
+count_packages() { if (($1 == 1)); then echo '1 package'; else echo "$1 packages"; fi; }
+
+# apt_steps: a filter from apt-get's words to lines that count, see show_progress. Each
+# package is unpacked, then set up.
+apt_steps() {
+    local line steps=0 total=0
+    while IFS= read -r line; do
+        if [[ $line =~ ([0-9]+)\ newly\ installed ]]; then
+            total=$((2 * BASH_REMATCH[1]))
+        elif [[ $line =~ ^(Unpacking|Setting\ up)\ ([^\ ]+) ]] && ((total > 0)); then
+            steps=$((steps < total ? steps + 1 : total))
+            printf '[%d/%d] package %s\n' "$steps" "$total" "${BASH_REMATCH[2]}"
+        fi
+    done
 }

@@ -12,7 +12,7 @@ STEP_LINE='^\[? *([0-9]+)/([0-9]+)(\]| Test)'
 
 # show_progress DOING ANNOUNCEMENT [COMMAND...]: a filter that shows how far its input
 # has come. A %s in ANNOUNCEMENT stands for the number of steps, which COMMAND prints if
-# no line has told it by then.
+# no line has told it by then. An empty one has been said already.
 show_progress() {
     local doing=$1 announcement=$2 line='' part count='' total='' what='' shown=0
     local started=$SECONDS
@@ -33,7 +33,7 @@ show_progress() {
         if [[ -t 1 ]]; then
             step_line "  $doing${count:+ $count of $total}${what:+: $what}"
             shown=1
-        elif ((!shown && SECONDS - started >= PATIENCE)); then
+        elif [[ -n $announcement ]] && ((!shown && SECONDS - started >= PATIENCE)); then
             if [[ -z $total && $announcement == *%s* ]]; then total=$("$@"); fi
             # shellcheck disable=SC2059 # the announcement is the format
             say "$(printf "$announcement" "$total")"
@@ -57,6 +57,7 @@ step_line() {
 # is about.
 part_in_words() {
     case $1 in
+        *'] package '*) what=${1##*] package } ;;
         *common/simt/* | *libsimt*) what='the simulator' ;;
         *common/* | *libwb* | *libreference*) what='the grader' ;;
         *tools/*) what='the tools of the workbook' ;;

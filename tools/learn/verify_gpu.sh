@@ -92,7 +92,7 @@ verify_build() {
     local targets=(workbook)
     begin_part build
     if has_target conformance; then targets+=(conformance); fi
-    if build_targets "${targets[@]}" -- -k 0; then
+    if BUILDING='the whole workbook' build_targets "${targets[@]}" -- -k 0; then
         end_part build ok "nvcc $(nvcc_version), ${#CHAPTER_NAME[@]} chapters"
     else
         report_build_failure '' | indent
@@ -106,9 +106,7 @@ has_target() {
     cmake --build "$BUILD_DIR" --target help 2>/dev/null | grep "^$1: " >/dev/null
 }
 
-nvcc_version() {
-    "${CUDACXX:-nvcc}" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p'
-}
+nvcc_version() { nvcc_release "${CUDACXX:-nvcc}"; }
 
 # The whole suite. A skip counts as a failure, unless the test names the architecture it
 # would need: a suite that skips everything must not look green.

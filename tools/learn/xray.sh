@@ -128,6 +128,7 @@ xray_chapter() {
 
 # xray_build TARGET FILE: the program and the renderer.
 xray_build() {
+    local BUILDING='what the report is made with'
     if build_targets wb_xray "$1"; then return 0; fi
     if grep -q "unknown target 'wb_xray'" "$BUILD_LOG"; then
         # Configured before the JSON parser was installed.
@@ -160,7 +161,8 @@ xray_program() {
     xray_build simt_driver "$file" || return
     program=$XRAY_DIR/$name
     mkdir -p "$XRAY_DIR" || return
-    if ! SIMT_BUILD_DIR=$ROOT/$BUILD_DIR run_logged "$XRAY_DIR/$name.log" \
+    if ! SIMT_BUILD_DIR=$ROOT/$BUILD_DIR \
+        while_shown compiling "Compiling $name ..." run_logged "$XRAY_DIR/$name.log" \
         common/simt/simt-c++ --check=count -I common/include "$file" -o "$program"; then
         relative_paths <"$XRAY_DIR/$name.log" | head -n 15 | indent >&2
         fail "It does not compile (all of it: $XRAY_DIR/$name.log)."
@@ -220,7 +222,8 @@ xray_registers() {
     output=$XRAY_DIR/$name.ptxas
     rm -f "$output"
     nvcc=$(find_nvcc) || return 0
-    run_logged "$output" "$nvcc" -std=c++20 -cubin -Xptxas -v \
+    while_shown 'asking nvcc for registers' 'Asking nvcc for registers and spills ...' \
+        run_logged "$output" "$nvcc" -std=c++20 -cubin -Xptxas -v \
         -arch="$(xray_architecture)" -o /dev/null "$@" "$file" || rm -f "$output"
 }
 
