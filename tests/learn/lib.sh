@@ -17,6 +17,7 @@ STATUS=0
 
 # Nothing of the caller's surroundings may decide a test.
 unset NO_COLOR WB_PRESET CUDACXX SUDO_USER CXX CMAKE_PREFIX_PATH
+unset WB_LOCKED WB_TIME_LIMIT WB_STOP_FILE
 export TERM=dumb
 
 # The tests are of ./learn, not of what is installed here: this compiler has every header

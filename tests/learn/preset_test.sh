@@ -24,6 +24,20 @@ learn_there check one --gpu
 expect_status 2
 expect '--gpu needs an NVIDIA GPU, and nvidia-smi reports none'
 
+# An nvcc that is too old.
+fake nvcc 'echo "Cuda compilation tools, release 11.8, V11.8.89"'
+fake nvidia-smi 'echo "GPU 0: NVIDIA H100 (UUID: GPU-1)"'
+learn_there check one --gpu
+expect_status 2
+expect 'is too old, Warpbook needs CUDA 12.4 or newer'
+check 'one sentence' test "$(wc -l <<<"$OUTPUT")" -eq 1
+learn_there check one -v
+expect '--build build/sim'
+learn_there doctor
+expect_status 0
+expect 'nvcc 11.8'
+fake nvcc 'echo "Cuda compilation tools, release 13.0, V13.0.48"'
+
 # Both: the GPU is used, unless --cpu.
 # shellcheck disable=SC2016 # expands in the impostor
 fake nvidia-smi 'if [[ $1 == -L ]]; then echo "GPU 0: NVIDIA H100 (UUID: GPU-1)"; else echo 580.1; fi'
@@ -84,5 +98,21 @@ cd "$CHECKOUT/copy" || exit 1
 learn check plus_two -v
 expect_status 1
 expect '--fresh'
+expect 'NOT SOLVED YET'
+
+# So is one that another generator made, or a compiler that is gone, or that was cut off.
+for damage in 's/^CMAKE_GENERATOR:.*/CMAKE_GENERATOR:INTERNAL=Unix Makefiles/' \
+    's|^CMAKE_MAKE_PROGRAM:.*|CMAKE_MAKE_PROGRAM:FILEPATH=/nowhere/ninja|' '20,$d; 19s/.*/x/'
+do
+    sed -i "$damage" build/sim/CMakeCache.txt
+    rm build/sim/learn-configured
+    learn check plus_two -v
+    expect_status 1
+    expect '--fresh'
+    expect 'NOT SOLVED YET'
+done
+echo 'build' >build/sim/build.ninja
+learn check plus_two
+expect_status 1
 expect 'NOT SOLVED YET'
 finish

@@ -51,7 +51,8 @@ bench_program() {
     local json=$BUILD_DIR/bench/$1.json program stored
     if ! BUILDING="the benchmark of $2" build_targets "$1"; then
         report_build_failure '' | indent
-        fail "The benchmark $1 could not be built (the log: $BUILD_LOG)."
+        fail "$(full_disk || echo "The benchmark $1 could not be built (the log:" \
+            "$BUILD_LOG).")"
         return
     fi
     program=$(find_program "$1") || return

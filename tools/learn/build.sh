@@ -24,19 +24,19 @@ is_configured() {
 }
 
 configure() {
-    local command=(cmake --preset "$PRESET")
-    # A cache of another checkout (a copied or moved folder) would be refused by CMake.
-    if [[ -f $BUILD_DIR/CMakeCache.txt ]] &&
-        ! grep -q -x -F "CMAKE_HOME_DIRECTORY:INTERNAL=$ROOT" "$BUILD_DIR/CMakeCache.txt"
-    then
-        command+=(--fresh)
-    fi
+    local command=(cmake --preset "$PRESET") problem
+    if cache_is_stale; then command+=(--fresh); fi
     note "Configuring $BUILD_DIR ..."
-    mkdir -p "${BUILD_LOG%/*}" || return
-    show_command "${command[@]}"
-    if "${command[@]}" >"$BUILD_LOG" 2>&1; then
-        printf '%s' "$ROOT" >"$BUILD_DIR/learn-configured"
+    rm -f "$BUILD_DIR/learn-configured"
+    if configure_with "${command[@]}"; then return 0; fi
+    # A cache that was cut off in the middle, by a full disk for example.
+    if [[ ${command[-1]} != --fresh ]] && grep -q 'Parse error in cache' "$BUILD_LOG" &&
+        configure_with "${command[@]}" --fresh; then
         return 0
+    fi
+    if problem=$(full_disk); then
+        fail "$problem"
+        return
     fi
     # CMake's errors, without the status lines around them.
     awk '/^(--|Preset CMake)/ { on = 0 }
@@ -47,9 +47,63 @@ configure() {
         "./learn doctor shows what is missing."
 }
 
+# configure_with COMMAND: it inherits the lock, unlike what run_logged runs.
+configure_with() {
+    mkdir -p "${BUILD_LOG%/*}" || return
+    show_command "$@"
+    "$@" >"$BUILD_LOG" 2>&1 &&
+        printf '%s' "$ROOT" >"$BUILD_DIR/learn-configured"
+}
+
+# cache_is_stale: is there a cache that CMake would refuse: of another checkout (a copied
+# or moved folder), of another generator, or of tools that are not there any more?
+cache_is_stale() {
+    local cache=$BUILD_DIR/CMakeCache.txt tool
+    [[ -f $cache ]] || return
+    if [[ $(cached CMAKE_HOME_DIRECTORY) != "$ROOT" ||
+        $(cached CMAKE_GENERATOR) != Ninja ]]; then
+        return 0
+    fi
+    for tool in CMAKE_COMMAND CMAKE_CXX_COMPILER CMAKE_MAKE_PROGRAM; do
+        tool=$(cached "$tool")
+        if [[ -n $tool ]] && ! command -v "$tool" >/dev/null; then return 0; fi
+    done
+    return 1
+}
+
+# cached NAME: what CMake's cache holds under it.
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$BUILD_DIR/CMakeCache.txt"; }
+
+# full_disk: one sentence if the last step failed because a disk is full; else false. The
+# log may have been cut off by that itself.
+full_disk() {
+    local folder free full=''
+    for folder in "$ROOT" "${TMPDIR:-/tmp}"; do
+        free=$(free_disk_kb "$folder")
+        if [[ -n $free ]] && ((free < FULL_DISK_KB)); then full=${full:-$folder}; fi
+    done
+    if [[ -z $full ]]; then
+        grep -q -i -E 'no space left on device|disk quota exceeded' "$BUILD_LOG" ||
+            return
+        full=$ROOT
+    fi
+    printf '%s' "The disk is full ($full): free some space and run the same command" \
+        " again; it goes on where it stopped."
+}
+
 # build_targets TARGETS: true when all were built; the output is in BUILD_LOG. A caller
 # sets BUILDING to what the learner knows it as.
 build_targets() {
+    run_build "$@" && return
+    # Files of CMake's that a full disk or a kill has cut off are made again.
+    if grep -q -E '^ninja: error: ([^ ]*[.]ninja:|loading )' "$BUILD_LOG"; then
+        configure && run_build "$@"
+        return
+    fi
+    return 1
+}
+
+run_build() {
     local command=(cmake --build "$BUILD_DIR" --target "$@") announcement
     mkdir -p "${BUILD_LOG%/*}" || return
     if ((VERBOSE)); then
@@ -57,7 +111,7 @@ build_targets() {
         "${command[@]}" 2>&1 | tee "$BUILD_LOG" >&2
     else
         announcement="Building ${BUILDING:-$1}$(planned_steps "$@") ..."
-        NINJA_STATUS='[%f/%t] ' "${command[@]}" 2>&1 | tee "$BUILD_LOG" |
+        NINJA_STATUS='[%f/%t] ' "${command[@]}" 2>&1 | tee "$BUILD_LOG" 2>/dev/null |
             show_progress building "$announcement"
     fi
 }
@@ -71,12 +125,14 @@ planned_steps() {
         targets+=("$1")
         shift
     done
-    ninja=$(sed -n 's/^CMAKE_MAKE_PROGRAM:[A-Z]*=//p' "$BUILD_DIR/CMakeCache.txt") || return
+    ninja=$(cached CMAKE_MAKE_PROGRAM) || return
     printf 'include build.ninja\n' >"$BUILD_DIR/learn-plan.ninja" || return
     plan=$("$ninja" -C "$BUILD_DIR" -f learn-plan.ninja -n "${targets[@]}")
     steps=$(grep -c '^\[' <<<"$plan")
-    if grep -q -E 'common/simt/(src/[a-z]+/)?CMakeFiles' <<<"$plan"; then
+    if grep -q 'common/simt/CMakeFiles' <<<"$plan"; then
         printf ' and the simulator'
+    elif grep -q 'common/simt/src/check/' <<<"$plan"; then
+        printf " and the simulator's checker"
     fi
     case $steps in
         0) ;;

@@ -62,7 +62,7 @@ skipped_in_words() {
 solution_state_in_words() {
     case $G_STATE in
         failing) echo "wrong, $G_FAILED of $((G_PASSED + G_FAILED)) cases fail" ;;
-        broken) echo "could not be built; the log is $BUILD_LOG" ;;
+        broken) full_disk || echo "could not be built; the log is $BUILD_LOG" ;;
         *) echo 'no test was run' ;;
     esac
 }

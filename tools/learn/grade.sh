@@ -2,7 +2,7 @@
 # the G_ variables for report.sh.
 # shellcheck shell=bash
 
-G_STATE=''    # passed unsafe invalid unsolved failing nocompile broken skipped notests
+G_STATE=''    # passed unsafe invalid unsolved failing nocompile broken full skipped notests
 G_PASSED=0    # cases that passed, failed, were skipped
 G_FAILED=0
 G_SKIPPED=0
@@ -26,6 +26,8 @@ grade() {
     if BUILDING=${CHAPTER_NAME[$1]} build_targets "$(chapter_target "$1")"; then
         G_WARNINGS=$(learners_warnings "$file")
         run_cases "$key"
+    elif full_disk >/dev/null; then
+        G_STATE=full
     elif is_learners_error "$file" "$(first_compile_error "$file")"; then
         G_STATE=nocompile
     else
@@ -80,6 +82,7 @@ run_cases() {
         --output-junit "$G_JUNIT"
     if [[ ! -f $G_JUNIT ]]; then
         G_STATE=notests
+        if full_disk >/dev/null; then G_STATE=full; fi
         return
     fi
     G_PASSED=$(junit_count "$G_JUNIT" passed)

@@ -29,18 +29,24 @@ progress_field() {
 has_passed() { [[ $(progress_field "$1" 4) != - ]]; }
 
 # progress_write KEY GRADE GRADED PASSED HINTS: replaces the chapter's line. Written
-# aside and moved, so that an interrupted run cannot leave half a file.
+# aside and moved, so that neither an interrupted run nor a full disk can leave half a
+# file; the text is compared, because a disk may become full in the middle.
 progress_write() {
-    local temporary=$PROGRESS_FILE.$$
-    mkdir -p "$PROGRESS_DIR" || return
-    {
-        printf '# Warpbook progress, kept by ./learn. Safe to read, edit or delete.\n'
-        printf '# chapter  last-grade  graded-on  first-passed-on  hints-shown\n'
-        if [[ -f $PROGRESS_FILE ]]; then
-            awk -v key="$1" '!/^#/ && NF && $1 != key' "$PROGRESS_FILE"
-        fi
-        printf '%s  %s  %s  %s  %s\n' "$1" "$2" "$3" "$4" "$5"
-    } >"$temporary" && mv "$temporary" "$PROGRESS_FILE"
+    local temporary=$PROGRESS_FILE.$$ others='' text
+    if [[ -f $PROGRESS_FILE ]]; then
+        others=$(awk -v key="$1" '!/^#/ && NF && $1 != key' "$PROGRESS_FILE") || return
+    fi
+    text="# Warpbook progress, kept by ./learn. Safe to read, edit or delete.
+# chapter  last-grade  graded-on  first-passed-on  hints-shown
+${others:+$others
+}$1  $2  $3  $4  $5"
+    if mkdir -p "$PROGRESS_DIR" && printf '%s\n' "$text" >"$temporary" &&
+        [[ $(<"$temporary") == "$text" ]] && mv "$temporary" "$PROGRESS_FILE"; then
+        return 0
+    fi 2>/dev/null
+    rm -f "$temporary"
+    fail "Your progress could not be written to $PROGRESS_FILE, which is as it was before" \
+        "(is the disk full?)."
 }
 
 # progress_record_grade KEY GRADE: after a check.

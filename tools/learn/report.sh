@@ -103,7 +103,7 @@ report_other_cases() {
     fi
     if ((G_PASSED > 0)); then say "  $(count_cases "$G_PASSED") pass."; fi
     if ((G_NOT_RUN > 0)); then
-        say "  $(count_cases "$G_NOT_RUN") were not run, because this one took so long."
+        say "  Not run, because this one took so long: $(count_cases "$G_NOT_RUN")."
     fi
     say
 }
@@ -148,6 +148,10 @@ report_not_graded() {
             report_build_failure "${CHAPTER_FILE[$1]}" | indent
             if disk_problem; then return; fi
             say "  The whole log: $BUILD_LOG. ./learn doctor checks the tools."
+            ;;
+        full)
+            verdict "$1" "$RED" "NOT GRADED"
+            say "  $(full_disk || echo "The disk was full: run the same command again.")"
             ;;
         skipped)
             verdict "$1" "$YELLOW" "NOT GRADED: this device cannot run it"

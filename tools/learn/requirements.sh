@@ -7,6 +7,7 @@ MINIMUM_GXX=12
 MINIMUM_CLANG=14
 MINIMUM_NVCC=12.4
 MINIMUM_DISK_KB=$((1024 * 1024))
+FULL_DISK_KB=4096 # with less than that left, a disk counts as full
 
 # version_at_least HAVE WANTED: 3.31.6 is at least 3.25.
 version_at_least() { [[ $(printf '%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
@@ -101,8 +102,8 @@ version_problem() {
         "CXX=g++-12 ./learn."
 }
 
-# free_disk_kb: room left where the build goes.
-free_disk_kb() { df -Pk . | awk 'NR == 2 { print $4 }'; }
+# free_disk_kb [FOLDER]: room left there, or where the build goes.
+free_disk_kb() { df -Pk "${1:-.}" | awk 'NR == 2 { print $4 }'; }
 
 # disk_problem: one sentence when nothing can be written here; false when all is well.
 disk_problem() {

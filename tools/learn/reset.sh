@@ -14,8 +14,8 @@ cmd_reset() {
     file=${CHAPTER_FILE[$i]}
     starter=$BUILD_DIR/starters/$file
     if ! BUILDING='the starters' build_targets starters || [[ ! -f $starter ]]; then
-        fail "The starter of $(chapter_label "$i") could not be made (see $BUILD_LOG);" \
-            "your file was left alone."
+        fail "The starter of $(chapter_label "$i") could not be made, your file was left" \
+            "alone. $(full_disk || echo "The log is $BUILD_LOG.")"
         return
     fi
     if [[ -f $file ]] && cmp -s "$starter" "$file"; then

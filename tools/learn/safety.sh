@@ -71,7 +71,7 @@ run_checked() {
     # [long] marks what needs many threads to be right, not to be safe: the learner need
     # not wait for it. The workbook's own checked tests run it.
     SIMT_CHECK_COUNT=0 run_under_checker "$program" '~[large]~[long]~[fault]~[goal]' |
-        tee "$G_SAFETY_LOG" |
+        tee "$G_SAFETY_LOG" 2>/dev/null |
         show_progress 'checking for races,' "Checking $2 for races ..."
     status=$?
     case $status in
@@ -98,7 +98,7 @@ safety_time_limit() {
 # run_goals PROGRAM NAME: the test cases tagged [goal], if there are any. Their failure is
 # no failure of the chapter.
 run_goals() {
-    run_under_checker "$1" '[goal]' | tee -a "$G_SAFETY_LOG" |
+    run_under_checker "$1" '[goal]' | tee -a "$G_SAFETY_LOG" 2>/dev/null |
         show_progress 'counting accesses,' "Counting the memory accesses of $2 ..."
 }
 
@@ -171,8 +171,10 @@ report_safety() {
         safe) say "  Checked: no race, no access out of bounds, no uninitialised read." ;;
         slow) note "  Not checked for races: that took more than $(safety_time_limit)" \
             "seconds ($(longer_time_limit "$1" "$(safety_time_limit)") gives it more)." ;;
-        unbuilt | broken) note "  Not checked for races: the checked program could not be" \
-            "built or run (./learn -v check shows why)." ;;
+        unbuilt | broken)
+            note "  Not checked for races. $(full_disk || echo "The checked program could" \
+                "not be built or run (./learn -v check shows why).")"
+            ;;
     esac
     if [[ -n $G_GOALS ]]; then
         say "  ${YELLOW}Performance goal missed:$PLAIN"

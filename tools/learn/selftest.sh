@@ -7,7 +7,7 @@
 TEST_SHOWN_FAILURES=10 # in full; the rest is in the log
 
 cmd_test() {
-    local log=$PROGRESS_DIR/log/test.log junit built=1 target=workbook filter=()
+    local problem log=$PROGRESS_DIR/log/test.log junit built=1 target=workbook filter=()
     if (($# == 1)) && [[ $1 =~ ^(day0?)?([1-7])$ ]]; then
         target=workbook_day0${BASH_REMATCH[2]}
         filter=(-L "^day0${BASH_REMATCH[2]}\$")
@@ -18,6 +18,10 @@ cmd_test() {
     prepare || return
     junit=$ROOT/$BUILD_DIR/test-junit.xml
     if ! BUILDING="the workbook's tests" build_targets "$target" -- -k 0; then
+        if problem=$(full_disk); then
+            fail "$problem"
+            return
+        fi
         # The tests that could be built still say something.
         built=0
         report_build_failure '' | indent

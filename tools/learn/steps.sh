@@ -84,7 +84,7 @@ run_tests() {
     mkdir -p "${log%/*}" || return
     show_command ctest "$@"
     {
-        ctest "$@" 2>&1 | tee "$log" |
+        ctest "$@" 2>&1 | tee "$log" 2>/dev/null |
             show_progress testing 'Testing %s cases ...' count_tests "$@"
     } 9>&-
 }

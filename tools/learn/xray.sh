@@ -128,7 +128,7 @@ xray_chapter() {
 
 # xray_build TARGET FILE: the program and the renderer.
 xray_build() {
-    local BUILDING='what the report is made with'
+    local problem BUILDING='what the report is made with'
     if build_targets wb_xray "$1"; then return 0; fi
     if grep -q "unknown target 'wb_xray'" "$BUILD_LOG"; then
         # Configured before the JSON parser was installed.
@@ -137,6 +137,8 @@ xray_build() {
     if grep -q "unknown target '$1'" "$BUILD_LOG"; then
         fail "This chapter has no benchmark whose inputs the report could use; make" \
             "a small program of it: ./learn xray path/to/program.cu"
+    elif problem=$(full_disk); then
+        fail "$problem"
     else
         first_compile_error "$2" | indent >&2
         fail "It does not compile: ./learn check says more (the log: $BUILD_LOG)."
