@@ -17,7 +17,9 @@ cmd_help() {
         check) help_one 'check [DAY | CHAPTER ...] [--solution]' \
             'Grades chapters: day01, vector_add, day01/02-vector-add, or a path. Without' \
             'an argument: the first one that has not passed. --solution grades the' \
-            "workbook's solutions instead of your files, and leaves your progress alone." ;;
+            "workbook's solutions instead of your files, and leaves your progress alone." \
+            'A test case that does not end is stopped after 20 seconds (on a GPU: 120) and' \
+            'the remaining ones are not run; --time-limit N makes that N seconds.' ;;
         hint) help_one 'hint [CHAPTER]' 'Shows the next of three hints.' ;;
         watch) help_one 'watch [CHAPTER]' \
             'Grades again on every save, and moves on when it passes. Ctrl-C stops.' ;;
@@ -101,8 +103,10 @@ Options for every command:
   --gpu, --cpu   choose by hand (default: the GPU when there is one)
   -v             show the cmake and ctest commands behind
   --yes          do not ask
+  --time-limit N the seconds that a test case may take (default: 20; on a GPU: 120)
   --no-color     plain text; so does the variable NO_COLOR
   -h             help on a command
+One ./learn at a time works in a checkout; a second one says so and waits its turn.
 The variable WB_PRESET names any CMake preset instead: WB_PRESET=sim-debug ./learn
 TEXT
 }

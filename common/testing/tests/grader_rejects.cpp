@@ -6,7 +6,9 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 
+#include <chrono>
 #include <limits>
+#include <thread>
 
 #include "kernels.h"
 
@@ -77,6 +79,13 @@ TEST_CASE("changes from run to run") {
     int launches = 0;
     grade_twice([&](const float* x, float* y, cudaStream_t s) {
         launch_scale(x, y, {2, static_cast<float>(++launches), 0, kN}, s);
+    });
+}
+
+TEST_CASE("never ends") {
+    grade_twice([](const float*, float*, cudaStream_t) {
+        for (;;)
+            std::this_thread::sleep_for(std::chrono::seconds(1));
     });
 }
 
