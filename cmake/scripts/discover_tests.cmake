@@ -13,10 +13,11 @@ string(REGEX MATCHALL "[^\n]+" names "${names}")
 # Those that measure what all programs share, such as the GPU's memory.
 execute_process(COMMAND ${PROGRAM} --wb-list-serial OUTPUT_VARIABLE serial)
 string(REGEX MATCHALL "[^\n]+" serial "${serial}")
-# CTest comes second where ./learn has set a limit, which the program keeps by itself.
+# Where ./learn has set a limit, the program keeps it by itself (case_watch.h), and CTest
+# comes second.
 set(lines "set(limit ${TIMEOUT})
 if(DEFINED ENV{WB_TIME_LIMIT})
-    math(EXPR limit \"\$ENV{WB_TIME_LIMIT} + 10\")
+    math(EXPR limit \"3 * \$ENV{WB_TIME_LIMIT} + 10\")
 endif()
 ")
 foreach(name IN LISTS names)

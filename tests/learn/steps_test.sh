@@ -58,7 +58,7 @@ solve one 'if (x == 1) { signal(SIGALRM, SIG_IGN); for (;;) pause(); } return x 
 sed -i '1i #include <signal.h>\n#include <unistd.h>' day01-basics/01-one/one.cu
 learn check one
 expect_status 1
-expect 'It did not end within 20 seconds'
+expect 'It did not end within the limit of 20 seconds'
 learn check one --time-limit soon
 expect_status 2
 expect '--time-limit needs a number of seconds'

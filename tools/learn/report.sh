@@ -60,7 +60,7 @@ report_failing() {
 
 # report_case I: the first failing case in full.
 report_case() {
-    local text ending
+    local text ending seconds
     say "  ${BOLD}First failing case: ${G_FIRST#"$(chapter_key "$1")."}$PLAIN"
     text=$(junit_output "$G_JUNIT" "$G_FIRST" | learners_lines)
     ending=$(ending_of_case "$G_FIRST")
@@ -70,8 +70,9 @@ report_case() {
         '') ;;
         *) say "    The program ended early: $ending." ;;
     esac
-    if grep -q '^did not end within' <<<"$text"; then
-        report_hang "$1"
+    seconds=$(sed -n 's/^did not end within \([0-9]*\) seconds$/\1/p' <<<"$text")
+    if [[ -n $seconds ]]; then
+        report_hang "$1" "$seconds"
         text=$(grep -v '^did not end within' <<<"$text")
     elif [[ -z $text ]]; then
         # No words of ours: the test program's own are better than none.
@@ -85,12 +86,14 @@ report_case() {
     say
 }
 
-# report_hang I: a case that was ended by force.
+# report_hang I [SECONDS]: a case that was ended by force, after so long if that is known.
 report_hang() {
-    say "    It did not end within $(case_time_limit) seconds: is there a loop that never" \
-        "ends, on the host or in a kernel, or a barrier that some threads never reach?" |
-        wrapped
-    say "    If it only needs longer: $(longer_time_limit "$1" "$(case_time_limit)")"
+    local limit
+    limit=$(case_time_limit)
+    say "    It did not end within ${2:-the limit of $limit} seconds: is there a loop that" \
+        "never ends, on the host or in a kernel, or a barrier that some threads never" \
+        "reach?" | wrapped
+    say "    If it only needs longer: $(longer_time_limit "$1" "${2:-$limit}")"
 }
 
 report_other_cases() {

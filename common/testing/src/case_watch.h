@@ -1,7 +1,9 @@
 /// case_watch.h: watches the test cases for ./learn; part of main.cpp alone, because it
 /// needs Catch2's headers for a main(). It does nothing unless these variables are set:
 ///
-///   WB_TIME_LIMIT  seconds after which a test case is ended, with the whole program
+///   WB_TIME_LIMIT  seconds after which a test case is ended, with the whole program;
+///                  a case with the tag [slow] or [large] has three times as long,
+///                  unless another one has been ended by then
 ///   WB_STOP_FILE   a file that a case leaves behind if it reached the limit, or if it
 ///                  failed after half of that; programs that start later do not run
 ///   WB_PROGRESS    prints "[3/12] name" after each test case
@@ -35,7 +37,8 @@ class TimeLimit {
     bool is_stopped() const {
         return !stop_file_.empty() && access(stop_file_.c_str(), F_OK) == 0;
     }
-    void begin() {
+    void begin(bool slow) {
+        slow_ = slow;
         begun_ = now();
         if (seconds_ > 0 && !started_.exchange(true)) {
             std::thread([this] { watch(); }).detach();
@@ -48,6 +51,7 @@ class TimeLimit {
 
  private:
     static constexpr double kNoCase = -1;
+    static constexpr double kSlowFactor = 3;  // discover_tests.cmake knows it, too
 
     static double now() {
         using namespace std::chrono;
@@ -63,11 +67,15 @@ class TimeLimit {
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
             const double begun = begun_;
             if (begun == kNoCase || now() - begun < seconds_) continue;
+            const double limit = slow_ ? kSlowFactor * seconds_ : seconds_;
+            if (now() - begun < limit && !is_stopped()) continue;
             leave_file();
             // No printf: the case may hang while it holds stdout's lock.
             char text[80];
-            const int length = std::snprintf(
-                text, sizeof text, "wb| did not end within %g seconds\n", seconds_);
+            const int length = std::snprintf(text,
+                                             sizeof text,
+                                             "wb| did not end within %.0f seconds\n",
+                                             now() - begun);
             if (write(STDOUT_FILENO, text, length) < 0) _exit(2);
             _exit(1);
         }
@@ -76,6 +84,7 @@ class TimeLimit {
     double seconds_ = 0;  // 0: no limit
     std::string stop_file_;
     std::atomic<double> begun_{kNoCase};
+    std::atomic<bool> slow_{false};
     std::atomic<bool> started_{false};
 };
 
@@ -92,7 +101,9 @@ class CaseWatch : public CatchListener {
 
     void testCaseStarting(const Catch::TestCaseInfo& info) override {
         CatchListener::testCaseStarting(info);
-        TimeLimit::instance().begin();
+        const std::string tags = info.tagsAsString();
+        TimeLimit::instance().begin(tags.find("[slow]") != tags.npos ||
+                                    tags.find("[large]") != tags.npos);
     }
     void testCaseEnded(const Catch::TestCaseStats& stats) override {
         TimeLimit::instance().end(stats.totals.assertions.allOk());

@@ -124,7 +124,7 @@ TEST_CASE("many blocks of keys: every stage is used again and again") {
     grade_bf16(plain_attention(1, 1, 130, 1100, 128));
 }
 
-TEST_CASE("more tiles than multiprocessors: each block computes several") {
+TEST_CASE("more tiles than multiprocessors: each block computes several", "[slow]") {
     NEEDS_HOPPER();
     grade_bf16(plain_attention(2, 70, 9, 20, 64, true));
     grade_bf16(plain_attention(2, 70, 9, 100, 256, true));
@@ -193,7 +193,8 @@ TEST_CASE("right whatever order the threads run in") {
     wb::testing::shuffle_threads(0);
 }
 
-TEST_CASE("warpgroups that need fewer blocks of keys than their tile, in any order") {
+TEST_CASE("warpgroups that need fewer blocks of keys than their tile, in any order",
+          "[slow]") {
     NEEDS_HOPPER();
     // Above the diagonal, and behind the last row. A warp that is late must not miss a
     // tile that its warpgroup does not need.

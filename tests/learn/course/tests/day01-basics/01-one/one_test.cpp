@@ -15,7 +15,7 @@ static int grade(int x) {
 
 /// As common/testing/src/case_watch.h.
 static void too_long(int) {
-    const char text[] = "wb| did not end within some seconds\n";
+    const char text[] = "wb| did not end within 1 seconds\n";
     if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(2);
     close(open(getenv("WB_STOP_FILE"), O_WRONLY | O_CREAT, 0644));
     _exit(1);
