@@ -95,6 +95,7 @@ expect 'not installed yet: g++ catch2 libopenblas-dev nlohmann-json3-dev'
 learn_there doctor
 expect_status 1
 expect 'no C++ compiler'
+expect 'installs catch2, libopenblas-dev and nlohmann-json3-dev'
 
 # The simulator's BLAS.
 fake_machine

@@ -22,6 +22,8 @@ show_progress() {
             line+=$part
             if [[ $line =~ $STEP_LINE ]]; then
                 count=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]} what=''
+                # "[0/2] Re-checking ..." counts something else.
+                if ((count == 0)); then count='' total=''; fi
                 part_in_words "$line"
             fi
             line=''
