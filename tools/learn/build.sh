@@ -83,7 +83,7 @@ full_disk() {
         if [[ -n $free ]] && ((free < FULL_DISK_KB)); then full=${full:-$folder}; fi
     done
     if [[ -z $full ]]; then
-        grep -q -i -E 'no space left on device|disk quota exceeded' "$BUILD_LOG" ||
+        grep -q -s -i -E 'no space left on device|disk quota exceeded' "$BUILD_LOG" ||
             return
         full=$ROOT
     fi
@@ -105,6 +105,8 @@ build_targets() {
 
 run_build() {
     local command=(cmake --build "$BUILD_DIR" --target "$@") announcement
+    local doing=building
+    if [[ ${BUILDING:-} == the\ * ]]; then doing+=" $BUILDING,"; fi
     mkdir -p "${BUILD_LOG%/*}" || return
     if ((VERBOSE)); then
         show_command "${command[@]}"
@@ -112,7 +114,7 @@ run_build() {
     else
         announcement="Building ${BUILDING:-$1}$(planned_steps "$@") ..."
         NINJA_STATUS='[%f/%t] ' "${command[@]}" 2>&1 | tee "$BUILD_LOG" 2>/dev/null |
-            show_progress building "$announcement"
+            show_progress "$doing" "$announcement"
     fi
 }
 

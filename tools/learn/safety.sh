@@ -36,7 +36,7 @@ judge_safety() {
     fi
     # Run for its output, which is not the step's.
     lint "$1" 2>&1 >"$G_SAFETY_LOG" | show_progress \
-        'looking for what a GPU cannot run ...' \
+        'looking for what a GPU cannot run' \
         "Looking in ${CHAPTER_FILE[$1]} for what a GPU cannot run ..."
     if [[ -s $G_SAFETY_LOG ]]; then
         G_SAFETY=invalid
@@ -72,7 +72,7 @@ run_checked() {
     # not wait for it. The workbook's own checked tests run it.
     SIMT_CHECK_COUNT=0 run_under_checker "$program" '~[large]~[long]~[fault]~[goal]' |
         tee "$G_SAFETY_LOG" 2>/dev/null |
-        show_progress 'checking for races,' "Checking $2 for races ..."
+        show_progress 'checking for races: case' "Checking $2 for races ..."
     status=$?
     case $status in
         0 | 4) G_SAFETY=safe ;;
@@ -99,7 +99,7 @@ safety_time_limit() {
 # no failure of the chapter.
 run_goals() {
     run_under_checker "$1" '[goal]' | tee -a "$G_SAFETY_LOG" 2>/dev/null |
-        show_progress 'counting accesses,' "Counting the memory accesses of $2 ..."
+        show_progress 'counting memory accesses: case' "Counting the memory accesses of $2 ..."
 }
 
 # missed_goals: the lines of the log about them.

@@ -4,14 +4,15 @@
 # shellcheck shell=bash
 
 PATIENCE=2
-STEP_WIDTH=70  # of the line that counts
+STEP_WIDTH=79  # of the line that counts
 
 # How ninja ("[3/12] Building ..."), ctest (" 3/12 Test #5: ...") and our test programs
 # ("[3/12] race check") count.
 STEP_LINE='^\[? *([0-9]+)/([0-9]+)(\]| Test)'
 
 # show_progress DOING ANNOUNCEMENT [COMMAND...]: a filter that shows how far its input
-# has come. A %s in ANNOUNCEMENT stands for the number of steps, which COMMAND prints if
+# has come. DOING goes before the count; its part behind a colon or comma is left out
+# while nothing has been counted. A %s in ANNOUNCEMENT stands for the number of steps, which COMMAND prints if
 # no line has told it by then. An empty one has been said already.
 show_progress() {
     local doing=$1 announcement=$2 line='' part count='' total='' what='' shown=0
@@ -33,7 +34,11 @@ show_progress() {
             break
         fi
         if [[ -t 1 ]]; then
-            step_line "  $doing${count:+ $count of $total}${what:+: $what}"
+            if [[ -n $count ]]; then
+                step_line "  $doing $count of $total${what:+: $what}"
+            else
+                step_line "  ${doing%[:,]*} ..."
+            fi
             shown=1
         elif [[ -n $announcement ]] && ((!shown && SECONDS - started >= PATIENCE)); then
             if [[ -z $total && $announcement == *%s* ]]; then total=$("$@"); fi
@@ -43,7 +48,10 @@ show_progress() {
         fi
     done
     # Wipe the line: what follows is the verdict.
-    if [[ -t 1 ]] && ((shown)); then printf '\r%*s\r' "$STEP_WIDTH" ''; fi
+    if [[ -t 1 ]] && ((shown)); then
+        step_line ''
+        printf '\r'
+    fi
 }
 
 # step_line TEXT: replaces the line that counts.
@@ -65,7 +73,8 @@ part_in_words() {
         *tools/*) what='the tools of the workbook' ;;
         *)
             if [[ $1 =~ day[0-9][0-9]_([a-z_]+)(\.dir|$) ]]; then
-                what=${BASH_REMATCH[1]}
+                what=${BASH_REMATCH[1]%_kernels}
+                what=${what%_learner} what=${what%_tests} what=${what%_checked}
             fi
             ;;
     esac
@@ -76,7 +85,7 @@ part_in_words() {
 while_shown() {
     local doing=$1 announcement=$2
     shift 2
-    "$@" | show_progress "$doing ..." "$announcement"
+    "$@" | show_progress "$doing" "$announcement"
 }
 
 # run_tests LOG ARGS: runs ctest with its output in LOG and says how far it is.
