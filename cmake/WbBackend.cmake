@@ -112,7 +112,7 @@ function(wb_kernels target)
     if(ARG_WERROR)
         target_compile_options(${target} PRIVATE -Werror=all-warnings)
     endif()
-    if(WB_GATE AND ARG_GATED)
+    if(WB_GATE AND ARG_GATED AND NOT WB_QUICK)
         target_compile_options(${target} PRIVATE -Xptxas=-v)
         set_target_properties(${target} PROPERTIES
             CUDA_COMPILER_LAUNCHER "bash;${WB_PTXAS_GATE};${WB_GATE}")

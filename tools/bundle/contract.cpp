@@ -83,6 +83,17 @@ bool is_exported(const Source& source, const Function& f) {
     return f.name_token == 0 || !source.is(f.name_token - 1, "::");
 }
 
+/// "double", without the words for the sides on which the function runs.
+std::string result_type(const Source& source, const Function& f) {
+    std::string text;
+    for (size_t i = f.header; i < f.name_token; ++i) {
+        if (source.is_any(i, {"__host__", "__device__", "__forceinline__"})) continue;
+        text += source.squeeze(i, i + 1) + ' ';
+    }
+    text.pop_back();
+    return text;
+}
+
 /// Adds function f, which a header declares, if this file defines it.
 void add_if_defined(const Source& declared,
                     const Function& f,
@@ -102,7 +113,7 @@ void add_if_defined(const Source& declared,
         out.name = std::string(f.name);
         out.declaration = declared.squeeze(f.header, f.params_close + 1) + ';';
         out.on_host = !f.is_device || f.is_host;
-        out.result = source.squeeze(g.header, g.name_token);
+        out.result = result_type(source, g);
         read_parameters(source, g, out);
         contract.push_back(out);
     }

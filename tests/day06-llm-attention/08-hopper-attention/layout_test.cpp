@@ -1,8 +1,7 @@
 // Where bytes lie in a swizzled tile, and what a descriptor says: arithmetic that the
 // tensor cores and the TMA unit take on trust. A wrong bit is no error, only a wrong
 // result.
-#include <wb/ptx/tma.h>
-#include <wb/ptx/wgmma.h>
+#include <wb/ptx/tile_layout.h>
 #include <wb/testing/catch.h>
 
 #include <set>

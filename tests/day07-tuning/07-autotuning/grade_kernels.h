@@ -78,16 +78,17 @@ inline void grade_family(const Family& family, int64_t rows, int64_t cols) {
         const auto x =
             exact ? whole_numbers(cols, 2) : wb::testing::random_normal(cols, 2);
         const Reference wanted = reference_of(family.name, matrix, x, rows, cols);
+        // One set of arrays for all: hundreds of allocations take a busy GPU minutes.
+        wb::testing::Grader grade(
+            family.name, size + (exact ? ", whole numbers" : ", random numbers"));
+        const float* d_matrix = grade.input("matrix", matrix);
+        const float* d_x = grade.input("x", x);
+        const int64_t results = family.results(rows, cols);
+        float* d_out = grade.output<float>("out", {results});
         for (const Configuration& c : family.table) {
             const double us = result_of(
                 "predict", [&] { return predict(c.footprint(rows, cols), gpu); });
-            wb::testing::Grader grade(
-                family.name + ", " + c.name,
-                size + (exact ? ", whole numbers" : ", random numbers"));
-            const float* d_matrix = grade.input("matrix", matrix);
-            const float* d_x = grade.input("x", x);
-            const int64_t results = family.results(rows, cols);
-            float* d_out = grade.output<float>("out", {results});
+            grade.is_now(family.name + ", " + c.name);
             const auto launch = [&](cudaStream_t stream) {
                 c.launch(d_matrix, d_x, d_out, rows, cols, stream);
             };

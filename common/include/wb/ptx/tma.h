@@ -4,9 +4,9 @@
 /// A tensor map describes the tensor in global memory and the box that one copy moves.
 /// Ours have four dimensions, the first one contiguous, and the 128-byte swizzle: a row
 /// of the box is 128 bytes, and of row r, counted from an address that is a multiple of
-/// 1024, the 16 bytes at byte b lie at byte  b ^ (r % 8) * 16  (swizzle_128b below).
-/// So eight rows of one 16-byte column lie in all 32 banks, and both the TMA unit and
-/// wgmma read and write without conflicts.
+/// 1024, the 16 bytes at byte b lie at byte b ^ (r % 8) * 16 (swizzle_128b in
+/// tile_layout.h). So eight rows of one 16-byte column lie in all 32 banks, and the
+/// TMA unit and wgmma both read and write without conflicts.
 ///
 /// A box may stick out of the tensor: what lies outside is read as zeros, and not
 /// written. The zeros count as bytes for the barrier.
@@ -18,20 +18,12 @@
 #include <cstdint>
 
 #include "wb/ptx/mbarrier.h"
+#include "wb/ptx/tile_layout.h"
 #if !defined(SIMT_CPU)
 #include <cuda.h>
 #endif
 
 namespace wb::ptx {
-
-/// Bytes in a row of a swizzled box.
-inline constexpr int kSwizzleBytes = 128;
-
-/// Where byte `byte` (0 to 127) of row `row` of a swizzled tile lies, in bytes from the
-/// tile's start.
-__host__ __device__ constexpr uint32_t swizzle_128b(uint32_t row, uint32_t byte) {
-    return row * kSwizzleBytes + (byte ^ row % 8 * 16);
-}
 
 /// 128 bytes that the host makes and a kernel takes as a `const __grid_constant__`
 /// parameter.

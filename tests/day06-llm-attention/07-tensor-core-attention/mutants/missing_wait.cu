@@ -1,5 +1,5 @@
 // Mutant: the newest group may still be in flight, and it is the one that is needed
-// Rejected by: one query and one key: the output is the value, to the bit
+// Rejected by: as many queries as keys, from one to odd primes
 #include "kernel.h"
 
 // #region bug

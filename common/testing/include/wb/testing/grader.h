@@ -33,6 +33,10 @@ class Grader {
     /// @param case_text       sizes and seed, so that the case can be repeated
     Grader(std::string implementation, std::string case_text);
     ~Grader();
+    /// The launches that follow are of another implementation, with the same arrays.
+    void is_now(std::string implementation) {
+        implementation_ = std::move(implementation);
+    }
     Grader(const Grader&) = delete;
     Grader& operator=(const Grader&) = delete;
 
