@@ -31,12 +31,12 @@ cmd_verify_gpu() {
 
     # Nothing can be tested that has not been built, so building is part of every run.
     verify_build
-    if [[ -z $only || $only == test ]]; then
+    if wants_part test; then
         verify_suite
         verify_conformance
     fi
-    if [[ -z $only || $only == sanitize ]]; then verify_sanitize; fi
-    if [[ -z $only || $only == bench ]]; then verify_bench; fi
+    if wants_part sanitize; then verify_sanitize; fi
+    if wants_part bench; then verify_bench; fi
     gather_logs
     write_verify_json
     verify_table
@@ -69,10 +69,15 @@ verify_arguments() {
         fail "./learn verify-gpu needs a folder for its results: --out DIR"
         return
     fi
-    if [[ ! $only =~ ^(build|test|sanitize|bench)?$ ]]; then
-        fail "--only takes build, test, sanitize or bench, not '$only'."
+    local part='(build|test|sanitize|bench)'
+    if [[ ! $only =~ ^($part(,$part)*)?$ ]]; then
+        fail "--only takes build, test, sanitize or bench, or several with commas, not" \
+            "'$only'."
     fi
 }
+
+# wants_part PART: is it one of the caller's `only`, or are all wanted?
+wants_part() { [[ -z $only || ,$only, == *",$1,"* ]]; }
 
 begin_part() {
     V_STARTED=$SECONDS

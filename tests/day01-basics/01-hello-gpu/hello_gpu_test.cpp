@@ -190,8 +190,14 @@ TEST_CASE("the launch goes to the caller's stream, and nobody waits for it") {
         std::size_t operations = 0;
         CUDA_CHECK(cudaStreamCreate(&stream));
         CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-        const Outcome outcome =
-            outcome_of(what, [&, hello = hello] { hello(d_greetings, 4, 32, stream); });
+        Outcome outcome;
+        try {
+            outcome = outcome_of(
+                what, [&, hello = hello] { hello(d_greetings, 4, 32, stream); });
+        } catch (...) {  // reported already: the next case must not be captured
+            (void)cudaStreamEndCapture(stream, &graph);
+            throw;
+        }
         if (outcome.code != cudaSuccess) {
             report(what,
                    "launch on the given stream, and do not synchronise: " +

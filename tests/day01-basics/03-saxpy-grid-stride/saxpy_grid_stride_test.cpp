@@ -81,8 +81,10 @@ cudaGraph_t capture(const std::string& what,
     try {
         call(stream);
     } catch (const wb::NotSolved& unsolved) {
+        (void)cudaStreamEndCapture(stream, &graph);  // the next case is not captured
         report(unsolved.what());
     } catch (const std::exception& error) {
+        (void)cudaStreamEndCapture(stream, &graph);
         report(what, error.what());
     }
     const cudaError_t captured = cudaStreamEndCapture(stream, &graph);
