@@ -4,7 +4,7 @@
 #   wb_kernels(TARGET file.cu…) an object library of CUDA sources
 #     WERROR                    warnings are errors: for what we wrote, not the learner
 #     GATED                     so are spilled registers, if the chapter has a gate
-#     QUICK                     the simulator's compiler need not optimise much: for kernels
+#     QUICK                     the simulator's compiler need not optimise: for kernels
 #                               that are never run, or once
 #     CHECK safety|count        the simulator's checker watches them (its backend only)
 #     INCLUDES dir…             include directories besides those of common/
@@ -18,11 +18,12 @@
 set(WB_KERNEL_WARNINGS
     -Wall -Wextra -Wno-unused-parameter -Wno-unused-const-variable)
 
-# The architectures of the workbook that the toolkit at hand knows. Asking nvcc beats
-# a table: each toolkit drops old architectures and adds new ones.
+# The architectures of the workbook that the toolkit at hand knows, but for sm_90a, which
+# the preset cuda-check is for. Asking nvcc beats a table: each toolkit drops old
+# architectures and adds new ones.
 function(wb_supported_architectures result)
     set(found)
-    foreach(arch 75 80 86 89 90a 100a 120)
+    foreach(arch 75 80 86 89 100a 120)
         execute_process(
             COMMAND ${CMAKE_CUDA_COMPILER} --dryrun -c -x cu /dev/null -o /dev/null
                 -gencode=arch=compute_${arch},code=sm_${arch}
@@ -99,7 +100,7 @@ function(wb_kernels target)
         endif()
         simt_objects(${target} ${ARG_UNPARSED_ARGUMENTS} CHECK ${ARG_CHECK}
             INCLUDES ${includes}
-            OPTIONS ${warnings} ${hopper} $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_QUICK}>,-O1,-O2>>)
+            OPTIONS ${warnings} ${hopper} $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_QUICK}>,-O0,-O2>>)
         return()
     endif()
     add_library(${target} OBJECT ${ARG_UNPARSED_ARGUMENTS})
@@ -112,7 +113,14 @@ function(wb_kernels target)
     if(ARG_WERROR)
         target_compile_options(${target} PRIVATE -Werror=all-warnings)
     endif()
-    if(WB_GATE AND ARG_GATED AND NOT WB_QUICK)
+    set(gated OFF)
+    if(WB_GATE AND ARG_GATED AND NOT WB_COMPILE_ONLY)
+        set(gated ON)
+    endif()
+    if(WB_QUICK AND NOT gated)
+        target_compile_options(${target} PRIVATE -Xcicc=-O0 -Xptxas=-O0)
+    endif()
+    if(gated)
         target_compile_options(${target} PRIVATE -Xptxas=-v)
         set_target_properties(${target} PROPERTIES
             CUDA_COMPILER_LAUNCHER "bash;${WB_PTXAS_GATE};${WB_GATE}")

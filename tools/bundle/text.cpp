@@ -1,7 +1,7 @@
 #include "text.h"
 
+#include <cctype>
 #include <fstream>
-#include <regex>
 #include <stdexcept>
 
 namespace bundle {
@@ -35,26 +35,47 @@ File read_file(const fs::path& path) {
     return file;
 }
 
+namespace {
+
+/// What follows `#word` in a line; false if the line is another.
+bool is_directive(const std::string& line, const char* word, std::string& rest) {
+    size_t i = line.find_first_not_of(" \t");
+    if (i == std::string::npos || line[i] != '#') return false;
+    i = line.find_first_not_of(" \t", i + 1);
+    const std::string wanted = word;
+    if (i == std::string::npos || line.compare(i, wanted.size(), wanted) != 0)
+        return false;
+    i = line.find_first_not_of(" \t", i + wanted.size());
+    rest = i == std::string::npos ? "" : line.substr(i);
+    return true;
+}
+
+}  // namespace
+
 bool is_include(const std::string& line, Include& include) {
-    static const std::regex pattern(R"(\s*#\s*include\s*(["<])([^">]+)[">].*)");
-    std::smatch match;
-    if (!std::regex_match(line, match, pattern)) return false;
-    include.quoted = match[1] == "\"";
-    include.name = match[2];
-    include.spelling =
-        include.quoted ? '"' + include.name + '"' : '<' + include.name + '>';
+    std::string rest;
+    if (!is_directive(line, "include", rest) || rest.empty()) return false;
+    include.quoted = rest[0] == '"';
+    const size_t end = rest.find(include.quoted ? '"' : '>', 1);
+    if (end == std::string::npos) return false;
+    include.spelling = rest.substr(0, end + 1);
+    include.name = rest.substr(1, end - 1);
     return true;
 }
 
 std::string defined_name(const std::string& line) {
-    static const std::regex pattern(R"(\s*#\s*define\s+(\w+).*)");
-    std::smatch match;
-    return std::regex_match(line, match, pattern) ? match[1].str() : "";
+    std::string rest;
+    if (!is_directive(line, "define", rest)) return "";
+    size_t end = 0;
+    while (end < rest.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest[end])) || rest[end] == '_'))
+        ++end;
+    return rest.substr(0, end);
 }
 
 bool is_pragma_once(const std::string& line) {
-    static const std::regex pattern(R"(\s*#\s*pragma\s+once\s*)");
-    return std::regex_match(line, pattern);
+    std::string rest;
+    return is_directive(line, "pragma", rest) && rest.rfind("once", 0) == 0;
 }
 
 fs::path find_quoted(const std::string& name,

@@ -70,7 +70,7 @@ help_xray() {
 }
 
 help_verify_gpu() {
-    help_one 'verify-gpu --out DIR [--only build|test|sanitize|bench] [--chapters LIST]' \
+    help_one 'verify-gpu --out DIR [--only PARTS] [--chapters LIST]' \
         'On a machine with a GPU: builds all, runs the suite through nvcc, the solutions' \
         'under compute-sanitizer, the benchmarks; a table last, JSON and logs in DIR.' \
         '--chapters takes names separated by commas; it limits sanitizers and benches.'

@@ -31,12 +31,13 @@ cmd_test() {
     test_summary "$junit" "$log" && ((built))
 }
 
-# run_workbook_tests JUNIT LOG [CTEST ARGS]: everything but the learner's own cases.
+# run_workbook_tests JUNIT LOG [CTEST ARGS]: everything but the learner's own cases, and
+# what .ci/run alone runs, for it takes long.
 run_workbook_tests() {
     local junit=$1 log=$2
     shift 2
     rm -f "$junit"
-    run_tests "$log" --test-dir "$BUILD_DIR" -LE '^(learner|simt-slow)$' \
+    run_tests "$log" --test-dir "$BUILD_DIR" -LE '^(learner|simt-slow|nvcc)$' \
         -j "$(parallel_jobs)" --no-tests=error --output-on-failure \
         --output-junit "$junit" "$@"
 }
