@@ -73,6 +73,7 @@ help_verify_gpu() {
     help_one 'verify-gpu --out DIR [--only PARTS] [--chapters LIST]' \
         'On a machine with a GPU: builds all, runs the suite through nvcc, the solutions' \
         'under compute-sanitizer, the benchmarks; a table last, JSON and logs in DIR.' \
+        '--only takes build, test, sanitize and bench, separated by commas.' \
         '--chapters takes names separated by commas; it limits sanitizers and benches.'
 }
 
