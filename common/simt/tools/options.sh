@@ -101,6 +101,8 @@ add_file() {
 
 show_version() {
     echo "simt-c++: CUDA programs on the CPU, in place of nvcc"
+    # By these words CMake knows whose options to use. Without them it asks for a toolkit.
+    echo '(stands in for "nvcc: NVIDIA (R) Cuda compiler driver")'
     echo "Cuda compilation tools, release 13.0, V13.0.88 (stand-in)"
     echo "host compiler: $("${compiler[@]}" --version | head -1)"
 }
