@@ -84,6 +84,7 @@ state_in_words() {
         skipped) echo 'not graded, this device cannot run it' ;;
         nofile) echo 'its file is missing' ;;
         broken) echo 'could not be built' ;;
+        stopped) echo 'not graded, some cases did not run' ;;
         full) echo 'not graded, the disk is full' ;;
         *) echo 'not graded' ;;
     esac

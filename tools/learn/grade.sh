@@ -92,6 +92,9 @@ run_cases() {
     G_FAILED=$(($(junit_count "$G_JUNIT" failed) + $(junit_count "$G_JUNIT" notrun)))
     if ((G_FAILED > 0)); then
         choose_first_failing
+    elif ((G_NOT_RUN > 0)); then
+        # Nothing failed, and yet cases were left out: that is no pass.
+        G_STATE=stopped
     elif ((G_PASSED > 0)); then
         G_STATE=passed
     elif ((G_SKIPPED > 0)); then

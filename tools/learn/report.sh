@@ -156,6 +156,11 @@ report_not_graded() {
             verdict "$1" "$RED" "NOT GRADED"
             say "  $(full_disk || echo "The disk was full: run the same command again.")"
             ;;
+        stopped)
+            verdict "$1" "$RED" "NOT GRADED: $(count_cases "$G_NOT_RUN") did not run"
+            say "  Something stopped them, though no case failed. Run it again; if it stays" \
+                "so, look for what your file writes to disk."
+            ;;
         skipped)
             verdict "$1" "$YELLOW" "NOT GRADED: this device cannot run it"
             junit_output "$G_JUNIT" "$(junit_names "$G_JUNIT" skipped | head -n 1)" |
