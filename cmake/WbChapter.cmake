@@ -5,7 +5,7 @@
 # The folder's name gives the chapter's: vector_add. From it follow all files,
 #   day01-basics/02-vector-add/vector_add.{h,cu}   contract and the learner's file
 #   solutions/<same>/vector_add.cu                 the ladder
-#   tests/<same>/vector_add_test.cpp, vector_add_bench.cpp, mutants/*.cu
+#   tests/<same>/vector_add_test.cpp, vector_add_bench.cpp, mutants/right.cu, *.diff
 # all targets,
 #   day01_vector_add                  the learner's file under the chapter's tests
 #   day01_vector_add_solution         the solution under the same tests
@@ -17,11 +17,15 @@
 #                                     checker watches: races, bounds, goals in counters
 #   day01_vector_add_xray[_solution]  the benchmark with such kernels, for ./learn xray
 # and all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
-# ….mutant.<name>, ….checked (the checker finds nothing in the solution), ….goals (it
+# ….mutant.<name>, ….right, ….checked (the checker finds nothing in the solution), ….goals (it
 # meets its goals), labelled with the day, the chapter, and learner or workbook.
-# mutants/goals/*.cu are right, but miss a goal (….mutant.goals.<name>). mutants/orders/*.cu
-# lack an order between streams, mutants/sim/*.cu an order between threads: a GPU may be
-# lucky, or hang; the simulator tries many orders.
+#
+# A known-wrong kernel is an edit (mutants/<name>.diff, see tools/bundle/edit.h) of
+# mutants/right.cu, a short right version that must pass the chapter's tests (….right), or
+# of another right*.cu; or, where an edit would not be short, a file <name>.cu. Those of
+# mutants/goals/ are right, but miss a goal (….mutant.goals.<name>). Those of
+# mutants/orders/ lack an order between streams, of mutants/sim/ an order between threads:
+# a GPU may be lucky, or hang; the simulator tries many orders.
 
 add_custom_target(learner)
 add_custom_target(workbook)
@@ -93,14 +97,22 @@ function(wb_test_program target tests kernels)
     target_link_libraries(${target} PRIVATE ${kernels} ${given} wb_testing)
 endfunction()
 
+# The known-wrong kernels in one of the folders of a chapter.
+function(wb_find_wrong_kernels result dir)
+    file(GLOB found CONFIGURE_DEPENDS ${dir}/*.cu ${dir}/*.diff)
+    list(FILTER found EXCLUDE REGEX "/right[^/]*[.]cu$")
+    set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
 # The known-wrong kernels of a chapter are compiled together, as one program that is told
 # which of them to be (tools/bundle): so that one more costs next to nothing. A test for
-# each says that the chapter's tests reject it.
+# each says that the chapter's tests reject it. The program can also be one of the right
+# texts that the wrong ones are edits of; a test says that those pass.
 #
-#   wb_wrong_kernels(program id test day tests_dir contract_dir labels PREFIX prefix
-#                    SOURCES file.cu… [CHECK count])
+#   wb_wrong_kernels(program id test day contract_dir labels PREFIX prefix
+#                    SOURCES file… [RIGHT file.cu…] [CHECK count])
 function(wb_wrong_kernels program id test day contract_dir labels)
-    cmake_parse_arguments(ARG "" "PREFIX;CHECK" "SOURCES" ${ARGN})
+    cmake_parse_arguments(ARG "" "PREFIX;CHECK" "SOURCES;RIGHT" ${ARGN})
     if(NOT ARG_SOURCES)
         return()
     endif()
@@ -113,8 +125,9 @@ function(wb_wrong_kernels program id test day contract_dir labels)
     file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/wrong)
     add_custom_command(OUTPUT ${bundle}
         COMMAND wb_bundle --solution ${solution} --chapter ${contract_dir}
-            -o ${bundle} -MF ${bundle}.d ${ARG_SOURCES}
-        DEPENDS wb_bundle ${solution} ${ARG_SOURCES}
+            --root ${CMAKE_SOURCE_DIR} -o ${bundle} -MF ${bundle}.d
+            ${ARG_RIGHT} ${ARG_SOURCES}
+        DEPENDS wb_bundle ${solution} ${ARG_RIGHT} ${ARG_SOURCES}
         DEPFILE ${bundle}.d
         COMMENT "Bundle of ${program}" VERBATIM)
     set(check "")
@@ -139,6 +152,13 @@ function(wb_wrong_kernels program id test day contract_dir labels)
             -P ${WB_SCRIPTS}/expect_rejected.cmake)
         set_tests_properties(${case} PROPERTIES LABELS "${labels}"
             TIMEOUT ${WB_TEST_TIMEOUT} ENVIRONMENT WB_WRONG_KERNEL=${mutant})
+    endforeach()
+    foreach(source ${ARG_RIGHT})
+        get_filename_component(right ${source} NAME_WE)
+        add_test(NAME ${test}.${right} COMMAND ${CMAKE_COMMAND}
+            -DPROGRAM=$<TARGET_FILE:${program}> -P ${WB_SCRIPTS}/expect_right.cmake)
+        set_tests_properties(${test}.${right} PROPERTIES LABELS "${labels}"
+            TIMEOUT ${WB_TEST_TIMEOUT} ENVIRONMENT WB_WRONG_KERNEL=${right})
     endforeach()
 endfunction()
 
@@ -172,7 +192,7 @@ function(wb_checked_tests id day test tests_dir contract_dir labels)
         "-DCASES=~[large]~[fault]~[goal]" -P ${WB_SCRIPTS}/expect_safe.cmake)
     set(tests ${test}.checked)
     wb_add_to_workbook(${day} ${id}_checked_solution)
-    file(GLOB mutants CONFIGURE_DEPENDS ${tests_dir}/mutants/goals/*.cu)
+    wb_find_wrong_kernels(mutants ${tests_dir}/mutants/goals)
     if(mutants)
         add_test(NAME ${test}.goals COMMAND ${CMAKE_COMMAND} -DPROGRAM=${solution}
             -DCOUNT=1 "-DCASES=[goal]" -P ${WB_SCRIPTS}/expect_safe.cmake)
@@ -239,14 +259,16 @@ function(wb_chapter path)
     set_tests_properties(${test}.unsolved PROPERTIES LABELS "${labels}" TIMEOUT 300)
     wb_add_to_workbook(${day} ${id}_solution ${id}_unsolved)
 
-    file(GLOB mutants CONFIGURE_DEPENDS ${tests_dir}/mutants/*.cu)
+    wb_find_wrong_kernels(mutants ${tests_dir}/mutants)
     if(WB_BACKEND STREQUAL "sim")
-        file(GLOB only_here CONFIGURE_DEPENDS
-            ${tests_dir}/mutants/orders/*.cu ${tests_dir}/mutants/sim/*.cu)
-        list(APPEND mutants ${only_here})
+        foreach(folder orders sim)
+            wb_find_wrong_kernels(only_here ${tests_dir}/mutants/${folder})
+            list(APPEND mutants ${only_here})
+        endforeach()
     endif()
+    file(GLOB right CONFIGURE_DEPENDS ${tests_dir}/mutants/right*.cu)
     wb_wrong_kernels(${id}_wrong ${id} ${test} ${day} ${contract_dir} "${labels}"
-        SOURCES ${mutants})
+        SOURCES ${mutants} RIGHT ${right})
 
     # Benchmarks: the ladder, and the learner's kernel against the same sizes.
     set(bench ${tests_dir}/${name}_bench.cpp)

@@ -11,7 +11,7 @@
 # are looked for in the starter that the solution gives.
 set -u -o pipefail
 
-readonly FEWEST_MUTANTS=3
+readonly FEWEST_MUTANTS=5
 readonly SECTIONS=('Why this matters' 'The picture' 'The idea' 'Worked numbers'
     'The contract' 'Your turn' 'Check' 'Hints' 'Measured' 'Find the bug'
     'What would you try next?')
@@ -139,17 +139,20 @@ check_lesson() {
 }
 
 check_mutants() {
-    local mutant count=0 rejected_by
+    local mutant count=0 comment rejected_by
     # Those of orders/ and sim/ are built for the simulator only.
-    for mutant in "tests/$1/mutants/"{,orders/,sim/}*.cu; do
-        if [[ ! -f $mutant ]]; then continue; fi
-        count=$((count + 1))
-        if ! grep -q '^// Mutant: .' "$mutant"; then
-            problem "$mutant" 'has no line "// Mutant: what is wrong"'
+    for mutant in "tests/$1/mutants/"{,orders/,sim/,goals/}*.{diff,cu}; do
+        if [[ ! -f $mutant || $mutant == */right*.cu ]]; then continue; fi
+        if [[ $mutant != */goals/* ]]; then count=$((count + 1)); fi
+        comment='#'
+        if [[ $mutant == *.cu ]]; then comment='//'; fi
+        if ! head -n 1 "$mutant" | grep -qE "^$comment [^ ]" ||
+            head -n 1 "$mutant" | grep -qE "^$comment (Rejected by|Edits):"; then
+            problem "$mutant" "has no first line \"$comment what is wrong\""
         fi
-        rejected_by=$(sed -n 's/^\/\/ Rejected by: //p' "$mutant")
+        rejected_by=$(sed -n "s|^$comment Rejected by: ||p" "$mutant")
         if [[ -z $rejected_by ]]; then
-            problem "$mutant" 'has no line "// Rejected by: test case"'
+            problem "$mutant" "has no line \"$comment Rejected by: test case\""
         elif ! grep -qF "\"$rejected_by\"" "tests/$1/$2_test.cpp"; then
             problem "$mutant" "is rejected by \"$rejected_by\", which is no test case"
         fi

@@ -27,7 +27,7 @@ check_width() {
     while IFS= read -r place; do
         problem "$place" "more than $COLUMNS_LIMIT columns"
     done < <(grep -rnIE --include='*.cu' --include='*.h' --include='*.cpp' \
-        --include='*.md' "^.{$((COLUMNS_LIMIT + 1)),}" "${OURS[@]}" |
+        --include='*.diff' --include='*.md' "^.{$((COLUMNS_LIMIT + 1)),}" "${OURS[@]}" |
         grep -vE '^[^:]+\.md:[0-9]+:('"$whole)" | cut -d: -f1,2)
 }
 

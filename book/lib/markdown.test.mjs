@@ -37,6 +37,14 @@ test('a region becomes code with the name of its file, also within a fold', () =
   }
 })
 
+test('an edit is shown as the lines after it, or as it is', () => {
+  const file = '../../tests/day01-basics/05-dot-product/mutants/last_block_wins.diff'
+  const after = render(`<<< ${file}{cuda}`)
+  assert.match(after, /s_sum/)
+  assert.doesNotMatch(after, /Rejected|atomicAdd/)
+  assert.match(render(`<<< ${file}{diff}`), /Rejected[^]*atomicAdd/)
+})
+
 test('a region that is not there is an error that names the lesson', () => {
   const text = '::: details v9\n<<< ./vector_add.cu#v9{cuda}\n:::\n'
   assert.throws(

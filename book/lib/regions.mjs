@@ -99,6 +99,18 @@ export function extractRegion(text, name, file) {
   }
 }
 
+/**
+ * What an edit of a right text makes of the lines that it names (tools/bundle/edit.h).
+ * @param {string} text  the whole .diff
+ */
+export function afterEdit(text) {
+  const lines = text.replace(/\r\n/g, '\n').replace(/\n+$/, '').split('\n')
+  const shown = lines
+    .filter((line) => !/^[#-]/.test(line))
+    .map((line) => (line.startsWith('@@') ? '' : line.slice(1)))
+  return { text: `${dedent(shown).join('\n')}\n`, first: 1, last: lines.length }
+}
+
 /** A whole file as a book shows it: without markers. */
 export function withoutMarkers(text) {
   const lines = text.replace(/\r\n/g, '\n').replace(/\n+$/, '').split('\n')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { extractRegion, withoutMarkers } from './regions.mjs'
+import { afterEdit, extractRegion, withoutMarkers } from './regions.mjs'
 
 const file = `#include "a.h"
 
@@ -106,4 +106,11 @@ test('a solution is shown without its marks and without the task', () => {
 test('a starter keeps its task', () => {
   const starter = '// TODO(learner): return the sum\n// of both\nreturn 0;\n'
   assert.equal(withoutMarkers(starter).text, starter)
+})
+
+test('of an edit the lines after it are shown, dedented', () => {
+  const edit = '# off by one\n# Rejected by: a case\n     step();\n-    return 1;\n' +
+    '+    return 2;\n@@\n-// gone\n     more();\n'
+  assert.equal(afterEdit(edit).text, 'step();\nreturn 2;\n\nmore();\n')
+  assert.equal(afterEdit('-a\r\n+b\r\n').text, 'b\n')
 })

@@ -1,9 +1,10 @@
 // Code in the lessons: "<<< ./file.cu#region{cuda}" becomes the region's code, with the
-// name of the file below it. A file or a region that is not there fails the build.
+// name of the file below it. A file or a region that is not there fails the build. Of an
+// edit, "<<< ./file.diff{cuda}" shows the lines after it, "{diff}" the edit itself.
 
 import path from 'node:path'
 import { ROOT, sourceOf } from './pages.mjs'
-import { extractRegion, withoutMarkers } from './regions.mjs'
+import { afterEdit, extractRegion, withoutMarkers } from './regions.mjs'
 import { BASE, linkToSource } from './sources.mjs'
 import { textOf } from './starter.mjs'
 
@@ -11,10 +12,12 @@ import { textOf } from './starter.mjs'
  * The code that a snippet shows.
  * @param {string} file    from the root of the repository
  * @param {string} region  may be empty: the whole file
+ * @param {string} language
  */
-export function snippet(file, region) {
+export function snippet(file, region, language = '') {
   const text = textOf(file)
   if (text === null) throw new Error(`there is no file ${file}`)
+  if (file.endsWith('.diff') && language !== 'diff') return afterEdit(text)
   return region ? extractRegion(text, region, file) : withoutMarkers(text)
 }
 
@@ -46,7 +49,7 @@ export function snippetsPlugin(md) {
       const file = path.relative(ROOT, absolute)
       let code
       try {
-        code = snippet(file, region)
+        code = snippet(file, region, /^\w*/.exec(token.info)[0])
       } catch (error) {
         throw new Error(`${lesson}: ${error.message}`)
       }

@@ -1,12 +1,13 @@
 # Passes if the tests reject a known-wrong kernel, in the test case that its source
-# names in a line "// Rejected by: <test case>", with a report for the learner.
+# names in a line "# Rejected by: <test case>" ("//" in a .cu file), with a report for
+# the learner.
 #   cmake -DPROGRAM= -DSOURCE= -P expect_rejected.cmake
-file(STRINGS ${SOURCE} named REGEX "^// Rejected by: ")
+file(STRINGS ${SOURCE} named REGEX "^(#|//) Rejected by: ")
 if(NOT named)
-    message(FATAL_ERROR "${SOURCE} has no line '// Rejected by: <test case>'")
+    message(FATAL_ERROR "${SOURCE} has no line 'Rejected by: <test case>'")
 endif()
 list(GET named 0 named)
-string(REGEX REPLACE "^// Rejected by: " "" name "${named}")
+string(REGEX REPLACE "^(#|//) Rejected by: " "" name "${named}")
 string(REPLACE "," "\\," spec "${name}")
 execute_process(COMMAND ${PROGRAM} ${spec} --abort
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE status)

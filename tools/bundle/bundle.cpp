@@ -28,9 +28,11 @@ std::set<std::string> names_of(const std::vector<ContractFunction>& contract) {
 Bundle::Bundle(const File& solution,
                const std::vector<File>& headers,
                const std::vector<fs::path>& sources,
-               std::vector<fs::path> include_dirs)
+               std::vector<fs::path> include_dirs,
+               fs::path root)
     : contract_(read_contract({solution}, headers)),
-      include_dirs_(std::move(include_dirs)) {
+      include_dirs_(std::move(include_dirs)),
+      root_(std::move(root)) {
     // What is part of an implementation defines functions, too; and who names those is
     // part of it, in turn.
     for (size_t known = 0; known != contract_.size();) {
@@ -106,33 +108,89 @@ void Bundle::hoist(const Include& include, const fs::path& from) {
     add_once(shared_headers_, path);
 }
 
+bool Bundle::is_edited(const fs::path& path, const Implementation& implementation) {
+    if (implementation.edited.empty()) return false;
+    std::vector<fs::path> files = {path};
+    for (size_t i = 0; i < files.size(); ++i) {
+        const fs::path file = files[i];
+        if (file == implementation.edited) return true;
+        Include include;
+        for (const std::string& line : read(file).lines) {
+            if (!is_include(line, include) || !include.quoted) continue;
+            const fs::path found = find_quoted(include.name, file, include_dirs_);
+            if (!found.empty()) add_once(files, found);
+        }
+    }
+    return false;
+}
+
+std::vector<EditLine> Bundle::lines_of(const fs::path& path,
+                                       const Implementation& implementation) {
+    if (path == implementation.edited) return implementation.lines;
+    std::vector<EditLine> lines;
+    for (const std::string& line : read(path).lines)
+        lines.push_back({' ', line, lines.size() + 1});
+    return lines;
+}
+
 void Bundle::append(const fs::path& path,
                     Implementation& implementation,
                     std::set<fs::path>& seen) {
     if (!seen.insert(path).second) return;
-    const File file = read(path);
-    implementation.text += line_directive(1, file.path);
-    for (size_t i = 0; i < file.lines.size(); ++i) {
+    std::string& text = implementation.text;
+    char kind = 0;
+    size_t next = 0;    // the number that the compiler takes the line for
+    bool whole = true;  // it does not go on with what a '\\' has left open
+    for (const EditLine& line : lines_of(path, implementation)) {
+        if (whole && (line.kind != kind || line.number != next)) {
+            text += line_directive(line.number,
+                                   line.kind == '+' ? implementation.edit : path);
+            kind = line.kind;
+            next = line.number;
+        }
+        ++next;
+        whole = line.text.empty() || line.text.back() != '\\';
         Include include;
-        const std::string& line = file.lines[i];
-        if (is_include(line, include)) {
+        if (is_include(line.text, include)) {
             const fs::path found = include.quoted
                                        ? find_quoted(include.name, path, include_dirs_)
                                        : fs::path();
-            if (!found.empty() &&
-                (is_own(found) || is_renamed(found, implementation))) {
+            if (!found.empty() && (is_own(found) || is_renamed(found, implementation) ||
+                                   is_edited(found, implementation))) {
                 append(found, implementation, seen);
-                implementation.text += line_directive(i + 2, file.path);
+                kind = 0;
                 continue;
             }
             hoist(include, path);
-            implementation.text += '\n';
+            text += '\n';
         } else {
-            if (const std::string name = defined_name(line); !name.empty())
+            if (const std::string name = defined_name(line.text); !name.empty())
                 implementation.macros.insert(name);
-            implementation.text += is_pragma_once(line) ? "\n" : line + '\n';
+            text += is_pragma_once(line.text) ? "\n" : line.text + '\n';
         }
     }
+}
+
+fs::path Bundle::read_edit(const fs::path& source, Implementation& implementation) {
+    const Edit edit = parse_edit(read(source));
+    // The right texts stand beside the edits, or above them (orders/, sim/, goals/).
+    const fs::path folder = source.parent_path();
+    for (const fs::path& dir : {folder, folder.parent_path(), root_}) {
+        const fs::path path = (dir / edit.target).lexically_normal();
+        if (!fs::is_regular_file(path)) continue;
+        implementation.edit = edit.path;
+        implementation.edited = path;
+        implementation.lines = apply(edit, read(path));
+        if (path.extension() == ".cu") return path;
+        const fs::path right = path.parent_path() / "right.cu";
+        if (is_edited(right, implementation)) return right;
+        throw std::runtime_error(edit.path.string() + ':' +
+                                 std::to_string(edit.target_line) + ": " +
+                                 right.string() + " does not include " + edit.target);
+    }
+    throw std::runtime_error(edit.path.string() + ':' +
+                             std::to_string(edit.target_line) + ": there is no file " +
+                             edit.target + " to edit");
 }
 
 void Bundle::add(const fs::path& source, std::set<fs::path>& own) {
@@ -141,9 +199,11 @@ void Bundle::add(const fs::path& source, std::set<fs::path>& own) {
         if (other.name == implementation.name)
             throw std::runtime_error("two implementations are called " + other.name);
     }
+    fs::path main = source.lexically_normal();
+    if (main.extension() == ".diff") main = read_edit(main, implementation);
     std::set<fs::path> seen;
-    append(source.lexically_normal(), implementation, seen);
-    seen.erase(source.lexically_normal());
+    append(main, implementation, seen);
+    seen.erase(main);
     own.insert(seen.begin(), seen.end());
     implementations_.push_back(std::move(implementation));
 }

@@ -1,13 +1,14 @@
 // wb_bundle: many implementations of one chapter in one translation unit.
 //
-//     wb_bundle --solution SOLUTION.cu --chapter DIR [-I DIR]… -o OUT.cu [-MF OUT.d]
-//               WRONG.cu…
+//     wb_bundle --solution SOLUTION.cu --chapter DIR [-I DIR]… [--root DIR]
+//               -o OUT.cu [-MF OUT.d] WRONG…
 //
-// Each known-wrong kernel is a file that implements the chapter's contract. To compile
-// them one by one is to read the same headers once for each; here they are read once:
+// Each known-wrong kernel is an edit of a right one (NAME.diff, see edit.h), or a file
+// that implements the chapter's contract (NAME.cu). To compile them one by one is to
+// read the same headers once for each; here they are read once:
 //
 //     #include …                      what any of them includes, once
-//     namespace wrong_NAME { … }      the text of NAME.cu, for each
+//     namespace wrong_NAME { … }      the text of NAME, for each
 //     void vector_add(…) {            the contract, which calls the implementation that
 //         …                           the environment variable WB_WRONG_KERNEL names
 //
@@ -28,7 +29,7 @@ namespace {
 using namespace bundle;
 
 struct Options {
-    fs::path solution, chapter, output, dependencies;
+    fs::path solution, chapter, root, output, dependencies;
     std::vector<fs::path> include_dirs, sources;
 };
 
@@ -38,6 +39,7 @@ Options parse(int argc, char** argv) {
         const std::string word = argv[i];
         fs::path* target = word == "--solution"  ? &options.solution
                            : word == "--chapter" ? &options.chapter
+                           : word == "--root"    ? &options.root
                            : word == "-o"        ? &options.output
                            : word == "-MF"       ? &options.dependencies
                                                  : nullptr;
@@ -56,7 +58,7 @@ Options parse(int argc, char** argv) {
         options.sources.empty()) {
         throw std::runtime_error(
             "usage: wb_bundle --solution SOLUTION.cu --chapter DIR [-I DIR]... "
-            "-o OUT.cu [-MF OUT.d] WRONG.cu...");
+            "[--root DIR] -o OUT.cu [-MF OUT.d] WRONG...");
     }
     return options;
 }
@@ -82,7 +84,8 @@ int main(int argc, char** argv) try {
     const Bundle bundle(read_file(options.solution),
                         headers_of(options.chapter),
                         options.sources,
-                        include_dirs);
+                        include_dirs,
+                        options.root);
     std::ofstream out(options.output);
     bundle.write(out);
     out.close();

@@ -73,6 +73,11 @@ function snippet(path, region,
     found = inside
     while ((getline line < file) > 0) {
         sub(/\r$/, "", line)
+        # Of an edit (tools/bundle/edit.h): the text after it.
+        if (file ~ /\.diff$/) {
+            if (line ~ /^[#-]/) continue
+            line = line ~ /^@@/ ? "" : substr(line, 2)
+        }
         if (line ~ "^[ \t]*// #region " region "[ \t]*$") inside = found = 1
         if (line ~ "^[ \t]*// #endregion " region "[ \t]*$") inside = 0
         if (line ~ /^[ \t]*\/\/ #(end)?region /) continue
