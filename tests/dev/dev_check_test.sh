@@ -124,10 +124,10 @@ broken 'includes ./hint.md' sed -i 's/include: .*hints.md/include: .\/hint.md/' 
 broken 'has no TODO(learner)' sed -i 's/TODO(learner)/To do/' "$SOLUTION"
 broken 'has no WB_NOT_SOLVED()' sed -i '/WB_NOT_SOLVED/d' "$SOLUTION"
 broken 'gives no starter' sed -i '0,/#end$/s/#end$/#fin/' "$SOLUTION"
-broken '2 mutants' find "$TESTS/mutants" -name '[fgh]*.cu' -delete
-broken 'has no line "// Mutant:' sed -i 1d "$TESTS/mutants/missing_guard.cu"
-broken 'has no line "// Rejected by:' sed -i 2d "$TESTS/mutants/missing_guard.cu"
-broken 'which is no test case' sed -i '2s/$/ or so/' "$TESTS/mutants/missing_guard.cu"
+broken '4 mutants' find "$TESTS/mutants" -name 'g*.diff' -delete
+broken 'has no first line "# what' sed -i 1d "$TESTS/mutants/missing_guard.diff"
+broken 'has no line "# Rejected by:' sed -i 2d "$TESTS/mutants/missing_guard.diff"
+broken 'which is no test case' sed -i '2s/$/ or so/' "$TESTS/mutants/missing_guard.diff"
 broken 'its wb_chapter() lines' sed -i 's/02/03/' CMakeLists.txt
 broken '0 chapters' rm -r "$CHAPTER"
 
