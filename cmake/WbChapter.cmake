@@ -151,7 +151,8 @@ function(wb_wrong_kernels program id test day contract_dir labels)
             -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
             -P ${WB_SCRIPTS}/expect_rejected.cmake)
         set_tests_properties(${case} PROPERTIES LABELS "${labels}"
-            TIMEOUT ${WB_TEST_TIMEOUT} ENVIRONMENT WB_WRONG_KERNEL=${mutant})
+            TIMEOUT ${WB_TEST_TIMEOUT})
+        wb_leaves_verdict(${case} WB_WRONG_KERNEL=${mutant})
     endforeach()
     foreach(source ${ARG_RIGHT})
         get_filename_component(right ${source} NAME_WE)
@@ -190,12 +191,14 @@ function(wb_checked_tests id day test tests_dir contract_dir labels)
     set(solution $<TARGET_FILE:${id}_checked_solution>)
     add_test(NAME ${test}.checked COMMAND ${CMAKE_COMMAND} -DPROGRAM=${solution}
         "-DCASES=~[large]~[fault]~[goal]" -P ${WB_SCRIPTS}/expect_safe.cmake)
+    wb_leaves_verdict(${test}.checked)
     set(tests ${test}.checked)
     wb_add_to_workbook(${day} ${id}_checked_solution)
     wb_find_wrong_kernels(mutants ${tests_dir}/mutants/goals)
     if(mutants)
         add_test(NAME ${test}.goals COMMAND ${CMAKE_COMMAND} -DPROGRAM=${solution}
             -DCOUNT=1 "-DCASES=[goal]" -P ${WB_SCRIPTS}/expect_safe.cmake)
+        wb_leaves_verdict(${test}.goals)
         list(APPEND tests ${test}.goals)
     endif()
     wb_wrong_kernels(${id}_wrong_goals ${id} ${test} ${day} ${contract_dir} "${labels}"
@@ -255,8 +258,8 @@ function(wb_chapter path)
     wb_test_program(${id}_unsolved ${id}_tests ${id}_unsolved_kernels)
     add_test(NAME ${test}.unsolved COMMAND ${CMAKE_COMMAND}
         -DPROGRAM=$<TARGET_FILE:${id}_unsolved> -P ${WB_SCRIPTS}/expect_unsolved.cmake)
-    # It starts the program once a test case, which takes seconds each on a busy GPU.
     set_tests_properties(${test}.unsolved PROPERTIES LABELS "${labels}" TIMEOUT 300)
+    wb_leaves_verdict(${test}.unsolved)
     wb_add_to_workbook(${day} ${id}_solution ${id}_unsolved)
 
     wb_find_wrong_kernels(mutants ${tests_dir}/mutants)

@@ -3,9 +3,20 @@
 # labels with several values, and its name differs between versions 2 and 3.
 #
 #   wb_add_tests(TARGET prefix labels)   names "<prefix>.<test case>"
+#   wb_leaves_verdict(name variable…)    tells the program of another CTest test where to
+#                                        leave its verdict (docs/verdict.md), and sets
+#                                        other environment variables
 
 set(WB_DISCOVER ${CMAKE_CURRENT_LIST_DIR}/scripts/discover_tests.cmake)
 set(WB_TEST_TIMEOUT 120)
+set(WB_VERDICTS ${CMAKE_BINARY_DIR}/verdicts)
+file(MAKE_DIRECTORY ${WB_VERDICTS})
+
+function(wb_leaves_verdict name)
+    string(REGEX REPLACE "[^A-Za-z0-9_.-]" "_" file "${name}")
+    set_tests_properties("${name}" PROPERTIES
+        ENVIRONMENT "WB_VERDICT=${WB_VERDICTS}/${file}.json;${ARGN}")
+endfunction()
 
 function(wb_add_tests target prefix labels)
     set(list_file ${CMAKE_CURRENT_BINARY_DIR}/ctest/${target}.cmake)
@@ -13,6 +24,7 @@ function(wb_add_tests target prefix labels)
         COMMAND ${CMAKE_COMMAND}
             "-DPROGRAM=$<TARGET_FILE:${target}>" "-DPREFIX=${prefix}"
             "-DLABELS=${labels}" "-DTIMEOUT=${WB_TEST_TIMEOUT}" "-DOUTPUT=${list_file}"
+            "-DVERDICTS=${WB_VERDICTS}"
             -P ${WB_DISCOVER}
         VERBATIM)
     # A program that does not compile has no list: one test says so, and fails.

@@ -1,5 +1,8 @@
 # Writes CTest's list of the test cases of one program.
-#   cmake -DPROGRAM= -DPREFIX= -DLABELS= -DTIMEOUT= -DOUTPUT= -P discover_tests.cmake
+#   cmake -DPROGRAM= -DPREFIX= -DLABELS= -DTIMEOUT= -DVERDICTS= -DOUTPUT=
+#         -P discover_tests.cmake
+#
+# Each leaves its verdict in VERDICTS/<name>.json (docs/verdict.md).
 execute_process(COMMAND ${PROGRAM} --wb-list
     OUTPUT_VARIABLE names RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
@@ -13,14 +16,22 @@ string(REGEX MATCHALL "[^\n]+" names "${names}")
 # Those that measure what all programs share, such as the GPU's memory.
 execute_process(COMMAND ${PROGRAM} --wb-list-serial OUTPUT_VARIABLE serial)
 string(REGEX MATCHALL "[^\n]+" serial "${serial}")
-# Where ./learn has set a limit, the program keeps it by itself (case_watch.h), and CTest
+# Where ./learn has set a limit, the program keeps it by itself (time_limit.h), and CTest
 # comes second.
 set(lines "set(limit ${TIMEOUT})
 if(DEFINED ENV{WB_TIME_LIMIT})
     math(EXPR limit \"3 * \$ENV{WB_TIME_LIMIT} + 10\")
 endif()
 ")
+set(files "")
 foreach(name IN LISTS names)
+    string(REGEX REPLACE "[^A-Za-z0-9_.-]" "_" file "${PREFIX}.${name}")
+    list(FIND files "${file}" index)
+    if(NOT index EQUAL -1)
+        message(FATAL_ERROR "${PROGRAM}: '${name}' differs from another test case in "
+            "punctuation only, and so their verdicts would be one file: ${file}.json")
+    endif()
+    list(APPEND files "${file}")
     # A comma separates test specs for Catch2.
     string(REPLACE "\\" "\\\\" spec "${name}")
     string(REPLACE "," "\\," spec "${spec}")
@@ -33,6 +44,7 @@ foreach(name IN LISTS names)
         "add_test([==[${PREFIX}.${name}]==] [==[${PROGRAM}]==] [==[${spec}]==] --abort)\n"
         "set_tests_properties([==[${PREFIX}.${name}]==] PROPERTIES"
         " LABELS [==[${LABELS}]==] TIMEOUT \${limit} SKIP_RETURN_CODE 4"
+        " ENVIRONMENT [==[WB_VERDICT=${VERDICTS}/${file}.json]==]"
         "${alone})\n")
 endforeach()
 file(WRITE ${OUTPUT} "${lines}")

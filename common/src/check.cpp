@@ -17,7 +17,9 @@ void check_cuda(cudaError_t code, const char* expression, const char* file, int 
     throw CudaError(
         code,
         check_message(
-            expression, cudaGetErrorName(code), cudaGetErrorString(code), file, line));
+            expression, cudaGetErrorName(code), cudaGetErrorString(code), file, line),
+        file,
+        line);
 }
 
 }  // namespace wb::detail

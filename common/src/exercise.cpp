@@ -20,16 +20,20 @@ std::string workbook_path(const std::string& file) {
 void not_solved(const char* file, int line) {
     const std::string path = workbook_path(file);
     std::string places;
+    std::vector<NotSolved::Place> todos;
     std::ifstream source(file);
     std::string text;
     for (int number = 1; std::getline(source, text); ++number) {
         if (text.find("TODO(learner)") == std::string::npos) continue;
         places += (places.empty() ? "" : ", ") + path + ":" + std::to_string(number);
+        todos.push_back({path, number});
     }
+    if (todos.empty()) todos.push_back({path, line});
     const std::string here = path + ":" + std::to_string(line);
     throw NotSolved("not solved yet: write the TODO in " +
-                    (places.empty() ? here : places) +
-                    ", then delete WB_NOT_SOLVED() in " + here);
+                        (places.empty() ? here : places) +
+                        ", then delete WB_NOT_SOLVED() in " + here,
+                    todos);
 }
 
 namespace {

@@ -60,8 +60,6 @@ doctor_tools() {
         fi
         if has_json "$compiler"; then
             found json "nlohmann/json.hpp"
-        elif [[ $PRESET == cuda* ]]; then
-            absent json "not found, not needed on a GPU"
         else
             lacking json "not found: ./learn setup installs nlohmann-json3-dev"
         fi

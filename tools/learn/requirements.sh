@@ -57,7 +57,7 @@ catch2_version() {
 # find_blas COMPILER: the CPU BLAS behind the simulator's cuBLAS.
 find_blas() { has_header "$1" cblas.h || has_header "$1" openblas/cblas.h; }
 
-# has_json COMPILER: the JSON parser behind ./learn xray.
+# has_json COMPILER: what writes verdicts, and reads them for ./learn xray.
 has_json() { has_header "$1" nlohmann/json.hpp; }
 
 # missing_packages: prints the Debian packages that would supply what was not found, one
@@ -68,7 +68,7 @@ missing_packages() {
         catch2_version "$compiler" >/dev/null || echo catch2
         # The BLAS serves the simulator only; on a GPU cuBLAS does the work.
         [[ $PRESET == cuda* ]] || find_blas "$compiler" || echo libopenblas-dev
-        [[ $PRESET == cuda* ]] || has_json "$compiler" || echo nlohmann-json3-dev
+        has_json "$compiler" || echo nlohmann-json3-dev
     else
         printf '%s\n' g++ catch2 libopenblas-dev nlohmann-json3-dev
     fi

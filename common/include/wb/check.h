@@ -19,14 +19,22 @@ namespace wb {
 /// A CUDA runtime call that did not return cudaSuccess.
 class CudaError : public std::runtime_error {
  public:
-    CudaError(cudaError_t code, const std::string& message)
-        : std::runtime_error(message), code_(code) {}
+    /// @param file, line  of the call, if they are known
+    CudaError(cudaError_t code,
+              const std::string& message,
+              const char* file = "",
+              int line = 0)
+        : std::runtime_error(message), code_(code), file_(file), line_(line) {}
 
     /// The error code that the call returned.
     cudaError_t code() const { return code_; }
+    const char* file() const { return file_; }
+    int line() const { return line_; }
 
  private:
     cudaError_t code_;
+    const char* file_;  // a literal: __FILE__
+    int line_;
 };
 
 namespace detail {

@@ -3,13 +3,26 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace wb {
 
 /// Thrown by WB_NOT_SOLVED(). The message names the file and the lines of its TODOs.
 class NotSolved : public std::logic_error {
  public:
-    using std::logic_error::logic_error;
+    struct Place {
+        std::string file;
+        int line;
+    };
+    explicit NotSolved(const std::string& message, std::vector<Place> todos = {})
+        : std::logic_error(message), todos_(std::move(todos)) {}
+
+    /// Where there is something to write.
+    const std::vector<Place>& todos() const { return todos_; }
+
+ private:
+    std::vector<Place> todos_;
 };
 
 /// Throws NotSolved; reads `file` to name the lines where a TODO(learner) stands.

@@ -1,132 +1,153 @@
-/// case_watch.h: watches the test cases for ./learn; part of main.cpp alone, because it
-/// needs Catch2's headers for a main(). It does nothing unless these variables are set:
-///
-///   WB_TIME_LIMIT  seconds after which a test case is ended, with the whole program;
-///                  a case with the tag [slow] or [large] has three times as long,
-///                  unless another one has been ended by then
-///   WB_STOP_FILE   a file that a case leaves behind if it reached the limit, or if it
-///                  failed after half of that; programs that start later do not run
-///   WB_PROGRESS    prints "[3/12] name" after each test case
+/// case_watch.h: tells of Catch2's events; part of main.cpp alone, because it needs
+/// Catch2's headers for a main(). Test cases and checks that fail go to the program's
+/// verdict, test cases to the time limit, and with the variable WB_PROGRESS a line
+/// "[3/12] name" follows each of them.
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <wb/testing/verdict.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
-#include <thread>
+#include <vector>
+
+#include "time_limit.h"
+#include "told.h"
+#include "words.h"
 
 namespace wb::testing {
 
-/// Ends the program when a test case takes too long, whatever it is doing.
-class TimeLimit {
- public:
-    TimeLimit() {
-        if (const char* text = std::getenv("WB_TIME_LIMIT")) seconds_ = std::atof(text);
-        if (const char* text = std::getenv("WB_STOP_FILE")) stop_file_ = text;
-    }
-    static TimeLimit& instance() {
-        static TimeLimit limit;
-        return limit;
-    }
-
-    /// True if an earlier program has left the file behind.
-    bool is_stopped() const {
-        return !stop_file_.empty() && access(stop_file_.c_str(), F_OK) == 0;
-    }
-    void begin(bool slow) {
-        slow_ = slow;
-        begun_ = now();
-        if (seconds_ > 0 && !started_.exchange(true)) {
-            std::thread([this] { watch(); }).detach();
-        }
-    }
-    void end(bool passed) {
-        const double taken = now() - begun_.exchange(kNoCase);
-        if (seconds_ > 0 && !passed && taken > seconds_ / 2) leave_file();
-    }
-
- private:
-    static constexpr double kNoCase = -1;
-    static constexpr double kSlowFactor = 3;  // discover_tests.cmake knows it, too
-
-    static double now() {
-        using namespace std::chrono;
-        return duration<double>(steady_clock::now().time_since_epoch()).count();
-    }
-    void leave_file() const {
-        if (stop_file_.empty()) return;
-        const int file = open(stop_file_.c_str(), O_WRONLY | O_CREAT, 0644);
-        if (file >= 0) close(file);
-    }
-    void watch() {
-        for (;;) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
-            const double begun = begun_;
-            if (begun == kNoCase || now() - begun < seconds_) continue;
-            const double limit = slow_ ? kSlowFactor * seconds_ : seconds_;
-            if (now() - begun < limit && !is_stopped()) continue;
-            leave_file();
-            // No printf: the case may hang while it holds stdout's lock.
-            char text[80];
-            const int length = std::snprintf(text,
-                                             sizeof text,
-                                             "wb| did not end within %.0f seconds\n",
-                                             now() - begun);
-            if (write(STDOUT_FILENO, text, length) < 0) _exit(2);
-            _exit(1);
-        }
-    }
-
-    double seconds_ = 0;  // 0: no limit
-    std::string stop_file_;
-    std::atomic<double> begun_{kNoCase};
-    std::atomic<bool> slow_{false};
-    std::atomic<bool> started_{false};
-};
-
 #if __has_include(<catch2/catch_session.hpp>)
 using CatchListener = Catch::EventListenerBase;
+inline const Catch::TestCaseInfo& info_of(const Catch::TestCaseInfo* info) {
+    return *info;
+}
+inline const Catch::TestCaseInfo& info_of(const Catch::TestCaseHandle& test) {
+    return test.getTestCaseInfo();
+}
 #else
 using CatchListener = Catch::TestEventListenerBase;
 #endif
+inline const Catch::TestCaseInfo& info_of(const Catch::TestCaseInfo& info) {
+    return info;
+}
 
-/// Tells TimeLimit and the learner about the test cases.
+/// The names of the test cases that the command line asks for.
+template <class Config>
+std::vector<std::string> chosen_cases(const Config& config) {
+    const auto& all = Catch::getAllTestCasesSorted(config);
+    std::vector<std::string> names;
+    for (const auto& test : Catch::filterTests(all, config.testSpec(), config))
+        names.push_back(info_of(test).name);
+    return names;
+}
+
+/// The verdict is of the chapter in whose folder the tests are.
+template <class Config>
+void name_chapter(const Config& config) {
+    const auto& all = Catch::getAllTestCasesSorted(config);
+    if (!all.empty())
+        Verdict::instance().set_chapter(info_of(all.front()).lineInfo.file);
+}
+
+/// The last exception of ours that Catch2 has put into words; not all of them are
+/// failures, some are expected.
+inline std::optional<Finding>& last_exception() {
+    static std::optional<Finding> last;
+    return last;
+}
+
 class CaseWatch : public CatchListener {
  public:
     using CatchListener::CatchListener;
 
+    void testRunStarting(const Catch::TestRunInfo& info) override {
+        CatchListener::testRunStarting(info);
+        name_chapter(*m_config);
+        total_ = chosen_cases(*m_config).size();
+    }
     void testCaseStarting(const Catch::TestCaseInfo& info) override {
         CatchListener::testCaseStarting(info);
         const std::string tags = info.tagsAsString();
+        begun_ = std::chrono::steady_clock::now();
+        Verdict::instance().begin_case(info.name);
         TimeLimit::instance().begin(tags.find("[slow]") != tags.npos ||
                                     tags.find("[large]") != tags.npos);
     }
     void testCaseEnded(const Catch::TestCaseStats& stats) override {
-        TimeLimit::instance().end(stats.totals.assertions.allOk());
-        if (std::getenv("WB_PROGRESS")) print_progress(stats.testInfo);
+        const bool passed = stats.totals.assertions.allOk();
+        TimeLimit::instance().end(passed);
+        const auto taken = std::chrono::steady_clock::now() - begun_;
+        Verdict::instance().end_case(passed,
+                                     std::chrono::duration<double>(taken).count());
+        if (std::getenv("WB_PROGRESS")) {
+            const std::string& name = info_of(stats.testInfo).name;
+            std::printf("[%zu/%zu] %s\n", ++done_, total_, name.c_str());
+            std::fflush(stdout);
+        }
         CatchListener::testCaseEnded(stats);
     }
+#if __has_include(<catch2/catch_session.hpp>)
+    void assertionEnded(const Catch::AssertionStats& stats) override {
+        note(stats);
+    }
+#else
+    bool assertionEnded(const Catch::AssertionStats& stats) override {
+        note(stats);
+        return CatchListener::assertionEnded(stats);
+    }
+#endif
 
  private:
-    template <typename Info>  // a reference in Catch2 2, a pointer in Catch2 3
-    void print_progress(const Info& info) {
-        if (total_ == 0) {
-            const auto& all = Catch::getAllTestCasesSorted(*m_config);
-            total_ = Catch::filterTests(all, m_config->testSpec(), *m_config).size();
+    /// A check that failed without a finding is one.
+    static void note(const Catch::AssertionStats& stats) {
+        const Catch::AssertionResult& result = stats.assertionResult;
+        const std::optional<Finding> thrown = std::move(last_exception());
+        last_exception().reset();
+        if (result.isOk()) return;
+        if (failure_is_told) {
+            failure_is_told = false;
+            return;
         }
-        std::printf("[%zu/%zu] %s\n", ++done_, total_, name_of(info).c_str());
-        std::fflush(stdout);
+        if (thrown && result.getResultType() == Catch::ResultWas::ThrewException) {
+            Verdict::instance().add(*thrown);
+            return;
+        }
+        FailedCheck check;
+        if (result.hasExpression()) {
+            check.expression = result.getExpressionInMacro();
+            check.expansion = result.getExpandedExpression();
+        }
+        check.message = static_cast<std::string>(result.getMessage());
+        for (const Catch::MessageInfo& message : stats.infoMessages)
+            check.messages.push_back(message.message);
+        check.file = result.getSourceInfo().file;
+        check.line = static_cast<int>(result.getSourceInfo().line);
+        Verdict::instance().add(finding_of(check));
     }
-    static std::string name_of(const Catch::TestCaseInfo& info) { return info.name; }
-    static std::string name_of(const Catch::TestCaseInfo* info) { return info->name; }
 
-    size_t done_ = 0, total_ = 0;
+    std::size_t done_ = 0, total_ = 0;
+    std::chrono::steady_clock::time_point begun_;
 };
 
 CATCH_REGISTER_LISTENER(CaseWatch)
+
+/// Catch2 asks for the words of an exception that leaves a test case.
+template <class Exception>
+std::string remember(const Exception& exception) {
+    last_exception() = finding_of(exception);
+    put_into_words(*last_exception());
+    return exception.what();
+}
+
+CATCH_TRANSLATE_EXCEPTION(const NotSolved& unsolved) {
+    return remember(unsolved);
+}
+
+CATCH_TRANSLATE_EXCEPTION(const CudaError& error) {
+    return remember(error);
+}
 
 }  // namespace wb::testing

@@ -12,16 +12,14 @@ std::int64_t elements(const Shape& shape) {
     return count;
 }
 
-std::string coordinates(const std::string& name,
-                        const Shape& shape,
-                        std::int64_t index) {
-    std::string text;
+std::vector<std::int64_t> coordinates(const Shape& shape, std::int64_t index) {
+    std::vector<std::int64_t> result(shape.size());
     for (std::size_t d = shape.size(); d-- > 0;) {
         const std::int64_t extent = shape[d] > 0 ? shape[d] : 1;
-        text = std::to_string(index % extent) + (text.empty() ? "" : ", ") + text;
+        result[d] = index % extent;
         index /= extent;
     }
-    return name + "[" + text + "]";
+    return result;
 }
 
 Comparison compare(const Observed& got,

@@ -1,12 +1,11 @@
 #include <cuda_runtime.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/goal.h>
 #ifdef SIMT_CPU
 #include <simt/check.h>
 #include <simt/counters.h>
 #endif
-
-#include <cstdio>
 
 namespace wb::testing {
 
@@ -15,13 +14,11 @@ namespace {
 
 constexpr const char* kSection = "goal";
 
-/// One decimal, but none if it is a whole number.
-std::string ratio(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f", value);
-    std::string result = text;
-    if (result.ends_with(".0")) result.resize(result.size() - 2);
-    return result;
+/// What a goal is about: nothing is missed yet.
+Finding about(const std::string& detail, const char* accesses = "") {
+    Finding finding{Kind::goal_missed, detail};
+    finding.numbers.array = accesses;
+    return finding;
 }
 
 }  // namespace
@@ -37,11 +34,11 @@ Goal::~Goal() {
     simt::check::end_section();
 }
 
-void Goal::miss(const std::string& what) const {
-    std::printf(
-        "wb| performance goal: %s: %s\n", implementation_.c_str(), what.c_str());
-    FAIL("performance goal missed");
-    throw 0;  // not reached: FAIL throws
+void Goal::miss(Finding finding, double measured, double allowed) const {
+    finding.implementation = implementation_;
+    finding.numbers.measured = measured;
+    finding.numbers.allowed = allowed;
+    fail(std::move(finding));
 }
 
 void Goal::moves_at_most(double times) const {
@@ -50,9 +47,9 @@ void Goal::moves_at_most(double times) const {
                            const simt::check::GlobalCounters& global) {
         const double ideal = static_cast<double>(global.ideal_sectors);
         if (static_cast<double>(global.sectors) <= times * ideal) return;
-        miss(std::string("its ") + name + " move " + ratio(global.per_request()) +
-             " sectors of 32 bytes a request, " +
-             ratio(ideal / static_cast<double>(global.requests)) + " would do");
+        miss(about("sectors", name),
+             global.per_request(),
+             ideal / static_cast<double>(global.requests));
     };
     judge("loads", c.global_load);
     judge("stores", c.global_store);
@@ -63,8 +60,7 @@ void Goal::conflicts_at_most(double times) const {
     const auto judge = [&](const char* name,
                            const simt::check::SharedCounters& shared) {
         if (shared.ways() <= times) return;
-        miss(std::string("its ") + name + " of shared memory take " +
-             ratio(shared.ways()) + " passes where one would do (bank conflicts)");
+        miss(about("bank_conflicts", name), shared.ways(), 1.0);
     };
     judge("loads", c.shared_load);
     judge("stores", c.shared_store);
@@ -73,12 +69,15 @@ void Goal::conflicts_at_most(double times) const {
 void Goal::atomics_at_most(std::uint64_t count) const {
     const std::uint64_t used = simt::check::counters("").global_atomic.lanes;
     if (used <= count) return;
-    miss("it takes " + std::to_string(used) + " atomic operations, at most " +
-         std::to_string(count) + " are wanted");
+    miss(about("atomics"), static_cast<double>(used), static_cast<double>(count));
 }
 
 void Goal::require(bool met, const std::string& what) const {
-    if (!met) miss(what);
+    if (met) return;
+    Finding missed{Kind::goal_missed};
+    missed.implementation = implementation_;
+    missed.what = what;
+    fail(std::move(missed));
 }
 
 #else  // on a GPU: never run, for the cases are hidden
@@ -89,26 +88,17 @@ Goal::Goal(std::string implementation) : implementation_(std::move(implementatio
 
 Goal::~Goal() = default;
 
-void Goal::miss(const std::string& what) const {
-    FAIL(what);
-    throw 0;  // not reached: FAIL throws
+void Goal::miss(Finding finding, double, double) const {
+    fail(std::move(finding));
 }
 
-void Goal::moves_at_most(double) const {
-    miss("not counted");
-}
+void Goal::moves_at_most(double) const {}
 
-void Goal::conflicts_at_most(double) const {
-    miss("not counted");
-}
+void Goal::conflicts_at_most(double) const {}
 
-void Goal::atomics_at_most(std::uint64_t) const {
-    miss("not counted");
-}
+void Goal::atomics_at_most(std::uint64_t) const {}
 
-void Goal::require(bool, const std::string& what) const {
-    miss(what);
-}
+void Goal::require(bool, const std::string&) const {}
 
 #endif
 

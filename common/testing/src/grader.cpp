@@ -1,12 +1,15 @@
 #include <wb/arguments.h>
 #include <wb/exercise.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/poison_shared.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "told.h"
+#include "words.h"
 
 namespace wb::testing {
 
@@ -20,55 +23,6 @@ struct Grader::Array {
     GuardedBuffer buffer;
 };
 
-namespace {
-
-/// Prints the report, line by line behind "wb| ", and leaves the test case.
-[[noreturn]] void report(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines)
-        text += "wb| " + line + "\n";
-    std::fflush(stderr);
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-    FAIL(lines.front());
-    throw 0;  // unreachable: FAIL throws, but its declaration does not say so
-}
-
-std::string number(double value) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return text;
-}
-
-/// What a CUDA error code usually means for a beginner's kernel.
-std::string error_hint(cudaError_t code) {
-    switch (code) {
-        case cudaErrorInvalidConfiguration:
-            return "likely cause: a grid of zero blocks, or more than 1024 threads in "
-                   "a "
-                   "block";
-        case cudaErrorIllegalAddress:
-            return "likely cause: an index outside an array (is the guard there?), or "
-                   "a "
-                   "host pointer given to a kernel";
-        case cudaErrorMisalignedAddress:
-            return "likely cause: a vector load (float4) from an address that is not a "
-                   "multiple of its size";
-        case cudaErrorLaunchTimeout:
-            return "likely cause: a loop that never ends, or threads that wait for "
-                   "something that nobody will do";
-        case cudaErrorInvalidValue:
-            return "likely cause: a grid of zero blocks, more than 1024 threads in a "
-                   "block, too much shared memory, or a wrong pointer or size in a "
-                   "CUDA "
-                   "call";
-        default:
-            return "";
-    }
-}
-
-}  // namespace
-
 Grader::Grader(std::string implementation, std::string case_text)
     : implementation_(std::move(implementation)), case_(std::move(case_text)) {
     CUDA_CHECK(cudaStreamCreate(&stream_));
@@ -78,12 +32,10 @@ Grader::~Grader() {
     (void)cudaStreamDestroy(stream_);
 }
 
-void Grader::fail(const std::vector<std::string>& lines) {
-    std::vector<std::string> all = {implementation_ + ", " + case_};
-    for (const std::string& line : lines) {
-        if (!line.empty()) all.push_back("  " + line);
-    }
-    report(all);
+void Grader::fail(Finding finding) const {
+    finding.implementation = implementation_;
+    finding.inputs = case_;
+    testing::fail(std::move(finding));
 }
 
 void* Grader::add(const std::string& name,
@@ -155,19 +107,25 @@ void Grader::run(const std::function<void(cudaStream_t)>& launcher) {
     try {
         launch();
     } catch (const NotSolved& unsolved) {
-        report({unsolved.what()});
+        testing::fail(unsolved);
     } catch (const CudaError& error) {
-        fail({error.what(), error_hint(error.code())});
+        fail(finding_of(error));
     } catch (const std::exception& error) {
-        fail({"the launcher threw: " + std::string(error.what())});
+        Finding threw{Kind::launcher_threw};
+        threw.numbers.message = error.what();
+        fail(std::move(threw));
     }
     check_memory();
 }
 
 void Grader::check_memory() {
     for (const auto& array : arrays_) {
-        const std::string damage = array->buffer.damage();
-        if (!damage.empty()) fail({array->name + " " + damage});
+        if (const auto offset = array->buffer.damage()) {
+            Finding damaged{Kind::damaged_memory};
+            damaged.numbers.array = array->name;
+            damaged.numbers.offset = offset;
+            fail(std::move(damaged));
+        }
         if (array->role != Role::input) continue;
         std::vector<unsigned char> now(array->original.size());
         array->buffer.download(now.data());
@@ -176,10 +134,11 @@ void Grader::check_memory() {
         if (changed == now.end()) continue;
         const auto index =
             (changed - now.begin()) / static_cast<std::ptrdiff_t>(array->element_bytes);
-        fail({"the input " + array->name + " was changed, first at " + array->name +
-                  "[" + std::to_string(index) + "]",
-              "likely cause: input and output exchanged, or a store through the wrong "
-              "pointer"});
+        Finding input{Kind::changed_input};
+        input.numbers.array = array->name;
+        input.numbers.index = {index};
+        input.causes = {kCauseChangedInput};
+        fail(std::move(input));
     }
 }
 
@@ -220,21 +179,23 @@ void Grader::expect(const std::string& name,
     }
 
     const auto first = static_cast<std::size_t>(verdict.first_wrong);
-    const std::string where = coordinates(name, array.shape, verdict.first_wrong);
-    const std::string value = got.untouched[first]
-                                  ? "nothing: the element was never written"
-                                  : number(got.values[first]);
-    const std::string cause =
-        changes_from_run_to_run(array, bound)
-            ? "a race: the same launch gave another result when it was repeated"
-            : likely_cause(got, expected, verdict);
-    fail({name + " is wrong in " + std::to_string(verdict.wrong) + " of " +
-              std::to_string(expected.size()) + " elements; the first is " + where,
-          "expected " + number(expected[first]) + ", got " + value,
-          "worst error " + number(verdict.worst_error) + " at " +
-              coordinates(name, array.shape, verdict.worst) + ", where " +
-              number(verdict.worst_bound) + " is allowed",
-          cause.empty() ? "" : "likely cause: " + cause});
+    Finding wrong{Kind::wrong_result};
+    Numbers& n = wrong.numbers;
+    n.array = name;
+    n.index = coordinates(array.shape, verdict.first_wrong);
+    n.expected = expected[first];
+    n.untouched = got.untouched[first];
+    if (!n.untouched) n.got = got.values[first];
+    n.wrong = verdict.wrong;
+    n.count = static_cast<std::int64_t>(expected.size());
+    n.worst_error = verdict.worst_error;
+    n.worst_index = coordinates(array.shape, verdict.worst);
+    n.bound = verdict.worst_bound;
+    const std::string cause = changes_from_run_to_run(array, bound)
+                                  ? kCauseRace
+                                  : likely_cause(got, expected, verdict);
+    if (!cause.empty()) wrong.causes = {cause};
+    fail(std::move(wrong));
 }
 
 void Grader::expect_no_work(const std::function<void(cudaStream_t)>& launcher) {
@@ -248,15 +209,17 @@ void Grader::expect_no_work(const std::function<void(cudaStream_t)>& launcher) {
         CUDA_CHECK(cudaGraphDestroy(graph));
     } catch (const NotSolved& unsolved) {
         (void)cudaStreamEndCapture(stream_, &graph);
-        report({unsolved.what()});
+        testing::fail(unsolved);
     } catch (const std::exception& error) {
         (void)cudaStreamEndCapture(stream_, &graph);
-        fail(
-            {"zero-size work is legal, but this failed: " + std::string(error.what())});
+        Finding failed{Kind::work_for_nothing, "failed"};
+        failed.numbers.message = error.what();
+        fail(std::move(failed));
     }
     if (nodes != 0) {
-        fail({"zero-size work must launch nothing, but " + std::to_string(nodes) +
-              " operations were put onto the stream"});
+        Finding launched{Kind::work_for_nothing, "launched"};
+        launched.numbers.measured = static_cast<double>(nodes);
+        fail(std::move(launched));
     }
     SUCCEED();
 }
@@ -265,7 +228,10 @@ void expect_refused(const std::string& implementation,
                     const std::string& what,
                     const std::string& part,
                     const std::function<void()>& call) {
-    std::string instead = "nothing was thrown";
+    Finding wrong{Kind::not_refused, "nothing_thrown"};
+    wrong.implementation = implementation;
+    wrong.inputs = what;
+    wrong.numbers.wanted = part;
     try {
         call();
     } catch (const InvalidArgument& refusal) {
@@ -273,14 +239,15 @@ void expect_refused(const std::string& implementation,
             SUCCEED();
             return;
         }
-        instead = "the message does not say `" + part + "`: " + refusal.what();
+        wrong.detail = "other_words";
+        wrong.numbers.message = refusal.what();
     } catch (const NotSolved& unsolved) {
-        report({unsolved.what()});
+        fail(unsolved);
     } catch (const std::exception& other) {
-        instead = "another exception came: " + std::string(other.what());
+        wrong.detail = "other_exception";
+        wrong.numbers.message = other.what();
     }
-    report({implementation + ", " + what,
-            "  a wrong argument must throw wb::InvalidArgument, but " + instead});
+    fail(std::move(wrong));
 }
 
 }  // namespace wb::testing

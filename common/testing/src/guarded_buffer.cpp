@@ -64,8 +64,8 @@ void GuardedBuffer::download(void* host) const {
     CUDA_CHECK(cudaMemcpy(host, data(), bytes_, cudaMemcpyDeviceToHost));
 }
 
-std::string GuardedBuffer::damage() const {
-    if (base_ == nullptr) return "";
+std::optional<std::int64_t> GuardedBuffer::damage() const {
+    if (base_ == nullptr) return std::nullopt;
     std::vector<unsigned char> zone(front_ > back_ ? front_ : back_);
     const auto damaged = [&](std::size_t offset, std::size_t size) -> std::int64_t {
         if (size == 0) return -1;
@@ -76,15 +76,10 @@ std::string GuardedBuffer::damage() const {
         }
         return -1;
     };
-    if (damaged(0, front_) >= 0) {
-        return "was written before its beginning (a negative index)";
-    }
+    if (damaged(0, front_) >= 0) return -1;
     const std::int64_t behind = damaged(front_ + bytes_, back_);
-    if (behind >= 0) {
-        return "was written " + std::to_string(behind) +
-               " bytes past its end (an index that the guard should have stopped)";
-    }
-    return "";
+    if (behind >= 0) return behind;
+    return std::nullopt;
 }
 
 }  // namespace wb::testing

@@ -4,6 +4,7 @@
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
+#include <catch2/catch_translate_exception.hpp>
 #include <catch2/interfaces/catch_interfaces_testcase.hpp>
 #include <catch2/internal/catch_test_case_registry_impl.hpp>
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
@@ -15,12 +16,18 @@
 
 #include <cuda_runtime.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/verdict.h>
+
+#ifdef SIMT_CPU
+#include <simt/check.h>
+#endif
 
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "case_watch.h"
+#include "words.h"
 
 namespace wb::testing {
 
@@ -51,19 +58,34 @@ int list_tests(Catch::Session& session, const char* tag) {
 bool device_is_usable() {
     const cudaError_t error = cudaFree(nullptr);  // makes the context
     if (error == cudaSuccess) return true;
-    std::printf(
-        "wb| no GPU can be used here: %s (%s)\n"
-        "wb|   without one, build for the simulator: ./learn --cpu, or "
-        "cmake --preset sim\n",
-        cudaGetErrorName(error),
-        cudaGetErrorString(error));
+    Finding unusable{Kind::cuda_error, "no_device"};
+    unusable.numbers.error = cudaGetErrorName(error);
+    unusable.what = "no GPU can be used here: " + unusable.numbers.error + " (" +
+                    cudaGetErrorString(error) + ")";
+    unusable.advice =
+        "without one, build for the simulator: ./learn --cpu, or cmake --preset sim";
+    put_into_words(unusable);
+    for (const std::string& line : unusable.text)
+        std::printf("wb| %s\n", line.c_str());
+    Verdict::instance().add(std::move(unusable));
+    Verdict::instance().all_ran(true);
     return false;
+}
+
+/// The checker of simt-c++ leaves by _exit() where it has found something.
+bool checker_ends_the_program() {
+#ifdef SIMT_CPU
+    return simt::check::num_findings() > 0;
+#else
+    return false;
+#endif
 }
 
 }  // namespace
 
 void note_skipped(const std::string& reason) {
     ++skipped_tests;
+    Verdict::instance().skip(reason);
     std::printf("wb| SKIPPED: %s\n", reason.c_str());
 }
 
@@ -77,13 +99,21 @@ int main(int argc, char** argv) {
     if (argc == 2 && std::strcmp(argv[1], "--wb-list-serial") == 0) {
         return wb::testing::list_tests(session, "[serial]");
     }
+    auto& verdict = wb::testing::Verdict::instance();
+    verdict.begin();
     if (wb::testing::TimeLimit::instance().is_stopped()) {
-        std::puts("wb| not run: a case before this one took too long");
+        const std::string reason = "a case before this one took too long";
+        std::printf("wb| not run: %s\n", reason.c_str());
+        if (session.applyCommandLine(argc, argv) != 0) return 1;
+        wb::testing::name_chapter(session.config());
+        verdict.not_run(wb::testing::chosen_cases(session.config()), reason);
+        verdict.all_ran(true);
         return wb::testing::kSkippedExitCode;
     }
     wb::testing::prepare_simulator();
     if (!wb::testing::device_is_usable()) return 1;
     const int failed = session.run(argc, argv);
+    verdict.all_ran(wb::testing::checker_ends_the_program());
     if (failed == 0 && wb::testing::skipped_tests > 0) {
         return wb::testing::kSkippedExitCode;
     }

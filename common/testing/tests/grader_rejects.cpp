@@ -1,12 +1,16 @@
 // A program whose tests all fail, each for a reason that the grader must find and tell.
-// expect_report.cmake runs one test case at a time and reads the report.
+// expect_report.cmake runs one test case at a time and reads the verdict.
 #include <wb/arguments.h>
 #include <wb/exercise.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/memory_watch.h>
 #include <wb/testing/random.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <limits>
 #include <thread>
 
@@ -82,6 +86,10 @@ TEST_CASE("changes from run to run") {
     });
 }
 
+TEST_CASE("finite") {
+    SUCCEED();
+}
+
 TEST_CASE("never ends") {
     grade_twice([](const float*, float*, cudaStream_t) {
         for (;;)
@@ -115,8 +123,12 @@ TEST_CASE("exception in the launcher") {
 
 TEST_CASE("not solved") {
     grade_twice([](const float*, float*, cudaStream_t) {
-        throw wb::NotSolved("not solved yet: write the TODO in x.cu:1");
+        throw wb::NotSolved("not solved yet: write the TODO in x.cu:1", {{"x.cu", 1}});
     });
+}
+
+TEST_CASE("not solved outside of the grader") {
+    throw wb::NotSolved("not solved yet: write the TODO in x.cu:1", {{"x.cu", 1}});
 }
 
 TEST_CASE("work for zero elements") {
@@ -151,4 +163,34 @@ TEST_CASE("refused with another exception") {
 
 TEST_CASE("skipped") {
     WB_SKIP("there is nothing to see");
+}
+
+TEST_CASE("another promise") {
+    fail(Kind::contract, "it waits", "for nothing");
+}
+
+TEST_CASE("too much memory") {
+    const MemoryWatch watch;
+    const GuardedBuffer buffer(1 << 20);
+    watch.expect_at_most(1, "scale_v1");
+}
+
+TEST_CASE("a plain check") {
+    INFO("wb| two is one");
+    CHECK(1 + 1 == 1);
+}
+
+TEST_CASE("a failed goal") {
+    Finding missed{Kind::goal_missed};
+    missed.implementation = "scale_v1";
+    missed.what = "it is slow";
+    fail(missed);
+}
+
+TEST_CASE("killed") {
+    raise(SIGKILL);
+}
+
+TEST_CASE("ends the program") {
+    std::exit(0);
 }

@@ -57,7 +57,7 @@ TEST_CASE("guarded buffer: what is uploaded is downloaded, of any size") {
     GuardedBuffer buffer(size);
     buffer.upload(bytes.data());
     CHECK(contents(buffer) == bytes);
-    CHECK(buffer.damage().empty());
+    CHECK(!buffer.damage());
 }
 
 TEST_CASE("guarded buffer: its address is aligned for any vector type") {
@@ -68,33 +68,33 @@ TEST_CASE("guarded buffer: its address is aligned for any vector type") {
 TEST_CASE("guarded buffer: writing every byte damages nothing") {
     const GuardedBuffer buffer(1000);
     CUDA_CHECK(cudaMemset(buffer.data(), 0, 1000));
-    CHECK(buffer.damage().empty());
+    CHECK(!buffer.damage());
 }
 
 TEST_CASE("guarded buffer: one byte before the beginning is noticed") {
     const GuardedBuffer buffer(1000);
     write_byte(address(buffer) - 1);
-    CHECK_THAT(buffer.damage(), contains("before its beginning"));
+    CHECK(buffer.damage() == -1);
 }
 
 TEST_CASE("guarded buffer: the far end of the canary is looked at too") {
     const GuardedBuffer buffer(1000);
     write_byte(address(buffer) - 1024);
-    CHECK_THAT(buffer.damage(), contains("before its beginning"));
+    CHECK(buffer.damage() == -1);
 }
 
 TEST_CASE("guarded buffer: new poison repairs the canaries") {
     GuardedBuffer buffer(1000);
     write_byte(address(buffer) - 1);
     buffer.poison();
-    CHECK(buffer.damage().empty());
+    CHECK(!buffer.damage());
 }
 
 #ifndef SIMT_CPU  // there, the memory ends at an inaccessible page instead
 TEST_CASE("guarded buffer: a byte past the end is noticed, and where") {
     const GuardedBuffer buffer(1000);
     write_byte(address(buffer) + 1000 + 12);
-    CHECK_THAT(buffer.damage(), contains("written 12 bytes past its end"));
+    CHECK(buffer.damage() == 12);
 }
 #endif
 
@@ -103,14 +103,14 @@ TEST_CASE("guarded buffer: of zero bytes, nothing can be copied") {
     CHECK_NOTHROW(buffer.upload(nullptr));
     CHECK_NOTHROW(buffer.download(nullptr));
     CHECK_NOTHROW(buffer.poison());
-    CHECK(buffer.damage().empty());
+    CHECK(!buffer.damage());
 }
 
 TEST_CASE("guarded buffer: without canaries the bounds are the allocation's own") {
     const Environment no_canaries("WB_CANARIES", "0");
     GuardedBuffer buffer(1000);
     CHECK(contents(buffer) == std::vector<unsigned char>(1000, 0xFF));
-    CHECK(buffer.damage().empty());
+    CHECK(!buffer.damage());
     GuardedBuffer empty(0);
     CHECK(empty.data() == nullptr);
 }

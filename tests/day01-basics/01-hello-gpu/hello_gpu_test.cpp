@@ -5,6 +5,7 @@
 #include <wb/exercise.h>
 #include <wb/ladder.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 
 #include <algorithm>
@@ -23,11 +24,7 @@ std::string launch_text(int blocks, int threads) {
 
 /// Fails the test case, in the learner's words.
 [[noreturn]] void report(const std::string& what, const std::string& instead = "") {
-    std::printf("wb| %s\n", what.c_str());
-    if (!instead.empty()) std::printf("wb|   %s\n", instead.c_str());
-    std::fflush(stdout);
-    FAIL(what);
-    throw 0;  // unreachable: FAIL throws, but its declaration does not say so
+    wb::testing::fail(wb::testing::Kind::contract, what, instead);
 }
 
 /// What became of a call.
@@ -41,7 +38,7 @@ Outcome outcome_of(const std::string& what, const std::function<void()>& call) {
     try {
         call();
     } catch (const wb::NotSolved& unsolved) {
-        report(unsolved.what());
+        wb::testing::fail(unsolved);
     } catch (const wb::CudaError& error) {
         return {error.code(), error.what()};
     } catch (const std::exception& other) {

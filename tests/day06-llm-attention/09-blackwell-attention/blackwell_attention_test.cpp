@@ -2,9 +2,9 @@
 #include "blackwell_attention.h"
 
 #include <wb/arguments.h>
-#include <wb/exercise.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/simulator.h>
 
@@ -35,22 +35,10 @@ std::string hex(uint64_t value) {
 
 /// Ends the test case with a report for the learner.
 [[noreturn]] void fail(const std::string& what, const std::string& more = "") {
-    std::printf("wb| %s\n", what.c_str());
-    if (!more.empty()) std::printf("wb|   %s\n", more.c_str());
-    std::fflush(stdout);
-    FAIL(what);
-    std::abort();
+    wb::testing::fail(wb::testing::Kind::wrong_result, what, more);
 }
 
-/// What a function of the learner's returns; says so if it is not written yet.
-template <class F>
-auto result_of(F call) {
-    try {
-        return call();
-    } catch (const wb::NotSolved& unsolved) {
-        fail(unsolved.what());
-    }
-}
+using wb::testing::result_of;
 
 /// Compares a number that a function has returned.
 template <class T>

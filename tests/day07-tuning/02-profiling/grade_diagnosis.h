@@ -4,8 +4,8 @@
 
 #include "profiling.h"
 
-#include <wb/exercise.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,22 +13,10 @@
 
 /// Ends the test case with a report for the learner.
 [[noreturn]] inline void fail(const std::string& what, const std::string& more = "") {
-    std::printf("wb| %s\n", what.c_str());
-    if (!more.empty()) std::printf("wb|   %s\n", more.c_str());
-    std::fflush(stdout);
-    FAIL(what);
-    std::abort();
+    wb::testing::fail(wb::testing::Kind::wrong_result, what, more);
 }
 
-/// What a function of the learner's returns; says so if it is not written yet.
-template <class F>
-auto result_of(F call) {
-    try {
-        return call();
-    } catch (const wb::NotSolved& unsolved) {
-        fail(unsolved.what());
-    }
-}
+using wb::testing::result_of;
 
 /// What is claimed of a kernel, in words, and the counter that would show it.
 struct Claim {
@@ -95,7 +83,7 @@ inline std::string objection(const Patient& patient, const Diagnoses& all) {
     if (named == patient.right || named == Disease::unknown) return "";
     const Claim claim = claim_of(named);
     return name_of(patient) + ": you say that " + claim.words +
-           ", but it is something else\nwb|   " + claim.look;
+           ", but it is something else\n" + claim.look;
 }
 
 /// Judges the diagnosis of one kernel. Where there is none yet, it says what is wrong
@@ -108,7 +96,7 @@ inline void expect_disease(char letter) {
             "./learn xray profiling --kernel " + name_of(patient) + "_kernel counts";
         for (const Patient& other : kPatients) {
             const std::string wrong = objection(other, all);
-            if (!wrong.empty()) more += "\nwb| " + wrong;
+            if (!wrong.empty()) more += "\n" + wrong;
         }
         fail(name_of(patient) + " has no diagnosis yet", more);
     }

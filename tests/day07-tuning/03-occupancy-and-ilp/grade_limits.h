@@ -1,8 +1,8 @@
 /// grade_limits.h: judges what the learner computes, and names the likely mistake.
 #pragma once
 
-#include <wb/exercise.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 
 #include <csetjmp>
 #include <csignal>
@@ -14,22 +14,10 @@
 
 /// Ends the test case with a report for the learner.
 [[noreturn]] inline void fail(const std::string& what, const std::string& more = "") {
-    std::printf("wb| %s\n", what.c_str());
-    if (!more.empty()) std::printf("wb|   %s\n", more.c_str());
-    std::fflush(stdout);
-    FAIL(what);
-    std::abort();
+    wb::testing::fail(wb::testing::Kind::wrong_result, what, more);
 }
 
-/// What a function of the learner's returns; says so if it is not written yet.
-template <class F>
-auto result_of(F call) {
-    try {
-        return call();
-    } catch (const wb::NotSolved& unsolved) {
-        fail(unsolved.what());
-    }
-}
+using wb::testing::result_of;
 
 /// While it lives, an integer division by zero jumps to `after`, once that is set.
 class DivisionGuard {

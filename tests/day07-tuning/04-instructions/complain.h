@@ -2,6 +2,7 @@
 #pragma once
 
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,9 +11,5 @@
 /// Ends the test case with a report for the learner.
 [[noreturn]] inline void complain(const std::string& what,
                                   const std::string& more = "") {
-    std::printf("wb| %s\n", what.c_str());
-    if (!more.empty()) std::printf("wb|   %s\n", more.c_str());
-    std::fflush(stdout);
-    FAIL(what);
-    std::abort();
+    wb::testing::fail(wb::testing::Kind::wrong_result, what, more);
 }

@@ -288,7 +288,7 @@ void expect_written(F call) {
     try {
         call();
     } catch (const wb::NotSolved& unsolved) {
-        complain(unsolved.what());
+        wb::testing::fail(unsolved);
     } catch (const std::exception&) {
         return;  // another mistake, which its own test case explains
     }

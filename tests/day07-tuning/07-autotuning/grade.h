@@ -1,8 +1,8 @@
 /// grade.h: judges a tuner, and says so in the learner's words.
 #pragma once
 
-#include <wb/exercise.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -15,11 +15,7 @@
 
 /// Ends the test case with a report for the learner.
 [[noreturn]] inline void fail(const std::string& what, const std::string& more = "") {
-    std::printf("wb| %s\n", what.c_str());
-    if (!more.empty()) std::printf("wb|   %s\n", more.c_str());
-    std::fflush(stdout);
-    FAIL(what);
-    std::abort();
+    wb::testing::fail(wb::testing::Kind::wrong_result, what, more);
 }
 
 /// What a function of the learner's returns; says so if it is not written yet, or if it
@@ -29,7 +25,7 @@ auto result_of(const std::string& name, F call) {
     try {
         return call();
     } catch (const wb::NotSolved& unsolved) {
-        fail(unsolved.what());
+        wb::testing::fail(unsolved);
     } catch (const std::exception& error) {
         fail(name + " throws: " + error.what());
     }
@@ -46,7 +42,7 @@ void expect_thrown(const std::string& name, const std::string& part, F call) {
     try {
         call();
     } catch (const wb::NotSolved& unsolved) {
-        fail(unsolved.what());
+        wb::testing::fail(unsolved);
     } catch (const E& error) {
         const std::string text = error.what();
         expect(text.find(part) != std::string::npos,

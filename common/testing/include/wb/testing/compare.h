@@ -14,10 +14,8 @@ using Shape = std::vector<std::int64_t>;
 /// The number of elements of a shape.
 std::int64_t elements(const Shape& shape);
 
-/// "c[2, 17]" for the element at a flat index.
-std::string coordinates(const std::string& name,
-                        const Shape& shape,
-                        std::int64_t index);
+/// {2, 17} for the element at a flat index.
+std::vector<std::int64_t> coordinates(const Shape& shape, std::int64_t index);
 
 /// What a kernel left in an output, ready to be judged.
 struct Observed {

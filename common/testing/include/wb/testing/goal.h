@@ -11,6 +11,8 @@
 /// missed; a missed goal does not take the pass away.
 #pragma once
 
+#include <wb/testing/verdict.h>
+
 #include <cstdint>
 #include <string>
 
@@ -40,7 +42,7 @@ class Goal {
     void require(bool met, const std::string& what) const;
 
  private:
-    [[noreturn]] void miss(const std::string& what) const;
+    [[noreturn]] void miss(Finding finding, double measured, double allowed) const;
 
     std::string implementation_;
 };

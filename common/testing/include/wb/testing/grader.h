@@ -6,13 +6,14 @@
 ///     grade.run([&](cudaStream_t stream) { vector_add(d_a, d_b, d_c, n, stream); });
 ///     grade.expect("c", expected, [&](int64_t i) { return bound; });
 ///
-/// A failure prints lines that begin with "wb| " in the learner's words (./learn shows
-/// them) and ends the Catch2 test case.
+/// A failure is a finding of the program's verdict (verdict.h), is printed in the
+/// learner's words behind "wb| ", and ends the Catch2 test case.
 #pragma once
 
 #include <cuda_runtime.h>
 #include <wb/testing/compare.h>
 #include <wb/testing/guarded_buffer.h>
+#include <wb/testing/verdict.h>
 
 #include <cstring>
 #include <functional>
@@ -113,7 +114,7 @@ class Grader {
     bool changes_from_run_to_run(const Array& array, const Bound& bound);
     void launch();
     void check_memory();
-    [[noreturn]] void fail(const std::vector<std::string>& lines);
+    [[noreturn]] void fail(Finding finding) const;
 
     std::string implementation_;
     std::string case_;

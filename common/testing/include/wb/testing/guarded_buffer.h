@@ -5,7 +5,8 @@
 #include <wb/check.h>
 
 #include <cstddef>
-#include <string>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace wb::testing {
@@ -41,8 +42,9 @@ class GuardedBuffer {
     void upload(const void* host);
     void download(void* host) const;
 
-    /// What is wrong with the canaries, in words; empty if they are intact.
-    std::string damage() const;
+    /// What has been written outside: how many bytes past the end, or -1 before the
+    /// beginning. Nothing if the canaries are intact.
+    std::optional<std::int64_t> damage() const;
 
  private:
     std::size_t bytes_;

@@ -4,12 +4,11 @@
 #include <cuda_runtime.h>
 #include <wb/check.h>
 #include <wb/scratch.h>
-#include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
 namespace wb::testing {
@@ -40,11 +39,10 @@ class MemoryWatch {
         const uint64_t taken =
             std::max(kept, pool + wb::scratch_peak() - scratch_before_);
         if (taken <= bytes) return;
-        std::printf("wb| %s\nwb|   took %llu bytes of memory; at most %llu are right\n",
-                    what.c_str(),
-                    static_cast<unsigned long long>(taken),
-                    static_cast<unsigned long long>(bytes));
-        FAIL(what);
+        fail(Kind::contract,
+             what,
+             "took " + std::to_string(taken) + " bytes of memory; at most " +
+                 std::to_string(bytes) + " are right");
     }
 
  private:

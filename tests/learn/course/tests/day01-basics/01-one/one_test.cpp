@@ -13,7 +13,7 @@ static int grade(int x) {
     return 1;
 }
 
-/// As common/testing/src/case_watch.h.
+/// As common/testing/src/time_limit.h.
 static void too_long(int) {
     const char text[] = "wb| did not end within 1 seconds\n";
     if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(2);

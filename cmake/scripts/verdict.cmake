@@ -1,0 +1,40 @@
+# Reading the document that a test program leaves (docs/verdict.md).
+#
+#   wb_run_for_verdict(program argument…)   runs it; sets `status` to its exit status,
+#                                           `output` to all that it printed and
+#                                           `verdict` to its document; prints what it
+#                                           printed unless QUIET is set
+#   wb_verdict(RESULT key…)                 a member of `verdict`, "" if it has none
+#   wb_verdict_length(RESULT key…)          the length of a list, 0 if there is none
+
+macro(wb_run_for_verdict)
+    if(NOT DEFINED ENV{WB_VERDICT})
+        set(ENV{WB_VERDICT} ${CMAKE_CURRENT_BINARY_DIR}/verdict.json)
+    endif()
+    file(REMOVE "$ENV{WB_VERDICT}")  # of an earlier run
+    execute_process(COMMAND ${ARGN}
+        OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE status)
+    if(NOT QUIET)
+        message("${output}")
+    endif()
+    if(NOT EXISTS "$ENV{WB_VERDICT}")
+        message(FATAL_ERROR "the program left no verdict, and ended with ${status}")
+    endif()
+    file(READ "$ENV{WB_VERDICT}" verdict)
+endmacro()
+
+function(wb_verdict result)
+    string(JSON value ERROR_VARIABLE error GET "${verdict}" ${ARGN})
+    if(error)
+        set(value "")
+    endif()
+    set(${result} "${value}" PARENT_SCOPE)
+endfunction()
+
+function(wb_verdict_length result)
+    string(JSON length ERROR_VARIABLE error LENGTH "${verdict}" ${ARGN})
+    if(error)
+        set(length 0)
+    endif()
+    set(${result} ${length} PARENT_SCOPE)
+endfunction()

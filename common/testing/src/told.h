@@ -1,0 +1,17 @@
+/// told.h: exceptions as findings, and what the listener of Catch2's events need not
+/// report a second time.
+#pragma once
+
+#include <wb/check.h>
+#include <wb/exercise.h>
+#include <wb/testing/verdict.h>
+
+namespace wb::testing {
+
+Finding finding_of(const NotSolved& unsolved);
+Finding finding_of(const CudaError& error);
+
+/// Set just before a FAIL() whose finding has been added already.
+extern bool failure_is_told;
+
+}  // namespace wb::testing
