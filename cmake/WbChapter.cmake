@@ -157,7 +157,8 @@ function(wb_wrong_kernels program id test day contract_dir labels)
     foreach(source ${ARG_RIGHT})
         get_filename_component(right ${source} NAME_WE)
         add_test(NAME ${test}.${right} COMMAND ${CMAKE_COMMAND}
-            -DPROGRAM=$<TARGET_FILE:${program}> -P ${WB_SCRIPTS}/expect_right.cmake)
+            -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
+            -P ${WB_SCRIPTS}/expect_right.cmake)
         set_tests_properties(${test}.${right} PROPERTIES LABELS "${labels}"
             TIMEOUT ${WB_TEST_TIMEOUT} ENVIRONMENT WB_WRONG_KERNEL=${right})
     endforeach()

@@ -126,7 +126,7 @@ check_lesson() {
         fi
         if [[ -z $region ]]; then continue; fi
         for mark in "#region $region" "#endregion $region"; do
-            if (($(grep -cE "^ *// $mark\$" "$file") != 1)); then
+            if (($(grep -cE "^[+]? *// $mark\$" "$file") != 1)); then
                 problem "$lesson" "includes $line, but \"// $mark\" is not there once"
             fi
         done

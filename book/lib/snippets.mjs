@@ -17,7 +17,10 @@ import { textOf } from './starter.mjs'
 export function snippet(file, region, language = '') {
   const text = textOf(file)
   if (text === null) throw new Error(`there is no file ${file}`)
-  if (file.endsWith('.diff') && language !== 'diff') return afterEdit(text)
+  if (file.endsWith('.diff') && language !== 'diff') {
+    const after = afterEdit(text)
+    return region ? extractRegion(after.text, region, file) : after
+  }
   return region ? extractRegion(text, region, file) : withoutMarkers(text)
 }
 
@@ -57,7 +60,7 @@ export function snippetsPlugin(md) {
       token.content = code.text
       delete token.src
       const below = new state.Token('html_block', '', 0)
-      below.content = caption(file, code, !region)
+      below.content = caption(file, code, !region || file.endsWith('.diff'))
       below.level = token.level
       if (waiting) waiting.push(below)
       else result.push(below)

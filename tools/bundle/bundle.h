@@ -37,6 +37,7 @@ class Bundle {
         std::string name;
         std::string text;
         std::set<std::string> macros;  // that its text defines
+        bool is_right = false;         // one that others edit
         // The file that it edits, the edit, and the lines after it.
         fs::path edited = {};
         fs::path edit = {};

@@ -28,7 +28,8 @@ std::string parameter_name(const Source& source, size_t first, size_t last) {
     return after_type ? std::string(source.text(last - 1)) : "";
 }
 
-/// Splits the parameters of a definition; each gets a name if it had none.
+/// Splits the parameters of a declaration, without default arguments; each gets a name
+/// if it had none.
 void read_parameters(const Source& source, const Function& f, ContractFunction& out) {
     size_t first = f.params_open + 1;
     int angles = 0;
@@ -37,8 +38,12 @@ void read_parameters(const Source& source, const Function& f, ContractFunction& 
         if (source.is(i, ">")) --angles;
         const bool ends = i == f.params_close || (source.is(i, ",") && angles == 0);
         if (!ends || i == first) continue;
-        std::string name = parameter_name(source, first, i);
-        std::string text = source.squeeze(first, i);
+        size_t last = i;
+        for (size_t k = first; k < last; ++k) {
+            if (source.is(k, "=")) last = k;
+        }
+        std::string name = parameter_name(source, first, last);
+        std::string text = source.squeeze(first, last);
         if (name.empty()) {
             name = "argument_" + std::to_string(out.arguments.size());
             text += ' ' + name;
@@ -113,8 +118,9 @@ void add_if_defined(const Source& declared,
         out.name = std::string(f.name);
         out.declaration = declared.squeeze(f.header, f.params_close + 1) + ';';
         out.on_host = !f.is_device || f.is_host;
-        out.result = result_type(source, g);
-        read_parameters(source, g, out);
+        // As in the header: a definition may leave out wb:: where it is "using" it.
+        out.result = result_type(declared, f);
+        read_parameters(declared, f, out);
         contract.push_back(out);
     }
 }
