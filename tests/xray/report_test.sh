@@ -70,8 +70,6 @@ expect 'transpose.cu:24  | s_tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * n
 expect 'transpose.cu:30  | out[(ty + j) * n + tx] = s_tile[threadIdx.x][threadIdx.y + j];'
 expect 'Usually fixed so: a __syncthreads()'
 expect 'RACE          see the top'
-expect_not 'Explained in'
-OUTPUT=$("$RENDERER" --json "$WORK/racy.json" --root "$HERE/../..")
 expect 'Explained in day01-basics/05-dot-product.'
 
 # Contracts of a benchmark: sections, sizes, what the least is.

@@ -75,10 +75,10 @@ std::string finding_html(Report& report, const Finding& finding) {
             quote_html(report, finding.other, "and");
     if (!finding.fix.empty())
         html += "<p><b>Usually fixed so:</b> " + escaped(finding.fix) + "</p>";
-    const std::string lesson = report.root + "/" + finding.chapter + "/lesson.md";
-    if (!finding.chapter.empty() && std::filesystem::exists(lesson))
-        html += "<p>Explained in <a href=\"" + escaped(lesson) + "\">" +
-                escaped(finding.chapter) + "</a>.</p>";
+    if (!finding.lesson.empty())
+        html += "<p>Explained in <a href=\"" +
+                escaped(report.root + "/" + finding.lesson + "/lesson.md") + "\">" +
+                escaped(finding.lesson) + "</a>.</p>";
     html += "<details><summary>The report as printed";
     if (finding.count > 1)
         html += " (" + count_text(finding.count) + " times in this run)";

@@ -115,7 +115,7 @@ Finding read_finding(const json& j) {
     finding.other_thread = position(j, "other_thread");
     finding.text = text(j, "text");
     finding.fix = text(j, "fix");
-    finding.chapter = text(j, "chapter");
+    finding.lesson = text(j, "lesson");
     finding.count = get<double>(j, "count", 1.0);
     return finding;
 }

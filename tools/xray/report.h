@@ -94,7 +94,7 @@ struct Finding {
     std::optional<Dim3> other_thread;
     std::string text;
     std::string fix;
-    std::string chapter;
+    std::string lesson;
     double count = 1;
 };
 

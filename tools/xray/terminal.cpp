@@ -91,14 +91,8 @@ class Printer {
     void print_finding(const Finding& finding) {
         line();
         std::istringstream text(finding.text);
-        for (std::string row; std::getline(text, row);) {
-            // A chapter that is not written yet explains nothing.
-            const bool missing =
-                row.find("Explained in") != std::string::npos &&
-                !std::filesystem::exists(report_.root + "/" + finding.chapter);
-            if (missing) continue;
+        for (std::string row; std::getline(text, row);)
             line("  " + (row.rfind("==SIMT== ", 0) == 0 ? row.substr(9) : row));
-        }
         quote(finding, finding.place);
         const bool same = finding.other.file == finding.place.file &&
                           finding.other.line == finding.place.line;

@@ -49,7 +49,7 @@ void check_strict(Worker& w, const char* op, const char* file, int line) {
                 b.arrived,
                 b.barrier_op,
                 place(b.barrier_file, b.barrier_line).c_str()),
-            FaultKind::barrier));
+            FindingKind::divergent_barrier));
 }
 
 void report_exited(Worker& w, const Block& b) {
@@ -69,7 +69,7 @@ void report_exited(Worker& w, const Block& b) {
                 b.size - b.alive,
                 b.size,
                 b.barrier_op),
-            FaultKind::barrier));
+            FindingKind::divergent_barrier));
 }
 
 void arrive_at_grid(Worker& w) {

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "error.h"
+#include "finding.h"
 #include "hopper/hooks.h"
 #include "observer.h"
 #include "options.h"
@@ -100,8 +101,12 @@ std::string triple(uint3 v) {
     return format("(%u,%u,%u)", v.x, v.y, v.z);
 }
 
-std::unique_ptr<PendingFault> make_fault(
-    Worker& w, int code, const char* file, int line, std::string text, FaultKind kind) {
+std::unique_ptr<PendingFault> make_fault(Worker& w,
+                                         int code,
+                                         const char* file,
+                                         int line,
+                                         std::string text,
+                                         FindingKind kind) {
     auto fault = std::make_unique<PendingFault>();
     fault->code = code;
     fault->text = std::move(text);
@@ -125,15 +130,48 @@ std::unique_ptr<PendingFault> make_time_out(Worker& w) {
         0,
         format(
             "nothing has moved for %g seconds (SIMT_TIME_LIMIT): an endless loop, or "
-            "a wait for\n    something that never happens. This thread was here when "
-            "the launch was stopped.",
-            options().time_limit));
+            "a wait for ever?\n    This thread was here when the launch was stopped.",
+            options().time_limit),
+        FindingKind::hang);
     return fault;
 }
+
+namespace {
+
+/// @param at  "dir/file.cu:7", where the fault has no better place
+Finding finding_of(const Launch& launch,
+                   const PendingFault& fault,
+                   const std::string& at) {
+    Finding finding;
+    finding.kind = fault.kind;
+    finding.kernel = launch.body->name;
+    finding.lesson = lesson_of(fault.kind, "");
+    finding.text = fault.text;
+    FindingPlace place{"access", fault.file ? fault.file : "", fault.line};
+    if (!fault.file) {
+        const size_t colon = at.rfind(':');
+        place.file = at.substr(0, colon);
+        if (colon != at.npos) place.line = std::atoi(at.c_str() + colon + 1);
+    }
+    if (fault.block && fault.thread) {
+        const uint3 b = fault.block->index, t = fault.thread->index;
+        place.has_thread = true;
+        place.block[0] = b.x, place.block[1] = b.y, place.block[2] = b.z;
+        place.thread[0] = t.x, place.thread[1] = t.y, place.thread[2] = t.z;
+    }
+    if (fault.kind == FindingKind::divergent_barrier) place.role = "barrier";
+    if (!place.file.empty()) finding.places.push_back(place);
+    finding.places.push_back({"launch", launch.config->file, launch.config->line});
+    return finding;
+}
+
+}  // namespace
 
 void report(const Launch& launch, const PendingFault& fault) {
     std::string at = fault.place;
     if (at.empty() && !fault.frames.empty()) at = user_place(fault.frames);
+    const std::string path = at;
+    at.erase(0, at.rfind('/') + 1);  // the last component, if there are more
     std::string text = "==SIMT== " + launch_place(*launch.config, launch.body->name);
     if (fault.block) text += ", block " + triple(fault.block->index);
     if (fault.thread) text += " thread " + triple(fault.thread->index);
@@ -142,7 +180,9 @@ void report(const Launch& launch, const PendingFault& fault) {
     set_sticky_error(static_cast<cudaError_t>(fault.code));
     const std::lock_guard lock(g_mutex);
     g_last = text;
-    if (!observer || !observer->faulted(launch, fault)) print(text);
+    if (observer && observer->faulted(launch, fault)) return;
+    print(text);
+    tell(finding_of(launch, fault, path));
 }
 
 void warn(const Launch& launch, const char* file, int line, const std::string& text) {
@@ -156,21 +196,38 @@ void warn(const Launch& launch, const char* file, int line, const std::string& t
 void refuse(int code, const Config& config, const char* name, const std::string& text) {
     set_error(static_cast<cudaError_t>(code));
     const std::lock_guard lock(g_mutex);
-    g_last = "==SIMT== " + launch_place(config, name) + " is refused: " + text;
+    const std::string sentence = launch_place(config, name) + " is refused: " + text;
+    g_last = "==SIMT== " + sentence;
     print(g_last);
+    Finding finding;
+    finding.kind = FindingKind::refused_launch;
+    finding.kernel = name;
+    finding.places = {{"launch", config.file, config.line}};
+    finding.lesson = lesson_of(finding.kind, "");
+    finding.text = sentence;
+    tell(finding);
 }
+
+namespace {
+
+[[noreturn]] void end_launch(
+    int code, const char* file, int line, std::string text, FindingKind kind) {
+    if (in_kernel()) {
+        worker->in_runtime = true;
+        worker->abandon(make_fault(*worker, code, file, line, std::move(text), kind));
+    }
+    print("==SIMT== " + place(file, line) + ": " + text);
+    std::exit(86);
+}
+
+}  // namespace
 
 void fault(int code, const char* file, int line, const char* format, ...) {
     va_list args;
     va_start(args, format);
     std::string text = vformat(format, args);
     va_end(args);
-    if (in_kernel()) {
-        worker->in_runtime = true;
-        worker->abandon(make_fault(*worker, code, file, line, std::move(text)));
-    }
-    print("==SIMT== " + place(file, line) + ": " + text);
-    std::exit(86);
+    end_launch(code, file, line, std::move(text), FindingKind::fault);
 }
 
 void assert_failed(const char* expression,
@@ -195,12 +252,12 @@ void assert_failed(const char* expression,
                    t.z,
                    expression));
     }
-    fault(cudaErrorAssert,
-          file,
-          line,
-          "%s: assertion `%s` failed",
-          function ? function : "?",
-          expression);
+    end_launch(
+        cudaErrorAssert,
+        file,
+        line,
+        format("%s: assertion `%s` failed", function ? function : "?", expression),
+        FindingKind::assertion);
 }
 
 void trap(const char* file, int line) {
@@ -286,13 +343,14 @@ void report_deadlock(Worker& w) {
             : "\n    Look at the parity, at the number of arrivals and at the bytes "
               "announced.";
     text += " A GPU would hang here, or go on with wrong data.";
-    auto fault =
-        make_fault(w,
-                   cudaErrorLaunchTimeout,
-                   waiting ? waiting->file : nullptr,
-                   waiting ? waiting->line : 0,
-                   text,
-                   is_warp_divergence(b) ? FaultKind::lanes : FaultKind::barrier);
+    auto fault = make_fault(w,
+                            cudaErrorLaunchTimeout,
+                            waiting ? waiting->file : nullptr,
+                            waiting ? waiting->line : 0,
+                            text,
+                            is_warp_divergence(b) ? FindingKind::missing_lanes
+                            : mbarriers.empty()   ? FindingKind::divergent_barrier
+                                                  : FindingKind::deadlock);
     fault->block = const_cast<Block*>(&b);
     fault->thread = const_cast<Thread*>(waiting);
     w.abandon(std::move(fault));

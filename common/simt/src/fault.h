@@ -15,7 +15,7 @@ std::unique_ptr<PendingFault> make_fault(Worker& w,
                                          const char* file,
                                          int line,
                                          std::string text,
-                                         FaultKind kind = FaultKind::other);
+                                         FindingKind kind = FindingKind::fault);
 
 /// The fault of a launch in which nothing moved for too long.
 std::unique_ptr<PendingFault> make_time_out(Worker& w);

@@ -148,7 +148,7 @@ bool pointers_ok(const Launch& launch) {
         if (find_allocation(p, &a) || in_image(p) || !is_mapped(p)) continue;
         PendingFault fault;
         fault.code = cudaErrorIllegalAddress;
-        fault.kind = FaultKind::host_pointer;
+        fault.kind = FindingKind::host_pointer;
         fault.text = format(
             "argument %zu, %p, is a host pointer: the kernel has not been "
             "run.\n    A kernel can use memory of cudaMalloc and "
@@ -171,7 +171,7 @@ void check_buffers(const Launch& launch) {
         if (!p || !in_device_range(p) || check_slack(p, &what)) continue;
         PendingFault fault;
         fault.code = cudaErrorIllegalAddress;
-        fault.kind = FaultKind::address;
+        fault.kind = FindingKind::out_of_bounds;
         fault.text = what + format(
                                 " (argument %zu).\n    Found when the kernel had "
                                 "ended. SIMT_TIGHT=1 stops it at the access.",

@@ -45,7 +45,7 @@ class Table {
     bool release(void* pointer, MemoryKind kind);
     bool register_host(void* pointer, size_t bytes);
     bool find(const void* address, Allocation* out);
-    std::string describe(const void* address);
+    std::string describe(const void* address, bool* freed);
     bool check_slack(const void* address, std::string* what);
     void release_all();
     bool in_range(const void* address) const {
@@ -250,7 +250,8 @@ std::string distance(const char* p, const Allocation& a) {
     return "byte " + std::to_string(p - a.begin) + " of ";
 }
 
-std::string Table::describe(const void* address) {
+std::string Table::describe(const void* address, bool* freed) {
+    *freed = false;
     // Called from a fault report, perhaps of a thread that holds the lock: do not wait.
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return "";
@@ -259,9 +260,11 @@ std::string Table::describe(const void* address) {
     auto dead = freed_.upper_bound(p);
     if (dead != freed_.begin()) {
         const Allocation& a = (--dead)->second.allocation;
-        if (p < a.begin + a.size)
+        if (p < a.begin + a.size) {
+            *freed = true;
             return "byte " + std::to_string(p - a.begin) + " of " + name(a) +
                    ", which has been freed";
+        }
     }
     const auto after = live_.upper_bound(p);
     const Allocation* best = nullptr;
@@ -338,8 +341,9 @@ void release_all() {
     table().release_all();
 }
 
-std::string describe_address(const void* address) {
-    return table().describe(address);
+std::string describe_address(const void* address, bool* freed) {
+    bool ignored = false;
+    return table().describe(address, freed ? freed : &ignored);
 }
 
 bool check_slack(const void* address, std::string* what) {

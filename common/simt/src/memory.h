@@ -54,7 +54,9 @@ void release_all();
 
 /// Which allocation an invalid address belongs to or is nearest to, in words; "" if
 /// none.
-std::string describe_address(const void* address);
+///
+/// @param freed  set to whether that allocation has been freed
+std::string describe_address(const void* address, bool* freed = nullptr);
 
 /// True if the bytes between the allocation that contains `address` and its guard pages
 /// are as allocate() left them. Else says in words what was overwritten.

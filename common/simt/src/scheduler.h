@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "fiber.h"
+#include "simt/finding.h"
 #include "simt/launch.h"
 #include "simt/warp.h"
 #include "thread_queue.h"
@@ -186,16 +187,6 @@ struct Launch {
     unsigned workers_idle = 0;
 };
 
-/// For an observer: what a fault is about.
-enum class FaultKind : uint8_t {
-    other,
-    address,
-    misaligned,
-    host_pointer,
-    barrier,
-    lanes,
-};
-
 /// What a fiber leaves for the worker to report once it is off the fiber's stack.
 struct PendingFault {
     int code = 0;
@@ -204,7 +195,7 @@ struct PendingFault {
     std::vector<void*> frames;  // program counters, innermost first, if not
     Block* block = nullptr;     // who did it, if anybody in particular
     Thread* thread = nullptr;
-    FaultKind kind = FaultKind::other;
+    FindingKind kind = FindingKind::fault;
     const char* file = nullptr;  // of `place`
     int line = 0;
 };

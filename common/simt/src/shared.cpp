@@ -136,7 +136,7 @@ void report_overrun(Worker& w,
                after ? "past the end" : "before the start",
                v.name,
                v.size),
-        FaultKind::address);
+        FindingKind::out_of_bounds);
     fault->thread = nullptr;
     fault->block = const_cast<Block*>(&b);
     w.abandon(std::move(fault));

@@ -42,7 +42,8 @@ std::vector<void*> frames_from(void* pc) {
     return {pc};
 }
 
-std::string describe_segv(const Worker& w, const siginfo_t& info) {
+/// @param kind  changed where the address tells more
+std::string describe_segv(const Worker& w, const siginfo_t& info, FindingKind* kind) {
     const void* address = info.si_addr;
     if (w.fiber && FiberPool::is_guard(*w.fiber, address))
         return format(
@@ -57,7 +58,9 @@ std::string describe_segv(const Worker& w, const siginfo_t& info) {
 #endif
     if (reinterpret_cast<uintptr_t>(address) < 65536)
         return format("access through a null pointer (address %p)", address);
-    const std::string what = describe_address(address);
+    bool freed = false;
+    const std::string what = describe_address(address, &freed);
+    if (freed) *kind = FindingKind::use_after_free;
     if (!what.empty()) return format("illegal access, %s", what.c_str());
     return format(
         "illegal access to address %p, which belongs to no allocation.\n"
@@ -76,11 +79,11 @@ std::unique_ptr<PendingFault> describe(Worker& w,
     fault->code = cudaErrorIllegalAddress;
     switch (sig) {
         case SIGSEGV:
-            fault->text = describe_segv(w, info);
-            fault->kind = info.si_code == SI_KERNEL ? FaultKind::misaligned
+            fault->kind = info.si_code == SI_KERNEL ? FindingKind::misaligned
                           : w.fiber && FiberPool::is_guard(*w.fiber, info.si_addr)
-                              ? FaultKind::other
-                              : FaultKind::address;
+                              ? FindingKind::fault
+                              : FindingKind::out_of_bounds;
+            fault->text = describe_segv(w, info, &fault->kind);
             break;
         case SIGBUS:
             fault->code = info.si_code == BUS_ADRALN ? cudaErrorMisalignedAddress
@@ -88,7 +91,7 @@ std::unique_ptr<PendingFault> describe(Worker& w,
             fault->text = info.si_code == BUS_ADRALN
                               ? "misaligned access"
                               : "the system has no memory behind this address";
-            if (info.si_code == BUS_ADRALN) fault->kind = FaultKind::misaligned;
+            if (info.si_code == BUS_ADRALN) fault->kind = FindingKind::misaligned;
             break;
         case SIGFPE:
             fault->code = cudaErrorLaunchFailure;

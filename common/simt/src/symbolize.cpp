@@ -109,8 +109,7 @@ std::string user_place(const std::vector<void*>& frames) {
             const size_t colon = line.rfind(':');
             if (colon == std::string::npos || !is_users(line.substr(0, colon)))
                 continue;
-            const size_t slash = line.rfind('/', colon);
-            return slash == std::string::npos ? line : line.substr(slash + 1);
+            return line;
         }
     }
     return "";

@@ -140,12 +140,17 @@ void report_undefined(Worker& w,
         __builtin_popcount(undefined));
     if (observer) {
         auto fault = make_fault(
-            w, cudaErrorLaunchFailure, t.file, t.line, text, FaultKind::lanes);
+            w, cudaErrorLaunchFailure, t.file, t.line, text, FindingKind::missing_lanes);
         fault->thread = const_cast<Thread*>(&t);
         if (observer->tolerated(*w.launch, *fault)) return;
     }
     if (w.launch->strict)
-        w.abandon(make_fault(w, cudaErrorLaunchFailure, t.file, t.line, text));
+        w.abandon(make_fault(w,
+                             cudaErrorLaunchFailure,
+                             t.file,
+                             t.line,
+                             text,
+                             FindingKind::missing_lanes));
     if (!w.launch->lenient) warn(*w.launch, t.file, t.line, text);
 }
 
@@ -207,7 +212,7 @@ void warp_op(WarpOp kind,
                    lane,
                    op,
                    mask),
-            FaultKind::lanes));
+            FindingKind::missing_lanes));
     t->op = op;
     t->file = file;
     t->line = line;

@@ -4,6 +4,7 @@
 /// "[3/12] name" follows each of them.
 #pragma once
 
+#include <wb/testing/simulator.h>
 #include <wb/testing/verdict.h>
 
 #include <chrono>
@@ -80,6 +81,7 @@ class CaseWatch : public CatchListener {
         const bool passed = stats.totals.assertions.allOk();
         TimeLimit::instance().end(passed);
         const auto taken = std::chrono::steady_clock::now() - begun_;
+        Verdict::instance().update_times(times_found);
         Verdict::instance().end_case(passed,
                                      std::chrono::duration<double>(taken).count());
         if (std::getenv("WB_PROGRESS")) {

@@ -1,13 +1,64 @@
 #include <cuda_runtime.h>
 #include <wb/testing/simulator.h>
 #ifdef SIMT_CPU
+#include <simt/check.h>
+#include <simt/finding.h>
 #include <simt/options.h>
 #include <simt/streams.h>
 #endif
 
+#include <wb/testing/verdict.h>
+
 #include <cstdlib>
+#include <sstream>
 
 namespace wb::testing {
+
+#ifdef SIMT_CPU
+namespace {
+
+Place place_of(const simt::FindingPlace& found, const std::string& kernel) {
+    Place place{found.role, found.file, found.line};
+    place.kernel = kernel;
+    if (found.has_thread) {
+        place.block.assign(found.block, found.block + 3);
+        place.thread.assign(found.thread, found.thread + 3);
+    }
+    return place;
+}
+
+/// What the simulator and its checker find belongs to the program's verdict. Their words
+/// are kept: they have printed them already.
+void add_to_verdict(const simt::Finding& found) {
+    Finding finding{found.kind, found.detail};
+    for (const simt::FindingPlace& place : found.places)
+        finding.places.push_back(place_of(place, found.kernel));
+    finding.advice = found.advice;
+    finding.lesson = found.lesson;
+    if (found.number != simt::Finding::kNoNumber)
+        finding.number = static_cast<std::int64_t>(found.number);
+    std::istringstream lines(found.text);
+    for (std::string line; std::getline(lines, line);)
+        finding.text.push_back(line);
+    if (!finding.text.empty()) finding.what = finding.text.front();
+    Verdict::instance().add(std::move(finding));
+}
+
+// Before the program's static objects, which may launch kernels.
+[[gnu::constructor(101)]] void listen() {
+    simt::on_finding(add_to_verdict);
+}
+
+}  // namespace
+#endif
+
+std::uint64_t times_found([[maybe_unused]] std::int64_t number) {
+#ifdef SIMT_CPU
+    return simt::check::finding(static_cast<std::size_t>(number)).count;
+#else
+    return 1;
+#endif
+}
 
 void prepare_simulator() {
 #ifdef SIMT_CPU

@@ -279,9 +279,25 @@ void Verdict::add(Finding finding) {
         state_->is_running() ? state_->cases.back().findings : state_->findings;
     if (!list.empty() && is_same(list.back(), finding)) {
         ++list.back().times;  // another section of the case, the same mistake
-        return;
+    } else {
+        list.push_back(std::move(finding));
     }
-    list.push_back(std::move(finding));
+    if (!state_->all_ran) return;
+    // Found when main() had ended, and the checker leaves without further calls.
+    state_->ended |= list.back().number >= 0;
+    state_->write();
+}
+
+void Verdict::update_times(std::uint64_t (*times_found)(std::int64_t number)) {
+    const std::lock_guard lock(state_->mutex);
+    const auto update = [&](std::vector<Finding>& findings) {
+        for (Finding& finding : findings) {
+            if (finding.number >= 0) finding.times = times_found(finding.number);
+        }
+    };
+    update(state_->findings);
+    for (Case& c : state_->cases)
+        update(c.findings);
 }
 
 void Verdict::skip(const std::string& reason) {

@@ -1,10 +1,12 @@
 # Passes if one test case ends with the exit status and leaves the verdict, and if the
 # terminal is told the same.
 #   cmake -DPROGRAM= -DCASE= -DSTATUS=failure|4|signal|unfinished -DVERDICT= [-DKIND=]
-#         ["-DFIELDS=name=value;…"] ["-DPARTS=regex;…"] -P expect_report.cmake
+#         [-DCOUNT=] [-DCHECKED=] ["-DFIELDS=name=value;…"] ["-DPARTS=regex;…"]
+#         -P expect_report.cmake
 #
-# KIND is that of the last finding, FIELDS are members of it ("numbers.array=y"); PARTS
-# must stand in what is printed.
+# COUNT is the number of findings, CHECKED whether the program is checked; KIND is that of
+# the last finding, FIELDS are members of it ("numbers.array=y"); PARTS must stand in what
+# is printed.
 include(${CMAKE_CURRENT_LIST_DIR}/../../../cmake/scripts/verdict.cmake)
 if(DEFINED ENV{REMOVE_FIRST})
     file(REMOVE "$ENV{REMOVE_FIRST}")  # what an earlier run has left behind
@@ -39,6 +41,12 @@ expect("ended" ${ended} ended)
 expect("the case" "${CASE}" cases 0 name)
 expect("its verdict" "${VERDICT}" cases 0 verdict)
 wb_verdict_length(count cases 0 findings)
+if(DEFINED COUNT AND NOT count EQUAL COUNT)
+    message(SEND_ERROR "${count} findings, expected ${COUNT}; ${verdict}")
+endif()
+if(DEFINED CHECKED)
+    expect("checked" ${CHECKED} checked)
+endif()
 if(NOT "${KIND}" STREQUAL "")
     math(EXPR last "${count} - 1")
     expect("the kind" "${KIND}" cases 0 findings ${last} kind)

@@ -21,6 +21,7 @@
     KIND(missing_lanes, "lanes that a mask names do not make the call")               \
     KIND(deadlock, "threads wait for each other, and none can go on")                 \
     KIND(hang, "nothing moves for longer than the simulator waits: an endless loop?") \
+    KIND(refused_launch, "no GPU can run a launch of such a size")                    \
     KIND(assertion, "an assert() in a kernel failed")                                 \
     KIND(fault, "anything else that ends a launch: a trap, a division by zero, ...")
 

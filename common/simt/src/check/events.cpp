@@ -20,24 +20,6 @@ using detail::Worker;
 
 namespace {
 
-Kind kind_of(const PendingFault& fault) {
-    switch (fault.kind) {
-        case detail::FaultKind::address:
-            return Kind::out_of_bounds;
-        case detail::FaultKind::misaligned:
-            return Kind::misaligned;
-        case detail::FaultKind::host_pointer:
-            return Kind::host_pointer;
-        case detail::FaultKind::barrier:
-            return Kind::divergent_barrier;
-        case detail::FaultKind::lanes:
-            return Kind::missing_lanes;
-        case detail::FaultKind::other:
-            break;
-    }
-    return Kind::fault;
-}
-
 Place place_of(const Launch& launch, const PendingFault& fault) {
     if (fault.file) return {fault.file, fault.line};
     for (void* pc : fault.frames)
@@ -198,8 +180,9 @@ bool safety_knows_damage(const Launch& launch) {
 }
 
 bool safety_faulted(const Launch& launch, const PendingFault& fault) {
-    const bool by_access = fault.kind == detail::FaultKind::address ||
-                           fault.kind == detail::FaultKind::misaligned;
+    const bool by_access = fault.kind == Kind::out_of_bounds ||
+                           fault.kind == Kind::use_after_free ||
+                           fault.kind == Kind::misaligned;
     if (by_access && fault.block && fault.thread &&
         last_bad_access.launch == launch.number &&
         last_bad_access.block == fault.block->linear &&
@@ -215,11 +198,8 @@ bool safety_faulted(const Launch& launch, const PendingFault& fault) {
     scene.has_thread = fault.thread != nullptr;
     if (fault.thread) scene.who.thread = fault.thread->index;
     const size_t line_end = fault.text.find('\n');
-    Kind kind = kind_of(fault);
-    if (fault.text.find("has been freed") != std::string::npos)
-        kind = Kind::use_after_free;
     report_at(scene,
-              kind,
+              fault.kind,
               place_of(launch, fault),
               fault.text.substr(0, line_end),
               "",

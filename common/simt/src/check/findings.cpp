@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <unordered_map>
 
+#include "../finding.h"
 #include "immortal.h"
 #include "simt/check.h"
 
@@ -51,32 +52,52 @@ const char* file_name(const std::string& path) {
     return path.c_str() + (slash == std::string::npos ? 0 : slash + 1);
 }
 
+void set(unsigned (&to)[3], uint3 from) {
+    to[0] = from.x, to[1] = from.y, to[2] = from.z;
+}
+
+FindingPlace place_of(const char* role, const Place& place, const Who& who) {
+    FindingPlace result{role, place.file, place.line, true};
+    set(result.block, who.block);
+    set(result.thread, who.thread);
+    return result;
+}
+
+/// The finding of this number, for the program.
+simt::Finding as_public(size_t number) {
+    const Finding& f = g_findings[number];
+    simt::Finding result;
+    result.kind = f.kind;
+    result.detail = detail_name(f.detail);
+    result.kernel = f.kernel;
+    if (f.place.line > 0) {
+        const bool at_barrier = f.kind == Kind::divergent_barrier;
+        result.places.push_back(
+            place_of(at_barrier ? "barrier" : "access", f.place, f.who));
+        result.places.back().has_thread = f.has_thread;
+    }
+    if (f.has_other)
+        result.places.push_back(place_of("other_access", f.other_place, f.other));
+    if (f.launched.line > 0)
+        result.places.push_back({"launch", f.launched.file, f.launched.line});
+    result.advice = f.fix;
+    result.lesson = f.lesson;
+    result.text = f.text;
+    constexpr std::string_view kMark = "==SIMT== ";
+    if (result.text.starts_with(kMark)) result.text.erase(0, kMark.size());
+    result.number = number;
+    return result;
+}
+
 }  // namespace
 
-const char* kind_name(Kind kind) {
-    switch (kind) {
-        case Kind::race:
-            return "race";
-        case Kind::out_of_bounds:
-            return "out_of_bounds";
-        case Kind::use_after_free:
-            return "use_after_free";
-        case Kind::uninitialised:
-            return "uninitialised";
-        case Kind::misaligned:
-            return "misaligned";
-        case Kind::host_pointer:
-            return "host_pointer";
-        case Kind::device_pointer_on_host:
-            return "device_pointer_on_host";
-        case Kind::divergent_barrier:
-            return "divergent_barrier";
-        case Kind::missing_lanes:
-            return "missing_lanes";
-        case Kind::fault:
-            break;
-    }
-    return "fault";
+const char* detail_name(Detail detail) {
+    constexpr const char* kNames[] = {
+#define SIMT_DETAIL(name) #name,
+        SIMT_DETAILS(SIMT_DETAIL)
+#undef SIMT_DETAIL
+    };
+    return detail == Detail::none ? "" : kNames[static_cast<size_t>(detail)];
 }
 
 const std::vector<Finding>& findings() {
@@ -92,6 +113,7 @@ void add_finding(const FindingKey& key, const std::function<Finding()>& make) {
     g_findings.push_back(make());
     g_findings.back().section = g_section;
     print(g_findings.back());
+    detail::tell(as_public(g_findings.size() - 1));
 }
 
 const std::string& current_section() {
@@ -137,7 +159,7 @@ size_t simt_check_findings() {
 
 void simt_check_finding(size_t number, simt::check::FindingView* view) {
     const simt::check::Finding& f = simt::check::findings()[number];
-    *view = {simt::check::kind_name(f.kind),
+    *view = {simt::kind_name(f.kind),
              f.what.c_str(),
              f.kernel.c_str(),
              f.section.c_str(),

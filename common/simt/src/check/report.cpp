@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "../fault.h"
+#include "../finding.h"
 #include "../memory.h"
 #include "../options.h"
 #include "advice.h"
@@ -51,7 +52,7 @@ std::string act(const Who& who, const std::string& verb, const Place& p) {
 std::string closing(const Finding& f, const Launch* launch) {
     std::string text;
     if (!f.fix.empty()) text += "    Usual fix: " + f.fix + ".\n";
-    if (!f.chapter.empty()) text += "    Explained in " + f.chapter + ".\n";
+    if (!f.lesson.empty()) text += "    Explained in " + f.lesson + ".\n";
     if (launch) {
         text +=
             format("    Kernel %s, launched at %s.",
@@ -67,11 +68,15 @@ std::string closing(const Finding& f, const Launch* launch) {
 
 /// Completes a finding whose text so far is its head and its acts.
 Finding finish(Finding f, const Scene& scene, Detail detail, const std::string& body) {
-    const Advice a = advice(f.kind, detail);
-    f.fix = a.fix;
-    f.chapter = a.chapter;
-    if (scene.launch) f.kernel = scene.launch->body->name;
+    f.detail = detail;
+    f.fix = advice(f.kind, detail);
+    f.lesson = detail::lesson_of(f.kind, detail_name(detail));
+    if (scene.launch) {
+        f.kernel = scene.launch->body->name;
+        f.launched = {scene.launch->config->file, scene.launch->config->line};
+    }
     f.who = scene.who;
+    f.has_thread = scene.launch && scene.has_thread;
     f.text = "==SIMT== " + body + closing(f, scene.launch);
     return f;
 }

@@ -76,8 +76,8 @@ void report_invalid(const Access& a, Worker& worker) {
             bytes_text(end - (allocation.begin + allocation.size), "past the end of") +
             name_of(scene_of(worker), a, &worker).name;
     } else {
-        where = detail::describe_address(a.address);
-        const bool freed = where.find("has been freed") != std::string::npos;
+        bool freed = false;
+        where = detail::describe_address(a.address, &freed);
         if (freed) kind = Kind::use_after_free;
         if (where.empty()) where = "where there is no allocation";
     }
@@ -241,8 +241,8 @@ void check_host_access(char* address, size_t bytes, bool write, uint32_t site) {
     a.bytes = static_cast<uint32_t>(bytes);
     a.write = write;
     a.site = site;
-    const std::string where = detail::describe_address(address);
-    const bool freed = where.find("has been freed") != std::string::npos;
+    bool freed = false;
+    const std::string where = detail::describe_address(address, &freed);
     const Kind kind = found   ? Kind::device_pointer_on_host
                       : freed ? Kind::use_after_free
                               : Kind::out_of_bounds;

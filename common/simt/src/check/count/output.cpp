@@ -24,6 +24,7 @@ void append(Json& json, const char* prefix, const Who& who) {
 void append(Json& json, const Finding& f) {
     json.open('{')
         .member("kind", kind_name(f.kind))
+        .member("detail", detail_name(f.detail))
         .member("what", f.what)
         .member("kernel", f.kernel)
         .member("section", f.section)
@@ -39,7 +40,7 @@ void append(Json& json, const Finding& f) {
     }
     json.member("text", f.text)
         .member("fix", f.fix)
-        .member("chapter", f.chapter)
+        .member("lesson", f.lesson)
         .member("count", f.count)
         .close('}');
 }

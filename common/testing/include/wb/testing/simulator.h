@@ -1,12 +1,17 @@
 /// wb/testing/simulator.h: the simulator's strict settings, for grading.
 #pragma once
 
+#include <cstdint>
+
 namespace wb::testing {
 
 /// Under the simulator: allocations end exactly at an inaccessible page, threads that
 /// returned before a barrier are an error, a kernel that makes no progress for ten
 /// seconds is stopped. On a GPU: nothing.
 void prepare_simulator();
+
+/// How often the checker of simt-c++ has seen the finding of this number by now.
+std::uint64_t times_found(std::int64_t number);
 
 /// Under the simulator: threads and blocks of all later launches run in another,
 /// reproducible order; 0 is the usual one. On a GPU: nothing, the order is never sure.

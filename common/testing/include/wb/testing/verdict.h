@@ -63,6 +63,7 @@ struct Finding {
     std::string lesson{};               ///< the folder of the chapter that explains it
     std::uint64_t times = 1;            ///< how often the same was found
     std::vector<std::string> text{};    ///< for a terminal: no colour, not wrapped
+    std::int64_t number = -1;  ///< the checker's, which counts repetitions; not written
 };
 
 /// What became of a test case.
@@ -94,6 +95,8 @@ class Verdict {
     void end_case(bool passed, double seconds);
     /// Adds to the running case; outside of one, to the program.
     void add(Finding finding);
+    /// Asks how often those with a number have been found by now.
+    void update_times(std::uint64_t (*times_found)(std::int64_t number));
     /// The running case cannot run here.
     void skip(const std::string& reason);
     /// These cases will not be run.

@@ -1,0 +1,18 @@
+/// wb/lessons.h: which chapter explains what the simulator finds.
+#pragma once
+
+#include <simt/finding_kind.h>
+
+namespace wb {
+
+/// The folder of a chapter that is there, "day01-basics/05-dot-product"; "" if none
+/// explains it.
+///
+/// @param detail  tells findings of one kind apart, see docs/verdict.md; "" if nothing
+///                does
+///
+/// In the simulator every program that is linked with wb tells it so: reports then end
+/// in "Explained in ...".
+const char* lesson_of(simt::FindingKind kind, const char* detail);
+
+}  // namespace wb
