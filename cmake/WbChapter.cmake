@@ -160,7 +160,8 @@ function(wb_wrong_kernels program id test day contract_dir labels)
             -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
             -P ${WB_SCRIPTS}/expect_right.cmake)
         set_tests_properties(${test}.${right} PROPERTIES LABELS "${labels}"
-            TIMEOUT ${WB_TEST_TIMEOUT} ENVIRONMENT WB_WRONG_KERNEL=${right})
+            TIMEOUT ${WB_TEST_TIMEOUT})
+        wb_leaves_verdict(${test}.${right} WB_WRONG_KERNEL=${right})
     endforeach()
 endfunction()
 

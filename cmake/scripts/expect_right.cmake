@@ -1,9 +1,10 @@
 # Passes if the tests accept the right text that known-wrong kernels are edits of. Test
-# cases that cannot run here, for lack of memory, may be skipped (exit code 4).
+# cases that cannot run here, for lack of memory, may be skipped.
 #   cmake -DPROGRAM= -DSOURCE= -P expect_right.cmake
 #
 # Where the text begins a line with "// Only the test cases that reject its edits", it
 # leaves out what is expensive to compile, and only those cases are run.
+include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
 get_filename_component(folder ${SOURCE} DIRECTORY)
 file(STRINGS ${SOURCE} partial REGEX "^// Only the test cases that reject its edits")
 set(cases)
@@ -18,7 +19,5 @@ if(partial)
     list(REMOVE_DUPLICATES cases)
     list(JOIN cases "," cases)
 endif()
-execute_process(COMMAND ${PROGRAM} ${cases} RESULT_VARIABLE status)
-if(NOT status MATCHES "^[04]$")
-    message(FATAL_ERROR "this right text does not pass the chapter's tests")
-endif()
+wb_run_for_verdict(${PROGRAM} ${cases})
+wb_expect_passed()

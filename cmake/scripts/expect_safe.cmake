@@ -1,12 +1,43 @@
-# Passes if the checker finds nothing in the tests of a solution.
+# Passes if the tests of a solution pass and the checker finds nothing in them.
 #   cmake -DPROGRAM= [-DCOUNT=1] -DCASES= -P expect_safe.cmake
 #
 # COUNT=1 counts accesses, too: for goals. It takes longer.
+include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
 if(NOT COUNT)
     set(ENV{SIMT_CHECK_COUNT} 0)
 endif()
 set(ENV{SIMT_CHECK_TABLE} 0)
-execute_process(COMMAND ${PROGRAM} ${CASES} RESULT_VARIABLE status)
-if(NOT status EQUAL 0)
-    message(FATAL_ERROR "the checked tests ended with ${status}; 86: see the reports")
+wb_run_for_verdict(${PROGRAM} ${CASES})
+wb_expect_passed()
+wb_verdict(checked checked)
+if(NOT checked)
+    message(FATAL_ERROR "this program is not built for the checker")
+endif()
+
+# The findings of one case, or of the program outside of all cases.
+set(problems "")
+function(note_findings)
+    wb_verdict_length(count ${ARGN} findings)
+    if(count GREATER 0)
+        math(EXPR last "${count} - 1")
+        foreach(i RANGE ${last})
+            wb_verdict(kind ${ARGN} findings ${i} kind)
+            wb_verdict(what ${ARGN} findings ${i} what)
+            string(APPEND problems "${kind}: ${what}\n")
+        endforeach()
+    endif()
+    set(problems "${problems}" PARENT_SCOPE)
+endfunction()
+
+note_findings()
+wb_verdict_length(cases cases)
+math(EXPR last_case "${cases} - 1")
+foreach(case RANGE ${last_case})
+    note_findings(cases ${case})
+endforeach()
+if(problems)
+    message(FATAL_ERROR "${problems}")
+endif()
+if(NOT status MATCHES "^[04]$")
+    message(FATAL_ERROR "no finding, but the program ended with ${status}")
 endif()

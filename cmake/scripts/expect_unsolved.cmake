@@ -1,38 +1,37 @@
-# Passes if every test case of an untouched starter fails with "not solved yet".
+# Passes if every test case of an untouched starter is "unsolved", and says where.
 #   cmake -DPROGRAM= -P expect_unsolved.cmake
 #
-# The program runs once: to start one for each case costs minutes on a busy GPU. After
-# each case it says which one it was (WB_PROGRESS, see case_watch.h).
+# The program runs once: to start one for each case costs minutes on a busy GPU.
+include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
 execute_process(COMMAND ${PROGRAM} --wb-list OUTPUT_VARIABLE names)
 string(REGEX MATCHALL "[^\n]+" names "${names}")
 list(LENGTH names count)
 if(count EQUAL 0)
     message(FATAL_ERROR "the program has no test cases")
 endif()
-set(ENV{WB_PROGRESS} 1)
-execute_process(COMMAND ${PROGRAM}
-    OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE status)
-set(seen 0)
-while(output MATCHES "\n\\[([0-9]+)/[0-9]+\\] ([^\n]*)\n")
-    set(line "${CMAKE_MATCH_0}")
-    set(name "${CMAKE_MATCH_2}")
-    string(FIND "${output}" "${line}" end)
-    string(SUBSTRING "${output}" 0 ${end} said)
-    string(LENGTH "${line}" length)
-    # The last line break may be the next line's first.
-    math(EXPR end "${end} + ${length} - 1")
-    string(SUBSTRING "${output}" ${end} -1 output)
-    math(EXPR seen "${seen} + 1")
-    if(NOT said MATCHES "wb[|] not solved yet: write the TODO in [^ ]+[.]cu:[0-9]+")
-        message(FATAL_ERROR "'${name}' does not say what to do, or passes although "
-            "nothing has been written:\n${said}")
+set(QUIET ON)  # it fails, in each case
+wb_run_for_verdict(${PROGRAM})
+wb_verdict(ended ended)
+if(NOT ended)
+    message(FATAL_ERROR "the program did not come to its end (status ${status})")
+endif()
+wb_verdict_length(ran cases)
+if(NOT ran EQUAL count)
+    message(FATAL_ERROR "${ran} of ${count} test cases ran (status ${status})")
+endif()
+math(EXPR last "${count} - 1")
+foreach(i RANGE ${last})
+    wb_verdict(name cases ${i} name)
+    wb_verdict(outcome cases ${i} verdict)
+    if(NOT outcome STREQUAL "unsolved")
+        message(FATAL_ERROR "'${name}' is '${outcome}', although nothing is written:\n"
+            "${output}")
     endif()
-endwhile()
-if(NOT seen EQUAL count)
-    message(FATAL_ERROR "${seen} of ${count} test cases ran (status ${status})")
-endif()
-# Catch2's status is the number of failures, up to 255.
-if(NOT output MATCHES "test cases: +${count} [|] +${count} failed")
-    message(FATAL_ERROR "not all of ${count} test cases fail:\n${output}")
-endif()
+    wb_verdict(role cases ${i} findings 0 places 0 role)
+    wb_verdict(file cases ${i} findings 0 places 0 file)
+    wb_verdict(line cases ${i} findings 0 places 0 line)
+    if(NOT role STREQUAL "todo" OR NOT file MATCHES "[.]cu$" OR NOT line GREATER 0)
+        message(FATAL_ERROR "'${name}' does not say where to write")
+    endif()
+endforeach()
 message("All ${count} test cases say where the TODO is.")

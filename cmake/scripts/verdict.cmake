@@ -6,6 +6,8 @@
 #                                           printed unless QUIET is set
 #   wb_verdict(RESULT key…)                 a member of `verdict`, "" if it has none
 #   wb_verdict_length(RESULT key…)          the length of a list, 0 if there is none
+#   wb_expect_passed()                      fails unless the program ran to its end, and
+#                                           all cases passed, or were skipped
 
 macro(wb_run_for_verdict)
     if(NOT DEFINED ENV{WB_VERDICT})
@@ -37,4 +39,24 @@ function(wb_verdict_length result)
         set(length 0)
     endif()
     set(${result} ${length} PARENT_SCOPE)
+endfunction()
+
+function(wb_expect_passed)
+    wb_verdict(ended ended)
+    wb_verdict_length(count cases)
+    if(NOT ended OR count EQUAL 0)
+        message(FATAL_ERROR "the tests did not run to their end (status ${status})")
+    endif()
+    set(problems "")
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+        wb_verdict(name cases ${i} name)
+        wb_verdict(outcome cases ${i} verdict)
+        if(NOT outcome MATCHES "^(passed|skipped)$")
+            string(APPEND problems "'${name}' is '${outcome}'\n")
+        endif()
+    endforeach()
+    if(problems)
+        message(FATAL_ERROR "${problems}")
+    endif()
 endfunction()
