@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "time_limit.h"
@@ -60,6 +61,10 @@ inline std::optional<Finding>& last_exception() {
     return last;
 }
 
+/// bool in Catch2 2, void in Catch2 3.
+using Handled = decltype(std::declval<CatchListener&>().assertionEnded(
+    std::declval<const Catch::AssertionStats&>()));
+
 class CaseWatch : public CatchListener {
  public:
     using CatchListener::CatchListener;
@@ -91,16 +96,10 @@ class CaseWatch : public CatchListener {
         }
         CatchListener::testCaseEnded(stats);
     }
-#if __has_include(<catch2/catch_session.hpp>)
-    void assertionEnded(const Catch::AssertionStats& stats) override {
-        note(stats);
-    }
-#else
-    bool assertionEnded(const Catch::AssertionStats& stats) override {
+    Handled assertionEnded(const Catch::AssertionStats& stats) override {
         note(stats);
         return CatchListener::assertionEnded(stats);
     }
-#endif
 
  private:
     /// A check that failed without a finding is one.

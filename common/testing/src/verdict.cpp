@@ -161,6 +161,12 @@ bool is_checked() {
 #endif
 }
 
+/// A loop over checks can fail in each of a million elements.
+constexpr std::size_t kMostFindings = 100;
+bool is_common(const Finding& finding) {
+    return finding.kind == Kind::check_failed;
+}
+
 bool is_same(const Finding& a, const Finding& b) {
     return a.kind == b.kind && a.detail == b.detail && a.text == b.text;
 }
@@ -279,7 +285,7 @@ void Verdict::add(Finding finding) {
         state_->is_running() ? state_->cases.back().findings : state_->findings;
     if (!list.empty() && is_same(list.back(), finding)) {
         ++list.back().times;  // another section of the case, the same mistake
-    } else {
+    } else if (list.size() < kMostFindings || !is_common(finding)) {
         list.push_back(std::move(finding));
     }
     if (!state_->all_ran) return;

@@ -86,6 +86,21 @@ TEST_CASE("verdict: what is found twice in a row is counted") {
     CHECK(json.find("\"race\"") == json.rfind("\"race\""));
 }
 
+TEST_CASE("verdict: a million failed checks are not listed, a time limit is") {
+    Verdict verdict("");
+    verdict.begin_case("adds");
+    for (int i = 0; i < 1000; ++i) {
+        Finding f{Kind::check_failed};
+        f.text = {std::to_string(i)};
+        verdict.add(f);
+    }
+    verdict.add({Kind::time_limit});
+    const std::string json = verdict.json();
+    CHECK_THAT(json, contains("\"99\""));
+    CHECK(json.find("\"100\"") == json.npos);
+    CHECK_THAT(json, contains("time_limit"));
+}
+
 TEST_CASE("verdict: a case is unsolved or skipped only if it did not pass or fail") {
     const auto verdict_of = [](bool passed, bool unsolved, const std::string& reason) {
         Verdict verdict("");
