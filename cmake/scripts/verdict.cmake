@@ -9,7 +9,7 @@
 #   wb_expect_passed()                      fails unless the program ran to its end, and
 #                                           all cases passed, or were skipped
 
-macro(wb_run_for_verdict)
+function(wb_run_for_verdict)
     if(NOT DEFINED ENV{WB_VERDICT})
         set(ENV{WB_VERDICT} ${CMAKE_CURRENT_BINARY_DIR}/verdict.json)
     endif()
@@ -23,7 +23,10 @@ macro(wb_run_for_verdict)
         message(FATAL_ERROR "the program left no verdict, and ended with ${status}")
     endif()
     file(READ "$ENV{WB_VERDICT}" verdict)
-endmacro()
+    set(status "${status}" PARENT_SCOPE)
+    set(output "${output}" PARENT_SCOPE)
+    set(verdict "${verdict}" PARENT_SCOPE)
+endfunction()
 
 function(wb_verdict result)
     string(JSON value ERROR_VARIABLE error GET "${verdict}" ${ARGN})

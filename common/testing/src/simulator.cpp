@@ -27,8 +27,8 @@ Place place_of(const simt::FindingPlace& found, const std::string& kernel) {
     return place;
 }
 
-/// What the simulator and its checker find is part of the verdict. Their words are kept:
-/// they have printed them already.
+/// What the simulator and its checker find is part of the verdict. The words are
+/// theirs: they have printed them already.
 void add_to_verdict(const simt::Finding& found) {
     Finding finding{found.kind, found.detail};
     for (const simt::FindingPlace& place : found.places)
