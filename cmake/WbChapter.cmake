@@ -30,6 +30,7 @@
 add_custom_target(learner)
 add_custom_target(workbook)
 set(WB_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/scripts)
+set(WB_MARKERS ${CMAKE_SOURCE_DIR}/tools/markers.py)  # makes starters
 
 # Programs that ./learn test builds: for the whole workbook, and for one day of it.
 function(wb_add_to_workbook day)
@@ -230,8 +231,8 @@ function(wb_chapter path)
     set_property(GLOBAL APPEND PROPERTY WB_CHAPTERS ${path})
 
     add_custom_command(OUTPUT ${starter}
-        COMMAND wb_starter ${solution} ${starter}
-        DEPENDS wb_starter ${solution}
+        COMMAND Python3::Interpreter ${WB_MARKERS} ${solution} ${starter}
+        DEPENDS ${WB_MARKERS} ${solution}
         COMMENT "Starter of ${name}")
     set_property(GLOBAL APPEND PROPERTY WB_STARTERS ${starter})
 

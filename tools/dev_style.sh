@@ -27,7 +27,8 @@ check_width() {
     while IFS= read -r place; do
         problem "$place" "more than $COLUMNS_LIMIT columns"
     done < <(grep -rnIE --include='*.cu' --include='*.h' --include='*.cpp' \
-        --include='*.diff' --include='*.md' "^.{$((COLUMNS_LIMIT + 1)),}" "${OURS[@]}" |
+        --include='*.diff' --include='*.md' --include='*.py' \
+        "^.{$((COLUMNS_LIMIT + 1)),}" "${OURS[@]}" |
         grep -vE '^[^:]+\.md:[0-9]+:('"$whole)" | cut -d: -f1,2)
 }
 
@@ -52,11 +53,26 @@ check_machine_paths() {
         .ci CMakeLists.txt CMakePresets.json cmake learn 2>/dev/null | cut -d: -f1,2)
 }
 
+# Python must at least compile; nothing needs to be installed to see that.
+check_python() {
+    local file
+    while IFS= read -r file; do
+        problem "$file" 'is no Python'
+    done < <(find "${OURS[@]}" -name '*.py' -exec python3 -c '
+import sys
+for file in sys.argv[1:]:
+    try:
+        compile(open(file).read(), file, "exec")
+    except SyntaxError:
+        print(file)' {} +)
+}
+
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 2
 # The simulator is not in this form throughout yet.
 OURS=(common/!(simt) day*-*/*/*.h day*-*/*/*.md solutions tests/day*-* tools README.md)
 check_width
 check_format
+check_python
 check_machine_paths
 printf '%d problems\n' "$PROBLEMS"
 ((PROBLEMS == 0))

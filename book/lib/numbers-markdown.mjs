@@ -15,7 +15,7 @@ import { diffLines, withoutRung } from './diff.mjs'
 import { marked } from './diff-code.mjs'
 import { fillIn, lessonsByExercise } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
-import { snippet } from './snippets.mjs'
+import { snippet } from './markers.mjs'
 import {
   dates, isTimed, machineName, rateOf, sizeLabel, sizesOf,
 } from './tables.mjs'

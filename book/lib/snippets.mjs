@@ -3,26 +3,9 @@
 // edit, "<<< ./file.diff{cuda}" shows the lines after it, "{diff}" the edit itself.
 
 import path from 'node:path'
+import { snippet } from './markers.mjs'
 import { ROOT, sourceOf } from './pages.mjs'
-import { afterEdit, extractRegion, withoutMarkers } from './regions.mjs'
 import { BASE, linkToSource } from './sources.mjs'
-import { textOf } from './starter.mjs'
-
-/**
- * The code that a snippet shows.
- * @param {string} file    from the root of the repository
- * @param {string} region  may be empty: the whole file
- * @param {string} language
- */
-export function snippet(file, region, language = '') {
-  const text = textOf(file)
-  if (text === null) throw new Error(`there is no file ${file}`)
-  if (file.endsWith('.diff') && language !== 'diff') {
-    const after = afterEdit(text)
-    return region ? extractRegion(after.text, region, file) : after
-  }
-  return region ? extractRegion(text, region, file) : withoutMarkers(text)
-}
 
 /** The line below a piece of code. */
 function caption(file, { first, last }, whole) {

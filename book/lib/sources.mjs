@@ -5,8 +5,8 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
+import { textOf } from './markers.mjs'
 import { ROOT } from './pages.mjs'
-import { textOf } from './starter.mjs'
 
 const REPOSITORY = process.env.WARPBOOK_REPOSITORY?.replace(/\/+$/, '') ?? ''
 

@@ -110,7 +110,8 @@ def write(path, torch, rows):
     lines = [f'  "{key}": {json.dumps(value)}' for key, value in head.items()]
     table = ",\n".join("    " + json.dumps(row) for row in rows)
     with open(path, "w", encoding="utf-8") as file:
-        file.write("{\n" + ",\n".join(lines) + ',\n  "rows": [\n' + table + "\n  ]\n}\n")
+        head = "{\n" + ",\n".join(lines)
+        file.write(head + ',\n  "rows": [\n' + table + "\n  ]\n}\n")
 
 
 def main():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What PyTorch's attention does with the shapes of our benchmarks, on this GPU.
 
-    torch_peers.py --json bench.json [--grid TYPE] [--seconds S] [--backends LIST] [--list]
+    torch_peers.py --json bench.json [--grid TYPE] [--seconds S] [--backends LIST]
+                   [--list]
 
 Reads the rows that the benchmarks of day 6 have written to bench.json, measures
 scaled_dot_product_attention on each of their shapes with each of its backends (math,

@@ -2,25 +2,19 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import test from 'node:test'
 import { days, ROOT } from './pages.mjs'
-import { starterOf, textOf } from './starter.mjs'
+import { snippet, textOf } from './markers.mjs'
 
-test('a starter is the solution minus lines', () => {
-  const solution = [
-    'int f() {',
-    '    // #solution',
-    '    return 1;',
-    '    // #end',
-    '    // #starter return 0;',
-    '}',
-    '',
-    '// #solution',
-    'int g();',
-    '// #end',
-    '',
-    'int h();',
-    ''
-  ].join('\n')
-  assert.equal(starterOf(solution), 'int f() {\n    return 0;\n}\n\nint h();\n')
+test('a region is shown with the numbers of its lines', () => {
+  const part = snippet('solutions/day01-basics/02-vector-add/vector_add.cu', 'v1-kernel')
+  assert.match(part.text, /^__global__ void/m)
+  assert.doesNotMatch(part.text, /#solution|TODO/)
+  assert.ok(part.last > part.first && part.first > 1)
+})
+
+test('a file or a region that is not there', () => {
+  assert.throws(() => snippet('day01-basics/nothing.cu', ''), /there is no file/)
+  const file = 'day01-basics/02-vector-add/vector_add.cu'
+  assert.throws(() => snippet(file, 'v9'), /region "v9" is missing .*has: .*v1-kernel/)
 })
 
 test('the starters of all chapters are those that were handed out', () => {
