@@ -228,7 +228,6 @@ function(wb_chapter path)
     set(solution ${CMAKE_SOURCE_DIR}/solutions/${path}/${name}.cu)
     set(tests_dir ${CMAKE_SOURCE_DIR}/tests/${path})
     set(starter ${CMAKE_BINARY_DIR}/starters/${path}/${name}.cu)
-    set_property(GLOBAL APPEND PROPERTY WB_CHAPTERS ${path})
 
     add_custom_command(OUTPUT ${starter}
         COMMAND Python3::Interpreter ${WB_MARKERS} ${solution} ${starter}
@@ -314,20 +313,8 @@ function(wb_chapter path)
     endif()
 endfunction()
 
-# build/<preset>/chapters.tsv for ./learn, and the target that makes all starters.
-function(wb_write_chapter_list)
-    get_property(chapters GLOBAL PROPERTY WB_CHAPTERS)
-    set(lines "")
-    foreach(path ${chapters})
-        string(REGEX MATCH "^(day[0-9]+)([^/]*)/([0-9]+-(.+))$" matched "${path}")
-        set(day ${CMAKE_MATCH_1})
-        set(day_dir ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
-        set(chapter_dir ${CMAKE_MATCH_3})
-        string(REPLACE "-" "_" name ${CMAKE_MATCH_4})
-        string(APPEND lines
-            "${day}\t${day_dir}\t${chapter_dir}\t${name}\t${path}/${name}.cu\n")
-    endforeach()
-    file(WRITE ${CMAKE_BINARY_DIR}/chapters.tsv "${lines}")
+# The target that makes all starters.
+function(wb_starters)
     get_property(starters GLOBAL PROPERTY WB_STARTERS)
     add_custom_target(starters DEPENDS ${starters})
 endfunction()

@@ -72,19 +72,33 @@ learn check one
 expect 'First failing case: adds to -1 (ends at zero)'
 expect 'expected 0, got 7'
 
-# A crash, and a report of the simulator.
+# A crash, and a program that ends before its test does.
 solve one 'volatile int* p = nullptr; return *p;'
 learn check one
 expect 'The program crashed'
-solve one 'fprintf(stderr, "==SIMT== kernel k: access past the end\n"); return 0;'
-learn check one
-expect 'simulator: kernel k: access past the end'
-
-# All skipped, or no test at all, is not a pass.
-solve one 'exit(4);'
+solve one 'exit(0);'
 learn check one
 expect_status 1
+expect_first_line 'NOT RIGHT YET, 3 of 3 cases fail'
+expect 'does your code end it'
+
+# All skipped, or no test at all, is not a pass.
+solve one 'skip("there is no sm_90");'
+learn check one
+expect 'there is no sm_90'
+expect_status 1
 expect_first_line 'NOT GRADED: this device cannot run it'
+
+# Cases that were left out although none failed: no pass, and the progress stays.
+solve one 'if (x == 1) close(open(getenv("WB_STOP_FILE"), O_CREAT, 0644)); return x + 1;'
+sed -i '1i #include <fcntl.h>\n#include <unistd.h>' day01-basics/01-one/one.cu
+cp .learn/progress progress
+learn check one
+expect_status 1
+expect_first_line 'day01/01-one: NOT GRADED: '
+expect 'did not run'
+expect 'Something stopped them, though no case failed.'
+check 'nothing is recorded' cmp -s .learn/progress progress
 solve one 'return x + 1;'
 sed -i 's/add_test(NAME/#add_test(NAME/; s/set_tests_prop/#set_tests_prop/; /LABELS "/d' CMakeLists.txt
 learn check one

@@ -19,6 +19,7 @@ fake_machine() {
             ln -s "$(command -v "$tool")" "$FAKE/$tool"
         fi
     done
+    ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$FAKE/python3"
     fake_compiler 12
     ln -s "$FAKE/c++" "$FAKE/g++"
     # A learner is not root, whoever runs this test.
@@ -54,7 +55,7 @@ SCRIPT
 # learn_there ARGS: ./learn on the pretended machine, which has no GPU unless faked.
 # shellcheck disable=SC2034 # OUTPUT and STATUS are what lib.sh looks at
 learn_there() {
-    OUTPUT=$(PATH=$FAKE CUDA_HOME=$FAKE/cuda ./learn "$@" 2>&1 </dev/null)
+    OUTPUT=$(PATH=$FAKE WB_PYTHON=python3 CUDA_HOME=$FAKE/cuda ./learn "$@" 2>&1 </dev/null)
     STATUS=$?
 }
 

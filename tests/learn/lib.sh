@@ -4,7 +4,7 @@
 #
 # The checkout holds the real ./learn over a course of three tiny chapters, built by real
 # cmake, ninja and ctest from plain C++, in fractions of a second. It keeps to the same
-# contract as the real one: targets, test names, labels, chapters.tsv, report lines.
+# contract as the real one: targets, test names, labels, verdicts.
 # shellcheck shell=bash
 
 set -u -o pipefail
@@ -17,7 +17,7 @@ STATUS=0
 
 # Nothing of the caller's surroundings may decide a test.
 unset NO_COLOR WB_PRESET CUDACXX SUDO_USER CXX CMAKE_PREFIX_PATH
-unset WB_LOCKED WB_TIME_LIMIT WB_STOP_FILE
+unset WB_LOCKED WB_TIME_LIMIT WB_STOP_FILE WB_VERDICT WB_PYTHON COLUMNS
 export TERM=dumb
 
 # The tests are of ./learn, not of what is installed here: this compiler has every header
@@ -34,7 +34,7 @@ make_checkout() {
     pretend_headers
     cp "$REPOSITORY/learn" "$CHECKOUT/"
     mkdir -p "$CHECKOUT/tools"
-    cp -r "$REPOSITORY/tools/learn" "$CHECKOUT/tools/"
+    cp -r "$REPOSITORY/tools/learn" "$REPOSITORY/tools/markers.py" "$CHECKOUT/tools/"
     cp -r "$REPOSITORY/tests/learn/course/." "$CHECKOUT/"
     cd "$CHECKOUT" || exit 1
 }

@@ -6,9 +6,17 @@
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 cd "$REPOSITORY" || exit 1
-# shellcheck source=../../tools/learn/lint.sh
-source tools/learn/lint.sh
-if ! find_clang >/dev/null; then
+
+# lint EXPRESSION ARGS: prints what a function of tools/learn/lint.py returns.
+lint() {
+    python3 -c "import sys
+sys.path.insert(0, 'tools')
+from learn import lint, steps
+steps.PATIENCE = 600
+print(end='\n'.join($1 or ''))" "${@:2}"
+}
+
+if [[ -z $(lint 'lint.find_clang()') ]]; then
     echo 'no clang++ here: the lint was not tested'
     exit 4 # skipped
 fi
@@ -25,7 +33,7 @@ lint_kernel() {
         echo '    kernel<<<1, n>>>(a, c, n);'
         echo '}'
     } >"$file"
-    OUTPUT=$(lint_sides "$file")
+    OUTPUT=$(lint "lint.${LINTER:-sides}_errors(sys.argv[1])" "$file")
 }
 
 lint_kernel 'float twice(float x) { return 2 * x; }' 'twice(a[i])'
@@ -53,23 +61,18 @@ lint_kernel '#include <cassert>
 check 'assert, printf, std::max' test -z "$OUTPUT"
 
 # Without a clang, nvcc is asked.
-# shellcheck source=../../tools/learn/preset.sh
-source tools/learn/preset.sh
-if find_nvcc >/dev/null; then
-    find_clang() { return 1; }
+if command -v nvcc >/dev/null; then
+    LINTER=nvcc
     lint_kernel 'float twice(float x) { return 2 * x; }' 'twice(a[i])'
     expect 'kernel.cu:4: error: calling a __host__ function("twice(float)") from'
     lint_kernel '__device__ float twice(float x) { return 2 * x; }' 'twice(a[i])'
     check 'nvcc says nothing of what is right' test -z "$OUTPUT"
-    # shellcheck source=../../tools/learn/lint.sh
-    source tools/learn/lint.sh
 fi
 
 # No false alarm: every solution, every example of the simulator.
 for file in solutions/day*/*/*.cu common/simt/examples/*.cu; do
     folder=${file#solutions/}
-    OUTPUT=$(lint_sides "$file" -I "${folder%/*}" -I common/include \
-        -I common/reference/include)
+    OUTPUT=$(lint 'lint.sides_errors(*sys.argv[1:])' "$file" -I "${folder%/*}")
     check "$file has no such error" test -z "$OUTPUT"
 done
 finish

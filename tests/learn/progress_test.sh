@@ -26,7 +26,7 @@ expect_status 0
 expect_first_line 'solutions/day01-basics/01-one/one.cu'
 learn solution one --reveal --cpoy
 expect_status 2
-expect "not '--cpoy'"
+expect "./learn solution has no option '--cpoy'"
 
 solve one 'return x + 1; // mine'
 learn
@@ -57,7 +57,7 @@ expect_status 0
 backup=$(sed -n 's/^Your version is kept in //p' <<<"$OUTPUT")
 expect_file "$backup"
 check 'the backup is the version before' grep -q 'an experiment' "$backup"
-check 'the starter is back' grep -q not_solved day01-basics/01-one/one.cu
+check 'the starter is back' grep -q WB_NOT_SOLVED day01-basics/01-one/one.cu
 learn reset one
 expect 'is the starter already; nothing was changed'
 

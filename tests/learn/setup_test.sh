@@ -103,6 +103,27 @@ touch "$FAKE/no-blas"
 learn_there setup
 expect 'not installed yet: libopenblas-dev'
 
+# No Python: the command itself needs it, doctor and setup do not.
+fake_machine
+rm "$FAKE/python3"
+learn_there map
+expect_status 2
+expect 'not installed yet: python3'
+expect 'Nothing was installed.'
+learn_there doctor
+expect_status 1
+expect 'not found: ./learn setup installs python3'
+fake apt-get "[[ \$1 == install ]] && ln -sf '$(python3 -c 'import sys; print(sys.executable)')' '$FAKE/python3'; true"
+learn_there map --yes
+expect_status 0
+expect_called 'apt-get install .* python3$'
+expect '0 of 3 chapters passed'
+rm "$FAKE/python3"
+fake python3 'echo 3.9'
+learn_there setup
+expect_status 2
+expect 'Python 3.9 is too old, Warpbook needs 3.11 or newer'
+
 # Too old.
 fake_machine
 fake cmake 'echo "cmake version 3.22.1"'

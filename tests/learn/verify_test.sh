@@ -47,7 +47,8 @@ check 'verify.json names the driver' grep -q '"driver_version": "580 \\"x\\""' r
 
 # A sanitizer that is content with all but one program under one tool.
 # shellcheck disable=SC2016 # expands in the impostor
-fake compute-sanitizer 'echo "All tests passed (3 assertions in 3 test cases)"
+fake compute-sanitizer 'echo "{\"format\": \"warpbook verdict 1\", \"ended\": true,
+    \"cases\": [{\"name\": \"adds\", \"verdict\": \"passed\"}]}" >"$WB_VERDICT"
 if [[ $2 == racecheck ]]; then
     if [[ $* == *plus_two* ]]; then
         echo "RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)"; exit 86
@@ -91,7 +92,7 @@ learn_there verify-gpu --out results --only test
 expect_status 1
 expect 'suite              FAILED'
 expect '6 passed, 3 failed'
-for file in solutions/day0*/*/*.cu; do sed -i 's/return .*/exit(4);/' "$file"; done
+for file in solutions/day0*/*/*.cu; do sed -i 's/return .*/skip("why not");/' "$file"; done
 learn_there verify-gpu --out results --only test
 expect_status 1
 expect 'suite              FAILED'

@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define WB_NOT_SOLVED() not_solved(__FILE__, __LINE__)
+
 /// x + 1
 int one(int x);
 
-inline int not_solved(const char* file, int line) {
-    printf("    wb| not solved yet: write the TODO in %s:%d\n", file, line);
-    exit(1);
-}
+[[noreturn]] void not_solved(const char* file, int line);
+[[noreturn]] void skip(const char* why);

@@ -1,0 +1,1 @@
+"""The command ./learn: a thin face over CMake and CTest. Start reading at cli.py."""

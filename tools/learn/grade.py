@@ -1,0 +1,163 @@
+"""Grading one chapter: build its test program, run its cases, and say how they
+ended."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from learn import build, compile_errors, ctest, preset, progress, ui, verdicts
+from learn.course import Chapter
+
+CTEST_LOG = ui.STATE / "log" / "ctest.log"
+RECORDED = {"invalid": "nocompile"} | {
+    state: state for state in ("passed", "unsafe", "unsolved", "failing", "nocompile")}
+"""What the progress file says of a state; others leave it alone."""
+
+
+class Case(NamedTuple):
+    """One test case, judged by its verdict and by how its program ended."""
+
+    name: str
+    outcome: str  # passed failed unsolved skipped not_run
+    findings: list[verdicts.Record] | tuple = ()
+    reason: str = ""  # skipped, not_run: why
+    ending: str = ""  # "Timeout", "SEGFAULT", ...: what CTest says, if not "Failed"
+    output: str = ""  # all that the program printed
+    test: str = ""  # its name in CTest
+    has_died: bool = False  # its program ended before it
+
+
+class Grade:
+    """What became of a chapter.
+
+    state: passed; unsafe, invalid (safety.py); unsolved, failing; nocompile, broken
+    (not the learner's fault), full (the disk); skipped, stopped, notests, nofile: not
+    graded """
+
+    def __init__(self, chapter: Chapter):
+        self.chapter = chapter
+        self.state = "notests"
+        self.cases: list[Case] = []
+        self.log = ""  # of the build, or of CTest
+        self.warnings: list[str] = []  # of the compiler, in the learner's file
+        self.safety = None  # safety.Safety, after a pass in the simulator
+
+    def number(self, *outcomes: str) -> int:
+        return sum(case.outcome in outcomes for case in self.cases)
+
+    @property
+    def passed(self) -> int:
+        return self.number("passed")
+
+    @property
+    def failed(self) -> int:
+        return self.number("failed", "unsolved")
+
+    @property
+    def first(self) -> Case | None:
+        """The first failing case. Where a chapter has several functions, a wrong one is
+        reported before those that are not written yet."""
+        for outcome in ("failed", "unsolved", "skipped"):
+            for case in self.cases:
+                if case.outcome == outcome:
+                    return case
+        return None
+
+
+def time_limit() -> int:
+    """The seconds that a single case may take. In the simulator the slowest case of a
+    solution takes 3; on a GPU, its first use may take long."""
+    return ui.Settings.time_limit or (120 if preset.chosen().on_gpu else 20)
+
+
+def grade(chapter: Chapter) -> Grade:
+    """Grades a chapter and records the result."""
+    result = Grade(chapter)
+    if not Path(chapter.file).is_file():
+        result.state = "nofile"
+        return result
+    built = build.targets(chapter.target, what=chapter.name)
+    result.log = built.text
+    if built.status == 0:
+        result.warnings = compile_errors.warnings(built.text, chapter.file)
+        run_cases(result, r"\.", "^learner$", CTEST_LOG, limited=True)
+    else:
+        error = compile_errors.first(built.text, chapter.file)
+        if build.full_disk(built.text):
+            result.state = "full"
+        elif error and error.is_learners(chapter.file):
+            result.state = "nocompile"
+        else:
+            result.state = "broken"
+    if result.state == "passed":
+        from learn import safety
+
+        safety.judge(result)
+    if result.state in RECORDED:
+        progress.record_grade(chapter.key, RECORDED[result.state])
+    return result
+
+
+def run_cases(
+    result: Grade, pattern: str, label: str, log: Path, *, limited: bool) -> None:
+    """Runs the chapter's tests whose names go on with `pattern`, and sets the state.
+    Neither "no tests were found" nor "all were skipped" is a pass, though CTest ends
+    with 0."""
+    prefix = result.chapter.key
+    folder = build.folder().absolute()
+    for old in (folder / "verdicts").glob(f"{prefix}.*.json"):
+        old.unlink()
+    environment, jobs = {}, build.jobs()
+    if limited:
+        # The first case that does not end within the limit leaves the file behind, and
+        # those that start later do not run: else a chapter that hangs takes minutes.
+        stop = folder / "learn-stop"
+        stop.unlink(missing_ok=True)
+        environment = {"WB_TIME_LIMIT": str(time_limit()), "WB_STOP_FILE": str(stop)}
+        jobs = 2
+    tests = ctest.run(
+        log, folder / "learn-junit.xml",
+        *("-R", f"^{re.escape(prefix)}{pattern}", "-L", label, "-j", str(jobs)),
+        environment=environment)
+    if not tests:
+        result.log = log.read_text(errors="replace") if log.is_file() else ""
+        result.state = "full" if build.full_disk(result.log) else "notests"
+        return
+    result.cases = [
+        judge(test, verdicts.read(verdicts.file_of(folder, test.name)), prefix)
+        for test in tests]
+    result.state = state_of(result)
+
+
+def judge(test: ctest.Test, verdict: verdicts.Record | None, prefix: str) -> Case:
+    """One test: what its program wrote, and whether it lived to write all of it."""
+    name = test.name.removeprefix(f"{prefix}.")
+    outcome, findings, reason, died = "failed", (), "", False
+    if verdict:
+        findings = verdicts.findings(verdict)
+        said = [case.verdict for case in verdict.cases]
+        reason = next((case.reason for case in verdict.cases if case.reason), "")
+        for kind in ("failed", "running", "unsolved", "not_run", "skipped", "passed"):
+            if kind in said:
+                outcome = "failed" if kind == "running" else kind
+                break
+        # Only who has come to the end has passed.
+        ended_well = verdict.ended and test.outcome in ("passed", "skipped")
+        if not ended_well and outcome in ("passed", "skipped"):
+            outcome = "failed"
+        died = not verdict.ended
+    ending, output = test.ending, test.output
+    return Case(name, outcome, findings, reason, ending, output, test.name, died)
+
+
+def state_of(result: Grade) -> str:
+    if result.number("failed"):
+        return "failing"
+    if result.number("unsolved"):
+        return "unsolved"
+    if result.number("not_run"):
+        # Nothing failed, and yet cases were left out: that is no pass.
+        return "stopped"
+    if result.passed:
+        return "passed"
+    return "skipped" if result.number("skipped") else "notests"

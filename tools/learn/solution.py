@@ -1,0 +1,46 @@
+"""./learn solution [CHAPTER] [--reveal] [--copy]
+
+After a pass (or with --reveal): where the solution is. --copy puts it into
+your file; your version is kept in .learn/backup first.
+"""
+
+from pathlib import Path
+
+from learn import files, selection, ui
+
+
+def arguments(parser) -> None:
+    parser.add_argument("chapters", nargs="*")
+    parser.add_argument("--reveal", action="store_true")
+    parser.add_argument("--copy", action="store_true")
+
+
+def run(options) -> int:
+    chapter = selection.single(options.chapters)
+    if not chapter.has_passed() and not options.reveal:
+        ui.say(
+            f"{chapter.label} has not passed yet: try ./learn hint {chapter.name}"
+            " first."
+        )
+        ui.say(
+            "To see the solution all the same:"
+            f" ./learn solution {chapter.name} --reveal")
+        return 1
+    if options.copy:
+        return _copy(chapter)
+    ui.say(chapter.solution)
+    ui.next_step("Compare", f"diff {chapter.file} {chapter.solution}")
+    reveal = " --reveal" if options.reveal else ""
+    ui.next_step("Use", f"./learn solution {chapter.name}{reveal} --copy")
+    return 0
+
+
+def _copy(chapter) -> int:
+    text = Path(chapter.solution).read_text()
+    if files.holds(chapter, text):
+        ui.say(f"{chapter.file} is the solution already.")
+        return 0
+    files.replace(chapter, text)
+    ui.say(f"{chapter.file} is now the solution.")
+    ui.next_step("Check", f"./learn check {chapter.name}")
+    return 0

@@ -1,0 +1,152 @@
+"""Verdicts: what is made of the documents of test programs, and of how these ended."""
+
+import contextlib
+import io
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from learn import ctest, grade, preset, report, safety, verdicts
+from learn.course import Chapter
+
+CHAPTER = Chapter("day01", "day01-basics/02-vector-add", "vector_add")
+WRONG = {
+    "kind": "wrong_result",
+    "text": ["vector_add, n = 33, seed 1", "  c is wrong in 33 of 33 elements"]}
+UNSOLVED = {"kind": "unsolved", "text": ["not solved yet: write the TODO in a.cu:4"]}
+RACE = {"kind": "race", "text": ["RACE (write after read) on `s_sum`"]}
+
+
+def document(verdict="passed", ended=True, findings=(), reason="", **more):
+    case = {"name": "adds", "verdict": verdict, "reason": reason, "seconds": 0.01,
+            "findings": list(findings)}
+    return {"format": verdicts.FORMAT, "ended": ended, "cases": [case], "findings": [],
+            **more}
+
+
+def read(text):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "verdict.json")
+        file.write_text(text)
+        return verdicts.read(file)
+
+
+def judged(document_=None, outcome="passed", ending=""):
+    test = ctest.Test("day01.vector_add.adds", outcome, ending, "printed\n")
+    verdict = read(json.dumps(document_)) if document_ else None
+    return grade.judge(test, verdict, CHAPTER.key)
+
+
+def graded(*cases):
+    result = grade.Grade(CHAPTER)
+    result.cases = list(cases)
+    result.state = grade.state_of(result)
+    return result
+
+
+class Documents(unittest.TestCase):
+    def test_half_a_document_or_another_format_is_none(self):
+        self.assertIsNone(read('{"format": "warpbook verdict 1", "ca'))
+        self.assertIsNone(read(json.dumps({**document(), "format": "other"})))
+        self.assertIsNone(read("[]"))
+        self.assertIsNone(verdicts.read(Path("/nowhere/verdict.json")))
+
+    def test_is_where_ctest_says(self):
+        file = verdicts.file_of(Path("build"), "day01.one.adds to -1 (ends, at zero)")
+        name = "day01.one.adds_to_-1__ends__at_zero_.json"
+        self.assertEqual(file, Path("build/verdicts", name))
+
+    def test_findings_outside_of_cases_count(self):
+        verdict = read(json.dumps({**document(), "findings": [RACE]}))
+        self.assertEqual([f.kind for f in verdicts.findings(verdict)], ["race"])
+
+
+class Cases(unittest.TestCase):
+    def test_has_passed_only_if_its_program_came_to_the_end(self):
+        self.assertEqual(judged(document()).outcome, "passed")
+        for wrong in (
+            judged(document(ended=False)), judged(document("running", ended=False)),
+            judged(document(), outcome="failed", ending="SEGFAULT"),
+            judged(document("passed"), outcome="notrun"), judged(None)):
+            self.assertEqual(wrong.outcome, "failed")
+
+    def test_keeps_its_verdict(self):
+        self.assertEqual(judged(document("failed", findings=[WRONG])).outcome, "failed")
+        unsolved = judged(document("unsolved", findings=[UNSOLVED]), "failed")
+        self.assertEqual(unsolved.outcome, "unsolved")
+        skipped = judged(document("skipped", reason="no sm_90"), "skipped")
+        self.assertEqual((skipped.outcome, skipped.reason), ("skipped", "no sm_90"))
+        self.assertEqual(judged(document("not_run"), "skipped").outcome, "not_run")
+
+
+class States(unittest.TestCase):
+    PASSED = grade.Case("p", "passed")
+    FAILED = grade.Case("f", "failed")
+    UNSOLVED = grade.Case("u", "unsolved")
+    SKIPPED = grade.Case("s", "skipped", reason="no sm_90")
+    NOT_RUN = grade.Case("n", "not_run")
+
+    def test_a_wrong_case_comes_before_one_that_is_not_solved(self):
+        result = graded(self.UNSOLVED, self.FAILED, self.PASSED)
+        self.assertEqual((result.state, result.first.name), ("failing", "f"))
+        self.assertEqual(graded(self.UNSOLVED, self.PASSED).state, "unsolved")
+
+    def test_what_is_no_pass(self):
+        self.assertEqual(graded(self.PASSED, self.SKIPPED).state, "passed")
+        self.assertEqual(graded(self.SKIPPED).state, "skipped")
+        self.assertEqual(graded(self.PASSED, self.NOT_RUN).state, "stopped")
+        self.assertEqual(graded().state, "notests")
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        chosen = preset.Preset("sim", "")
+        patch = mock.patch.object(preset, "chosen", lambda: chosen)
+        patch.start()
+        self.addCleanup(patch.stop)
+        environment = mock.patch.dict(os.environ, {"NO_COLOR": "1"})
+        environment.start()
+        os.environ.pop("COLUMNS", None)
+        self.addCleanup(environment.stop)
+
+    def shown(self, result):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            report.show(result)
+        return out.getvalue()
+
+    def test_headline_first_failing_case_next_step(self):
+        wrong = judged(document("failed", findings=[WRONG]), "failed")
+        text = self.shown(graded(wrong, grade.Case("p", "passed"))).split("\n")
+        words = "NOT RIGHT YET, 1 of 2 cases fail in the simulator"
+        self.assertEqual(text[0], f"day01/02-vector-add: {words}")
+        self.assertEqual(text[2:5], ["  First failing case: adds",
+                                     "    vector_add, n = 33, seed 1",
+                                     "      c is wrong in 33 of 33 elements"])
+        self.assertIn("./learn hint vector_add", text[-2])
+
+    def test_a_case_that_hangs(self):
+        hang = {"kind": "time_limit", "text": ["did not end within 2 seconds"],
+                "numbers": {"measured": 2.03, "allowed": 2.0}}
+        text = self.shown(graded(judged(document("failed", findings=[hang]), "failed")))
+        self.assertIn("It did not end within 2 seconds: is there a loop", text)
+        self.assertIn("--time-limit 8", text)
+
+    def test_a_program_that_ends_itself(self):
+        text = self.shown(graded(judged(document("running", ended=False))))
+        self.assertIn("does your code end it, by exit()?", text)
+
+    def test_only_races_are_explained_by_the_order_of_threads(self):
+        for finding, words, order in ((RACE, "RIGHT, BUT RACY", True),
+                                      ({**RACE, "kind": "uninitialised"},
+                                       "RIGHT, BUT NOT SAFE", False)):
+            result = graded(grade.Case("p", "passed"))
+            verdict = read(json.dumps(document(findings=[finding])))
+            found = verdicts.findings(verdict)
+            result.state, result.safety = "unsafe", safety.Safety("unsafe", found)
+            text = self.shown(result)
+            self.assertIn(words, text)
+            self.assertEqual("order" in text, order)

@@ -1,0 +1,219 @@
+"""./learn verify-gpu --out DIR [--only PARTS] [--chapters LIST]
+
+On a machine with a GPU: builds all, runs the suite through nvcc, the solutions
+under compute-sanitizer, the benchmarks; a table last, JSON and logs in DIR.
+--only takes build, test, sanitize and bench, separated by commas.
+--chapters takes names separated by commas; it limits sanitizers and benches.
+What could not run is reported as NOT RUN and makes the run fail.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from learn import build, compile_errors, course, preset, selection, selftest, steps, ui
+
+PARTS = ("build", "test", "sanitize", "bench")
+LONGEST_LOG = 5_000_000  # bytes of one part: more would not travel
+GPU_FIELDS = (
+    "name", "driver_version", "memory.total", "clocks.sm", "clocks.mem",
+    "clocks.max.sm", "clocks.max.mem", "power.limit", "temperature.gpu",
+    "ecc.mode.current")
+
+
+class Part(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    result: str  # ok, FAILED, NOT RUN
+    detail: str
+    seconds: int
+
+
+class Run:
+    """What a run works with, and what it has found so far."""
+
+    def __init__(self, out: Path, chapters: list[course.Chapter]):
+        self.out = out
+        self.chapters = chapters
+        self.work = build.folder().absolute() / "verify"  # one log per program
+        self.parts: list[Part] = []
+        self.began = self.part_began = time.monotonic()
+
+    def begin(self, name: str) -> None:
+        self.part_began = time.monotonic()
+        ui.note(f"== {name} ==")
+
+    def end(self, name: str, result: str, detail: str) -> None:
+        seconds = int(time.monotonic() - self.part_began)
+        self.parts.append(Part(name, result, detail, seconds))
+        ui.say(f"{name}: {result}, {detail}")
+
+
+def arguments(parser) -> None:
+    parser.add_argument("--out")
+    parser.add_argument("--only", type=_parts, default=PARTS)
+    parser.add_argument("--chapters", type=lambda text: text.split(","), default=[])
+
+
+def _parts(text: str) -> list[str]:
+    if not text or not set(text.split(",")) <= set(PARTS):
+        raise argparse.ArgumentTypeError(
+            "--only takes build, test, sanitize or bench, or several with commas, not"
+            f" '{text}'")
+    return text.split(",")
+
+
+def run(options) -> int:
+    from learn import verify_bench, verify_sanitize
+
+    if not options.out:
+        raise ui.Stop("./learn verify-gpu needs a folder for its results: --out DIR")
+    out = (ui.Settings.invoked_from / options.out).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    # The GPU is what this is about: no falling back to the simulator.
+    ui.Settings.device = "gpu"
+    chapters = selection.chapters(options.chapters) or course.load()
+    build.prepare()
+    state = Run(out, chapters)
+    shutil.rmtree(state.work, ignore_errors=True)
+    state.work.mkdir(parents=True)
+    # Nothing can be tested that has not been built, so building is part of every run.
+    _build(state)
+    if "test" in options.only:
+        _suite(state)
+        _conformance(state)
+    if "sanitize" in options.only:
+        verify_sanitize.run(state)
+    if "bench" in options.only:
+        verify_bench.run(state)
+    _gather_logs(state)
+    _write_json(state)
+    return _table(state)
+
+
+def _build(state: Run) -> None:
+    state.begin("build")
+    targets = ["workbook"] + ["conformance"] * build.has_target("conformance")
+    result = build.targets(*targets, what="the whole workbook", keep_going=True)
+    if result.status == 0:
+        number = len(course.load())
+        state.end("build", "ok", f"nvcc {_nvcc_release()}, {number} chapters")
+    else:
+        ui.say(ui.indent(compile_errors.in_words(result.text)))
+        state.end("build", "FAILED", f"see {build.LOG}")
+    (state.work / "build.log").write_text(result.text)
+
+
+def _nvcc_release() -> str:
+    return preset.ask("nvcc_release", preset.chosen().nvcc)
+
+
+def _suite(state: Run) -> None:
+    """A skip counts as a failure, unless the test names the architecture it would need:
+    a suite that skips everything must not look green."""
+    state.begin("suite")
+    log = state.work / "ctest.log"
+    # The results travel: a test that fails in thousands of lines must not fill them.
+    tests = selftest.run_workbook_tests(
+        state.out / "junit.xml", log, "--test-output-size-failed", "20000")
+    selftest.summary(tests, log)
+    if tests is None:
+        state.end("suite", "FAILED", "CTest ran no tests")
+        return
+    number = {
+        outcome: sum(test.outcome == outcome for test in tests)
+        for outcome in ("passed", "failed", "notrun", "skipped")}
+    failed = number["failed"] + number["notrun"]
+    unexplained = sum(
+        test.outcome == "skipped"
+        and not re.search(r"\bsm_\d", selftest.reason_of(test) + test.output)
+        for test in tests)
+    words = f"{number['passed']} passed, {failed} failed, {number['skipped']} skipped"
+    if number["passed"] and not failed and not unexplained:
+        state.end("suite", "ok", words)
+    else:
+        state.end("suite", "FAILED", f"{words} ({unexplained} without cause)")
+
+
+def _conformance(state: Run) -> None:
+    """The simulator's conformance program, compiled by nvcc: the same answers on a
+    GPU."""
+    state.begin("conformance")
+    program = build.program("conformance")
+    if not program:
+        why = "there is no program 'conformance' in this build"
+        state.end("conformance", "NOT RUN", why)
+        return
+    result = steps.run([program], state.work / "conformance.log", seconds=120)
+    found = re.findall(r"^\d+ passed, \d+ failed.*$", result.text, re.MULTILINE)
+    last = found[-1] if found else "no summary"
+    if result.status == 0 and re.match(r"[1-9]\d* passed, 0 failed", last):
+        state.end("conformance", "ok", last)
+    else:
+        lines = result.text.rstrip().split("\n")[-15:]
+        ui.say(ui.indent("\n".join(lines)))
+        detail = f"{last}, exit status {result.status}"
+        state.end("conformance", "FAILED", detail)
+
+
+def _gather_logs(state: Run) -> None:
+    """Build, suite and conformance in one file, since eight files are all that DIR may
+    hold."""
+    with open(state.out / "ctest.log", "wb") as gathered:
+        for part in ("build", "ctest", "conformance"):
+            log = state.work / f"{part}.log"
+            if log.is_file():
+                gathered.write(f"===== {part} =====\n".encode())
+                gathered.write(log.read_bytes()[:LONGEST_LOG])
+
+
+def _write_json(state: Run) -> None:
+    """What was tested, on what, with what result."""
+    git = ["git", "rev-parse", "--short", "HEAD"]
+    try:
+        commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        commit = ""
+    compiler = preset.ask("compiler_version", preset.ask("find_compiler"))
+    document = {
+        "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "commit": commit or "unknown",
+        "preset": preset.chosen().name,
+        "nvcc": _nvcc_release(),
+        "compiler": compiler,
+        "cmake": preset.ask("cmake_version"),
+        # The GPU and its state after the run, as nvidia-smi reports it.
+        "gpu": {f: preset.ask("gpu_query", f) or "unknown" for f in GPU_FIELDS},
+        "seconds": int(time.monotonic() - state.began),
+        "parts": {
+            part.name: {
+                "result": part.result, "detail": part.detail, "seconds": part.seconds}
+            for part in state.parts},
+    }
+    (state.out / "verify.json").write_text(json.dumps(document, indent=2) + "\n")
+
+
+def _table(state: Run) -> int:
+    """One line a part, then the verdict: 0 when every part is ok."""
+    from learn import verify_bench
+
+    ui.say()
+    ui.say(f"{'part':<18} {'result':<8} {'s':>6}  detail")
+    for part in state.parts:
+        row = f"{part.name:<18} {part.result:<8} {part.seconds:>6}  {part.detail}"
+        ui.say(row)
+    if rows := verify_bench.rows(state.out / "bench.json"):
+        ui.say()
+        ui.say("\n".join(rows))
+    ui.say()
+    not_ok = sum(part.result != "ok" for part in state.parts)
+    words = f"{not_ok} parts are not ok" if not_ok else "All parts ok"
+    seconds = int(time.monotonic() - state.began)
+    ui.say(f"{words} after {seconds} s. Results: {state.out}")
+    return 1 if not_ok else 0

@@ -1,0 +1,97 @@
+"""The part of ./learn verify-gpu that runs every solution's test program under
+compute-sanitizer's four tools. Small sizes only ("~[large]"): the tools are slow, and
+an error that needs a large size is rare."""
+
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from learn import build, preset, steps, verdicts
+
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+JOBS = 8  # each holds a CUDA context of its own
+SECONDS = 120  # for one program under one tool
+CASES = "~[large]~[fault]~[serial]~[goal]"
+LONGEST = 12_000_000  # bytes of all logs of a tool
+FOUND = 86  # exit status that the tool is told to use
+
+
+def run(state) -> None:
+    sanitizer = _find()
+    if not sanitizer:
+        for tool in TOOLS:
+            state.begin(tool)
+            state.end(tool, "NOT RUN", "compute-sanitizer was not found")
+        return
+    state.begin("compute-sanitizer")
+    targets = [f"{chapter.target}_solution" for chapter in state.chapters]
+    with ThreadPoolExecutor(JOBS) as pool:
+        pending = {
+            (tool, target): pool.submit(_run_one, sanitizer, tool, target, state.work)
+            for tool in TOOLS
+            for target in targets}
+        results = {key: future.result() for key, future in pending.items()}
+    for tool in TOOLS:
+        _report(state, tool, {target: results[tool, target] for target in targets})
+
+
+def _find() -> str | None:
+    toolkit = Path(preset.chosen().nvcc).resolve().parent
+    for place in ("", toolkit, toolkit.parent / "compute-sanitizer"):
+        if found := shutil.which(Path(place, "compute-sanitizer")):
+            return found
+    return None
+
+
+def _log(work: Path, tool: str, target: str) -> Path:
+    return work / f"{tool}.{target}.log"
+
+
+def _run_one(sanitizer: str, tool: str, target: str, work: Path) -> str:
+    """ "ok" only when the tool said that it found nothing and the tests passed."""
+    program = build.program(target)
+    if not program:
+        return "no program"
+    options = ["--tool", tool, "--error-exitcode", str(FOUND)]
+    if tool == "memcheck":
+        # API errors that a test provokes on purpose are not what is looked for.
+        options += ["--report-api-errors", "no"]
+    file = work / f"{tool}.{target}.json"
+    result = steps.run(
+        [sanitizer, *options, program, CASES],
+        _log(work, tool, target),
+        # Our own canaries off: the tool sees the true bounds, and does not watch us
+        # poison.
+        environment={"WB_CANARIES": "0", "WB_VERDICT": str(file)},
+        seconds=SECONDS,
+    )
+    summaries = re.findall(r"(?:ERROR|RACECHECK) SUMMARY:.*", result.text)
+    if result.status == steps.TIMED_OUT:
+        return f"not done after {SECONDS} s"
+    if not any(re.search(": 0 (errors|hazards)", line) for line in summaries):
+        return summaries[0] if summaries else "no summary"
+    if result.status:
+        return f"the tests fail under it (exit status {result.status})"
+    verdict = verdicts.read(file)
+    if not verdict or not any(case.verdict == "passed" for case in verdict.cases):
+        return "no test case ran"
+    return "ok"
+
+
+def _report(state, tool: str, results: dict[str, str]) -> None:
+    """Gathers the logs into one file and adds a row to the table."""
+    with open(state.out / f"sanitizer-{tool}.log", "wb") as gathered:
+        for target, result in results.items():
+            gathered.write(f"===== {tool} {target}: {result}\n".encode())
+            log = _log(state.work, tool, target)
+            if log.is_file():
+                gathered.write(log.read_bytes()[: LONGEST // len(results)])
+    bad = [
+        f"{target.removesuffix('_solution')}: {result}"
+        for target, result in results.items()
+        if result != "ok"]
+    if bad:
+        state.end(tool, "FAILED", "; ".join(bad))
+    else:
+        state.end(tool, "ok", f"{len(results)} of {len(results)} programs clean")
