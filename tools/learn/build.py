@@ -166,7 +166,7 @@ def must_build(*names: str, what: str) -> None:
     """Builds, or stops with the first error."""
     result = targets(*names, what=what)
     if result.status:
-        ui.say(ui.indent(compile_errors.in_words(result.text)))
+        ui.quote(compile_errors.in_words(result.text))
         raise ui.Stop(
             full_disk(result.text)
             or f"{what[0].upper()}{what[1:]} could not be built (the log: {LOG}).")

@@ -138,8 +138,8 @@ def _solution_in_words(result: grade.Grade) -> str:
 
 def _explain_solution(result: grade.Grade) -> None:
     if result.state == "broken":
-        ui.say(ui.indent(compile_errors.in_words(result.log)))
+        ui.quote(compile_errors.in_words(result.log))
     elif result.first:
         ui.say(f"    {result.first.test}")
         text = verdicts.text(result.first.findings) or result.first.output
-        ui.say(ui.indent(text))
+        ui.quote(text)

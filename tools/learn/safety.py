@@ -7,7 +7,6 @@ A file that was judged is not judged again until it changes: .learn/safety/KEY h
 fingerprint of what was judged, and beside it lie the verdicts.
 """
 
-import json
 import os
 import zlib
 from pathlib import Path
@@ -125,7 +124,6 @@ def _run_part(chapter, program, part: str, cases: str, environment, step) -> int
         environment={
             "WB_PROGRESS": "1", "WB_VERDICT": str(file.absolute()),
             "SIMT_CHECK_TABLE": "0",
-            "SIMT_CHECK_JSON": str(_file(chapter, f"{part}.checker").absolute()),
             **environment},
         seconds=time_limit())
     if result.status == steps.TIMED_OUT:
@@ -146,7 +144,6 @@ def _read(chapter: Chapter, errors: Path) -> Safety:
     if not verdict:
         return Safety("broken")
     found = list(filter(verdicts.is_of_checker, verdicts.findings(verdict)))
-    found = found or _of_checker(_file(chapter, "cases.checker"))
     if found:
         return Safety("unsafe", found)
     for case in verdict.cases:
@@ -157,14 +154,3 @@ def _read(chapter: Chapter, errors: Path) -> Safety:
     goals = verdicts.read(_file(chapter, "goals.json"))
     found = verdicts.findings(goals) if goals else []
     return Safety("safe", goals=[f for f in found if f.kind == "goal_missed"])
-
-
-def _of_checker(file: Path) -> list[verdicts.Record]:
-    """Findings in the checker's own document: until it adds them to the verdict."""
-    try:
-        report = json.loads(file.read_text(), object_hook=verdicts.Record)
-    except (OSError, ValueError):
-        return []
-    for finding in report.findings:
-        finding["text"] = finding.text.strip().removeprefix("==SIMT== ").split("\n")
-    return report.findings

@@ -33,7 +33,7 @@ def run(options) -> int:
         if sentence := build.full_disk(built.text):
             raise ui.Stop(sentence)
         # The tests that could be built still say something.
-        ui.say(ui.indent(compile_errors.in_words(built.text)))
+        ui.quote(compile_errors.in_words(built.text))
         ui.say(f"  Not everything could be built; the log is {build.LOG}")
     log = ui.STATE / "log" / "test.log"
     junit = build.folder().absolute() / "test-junit.xml"
@@ -51,8 +51,7 @@ def summary(tests: list[ctest.Test] | None, log: Path) -> int:
     """The failures, then "N passed, N failed" as the last line. 0 when at least one
     test passed and none failed: a run that tested nothing is no success."""
     if tests is None:
-        lines = log.read_text(errors="replace").split("\n") if log.is_file() else []
-        ui.say(ui.indent("\n".join(lines[-6:])))
+        ui.quote(log.read_text(errors="replace") if log.is_file() else "", 6)
         ui.say(ui.paint("FAILED ctest itself, see above", "red"))
         ui.say("0 passed, 1 failed")
         return 1
@@ -61,7 +60,7 @@ def summary(tests: list[ctest.Test] | None, log: Path) -> int:
     passed = sum(test.outcome == "passed" for test in tests)
     for test in failed[:SHOWN_FAILURES]:
         ui.say(ui.paint(f"FAILED {test.name}", "red"))
-        ui.say(ui.indent(telling_lines(test.output)))
+        ui.quote(telling_lines(test.output))
     if len(failed) > SHOWN_FAILURES:
         ui.say(f"and {len(failed) - SHOWN_FAILURES} more.")
     if failed:

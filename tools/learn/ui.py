@@ -78,6 +78,16 @@ def say(text: str = "") -> None:
     print(text, flush=True)
 
 
+def tell(text: str, margin: int = 4) -> None:
+    """Indented, and broken between words where the terminal ends."""
+    say(wrap(indent(text, " " * margin)))
+
+
+def quote(text: str, last: int = 0) -> None:
+    """Another program's lines, or the last of them: indented, and else as they are."""
+    say(indent("\n".join(text.rstrip().split("\n")[-last:])))
+
+
 def note(text: str) -> None:
     """An aside that may be skipped when reading."""
     say(paint(text, "dim"))

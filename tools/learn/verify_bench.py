@@ -37,11 +37,10 @@ def _measure(chapter: Chapter, results: Path, work: Path) -> bool:
     result = steps.run(
         [program, "--json", results], work / f"bench.{target}.log", seconds=SECONDS)
     after = results.read_bytes() if results.is_file() else b""
-    lines = result.text.rstrip().split("\n")
     if result.status == 0 and after != before:
-        ui.say(ui.indent("\n".join(lines)))
+        ui.quote(result.text)
         return True
-    ui.say(ui.indent("\n".join(lines[-5:])))
+    ui.quote(result.text, 5)
     return False
 
 
@@ -57,7 +56,7 @@ def _peers(state, results: Path) -> None:
             state.work / f"bench.peers.{day}.log", seconds=PEERS_SECONDS)
         if result.status:
             ui.say(f"  {script} ended with {result.status}")
-        ui.say(ui.indent(result.text))
+        ui.quote(result.text)
 
 
 def rows(results: Path) -> list[str]:

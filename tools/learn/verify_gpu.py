@@ -105,7 +105,7 @@ def _build(state: Run) -> None:
         number = len(course.load())
         state.end("build", "ok", f"nvcc {_nvcc_release()}, {number} chapters")
     else:
-        ui.say(ui.indent(compile_errors.in_words(result.text)))
+        ui.quote(compile_errors.in_words(result.text))
         state.end("build", "FAILED", f"see {build.LOG}")
     (state.work / "build.log").write_text(result.text)
 
@@ -156,8 +156,7 @@ def _conformance(state: Run) -> None:
     if result.status == 0 and re.match(r"[1-9]\d* passed, 0 failed", last):
         state.end("conformance", "ok", last)
     else:
-        lines = result.text.rstrip().split("\n")[-15:]
-        ui.say(ui.indent("\n".join(lines)))
+        ui.quote(result.text, 15)
         detail = f"{last}, exit status {result.status}"
         state.end("conformance", "FAILED", detail)
 

@@ -1,0 +1,106 @@
+"""The report on a chapter that is wrong: the first failing case in full, then the names
+of the others."""
+
+import re
+
+from learn import build, grade, preset, ui, verdicts
+
+SHOWN_LINES = 30  # more of a failure scrolls the verdict off a small terminal
+OTHER_CASES = 5
+
+
+def headline(result: grade.Grade) -> str:
+    if result.safety:
+        return "NOT RIGHT YET, it depends on the order of cases"
+    total = ui.count(len(result.cases) - result.number("skipped"), "case")
+    where = preset.chosen().in_words
+    return f"NOT RIGHT YET, {result.failed} of {total} fail {where}"
+
+
+def explain(result: grade.Grade) -> None:
+    """All between the headline and what to do next."""
+    if result.safety:
+        _wrong_in_one_process(result)
+    else:
+        _first_case(result, result.first)
+        _other_cases(result)
+
+
+def show_command(result: grade.Grade) -> None:
+    """Under -v: how to run just the first failing case."""
+    pattern = re.sub(r"([][\\.*^$+?(){}|])", r"\\\1", result.first.test)
+    command = ["ctest", "--test-dir", build.folder(), "--output-on-failure"]
+    ui.show_command([*command, "-R", f"^{pattern}$"])
+
+
+def text_of(case: grade.Case) -> str:
+    return verdicts.text(f for f in case.findings if f.kind != "time_limit")
+
+
+def longer(result: grade.Grade, limit: int) -> str:
+    """The command that grades with a longer limit."""
+    return f"./learn check {result.chapter.name} --time-limit {limit * 4}"
+
+
+def _first_case(result: grade.Grade, case: grade.Case) -> None:
+    ui.say(ui.paint(f"  First failing case: {case.name}", "bold"))
+    hang = next((f for f in case.findings if f.kind == "time_limit"), None)
+    if hang or case.ending == "Timeout":
+        _hang(result, hang)
+    elif case.ending in ("SEGFAULT", "SIGSEGV"):
+        ui.tell("The program crashed: a pointer leads outside any allocation.")
+    elif case.ending:
+        ui.tell(f"The program ended early: {case.ending}.")
+    elif case.has_died:
+        ui.tell("The program ended too early: does your code end it, by exit()?")
+    text = text_of(case)
+    if not text and not hang and (case.ending or not case.has_died):
+        # No words of ours: the test program's own are better than none.
+        text = "\n".join(case.output.strip().split("\n")[-15:])
+    if text:
+        lines = ui.wrap(ui.indent(text)).split("\n")
+        ui.say("\n".join(lines[:SHOWN_LINES]))
+    if ui.Settings.verbose:
+        ui.note("  Everything that the test program printed:")
+        ui.quote(case.output)
+    ui.say()
+
+
+def _hang(result: grade.Grade, finding) -> None:
+    """A case that was ended by force."""
+    limit = grade.time_limit()
+    seconds = finding.numbers.get("measured", limit) if finding else limit
+    after = f"{seconds:.0f} seconds" if finding else f"the limit of {limit} seconds"
+    ui.tell(
+        f"It did not end within {after}: is there a loop that never ends, on the host"
+        " or in a kernel, or a barrier that some threads never reach?")
+    ui.tell(f"If it only needs longer: {longer(result, round(seconds))}")
+
+
+def _other_cases(result: grade.Grade) -> None:
+    wrong = [c for c in result.cases if c.outcome in ("failed", "unsolved")]
+    others = [case.name for case in wrong if case is not result.first]
+    if others:
+        ui.say("  Also failing:")
+        for name in others[:OTHER_CASES]:
+            ui.say(f"    {name}")
+        if len(others) > OTHER_CASES:
+            ui.say(f"    and {len(others) - OTHER_CASES} more")
+    if result.passed:
+        verb = "passes" if result.passed == 1 else "pass"
+        ui.say(f"  {ui.count(result.passed, 'case')} {verb}.")
+    if not_run := result.number("not_run"):
+        cases = ui.count(not_run, "case")
+        ui.say(f"  Not run, because this one took so long: {cases}.")
+    ui.say()
+
+
+def _wrong_in_one_process(result: grade.Grade) -> None:
+    ui.tell(
+        f"Each of the {ui.count(result.passed, 'case')} passes alone, but not when all"
+        " run in one process, one after the other: does your code keep something from"
+        " call to call, or end the program?", 2)
+    if result.safety.case:
+        ui.say(ui.paint(f"  First failing case: {result.safety.case}", "bold"))
+    ui.tell(verdicts.text(result.safety.findings[:1]))
+    ui.say()
