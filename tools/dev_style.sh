@@ -26,10 +26,14 @@ check_width() {
     local place whole='\||<<< |.*https?://|.*<(Measured|LadderTable|RungDiff) '
     while IFS= read -r place; do
         problem "$place" "more than $COLUMNS_LIMIT columns"
-    done < <(grep -rnIE --include='*.cu' --include='*.h' --include='*.cpp' \
-        --include='*.diff' --include='*.md' --include='*.py' \
-        "^.{$((COLUMNS_LIMIT + 1)),}" "${OURS[@]}" |
-        grep -vE '^[^:]+\.md:[0-9]+:('"$whole)" | cut -d: -f1,2)
+    done < <({
+        grep -rnIE --include='*.cu' --include='*.h' --include='*.cpp' --include='*.md' \
+            --include='*.py' "^.{$((COLUMNS_LIMIT + 1)),}" "${OURS[@]}" |
+            grep -vE '^[^:]+\.md:[0-9]+:('"$whole)"
+        # The mark before a line of an edit is no part of it.
+        grep -rnIE --include='*.diff' \
+            "^[-+ ].{$((COLUMNS_LIMIT + 1)),}|^[^-+ ].{$COLUMNS_LIMIT,}" "${OURS[@]}"
+    } | cut -d: -f1,2)
 }
 
 check_format() {

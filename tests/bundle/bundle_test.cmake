@@ -53,9 +53,15 @@ file(WRITE ${mutants}/sim/same.diff
     "# Edits: solution.cu\n-int sum(int a, int b) { return a + b; }\n+int sum(int a, int b) { return a; }\n")
 bundle(0 "int sum(int a, int b) { return a; }" ${mutants}/sim/same.diff)
 
+file(WRITE ${mutants}/right_twice.cu
+    "#include \"add.h\"\n#include \"sum.h\"\nint sum(int a, int b) {\n    return add(add(a, 0), b);\n}\n")
+file(WRITE ${mutants}/twice.diff
+    "# Edits: add.h\n# Of: right_twice.cu\n-    return a + b;\n+    return a - b;\n")
+bundle(0 "    return add(add(a, 0), b);" ${mutants}/twice.diff)
+
 # What it refuses, with file and line.
 file(WRITE ${mutants}/lost.diff "# Edits: ad.h\n-x\n")
-bundle(1 "lost.diff:1: there is no file ad.h to edit" ${mutants}/lost.diff)
+bundle(1 "lost.diff:1: there is no file ad.h" ${mutants}/lost.diff)
 file(WRITE ${mutants}/other.h "int x;\n")
 file(WRITE ${mutants}/other.diff "# Edits: other.h\n-int x;\n")
 bundle(1 "other.diff:1: ${mutants}/right.cu does not include other.h" ${mutants}/other.diff)

@@ -135,6 +135,8 @@ TEST_CASE("the header names the text that is edited") {
     const Edit edit = parse("# What\n# Edits:  kernel.h \r\n-x\n");
     CHECK(edit.target == "kernel.h");
     CHECK(edit.target_line == 2);
+    CHECK(edit.main == "right.cu");
+    CHECK(parse("# Edits: kernel.h\n# Of: other.cu\n-x\n").main == "other.cu");
     CHECK_THROWS_WITH(parse("-x\n# Edits: kernel.h\n"),
-                      "wrong.diff:2: '# Edits:' stands before the first place");
+                      "wrong.diff:2: this line belongs before the first place");
 }

@@ -132,6 +132,14 @@ printf '/// %s\n' "$(printf 'x%.0s' {1..85})" >>"$CHAPTER/vector_add.h"
 style
 expect_problem 'vector_add.h:20: more than 88 columns'
 
+# In an edit, the mark before a line does not count.
+make_checkout
+printf '+%s\n+%s\n' "$(printf 'x%.0s' {1..88})" "$(printf 'x%.0s' {1..89})" \
+    >"$TESTS/mutants/wide.diff"
+style
+expect_problem 'wide.diff:2: more than 88 columns'
+if [[ $OUTPUT == *'wide.diff:1:'* ]]; then complain 'a line of 88 columns is too wide'; fi
+
 make_checkout
 printf '#!/bin/sh\ncd /%s/main\n' work >tools/here.sh
 style

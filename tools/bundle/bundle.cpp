@@ -173,24 +173,28 @@ void Bundle::append(const fs::path& path,
 
 fs::path Bundle::read_edit(const fs::path& source, Implementation& implementation) {
     const Edit edit = parse_edit(read(source));
-    // The right texts stand beside the edits, or above them (orders/, sim/, goals/).
-    const fs::path folder = source.parent_path();
-    for (const fs::path& dir : {folder, folder.parent_path(), root_}) {
-        const fs::path path = (dir / edit.target).lexically_normal();
-        if (!fs::is_regular_file(path)) continue;
-        implementation.edit = edit.path;
-        implementation.edited = path;
-        implementation.lines = apply(edit, read(path));
-        if (path.extension() == ".cu") return path;
-        const fs::path right = path.parent_path() / "right.cu";
-        if (is_edited(right, implementation)) return right;
+    const auto fail = [&](const std::string& message) {
         throw std::runtime_error(edit.path.string() + ':' +
-                                 std::to_string(edit.target_line) + ": " +
-                                 right.string() + " does not include " + edit.target);
-    }
-    throw std::runtime_error(edit.path.string() + ':' +
-                             std::to_string(edit.target_line) + ": there is no file " +
-                             edit.target + " to edit");
+                                 std::to_string(edit.target_line) + ": " + message);
+    };
+    // The right texts stand beside the edits, or above them (orders/, sim/, goals/).
+    const auto find = [&](const std::string& name) {
+        const fs::path folder = source.parent_path();
+        for (const fs::path& dir : {folder, folder.parent_path(), root_}) {
+            if (fs::is_regular_file(dir / name)) return (dir / name).lexically_normal();
+        }
+        fail("there is no file " + name);
+        return fs::path();
+    };
+    const fs::path edited = find(edit.target);
+    implementation.edit = edit.path;
+    implementation.edited = edited;
+    implementation.lines = apply(edit, read(edited));
+    if (edited.extension() == ".cu") return edited;
+    const fs::path main = find(edit.main);
+    if (!is_edited(main, implementation))
+        fail(main.string() + " does not include " + edit.target);
+    return main;
 }
 
 void Bundle::add(const fs::path& source, std::set<fs::path>& own) {

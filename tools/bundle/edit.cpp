@@ -19,10 +19,10 @@ std::string trimmed(const std::string& text) {
                              message);
 }
 
-/// `# Edits: FILE` gives FILE; any other line "".
-std::string edited_file(const std::string& line) {
-    const std::string field = "# Edits:";
-    return line.rfind(field, 0) == 0 ? trimmed(line.substr(field.size())) : "";
+/// `# Edits: FILE` has the value FILE as "Edits"; any other line "".
+std::string field(const std::string& line, const std::string& name) {
+    const std::string begin = "# " + name + ":";
+    return line.rfind(begin, 0) == 0 ? trimmed(line.substr(begin.size())) : "";
 }
 
 /// The lines that the right text must have.
@@ -104,10 +104,12 @@ Edit parse_edit(const File& file) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
         const char kind = line.empty() ? ' ' : line[0];
         if (kind == '#') {
-            const std::string target = edited_file(line);
-            if (target.empty()) continue;
+            const std::string target = field(line, "Edits"), main = field(line, "Of");
+            if (target.empty() && main.empty()) continue;
             if (!place.empty() || !edit.places.empty())
-                fail(file.path, i + 1, "'# Edits:' stands before the first place");
+                fail(file.path, i + 1, "this line belongs before the first place");
+            if (!main.empty()) edit.main = main;
+            if (target.empty()) continue;
             edit.target = target;
             edit.target_line = i + 1;
         } else if (line.rfind("@@", 0) == 0) {

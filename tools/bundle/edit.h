@@ -8,8 +8,9 @@
 // "-" is a line to take out, "+" one to put in, " " one that stays and says where. The
 // lines of one place must follow each other in the right text, and must stand there
 // exactly once; space at their begin and end does not count. "@@" begins another place.
-// "#" is a comment. `# Edits: FILE`, before the first place, says whose text it is;
-// else it is right.cu.
+// "#" is a comment. Before the first place, `# Edits: FILE` says whose text it is; else
+// it is right.cu. If it is a header, `# Of: FILE` names the .cu file that includes it;
+// else that is right.cu.
 #pragma once
 
 #include <string>
@@ -33,6 +34,7 @@ struct Edit {
     fs::path path;                    // of the .diff
     std::string target = "right.cu";  // the text to edit, as the header names it
     size_t target_line = 1;           // where it does
+    std::string main = "right.cu";    // what includes it, if it is a header
     std::vector<Place> places;
 };
 
