@@ -112,21 +112,4 @@ bool works(Rig& rig, int config) {
            rig.check(config);
 }
 
-Choice kept(Rig& rig, const std::string& path) {
-    const auto text = read_file(path);
-    Choice choice{-1, 0.0, 0};
-    if (text) choice = decode(*text, cache_key(rig), rig);
-    if (choice.config >= 0 && !works(rig, choice.config)) choice.config = -1;
-    return choice;
-}
-
-Choice kept_or_found(Rig& rig, int max_trials, const std::string& directory) {
-    const std::string path = cache_path(directory, cache_key(rig));
-    Choice choice = kept(rig, path);
-    if (choice.config >= 0) return choice;
-    choice = tune(rig, max_trials);
-    replace_file(path, encode(cache_key(rig), rig.name(choice.config), choice.us));
-    return choice;
-}
-
 }  // namespace right

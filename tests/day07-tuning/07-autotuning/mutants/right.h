@@ -1,5 +1,4 @@
-/// right.h: a right tuner in parts, for mutants that get one of them wrong. It is
-/// compiled once for all of them.
+/// right.h: the parts of a right tuner, compiled once for right.cu and all edits of it.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@ namespace right {
 double middle_of(std::vector<double> samples);
 double time_of(const Footprint& f, const Gpu& gpu);
 
-/// What a mutant may do otherwise.
+/// What an edit may change.
 struct Habits {
     double (*summary)(std::vector<double>) = right::middle_of;
     bool checks = true;
@@ -32,8 +31,5 @@ std::string key_of_problem(const Rig& rig);
 /// The configuration whose text this is; -1 if it is nobody's.
 Choice decode(const std::string& text, const std::string& key, const Rig& rig);
 bool works(Rig& rig, int config);
-/// What the file has, if it works; a config of -1 if there is nothing.
-Choice kept(Rig& rig, const std::string& path);
-Choice kept_or_found(Rig& rig, int max_trials, const std::string& directory);
 
 }  // namespace right
