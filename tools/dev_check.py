@@ -133,7 +133,7 @@ class Checker:
     def check_mutant(self, mutant: Path, tests: str) -> None:
         mark = "#" if mutant.suffix == ".diff" else "//"
         first, *lines = mutant.read_text().split("\n")
-        if not re.match(rf"{mark} (?!Rejected by:|Edits:)[^ ]", first):
+        if not re.match(rf"{mark} (?!Rejected (?:by|as):|Edits:|Of:)[^ ]", first):
             self.problem(mutant, f'has no first line "{mark} what is wrong"')
         start = f"{mark} Rejected by: "
         named = [line.removeprefix(start) for line in lines if line.startswith(start)]
