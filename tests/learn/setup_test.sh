@@ -119,6 +119,10 @@ expect_status 0
 expect_called 'apt-get install .* python3$'
 expect '0 of 3 chapters passed'
 rm "$FAKE/python3"
+fake python3 'exit 1' # without its standard library
+learn_there setup
+expect_status 2
+expect 'not installed yet: python3'
 fake python3 'echo 3.9'
 learn_there setup
 expect_status 2

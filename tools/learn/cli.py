@@ -39,6 +39,11 @@ def main(words: list[str]) -> int:
         return stop.status
     except KeyboardInterrupt:
         return 130
+    except ModuleNotFoundError as error:
+        if error.name.startswith("learn"):
+            raise
+        ui.complain(f"This Python lacks its module {error.name}: try ./learn setup.")
+        return 2
     except BrokenPipeError:  # ./learn map | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141

@@ -111,10 +111,10 @@ def _unsafe(result) -> None:
     headline(result, "yellow", f"RIGHT, BUT {words}")
     ui.say()
     cases = ui.count(result.passed, "case")
-    why = "the threads happened to run in an order that hides this mistake:"
-    if first.kind != "race":
-        why = "nothing of what this mistake touches happened to matter:"
-    ui.tell(f"All {cases} pass, but only because {why}", 2)
+    why = "the simulator's checker has found this:"
+    if first.kind == "race":
+        why = "only because the threads happened to run in an order that hides this:"
+    ui.tell(f"All {cases} pass, but {why}", 2)
     ui.say()
     ui.tell(verdicts.text([first]))
     ui.say()

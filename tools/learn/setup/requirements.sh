@@ -50,6 +50,13 @@ python_version() {
         "$python" -I -S -c 'import sys; print("%d.%d" % sys.version_info[:2])'
 }
 
+# has_python: with all of its standard library, which Debian's python3-minimal lacks.
+has_python() {
+    local python
+    python=$(find_python) &&
+        "$python" -I -S -c 'import difflib, json, xml.etree.ElementTree' &>/dev/null
+}
+
 # catch2_version COMPILER: "3" or "2"; false when neither header is there.
 catch2_version() {
     if has_header "$1" catch2/catch_version_macros.hpp; then
@@ -82,9 +89,7 @@ missing_packages() {
     command -v cmake >/dev/null || echo cmake
     ninja_version >/dev/null || echo ninja-build
     # Whoever calls this without find_python is the command itself, in Python.
-    if declare -F find_python >/dev/null && ! find_python >/dev/null; then
-        echo python3
-    fi
+    if declare -F find_python >/dev/null && ! has_python; then echo python3; fi
 }
 
 # version_problem: one sentence for the first tool that is here but too old; false (and
