@@ -69,6 +69,12 @@ expect 'expected 3, got 2'
 learn check day01
 expect 'it fails when all cases run in one process'
 
+# A checked program that dies without a verdict is no pass either.
+solve one 'return x + 1; // dies'
+learn check one
+expect_status 1
+expect_first_line 'NOT RIGHT YET'
+
 # A missed goal does not take the pass away.
 solve one 'return x + 1; // strided'
 learn check one

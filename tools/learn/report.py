@@ -65,7 +65,7 @@ def _safety(result) -> None:
             f"  Not checked for races: that took more than {limit} seconds"
             f" ({failing.longer(result, limit)} gives it more).")
     else:
-        why = "The checked program did not build or run (./learn -v check shows why)."
+        why = "The checked program was not built (./learn -v check shows why)."
         ui.note(f"  Not checked for races. {build.full_disk() or why}")
     if judged.goals:
         ui.say(ui.paint("  Performance goal missed:", "yellow"))

@@ -23,7 +23,7 @@ CASES = "~[large]~[long]~[fault]~[goal]"
 
 class Safety(NamedTuple):
     """state: safe; unsafe; invalid (no CUDA); wrong (a case fails when all run in one
-    process); or why it is not known: unbuilt, slow, broken"""
+    process); or why it is not known: unbuilt, slow"""
 
     state: str
     findings: list | tuple = ()  # unsafe, wrong: what was found
@@ -141,8 +141,8 @@ def _read(chapter: Chapter, errors: Path) -> Safety:
     if _file(chapter, "cases.slow").exists():
         return Safety("slow")
     verdict = verdicts.read(_file(chapter, "cases.json"))
-    if not verdict:
-        return Safety("broken")
+    if not verdict:  # it died before it could write one
+        return Safety("wrong")
     found = list(filter(verdicts.is_of_checker, verdicts.findings(verdict)))
     if found:
         return Safety("unsafe", found)
