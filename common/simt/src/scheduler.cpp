@@ -62,6 +62,8 @@ Worker::Worker() : os_thread(pthread_self()), fibers_(&Worker::fiber_main) {
 }
 
 Worker::~Worker() {
+    // Static objects are destroyed after this, and ask whether they are in a kernel.
+    if (worker == this) worker = nullptr;
     remove_worker(this);
     free_blocks_.insert(free_blocks_.end(), resident_.begin(), resident_.end());
     for (Block* b : free_blocks_) {

@@ -4,6 +4,7 @@
 namespace wb::testing {
 
 // Each launches its kernel and waits for it; errors are left unseen.
+void make_none();
 void make_race();
 void make_out_of_bounds();
 void make_use_after_free();
