@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "options.h"
+
 namespace simt::detail {
 namespace {
 
@@ -65,6 +67,11 @@ const DeviceModel& find_model(int arch) {
 const DeviceModel& device_model() {
     const int arch = g_arch.load(std::memory_order_relaxed);
     return find_model(arch == 0 ? kDefaultArch : arch);
+}
+
+int multiprocessors() {
+    const int asked = options().multiprocessors;
+    return asked > 0 ? asked : device_model().multiprocessors;
 }
 
 bool set_device_arch(int cuda_arch) {

@@ -9,7 +9,7 @@ namespace simt::detail {
 /// Limits of one GPU architecture. Sizes in bytes, clocks in kHz.
 struct DeviceModel {
     int arch;  // 10 * compute capability, e.g. 80
-    int multiprocessors;
+    int multiprocessors;  // unless others are asked for: see multiprocessors()
     int max_threads_per_sm;
     int max_blocks_per_sm;
     size_t shared_per_sm;
@@ -42,6 +42,9 @@ struct DeviceModel {
 /// The model of the architecture that the program was compiled for (sm_80 unless the
 /// program is compiled with another -arch).
 const DeviceModel& device_model();
+
+/// How many multiprocessors the device has: the model's, or as many as were asked for.
+int multiprocessors();
 
 /// Called before main by every file that simt-c++ compiles, with the value of -arch
 /// (800 for sm_80). The newest architecture wins.

@@ -38,6 +38,8 @@ Options read_environment() {
     o.memory_bytes =
         memory > 0 ? static_cast<size_t>(memory * 1048576) : default_memory();
     o.time_limit = number("SIMT_TIME_LIMIT", 30);
+    o.multiprocessors =
+        static_cast<int>(std::clamp(number("SIMT_MULTIPROCESSORS", 0), 0.0, 1024.0));
     o.poison = number("SIMT_POISON", 1) != 0;
     o.strict = number("SIMT_STRICT_EXIT", 0) != 0;
     o.lenient = number("SIMT_LENIENT", 0) != 0;
@@ -66,6 +68,9 @@ void set_time_limit(double seconds) {
 }
 void set_seed(unsigned seed) {
     detail::options().seed = seed;
+}
+void set_multiprocessors(int count) {
+    detail::options().multiprocessors = count;
 }
 
 }  // namespace simt

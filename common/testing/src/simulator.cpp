@@ -1,4 +1,5 @@
 #include <cuda_runtime.h>
+#include <wb/check.h>
 #include <wb/testing/simulator.h>
 #ifdef SIMT_CPU
 #include <simt/check.h>
@@ -94,6 +95,26 @@ unsigned StreamOrder::longest_chain() {
 #else
     return 0;
 #endif
+}
+
+FewMultiprocessors::FewMultiprocessors([[maybe_unused]] int count) {
+#ifdef SIMT_CPU
+    simt::set_multiprocessors(count);
+#endif
+}
+
+FewMultiprocessors::~FewMultiprocessors() {
+#ifdef SIMT_CPU
+    simt::set_multiprocessors(0);
+#endif
+}
+
+int FewMultiprocessors::count() {
+    int device = 0;
+    int count = 0;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+    return count;
 }
 
 unsigned long graphs_instantiated() {

@@ -84,6 +84,15 @@ const void* pointer_value(const T& value) {
         return nullptr;
 }
 
+/// Calls a kernel with copies of the arguments: its parameters are variables. That they
+/// are handed over is no access of the program.
+template <class F, class Args, size_t... kIndex>
+SIMT_UNSEEN void call_kernel(const F& function,
+                             const Args& args,
+                             std::index_sequence<kIndex...>) {
+    function(std::get<kIndex>(args)...);
+}
+
 /// Launches `function`, called with copies of the arguments by each thread.
 template <class F, class... A>
 void launch_call(const char* name,
@@ -104,10 +113,7 @@ void launch_call(const char* name,
                  address,
                  [](const void* context) SIMT_UNSEEN {
                      const auto& c = *static_cast<const Call*>(context);
-                     // Each thread gets its own copies: parameters are variables.
-                     std::apply(
-                         [&c](auto... value) { c.function(std::move(value)...); },
-                         c.args);
+                     call_kernel(c.function, c.args, std::index_sequence_for<A...>());
                  },
                  &call,
                  sizeof call,

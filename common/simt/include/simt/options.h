@@ -21,4 +21,9 @@ void set_time_limit(double seconds);
 /// Random, reproducible order of threads and blocks; 0: in order. Default: SIMT_SEED.
 void set_seed(unsigned seed);
 
+/// The GPU has so many multiprocessors; 0: as many as the model of its architecture. A
+/// kernel with one block a multiprocessor is tried with few much faster than with 132.
+/// Default: SIMT_MULTIPROCESSORS, or 0.
+void set_multiprocessors(int count);
+
 }  // namespace simt

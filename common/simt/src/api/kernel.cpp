@@ -22,7 +22,7 @@ cudaError_t launch_cooperative(const void* function,
             request.grid.x,
             request.grid.y,
             request.grid.z,
-            device_model().multiprocessors);
+            multiprocessors());
         return cudaErrorCooperativeLaunchTooLarge;
     }
     return launch_kernel(function, request, args);

@@ -56,7 +56,7 @@ bool fits_cooperatively(dim3 grid, dim3 block, size_t shared_bytes) {
     if (threads == 0 || threads > DeviceModel::kMaxThreadsPerBlock) return true;
     const int per_sm =
         blocks_per_multiprocessor(static_cast<int>(threads), shared_bytes);
-    const uint64_t resident = uint64_t(per_sm) * device_model().multiprocessors;
+    const uint64_t resident = uint64_t(per_sm) * multiprocessors();
     return uint64_t{grid.x} * grid.y * grid.z <= resident;
 }
 
@@ -91,7 +91,7 @@ cudaError_t OccupancySearch::result(int* min_grid, int* block) const {
     return api_call([&] {
         if (error_ != cudaSuccess) return error_;
         *block = best_size_;
-        *min_grid = best_blocks_ * device_model().multiprocessors;
+        *min_grid = best_blocks_ * multiprocessors();
         return cudaSuccess;
     });
 }

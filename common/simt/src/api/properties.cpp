@@ -64,7 +64,7 @@ void fill_launch_limits(cudaDeviceProp& prop, const DeviceModel& model) {
     }
     prop.regsPerBlock = DeviceModel::kRegistersPerBlock;
     prop.regsPerMultiprocessor = DeviceModel::kRegistersPerSm;
-    prop.multiProcessorCount = model.multiprocessors;
+    prop.multiProcessorCount = multiprocessors();
     prop.maxThreadsPerMultiProcessor = model.max_threads_per_sm;
     prop.maxBlocksPerMultiProcessor = model.max_blocks_per_sm;
     prop.sharedMemPerBlock = model.shared_per_block;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "../memory.h"
@@ -146,14 +147,28 @@ void finish() {
     std::atexit(finish);  // first registered, thus last called
 }
 
-/// The variables that a launch sets for each thread: threadIdx and its like.
-bool is_built_in(const char* address) {
-    const auto inside = [address](const auto& variable) {
-        const auto* begin = reinterpret_cast<const char*>(&variable);
-        return address >= begin && address < begin + sizeof variable;
+/// The variables that a launch sets for each thread: threadIdx and its like. They lie
+/// together, and between them nothing that a program may name.
+struct BuiltIns {
+    const char* begin;
+    size_t size;
+};
+constinit thread_local BuiltIns built_ins = {nullptr, 0};
+
+BuiltIns find_built_ins() {
+    const char* begin = nullptr;
+    const char* end = nullptr;
+    const auto include = [&](const auto& variable) {
+        const auto* first = reinterpret_cast<const char*>(&variable);
+        begin = begin ? std::min(begin, first) : first;
+        end = std::max(end, first + sizeof variable);
     };
-    return inside(threadIdx) || inside(blockIdx) || inside(blockDim) ||
-           inside(gridDim) || inside(detail::thread_rank);
+    include(threadIdx);
+    include(blockIdx);
+    include(blockDim);
+    include(gridDim);
+    include(detail::thread_rank);
+    return {begin, static_cast<size_t>(end - begin)};
 }
 
 /// Where memory lies that is none of the usual: registered host memory, the launch's
@@ -202,6 +217,8 @@ void access(
     if (w->in_runtime) return;
     const detail::Fiber& fiber = *w->fiber;
     if (static_cast<size_t>(address - fiber.low) < fiber.size) return;
+    if (!built_ins.begin) built_ins = find_built_ins();
+    if (static_cast<size_t>(address - built_ins.begin) < built_ins.size) return;
     const detail::SharedArena& arena = w->block->shared;
     Space space = Space::global;
     Elsewhere elsewhere = Elsewhere::registered;
@@ -210,8 +227,6 @@ void access(
         space = Space::shared;
     } else if (address >= &__executable_start && address < &_end) {
         space = Space::constant;
-    } else if (is_built_in(address)) {
-        return;
     } else {
         w->in_runtime = true;
         elsewhere = find_elsewhere(*w, address);

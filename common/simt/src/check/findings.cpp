@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMostPrinted = 40;
 constexpr int kExitStatus = 86;
 
-struct Hash {
+struct FindingHash {
     size_t operator()(const FindingKey& k) const {
         uint64_t h = static_cast<uint64_t>(k.kind);
         for (const uint64_t part : {k.first, k.second, k.detail})
@@ -26,7 +26,7 @@ struct Hash {
 
 struct State {
     std::vector<Finding> findings;
-    std::unordered_map<FindingKey, size_t, Hash> numbers;
+    std::unordered_map<FindingKey, size_t, FindingHash> numbers;
     std::string section;
 };
 
@@ -35,7 +35,7 @@ constinit Immortal<State> g_state;
     g_state.construct();
 }
 constinit auto& g_findings = g_state.value.findings;
-constinit auto& g_numbers = g_state.value.numbers;
+constinit auto& g_finding_numbers = g_state.value.numbers;
 constinit auto& g_section = g_state.value.section;
 
 void print(const Finding& finding) {
@@ -105,7 +105,7 @@ const std::vector<Finding>& findings() {
 }
 
 void add_finding(const FindingKey& key, const std::function<Finding()>& make) {
-    const auto [it, fresh] = g_numbers.try_emplace(key, g_findings.size());
+    const auto [it, fresh] = g_finding_numbers.try_emplace(key, g_findings.size());
     if (!fresh) {
         ++g_findings[it->second].count;
         return;

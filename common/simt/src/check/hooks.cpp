@@ -185,6 +185,8 @@ void simt_atomic_stored(const void* p, size_t bytes) {
 
 // -fsanitize-coverage=trace-pc: one call for each basic block (--check=count).
 void __sanitizer_cov_trace_pc() {
+    if (!counting) [[likely]]
+        return;
     simt::check::enter_basic_block(
         reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
         static_cast<void* const*>(__builtin_frame_address(0)));

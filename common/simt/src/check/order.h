@@ -19,8 +19,6 @@
 
 namespace simt::check {
 
-constexpr uint32_t kLanes = 32;
-
 /// What one block knows of another's past, through one warp that has released it.
 struct Release {
     uint32_t everyone = 0;  // all threads' segments before this one

@@ -5,6 +5,8 @@
 
 namespace simt::check {
 
+constexpr uint32_t kLanes = 32;  // of a warp
+
 /// Who accessed some bytes of a word, when, and where in the source.
 ///
 /// Time is counted in segments. A segment is what a thread does from one point of

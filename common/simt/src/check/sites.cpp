@@ -20,25 +20,25 @@ struct Code {
     Place place;     // if it is the user's
 };
 
-struct Key {
+struct SiteKey {
     uintptr_t pc;
     uint32_t kind;
-    bool operator==(const Key&) const = default;
+    bool operator==(const SiteKey&) const = default;
 };
-struct Hash {
-    size_t operator()(const Key& k) const {
+struct SiteHash {
+    size_t operator()(const SiteKey& k) const {
         return (k.pc ^ uintptr_t{k.kind} << 48) * 0x9e3779b97f4a7c15u >> 16;
     }
 };
 
 struct Cached {
-    Key key{};
+    SiteKey key{};
     uint32_t site = 0;
 };
 
 struct Tables {
     std::unordered_map<uintptr_t, Code> codes;
-    std::unordered_map<Key, uint32_t, Hash> numbers;
+    std::unordered_map<SiteKey, uint32_t, SiteHash> numbers;
     std::vector<Site> sites;
 };
 
@@ -47,7 +47,7 @@ constinit Immortal<Tables> g_tables;
     g_tables.construct();
 }
 constinit auto& g_codes = g_tables.value.codes;
-constinit auto& g_numbers = g_tables.value.numbers;
+constinit auto& g_site_numbers = g_tables.value.numbers;
 constinit auto& g_sites = g_tables.value.sites;
 Cached g_cache[4096];
 
@@ -96,15 +96,15 @@ bool climb(uintptr_t& pc, void* const* frame) {
 uint32_t site_of(
     uintptr_t pc, void* const* frame, uint16_t bytes, bool write, bool atomic) {
     const uint32_t kind = bytes * 4u + write * 2u + atomic;
-    Key key{pc - 1, kind};
-    Cached& cached = g_cache[Hash()(key) & 4095];
+    SiteKey key{pc - 1, kind};
+    Cached& cached = g_cache[SiteHash()(key) & 4095];
     if (cached.key == key) return cached.site;
     uintptr_t user_pc = key.pc;
     const bool known = climb(user_pc, frame);
     const bool direct = user_pc == key.pc;
     if (known) key.pc = user_pc;
     const auto [it, fresh] =
-        g_numbers.try_emplace(key, static_cast<uint32_t>(g_sites.size()));
+        g_site_numbers.try_emplace(key, static_cast<uint32_t>(g_sites.size()));
     if (fresh) g_sites.push_back({key.pc, bytes, write, atomic, code_at(key.pc).place});
     // What a library function does belongs to whoever calls it this time.
     if (direct) cached = {key, it->second};

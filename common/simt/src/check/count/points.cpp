@@ -8,7 +8,7 @@
 namespace simt::check {
 namespace {
 
-struct Hash {
+struct PointHash {
     size_t operator()(const Point& p) const {
         const uint64_t a = p.pc ^ static_cast<uint64_t>(p.depth) << 40;
         const uint64_t b = uint64_t{p.site} << 32 | uint64_t{p.bytes} << 8 |
@@ -20,15 +20,15 @@ struct Hash {
 // Never destroyed: reports are written while the program exits.
 auto& g_points = *new std::vector<Point>;
 auto& g_orders = *new std::vector<uint64_t>;
-auto& g_numbers = *new std::unordered_map<Point, uint32_t, Hash>;
+auto& g_point_numbers = *new std::unordered_map<Point, uint32_t, PointHash>;
 
 }  // namespace
 
 detail_points::Cached detail_points::cache[4096];
 
 uint32_t number_of_new(const Point& point) {
-    const auto found = g_numbers.find(point);
-    if (found != g_numbers.end()) return found->second;
+    const auto found = g_point_numbers.find(point);
+    if (found != g_point_numbers.end()) return found->second;
     const auto number = static_cast<uint32_t>(g_points.size());
     if (number == kMostPoints) {
         static bool said = false;
@@ -42,7 +42,7 @@ uint32_t number_of_new(const Point& point) {
     }
     g_points.push_back(point);
     g_orders.push_back(order_of(point.depth, point.pc));
-    g_numbers.emplace(point, number);
+    g_point_numbers.emplace(point, number);
     return number;
 }
 

@@ -11,9 +11,10 @@
 
 #include <cstdint>
 
+#include "../record.h"
+
 namespace simt::check {
 
-constexpr unsigned kLanes = 32;
 constexpr unsigned kSectorBytes = 32;
 constexpr unsigned kBanks = 32;
 

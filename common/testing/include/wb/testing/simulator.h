@@ -32,6 +32,19 @@ class StreamOrder {
     static unsigned longest_chain();
 };
 
+/// Under the simulator: while this lives, the GPU has so many multiprocessors, so that
+/// few blocks are already more than one each. On a GPU: nothing.
+class FewMultiprocessors {
+ public:
+    explicit FewMultiprocessors(int count);
+    ~FewMultiprocessors();
+    FewMultiprocessors(const FewMultiprocessors&) = delete;
+    FewMultiprocessors& operator=(const FewMultiprocessors&) = delete;
+
+    /// How many there are now, here or on the GPU.
+    static int count();
+};
+
 /// Under the simulator: how many graphs the program has instantiated. On a GPU: 0.
 unsigned long graphs_instantiated();
 
