@@ -26,7 +26,7 @@ constexpr size_t kFrames = 48;
 constexpr int kWarningsPerPlace = 1;
 
 std::mutex g_mutex;  // guards what follows, and keeps reports in one piece
-std::string g_last;
+std::string g_last_report;
 std::map<std::string, int> g_warnings;
 
 void print(const std::string& text) {
@@ -39,12 +39,12 @@ void print(const std::string& text) {
 
 std::string last_fault() {
     const std::lock_guard lock(g_mutex);
-    return g_last;
+    return g_last_report;
 }
 
 void clear_last_fault() {
     const std::lock_guard lock(g_mutex);
-    g_last.clear();
+    g_last_report.clear();
 }
 
 namespace detail {
@@ -179,7 +179,7 @@ void report(const Launch& launch, const PendingFault& fault) {
     text += ": " + fault.text;
     set_sticky_error(static_cast<cudaError_t>(fault.code));
     const std::lock_guard lock(g_mutex);
-    g_last = text;
+    g_last_report = text;
     if (observer && observer->faulted(launch, fault)) return;
     print(text);
     tell(finding_of(launch, fault, path));
@@ -197,8 +197,8 @@ void refuse(int code, const Config& config, const char* name, const std::string&
     set_error(static_cast<cudaError_t>(code));
     const std::lock_guard lock(g_mutex);
     const std::string sentence = launch_place(config, name) + " is refused: " + text;
-    g_last = "==SIMT== " + sentence;
-    print(g_last);
+    g_last_report = "==SIMT== " + sentence;
+    print(g_last_report);
     Finding finding;
     finding.kind = FindingKind::refused_launch;
     finding.kernel = name;

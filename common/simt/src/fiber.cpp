@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "options.h"
+#include "pages.h"
 
 #if defined(__x86_64__)
 asm(R"(
@@ -71,7 +72,6 @@ simt_switch:
 namespace simt::detail {
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr size_t kFibersPerSlab = 64;
 // Each guard page costs the process two memory mappings, of which Linux grants 65530. A
 // cooperative launch may need more fibers than that; the later ones go without.

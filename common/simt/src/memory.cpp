@@ -12,11 +12,11 @@
 
 #include "observer.h"
 #include "options.h"
+#include "pages.h"
 
 namespace simt::detail {
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr size_t kAlignment = 256;  // what cudaMalloc promises
 // Written around an allocation where there is room: NaN as half, bfloat16, float and
 // double, and not the 0xFF that many kernels write themselves.
@@ -25,10 +25,6 @@ constexpr size_t kFrontSlack = 64;
 constexpr size_t kFullPoison = size_t{256} << 20;
 constexpr size_t kEdgePoison = size_t{16} << 20;
 constexpr size_t kRemembered = 100000;  // freed allocations, for reports
-
-size_t round_up(size_t n, size_t multiple) {
-    return (n + multiple - 1) / multiple * multiple;
-}
 
 struct Entry {
     Allocation allocation;

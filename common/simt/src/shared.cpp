@@ -8,12 +8,12 @@
 
 #include "fault.h"
 #include "observer.h"
+#include "pages.h"
 #include "simt/fault.h"
 
 namespace simt::detail {
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr size_t kArenaBytes = 320 * 1024;
 constexpr size_t kStaticLimit = 48 * 1024;  // nvcc refuses more
 constexpr size_t kDynamicAlignment = 128;
@@ -21,10 +21,6 @@ constexpr size_t kDynamicAlignment = 128;
 // poison.
 constexpr size_t kZone = 32;
 constexpr unsigned char kPattern[2] = {0xfe, 0xff};
-
-size_t round_up(size_t n, size_t multiple) {
-    return (n + multiple - 1) / multiple * multiple;
-}
 
 void fill_zone(char* begin, char* end) {
     for (char* p = begin; p < end; ++p)
