@@ -1,10 +1,19 @@
-# Headers that many programs include, compiled once for all of them.
+# Headers take most of the time of compiling a file. Two ways to compile them less often:
 #
+#   wb_in_bundles(TARGET…)                     several files of a target at a time, as one
 #   wb_add_precompiled(NAME library header…)   headers of a library, precompiled
 #   wb_precompiled(TARGET NAME)                a target's sources include them first
 #
 # A precompiled header fits only what is compiled with the same flags: all are compiled
 # for use in a shared library.
+
+# Off, a change of one file compiles that file alone.
+option(WB_UNITY "Compile the workbook's own files in bundles" ON)
+
+function(wb_in_bundles)
+    set_target_properties(${ARGN} PROPERTIES
+        UNITY_BUILD ${WB_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+endfunction()
 
 function(wb_add_precompiled name library)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)

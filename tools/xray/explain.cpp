@@ -8,7 +8,6 @@
 namespace xray {
 namespace {
 
-constexpr double kSectorBytes = 32.0;
 constexpr double kWarpSize = 32.0;
 
 double per_request(double count, const Access& access) {

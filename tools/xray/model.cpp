@@ -7,7 +7,6 @@
 namespace xray {
 namespace {
 
-constexpr double kSectorBytes = 32.0;
 constexpr double kL1SectorsPerClock = 4.0;
 
 /// Bytes read and written, in the way of the two cases of the DRAM term.

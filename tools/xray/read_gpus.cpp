@@ -15,13 +15,13 @@ using nlohmann::json;
 constexpr double kUsualLaunch = 5e-6;
 
 /// A number, or 0 where the file says null or nothing.
-double number(const json& object, const char* key) {
+double figure(const json& object, const char* key) {
     const auto found = object.find(key);
     return found == object.end() || !found->is_number() ? 0.0 : found->get<double>();
 }
 
 int whole(const json& object, const char* key) {
-    return static_cast<int>(number(object, key));
+    return static_cast<int>(figure(object, key));
 }
 
 Gpu read_gpu(const std::string& key, const json& j, double efficiency) {
@@ -29,24 +29,24 @@ Gpu read_gpu(const std::string& key, const json& j, double efficiency) {
     gpu.key = key;
     gpu.name = j.at("name").get<std::string>();
     gpu.arch = j.at("arch").get<std::string>();
-    gpu.sms = number(j, "sms");
-    gpu.clock_hz = 1e6 * number(j, "clock_mhz");
-    gpu.fp32 = 1e12 * number(j, "fp32_tflops");
-    gpu.dram = 1e9 * number(j, "dram_gbps");
-    gpu.l2_bytes = 1048576.0 * number(j, "l2_mb");
-    gpu.l2_rate = gpu.clock_hz * number(j, "l2_bytes_per_clock");
-    gpu.launch = 1e-6 * number(j, "launch_us");
+    gpu.sms = figure(j, "sms");
+    gpu.clock_hz = 1e6 * figure(j, "clock_mhz");
+    gpu.fp32 = 1e12 * figure(j, "fp32_tflops");
+    gpu.dram = 1e9 * figure(j, "dram_gbps");
+    gpu.l2_bytes = 1048576.0 * figure(j, "l2_mb");
+    gpu.l2_rate = gpu.clock_hz * figure(j, "l2_bytes_per_clock");
+    gpu.launch = 1e-6 * figure(j, "launch_us");
     if (gpu.launch <= 0) gpu.launch = kUsualLaunch;
-    gpu.atomic_interval = 1e-9 * number(j, "same_address_atomic_ns");
+    gpu.atomic_interval = 1e-9 * figure(j, "same_address_atomic_ns");
     const double usual = efficiency * gpu.dram;
     gpu.read_rate = gpu.write_rate = gpu.copy_rate = gpu.mixed_rate = usual;
     const auto measured = j.find("measured");
     if (measured != j.end()) {
         gpu.measured = true;
-        gpu.read_rate = 1e9 * number(*measured, "read_gbps");
-        gpu.write_rate = 1e9 * number(*measured, "write_gbps");
-        gpu.copy_rate = 1e9 * number(*measured, "copy_gbps");
-        gpu.mixed_rate = 1e9 * number(*measured, "read2_write1_gbps");
+        gpu.read_rate = 1e9 * figure(*measured, "read_gbps");
+        gpu.write_rate = 1e9 * figure(*measured, "write_gbps");
+        gpu.copy_rate = 1e9 * figure(*measured, "copy_gbps");
+        gpu.mixed_rate = 1e9 * figure(*measured, "read2_write1_gbps");
     }
     gpu.max_warps = whole(j, "max_warps");
     gpu.max_blocks = whole(j, "max_blocks");
@@ -75,13 +75,13 @@ bool take_ceilings(Gpu& gpu, const std::string& path) {
         const json& machine = document.at("machine");
         const std::string name = as_key(machine.at("gpu").get<std::string>());
         if (name.find(gpu.key) == std::string::npos || machine.at("arch") != gpu.arch ||
-            number(machine, "sms") != gpu.sms) {
+            figure(machine, "sms") != gpu.sms) {
             return false;
         }
         const auto take = [&](double& target, const char* ceiling, double unit) {
             const auto found = document.at("ceilings").find(ceiling);
             if (found == document.at("ceilings").end()) return;
-            const double value = number(*found, "value");
+            const double value = figure(*found, "value");
             if (value > 0) target = unit * value;
         };
         take(gpu.read_rate, "read", 1e9);

@@ -12,6 +12,9 @@
 
 namespace xray {
 
+/// What global memory moves at a time.
+constexpr double kSectorBytes = 32.0;
+
 /// Three extents, x first.
 using Dim3 = std::array<long, 3>;
 

@@ -10,7 +10,7 @@ using wb::testing::contains;
 
 namespace {
 
-Machine machine_of(const std::string& gpu) {
+Machine machine_named(const std::string& gpu) {
     Machine machine;
     machine.gpu = gpu;
     return machine;
@@ -31,7 +31,7 @@ struct TemporaryFile {
 
 TEST_CASE("stored ceilings: what was measured comes back, what was not does not") {
     const TemporaryFile file;
-    const Machine machine = machine_of("NVIDIA H100");
+    const Machine machine = machine_named("NVIDIA H100");
     write_ceilings(
         file.path, machine, {}, {{Ceiling::copy, 3026.5}, {Ceiling::bf16, 0.0}}, 4.4);
     const StoredCeilings stored = read_ceilings(file.path, machine);
@@ -42,12 +42,12 @@ TEST_CASE("stored ceilings: what was measured comes back, what was not does not"
 
 TEST_CASE("stored ceilings: those of another GPU, or of none, are refused") {
     const TemporaryFile file;
-    write_ceilings(file.path, machine_of("NVIDIA A100"), {}, {}, 4.4);
-    CHECK_THROWS_WITH(read_ceilings(file.path, machine_of("NVIDIA H100")),
+    write_ceilings(file.path, machine_named("NVIDIA A100"), {}, {}, 4.4);
+    CHECK_THROWS_WITH(read_ceilings(file.path, machine_named("NVIDIA H100")),
                       contains("of NVIDIA A100, but this is NVIDIA H100"));
-    CHECK_THROWS_WITH(read_ceilings("/nowhere.json", machine_of("NVIDIA H100")),
+    CHECK_THROWS_WITH(read_ceilings("/nowhere.json", machine_named("NVIDIA H100")),
                       contains("cannot read /nowhere.json"));
-    CHECK_THROWS_WITH(ceilings_of(Json::Object{}, machine_of("NVIDIA H100")),
+    CHECK_THROWS_WITH(ceilings_of(Json::Object{}, machine_named("NVIDIA H100")),
                       contains("these are no ceilings"));
 }
 

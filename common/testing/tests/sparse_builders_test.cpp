@@ -37,7 +37,7 @@ bool has_exactly(const HostCsr& pattern,
 
 /// The message with which a pattern is refused.
 template <class Pattern>
-std::string refusal(const Pattern& pattern) {
+std::string verdict_on(const Pattern& pattern) {
     try {
         check_pattern(pattern);
     } catch (const wb::PatternError& error) {
@@ -151,11 +151,11 @@ TEST_CASE("a block is full when all that exists of it is seen") {
 
 TEST_CASE("wrong sparse patterns are refused by name") {
     const HostCsr good = wb::local_pattern(3, 4, 1, 0);  // 0 2 4 6
-    CHECK(refusal(good) == "accepted");
+    CHECK(verdict_on(good) == "accepted");
     const auto refused = [&](const std::function<void(HostCsr&)>& spoil) {
         HostCsr wrong = good;
         spoil(wrong);
-        return refusal(wrong);
+        return verdict_on(wrong);
     };
     CHECK(refused([](HostCsr& p) { p.offsets.pop_back(); }) ==
           "sparse pattern: offsets has 3 elements, but must have 4");
@@ -179,9 +179,9 @@ TEST_CASE("wrong patterns of blocks are refused by name") {
     const auto refused = [&](const std::function<void(HostBlocks&)>& spoil) {
         HostBlocks wrong = good;
         spoil(wrong);
-        return refusal(wrong);
+        return verdict_on(wrong);
     };
-    CHECK(refusal(good) == "accepted");
+    CHECK(verdict_on(good) == "accepted");
     CHECK(refused([](HostBlocks& p) { p.partial.blocks[0] = 2; }) ==
           "sparse pattern: partial.blocks[0], of row 0, is 2, but must be in [0, 2)");
     CHECK(refused([](HostBlocks& p) { p.full.offsets[1] = -1; }) ==
