@@ -142,11 +142,6 @@ function(wb_wrong_kernels program id test day contract_dir labels)
     wb_kernels(${program}_kernels ${bundle} WERROR ${check}
         INCLUDES ${contract_dir})
     set_target_properties(${program}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
-    if(WB_BACKEND STREQUAL "sim")
-        # Compiled quickly, but with accesses of 16 bytes where the source has float4: a
-        # CPU notices only of those that they are misaligned.
-        target_compile_options(${program}_kernels PRIVATE -O1 -ftree-slp-vectorize)
-    endif()
     wb_test_program(${program} ${id}_tests ${program}_kernels)
     wb_add_to_workbook(${day} ${program})
     foreach(source ${ARG_SOURCES})

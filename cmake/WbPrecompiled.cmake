@@ -1,11 +1,12 @@
 # Headers take most of the time of compiling a file. Two ways to compile them less often:
 #
 #   wb_in_bundles(TARGET…)                     several files of a target at a time, as one
-#   wb_add_precompiled(NAME library header…)   headers of a library, precompiled
+#   wb_add_precompiled(NAME library header… [OPTIONS flag…])
+#                                              headers of a library, precompiled
 #   wb_precompiled(TARGET NAME)                a target's sources include them first
 #
 # A precompiled header fits only what is compiled with the same flags: all are compiled
-# for use in a shared library.
+# for use in a shared library, and whoever uses them takes their OPTIONS over.
 
 # Off, a change of one file compiles that file alone.
 option(WB_UNITY "Compile the workbook's own files in bundles" ON)
@@ -16,15 +17,18 @@ function(wb_in_bundles)
 endfunction()
 
 function(wb_add_precompiled name library)
+    cmake_parse_arguments(ARG "" "" "OPTIONS" ${ARGN})
     set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
     file(CONFIGURE OUTPUT ${source} CONTENT "// The headers stand beside it.\n")
     add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
     target_link_libraries(${name} PUBLIC ${library})
-    target_compile_options(${name} PRIVATE -Wall -Wextra -fPIC)
-    target_precompile_headers(${name} PRIVATE ${ARGN})
+    target_compile_options(${name} PRIVATE -Wall -Wextra -fPIC ${ARG_OPTIONS})
+    set_target_properties(${name} PROPERTIES WB_OPTIONS "${ARG_OPTIONS}")
+    target_precompile_headers(${name} PRIVATE ${ARG_UNPARSED_ARGUMENTS})
 endfunction()
 
 function(wb_precompiled target name)
-    target_compile_options(${target} PRIVATE -fPIC)
+    target_compile_options(${target} PRIVATE
+        -fPIC $<TARGET_PROPERTY:${name},WB_OPTIONS>)
     target_precompile_headers(${target} REUSE_FROM ${name})
 endfunction()
