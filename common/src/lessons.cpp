@@ -26,7 +26,7 @@ struct Row {
     const char* lesson;
 };
 
-constexpr Row kRows[] = {
+constexpr Row kLessons[] = {
     {Kind::race, "writers", kGuard},
     {Kind::race, "async", kAsync},
     {Kind::race, "proxy", kHopper},
@@ -56,7 +56,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 const char* lesson_of(Kind kind, const char* detail) {
-    for (const Row& row : kRows) {
+    for (const Row& row : kLessons) {
         const bool any = *row.detail == '\0';
         if (row.kind == kind && (any || std::strcmp(row.detail, detail) == 0))
             return row.lesson;
