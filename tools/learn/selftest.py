@@ -43,7 +43,7 @@ def run(options) -> int:
 def run_workbook_tests(junit: Path, log: Path, *more: str) -> list[ctest.Test] | None:
     """Everything but the learner's own cases, and what .ci/run alone runs, for it takes
     long."""
-    arguments = ("-LE", "^(learner|simt-slow|nvcc)$", "-j", str(build.jobs()))
+    arguments = ("-LE", "^(learner|slow|nvcc)$", "-j", str(build.jobs()))
     return ctest.run(log, junit, *arguments, "--output-on-failure", *more)
 
 

@@ -175,7 +175,7 @@ TEST_CASE("right whatever order the threads run in") {
     wb::testing::shuffle_threads(0);
 }
 
-TEST_CASE("no memory that grows with queries times keys", "[serial]") {
+TEST_CASE("no memory that grows with queries times keys", "[serial][long]") {
     // A matrix of scores of 512 x 512 would take 1 MiB. Two arrays that a caller of
     // such a length has anyway, q and o, take 64 KiB each.
     constexpr uint64_t kAllowed = 128 << 10;

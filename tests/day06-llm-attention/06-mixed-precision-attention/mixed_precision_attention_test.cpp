@@ -142,7 +142,7 @@ TEST_CASE("values at the end of the range") {
     largest(__nv_bfloat16());
 }
 
-TEST_CASE("five thousand equal weights: the sum must count every key") {
+TEST_CASE("five thousand equal weights: the sum must count every key", "[long]") {
     // Adding 1 to 2048 gives 2048 in half, and 256 in bf16: a sum kept in 16 bits
     // stands still from there on.
     constexpr int64_t kKeys = 5003;
