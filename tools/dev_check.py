@@ -57,12 +57,22 @@ class Checker:
                 self.problem(part, "missing or empty")
         if self.problems > before:
             return
+        self.check_author(folder, tests, solution)
         self.check_starter(solution)
         if self.committed:
             self.check_committed(folder / f"{name}.cu", solution)
         self.check_hints(folder / "hints.md")
         self.check_lesson(folder)
         self.check_mutants(tests / "mutants", (tests / f"{name}_test.cpp").read_text())
+
+    def check_author(self, folder: Path, tests: Path, solution: Path) -> None:
+        """What ./learn dev new-chapter left for the author to write."""
+        for file in [*sorted(folder.glob("*.[mh]*")), solution,
+                     *sorted(path for path in tests.rglob("*") if path.is_file())]:
+            for number, line in enumerate(
+                    file.read_text(errors="replace").split("\n"), 1):
+                if "TODO(author)" in line:
+                    self.problem(f"{file}:{number}", line.strip(" /#"))
 
     def check_starter(self, solution: Path) -> None:
         try:
