@@ -12,8 +12,15 @@
 option(WB_UNITY "Compile the workbook's own files in bundles" ON)
 
 function(wb_in_bundles)
-    set_target_properties(${ARGN} PROPERTIES
-        UNITY_BUILD ${WB_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+    foreach(target ${ARGN})
+        # A program takes from an archive the files that it needs, not the others: one
+        # that has a main() of its own must not get the archive's.
+        get_target_property(type ${target} TYPE)
+        if(NOT type STREQUAL "STATIC_LIBRARY")
+            set_target_properties(${target} PROPERTIES
+                UNITY_BUILD ${WB_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+        endif()
+    endforeach()
 endfunction()
 
 function(wb_add_precompiled name library)
