@@ -1,3 +1,4 @@
+#include <unistd.h>
 #include <wb/bench/stored_ceilings.h>
 
 #include <filesystem>
@@ -16,11 +17,12 @@ Machine machine_named(const std::string& gpu) {
     return machine;
 }
 
-/// A file that is gone when the test case ends.
+/// A file that is gone when the test case ends. Its name has the process in it: CTest
+/// runs several cases at the same time.
 struct TemporaryFile {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / "wb_stored_ceilings_test.json")
-            .string();
+    const std::string path = (std::filesystem::temp_directory_path() /
+                              ("wb_ceilings_" + std::to_string(getpid()) + ".json"))
+                                 .string();
     ~TemporaryFile() {
         std::error_code ignored;
         std::filesystem::remove(path, ignored);
