@@ -18,7 +18,7 @@ from learn.course import Chapter
 FOLDER = ui.STATE / "safety"
 CASES = "~[large]~[long]~[fault]~[goal]"
 # [long] marks what needs many threads to be right, not to be safe: the learner need not
-# wait for it. The workbook's own checked tests run it.
+# wait for it; neither do the workbook's own checked tests run it.
 
 
 class Safety(NamedTuple):
