@@ -50,11 +50,13 @@ file(WRITE ${mutants}/sim/times.diff "# Edits: add.h\n-    return a + b;\n+    r
 bundle(0 "    return a * b;" ${mutants}/sim/times.diff)
 bundle(0 "    return add(a, b);" ${mutants}/sim/times.diff)
 file(WRITE ${mutants}/sim/same.diff
-    "# Edits: solution.cu\n-int sum(int a, int b) { return a + b; }\n+int sum(int a, int b) { return a; }\n")
+    "# Edits: solution.cu\n-int sum(int a, int b) { return a + b; }\n"
+    "+int sum(int a, int b) { return a; }\n")
 bundle(0 "int sum(int a, int b) { return a; }" ${mutants}/sim/same.diff)
 
 file(WRITE ${mutants}/right_twice.cu
-    "#include \"add.h\"\n#include \"sum.h\"\nint sum(int a, int b) {\n    return add(add(a, 0), b);\n}\n")
+    "#include \"add.h\"\n#include \"sum.h\"\n"
+    "int sum(int a, int b) {\n    return add(add(a, 0), b);\n}\n")
 file(WRITE ${mutants}/twice.diff
     "# Edits: add.h\n# Of: right_twice.cu\n-    return a + b;\n+    return a - b;\n")
 bundle(0 "    return add(add(a, 0), b);" ${mutants}/twice.diff)
