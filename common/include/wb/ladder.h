@@ -3,9 +3,11 @@
 ///     WB_RUNG(vector_add, vector_add_v1, "one thread an element");
 ///
 /// A learner's file has no rungs; its tests then run the contract's function alone.
+/// Where the contract has one name for __half and for __nv_bfloat16, see list_rung().
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,35 @@ bool register_rung(Rung rung);
 
 /// All rungs of this program, in the order of the source file.
 const std::vector<Rung>& rungs();
+
+/// Adds a version that takes q, k, v, o and lse in two types of number, for tests and
+/// benchmarks of <exercise>_fp16 and of <exercise>_bf16. Returns true.
+///
+///     [[maybe_unused]] static const bool rungs_listed =
+///         wb::list_rung("attention", "v1", "idea", v1<__half>, v1<__nv_bfloat16>);
+///
+/// @param version  "v1": the launcher's name is <exercise>_v1
+template <class Shape, class Half, class Bfloat16, class Stream>
+bool list_rung(
+    const std::string& exercise,
+    const std::string& version,
+    const std::string& idea,
+    void (*fp16)(
+        const Shape&, const Half*, const Half*, const Half*, Half*, float*, Stream),
+    void (*bf16)(const Shape&,
+                 const Bfloat16*,
+                 const Bfloat16*,
+                 const Bfloat16*,
+                 Bfloat16*,
+                 float*,
+                 Stream)) {
+    static_assert(!std::is_same_v<Half, Bfloat16>, "one launcher for each type");
+    const std::string name = exercise + "_" + version;
+    return register_rung(
+               {exercise + "_fp16", name, idea, reinterpret_cast<void (*)()>(fp16)}) &&
+           register_rung(
+               {exercise + "_bf16", name, idea, reinterpret_cast<void (*)()>(bf16)});
+}
 
 /// What tests and benchmarks of an exercise run.
 template <class Function>

@@ -16,6 +16,15 @@
 
 namespace wb {
 
+/// A GPU computes powers of 2: exp(x) is 2^(x * kLog2e), and log(x) is log2(x) * kLn2.
+inline constexpr double kLog2e = 1.44269504088896340736;
+inline constexpr double kLn2 = 0.693147180559945309417;
+
+/// The scale of scores that become powers of 2 in place of powers of e.
+inline float log2_scale(float scale) {
+    return static_cast<float>(double{scale} * kLog2e);
+}
+
 /// What a weight below `max` is worth below `new_max`, the same or a larger one.
 /// Without any key, max is -inf: then 0, and not the NaN of -inf - -inf.
 __device__ __forceinline__ float softmax_rescale(float max, float new_max) {

@@ -1,5 +1,6 @@
 // Tests wb/attention.h, the reference and the bounds that day 6 is graded with.
 #include <wb/attention.h>
+#include <wb/head_dim.h>
 #include <wb/reference/attention.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
@@ -7,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 using wb::AttentionShape;
 using wb::testing::plain_attention;
@@ -22,6 +24,23 @@ TEST_CASE("attention: causal rows are aligned to the last key") {
     CHECK(visible(3, 2, 2) == 2);
     CHECK(visible(5, 1, 0) == 0);  // not -3
     CHECK(wb::visible_keys(3, 2, false, 0) == 2);
+}
+
+TEST_CASE("attention: a head dimension becomes a constant, or is refused") {
+    int calls = 0;
+    wb::with_head_dim<32, 256>(256, [&](auto head_dim) {
+        static_assert(head_dim() == 32 || head_dim() == 256);
+        calls += head_dim();
+    });
+    CHECK(calls == 256);
+    std::string message;
+    try {
+        wb::with_head_dim<32, 256>(64, [&](auto) { ++calls; });
+    } catch (const wb::InvalidArgument& error) {
+        message = error.what();
+    }
+    CHECK(calls == 256);
+    CHECK(message == "with_head_dim: head_dim is 64, but must be one of 32 256");
 }
 
 TEST_CASE("attention: a shape is described in a few letters") {
