@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 import markers
+from learn import ladders
 
 FEWEST_MUTANTS = 5
 SECTIONS = (
@@ -59,6 +60,7 @@ class Checker:
             return
         self.check_author(folder, tests, solution)
         self.check_starter(solution)
+        self.check_ladders(solution.parent)
         if self.committed:
             self.check_committed(folder / f"{name}.cu", solution)
         self.check_hints(folder / "hints.md")
@@ -83,6 +85,14 @@ class Checker:
         for mark in ("TODO(learner)", "WB_NOT_SOLVED()"):
             if mark not in starter:
                 self.problem(solution, f"its starter has no {mark}")
+
+    def check_ladders(self, folder: Path) -> None:
+        for file in sorted(folder.glob("*.cu")):
+            try:
+                if ladders.filled(file) != file.read_text():
+                    self.problem(file, "its ladder is stale: ./learn dev ladders")
+            except ladders.LadderError as error:
+                self.problem(file, str(error))
 
     def check_committed(self, file: Path, solution: Path) -> None:
         texts = []

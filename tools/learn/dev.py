@@ -1,15 +1,17 @@
 """./learn dev check
+./learn dev ladders
 ./learn dev new-chapter dayNN-day/NN-chapter
 
-For authors: is every chapter complete? Or makes all files of a new one, which compiles
-and passes its tests; dev check then names what is left to write.
+For authors: is every chapter complete? Or writes the measured numbers into the index of
+each ladder, at the head of its solution. Or makes all files of a new chapter, which
+compiles and passes its tests; dev check then names what is left to write.
 """
 
 import re
 import sys
 from pathlib import Path
 
-from learn import build, ctest, selftest, ui
+from learn import build, ctest, ladders, selftest, ui
 
 TEMPLATE = Path("tools/learn/chapter")
 PATH = re.compile(r"(day\d\d-[a-z0-9-]+/\d\d)-([a-z][a-z0-9-]*)")
@@ -23,9 +25,11 @@ def run(options) -> int:
     match options.what:
         case ["check"]:
             return check()
+        case ["ladders"]:
+            return write_ladders()
         case ["new-chapter", path]:
             return new_chapter(path)
-    raise ui.Stop("./learn dev knows ./learn dev check, and"
+    raise ui.Stop("./learn dev knows ./learn dev check, ./learn dev ladders and"
                   " ./learn dev new-chapter dayNN-day/NN-chapter")
 
 
@@ -35,6 +39,22 @@ def check() -> int:
     junit = build.folder().absolute() / "dev-junit.xml"
     arguments = ("-L", "^dev$", "-j", str(build.jobs()), "--output-on-failure")
     return selftest.summary(ctest.run(log, junit, *arguments), log)
+
+
+def write_ladders() -> int:
+    """Says which solutions it changed, and which it could not fill in."""
+    wrong = 0
+    for file in ladders.files():
+        try:
+            text = ladders.filled(file)
+        except ladders.LadderError as error:
+            ui.say(f"{file}: {error}")
+            wrong = 1
+            continue
+        if text != file.read_text():
+            file.write_text(text)
+            ui.say(f"{file}: written")
+    return wrong
 
 
 def new_chapter(path: str) -> int:

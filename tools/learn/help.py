@@ -24,6 +24,7 @@ Warpbook, a CUDA workbook.
   ./learn doctor             what was found, what is missing
   ./learn test               check the workbook itself
   ./learn dev check          for authors: is every chapter complete?
+  ./learn dev ladders        for authors: measured numbers at the head of solutions
   ./learn dev new-chapter P  for authors: makes all files of chapter dayNN-day/NN-name
   ./learn verify-gpu         for authors: everything, on a GPU machine
 

@@ -1,8 +1,10 @@
 // chapter_name.cu: y = 2 x, one thread for each element.
 // #solution
 //
-// The ladder:
-//   v1  one thread an element       TODO(author): what limits it
+// <Ladder of="chapter_name" at="n = 268435456">
+//       -  idea                   what limits it
+//   v1  -  one thread an element  TODO(author): what limits it
+// </Ladder> not measured
 // #end
 #include "chapter_name.h"
 
