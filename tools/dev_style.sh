@@ -27,7 +27,7 @@ check_width() {
     while IFS= read -r place; do
         problem "$place" "more than $COLUMNS_LIMIT columns"
     done < <({
-        grep -rnIE --include='*.cu' --include='*.h' --include='*.cpp' --include='*.md' \
+        grep -rnIE --include='*.cu*' --include='*.h' --include='*.cpp' --include='*.md' \
             --include='*.py' "^.{$((COLUMNS_LIMIT + 1)),}" "${OURS[@]}" |
             grep -vE '^[^:]+\.md:[0-9]+:('"$whole)"
         # The mark before a line of an edit is no part of it.
@@ -44,7 +44,7 @@ check_format() {
     fi
     while IFS= read -r file; do
         problem "$file" 'is not formatted: clang-format -i'
-    done < <(find "${OURS[@]}" \( -name '*.cu' -o -name '*.h' -o -name '*.cpp' \) \
+    done < <(find "${OURS[@]}" \( -name '*.cu*' -o -name '*.h' -o -name '*.cpp' \) \
         -exec clang-format --dry-run {} + 2>&1 |
         sed -n 's/:[0-9]*:[0-9]*: warning: .*//p' | sort -u)
 }

@@ -66,7 +66,8 @@ Options parse(int argc, char** argv) {
 std::vector<File> headers_of(const fs::path& chapter) {
     std::vector<fs::path> paths;
     for (const auto& entry : fs::directory_iterator(chapter)) {
-        if (entry.path().extension() == ".h") paths.push_back(entry.path());
+        const fs::path kind = entry.path().extension();
+        if (kind == ".h" || kind == ".cuh") paths.push_back(entry.path());
     }
     std::sort(paths.begin(), paths.end());
     std::vector<File> headers;
