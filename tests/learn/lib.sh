@@ -36,6 +36,8 @@ make_checkout() {
     mkdir -p "$CHECKOUT/tools"
     cp -r "$REPOSITORY/tools/learn" "$REPOSITORY/tools/markers.py" "$CHECKOUT/tools/"
     cp -r "$REPOSITORY/tests/learn/course/." "$CHECKOUT/"
+    mkdir "$CHECKOUT/tools/xray" # an impostor, which says what it was given
+    printf 'import sys\nprint("report:", *sys.argv[1:])\n' >"$CHECKOUT/tools/xray/__main__.py"
     cd "$CHECKOUT" || exit 1
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# report_test.sh WB_XRAY: what the report says about recorded runs of two transposes.
+# report_test.sh: what the report says about recorded runs of two transposes.
 set -u -o pipefail
-RENDERER=$1
 HERE=$(cd "$(dirname "$0")" && pwd -P)
+RENDERER=(python3 -B -I -S "$HERE/../../tools/xray")
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 FAILURES=0
@@ -27,7 +27,7 @@ render() {
     local json
     json=$(recorded "$1")
     shift
-    OUTPUT=$("$RENDERER" --json "$json" --root "$HERE" "$@" 2>&1)
+    OUTPUT=$("${RENDERER[@]}" --json "$json" --root "$HERE" "$@" 2>&1)
     STATUS=$?
 }
 
@@ -76,21 +76,21 @@ expect 'Explained in day01-basics/05-dot-product.'
 sed "s|\"section\": \"\"|\"section\": \"transpose_v1\"|" "$(recorded transpose)" >"$WORK/s.json"
 echo '{"sections": [{"name": "transpose_v1", "idea": "no tile", "size": "n = 256",
     "bytes": 524288, "mistake": "y[3] is 1"}]}' >"$WORK/contract.json"
-OUTPUT=$("$RENDERER" --json "$WORK/s.json" --contract "$WORK/contract.json" --section v1)
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/s.json" --contract "$WORK/contract.json" --section v1)
 expect '=== transpose_v1: no tile (n = 256)'
 expect 'the contract needs 524 kB'
 expect 'Its result is WRONG: y[3] is 1'
 # 64 operations for each of 524,288 bytes: beyond the ridge of 66.9 TFLOP/s at 3,026 GB/s.
 echo '{"sections": [{"name": "transpose_v1", "size": "n = 256", "flop": 33554432}]}' \
     >"$WORK/flop.json"
-OUTPUT=$("$RENDERER" --json "$WORK/s.json" --contract "$WORK/flop.json" --gpu h100 \
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/s.json" --contract "$WORK/flop.json" --gpu h100 \
     --kernel naive --html "$WORK/roof.html")
 expect '64 operations for each byte of DRAM'
 OUTPUT+=$(<"$WORK/roof.html")
 expect 'below 22.1, arithmetic'
 expect 'The roof here is 66.9 TFLOP/s'
 expect 'class="roofline"'
-OUTPUT=$("$RENDERER" --json "$WORK/s.json" --section v2 2>&1)
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/s.json" --section v2 2>&1)
 expect "there is no rung 'v2'; there are: transpose_v1"
 
 # --- Registers, occupancy, the model ---------------------------------------------------
@@ -123,9 +123,9 @@ expect '524 kB at 3,026 GB/s (measured)'
 # Many updates of one address, on a GPU where nobody measured what they cost.
 sed 's/"op": "store"/"op": "atomic"/; s/"bytes_touched_written": 262144/"bytes_touched_written": 32/' \
     "$(recorded transpose)" >"$WORK/a.json"
-OUTPUT=$("$RENDERER" --json "$WORK/a.json" --kernel naive --gpu a100)
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/a.json" --kernel naive --gpu a100)
 expect 'atomic updates of one sector are left out'
-OUTPUT=$("$RENDERER" --json "$WORK/a.json" --kernel naive --gpu h100)
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/a.json" --kernel naive --gpu h100)
 expect 'bound by atomics'
 render transpose --gpu voodoo2
 expect_status 2
@@ -152,7 +152,7 @@ expect_status 2
 expect 'holds no ceilings'
 
 # --- The page --------------------------------------------------------------------------
-render racy --quiet 1 --gpu a100 --html "$WORK/deep/page.html"
+render racy --quiet --gpu a100 --html "$WORK/deep/page.html"
 expect_status 0
 [[ -z $OUTPUT ]] || complain 'output although --quiet'
 OUTPUT=$(<"$WORK/deep/page.html")
@@ -168,19 +168,19 @@ expect_not '<link'
 expect_not 'https://'
 
 # --- Bad input -------------------------------------------------------------------------
-OUTPUT=$("$RENDERER" --json "$WORK/absent.json" 2>&1)
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/absent.json" 2>&1)
 expect 'cannot read'
 head -c 300 "$(recorded racy)" >"$WORK/cut.json"
-OUTPUT=$("$RENDERER" --json "$WORK/cut.json" 2>&1)
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/cut.json" 2>&1)
 expect 'is not JSON: was the program cut off?'
 echo '{"version": 9}' >"$WORK/new.json"
-OUTPUT=$("$RENDERER" --json "$WORK/new.json" 2>&1)
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/new.json" 2>&1)
 expect 'has version 9 of the format'
 echo '{"version": 1, "kernels": []}' >"$WORK/none.json"
-OUTPUT=$("$RENDERER" --json "$WORK/none.json" 2>&1)
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/none.json" 2>&1)
 expect 'the program launched no kernel that was checked'
-OUTPUT=$("$RENDERER" --jsn x 2>&1)
-expect "'--jsn' is not understood"
+OUTPUT=$("${RENDERER[@]}" --json x --jsn y 2>&1)
+expect 'unrecognized arguments: --jsn y'
 
 if ((FAILURES > 0)); then
     echo "$FAILURES checks failed"

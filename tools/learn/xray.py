@@ -15,6 +15,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from learn import build, ceilings, compile_errors, lint, preset, selection, steps, ui
@@ -97,12 +98,12 @@ def _chapter(target: str, options) -> int:
 
 
 def _build(target: str, file: str) -> None:
-    """The program and the renderer."""
+    """The program."""
     if not build.has_target(target):
         raise ui.Stop(
             "This chapter has no benchmark whose inputs the report could use; make a"
             " small program of it: ./learn xray path/to/program.cu")
-    result = build.targets("wb_xray", target, what="what the report is made with")
+    result = build.targets(target, what="what the report is made with")
     if result.status == 0:
         return
     if sentence := build.full_disk(result.text):
@@ -222,10 +223,11 @@ def _ask_for_registers(name: str, file: str, gpu: str, *flags: str) -> None:
 def _show(name: str, title: str, program: str, options) -> int:
     """The report, as text and as a page."""
     page = _absolute(options.html) if options.html else FOLDER / f"{name}.html"
-    command = [build.must_have_program("wb_xray"), "--json", _file(name, "run")]
+    command = [sys.executable, "-I", "-S", "-X", "pycache_prefix=.learn/pycache"]
+    command += ["tools/xray", "--json", _file(name, "run")]
     command += ["--title", title, "--program", program, "--root", ui.ROOT]
     command += ["--gpu", options.gpu, "--html", page, "--width", ui.width()]
-    command += ["--colour", int(ui.has_colour())]
+    command += ["--colour"] if ui.has_colour() else []
     if _has(_file(name, "contract")):
         command += ["--contract", _file(name, "contract")]
     if _has(FOLDER / f"{name}.ptxas"):

@@ -71,7 +71,7 @@ catch2_version() {
 # find_blas COMPILER: the CPU BLAS behind the simulator's cuBLAS.
 find_blas() { has_header "$1" cblas.h || has_header "$1" openblas/cblas.h; }
 
-# has_json COMPILER: what writes verdicts, and reads them for ./learn xray.
+# has_json COMPILER: what writes verdicts.
 has_json() { has_header "$1" nlohmann/json.hpp; }
 
 # missing_packages: prints the Debian packages that would supply what was not found, one
