@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # dev_style.sh: what we wrote is at most 88 columns wide, formatted, and names no folder
-# of the machine that it was written on.
+# of the machine that it was written on. Scripts, whose quoted texts cannot be broken,
+# and pages beside the lessons have 100 columns. Python and shell scripts have no slips
+# that a program which reads them can see.
 #
 #     tools/dev_style.sh [CHECKOUT]
 #
@@ -12,6 +14,7 @@ shopt -s nullglob extglob
 export LC_ALL=C.UTF-8 # columns are characters, not bytes
 
 readonly COLUMNS_LIMIT=88
+readonly WIDE_LIMIT=100
 # In brackets, or this line would be found.
 readonly MACHINE_PATHS='(^|[^A-Za-z0-9_.$}])/(wor[k]|roo[t])/'
 PROBLEMS=0
@@ -23,17 +26,24 @@ problem() {
 
 # A table, an address, an include and a tag of a lesson cannot be broken into lines.
 check_width() {
-    local place whole='\||<<< |.*https?://|.*<(Measured|LadderTable|RungDiff) '
+    local place whole='^[^:]+\.md:[0-9]+:(\||<<< |.*(https?://|\]\(\.)|'
+    whole+='.*<(Measured|LadderTable|RungDiff) )|url\('
     while IFS= read -r place; do
         problem "$place" "more than $COLUMNS_LIMIT columns"
     done < <({
         grep -rnIE --include='*.cu*' --include='*.h' --include='*.cpp' --include='*.md' \
             --include='*.py' "^.{$((COLUMNS_LIMIT + 1)),}" "${OURS[@]}" |
-            grep -vE '^[^:]+\.md:[0-9]+:('"$whole)"
+            grep -vE "$whole"
         # The mark before a line of an edit is no part of it.
         grep -rnIE --include='*.diff' \
             "^[-+ ].{$((COLUMNS_LIMIT + 1)),}|^[^-+ ].{$COLUMNS_LIMIT,}" "${OURS[@]}"
     } | cut -d: -f1,2)
+    while IFS= read -r place; do
+        problem "$place" "more than $WIDE_LIMIT columns"
+    done < <(grep -rnIE --include='*.sh' --include='*.cmake' --include='CMakeLists.txt' \
+        --include='*.js' --include='*.mjs' --include='*.vue' --include='*.css' \
+        --include='*.html' --include='*.md' "^.{$((WIDE_LIMIT + 1)),}" \
+        "${OURS[@]}" "${BESIDE[@]}" | grep -vE "$whole" | cut -d: -f1,2)
 }
 
 check_format() {
@@ -53,30 +63,43 @@ check_machine_paths() {
     local place
     while IFS= read -r place; do
         problem "$place" 'names a folder of one machine'
-    done < <(grep -rnIE "$MACHINE_PATHS" "${OURS[@]}" \
-        .ci CMakeLists.txt CMakePresets.json cmake learn 2>/dev/null | cut -d: -f1,2)
+    done < <(grep -rnIE "$MACHINE_PATHS" "${OURS[@]}" "${BESIDE[@]}" \
+        CMakePresets.json 2>/dev/null | cut -d: -f1,2)
 }
 
-# Python must at least compile; nothing needs to be installed to see that.
 check_python() {
-    local file
-    while IFS= read -r file; do
-        problem "$file" 'is no Python'
-    done < <(find "${OURS[@]}" -name '*.py' -exec python3 -c '
-import sys
-for file in sys.argv[1:]:
-    try:
-        compile(open(file).read(), file, "exec")
-    except SyntaxError:
-        print(file)' {} +)
+    local line
+    while IFS= read -r line; do
+        problem "${line%%: *}" "${line#*: }"
+    done < <(find "${OURS[@]}" "${BESIDE[@]}" -name '*.py' \
+        -exec python3 -B "$TOOLS/dev_python.py" {} +)
 }
 
-cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 2
-# The simulator is not in this form throughout yet.
-OURS=(common/!(simt) day*-*/*/*.h day*-*/*/*.md solutions tests/day*-* tools README.md)
+# Names that a script sets for another one that reads it are not known to be used.
+check_shell() {
+    local line
+    if ! command -v shellcheck >/dev/null; then
+        printf 'shell scripts not checked: there is no shellcheck\n'
+        return
+    fi
+    while IFS= read -r line; do
+        problem "${line%%: *}" "${line#*: }"
+    done < <(find "${OURS[@]}" "${BESIDE[@]}" \
+        \( -name '*.sh' -o -path learn -o -path .ci/run \) \
+        -exec shellcheck -x -S warning -e SC2034,SC2154 -f gcc {} +)
+}
+
+TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P) || exit 2
+cd "${1:-$TOOLS/..}" || exit 2
+# The simulator is not in this form throughout yet. What is built is not ours.
+OURS=(common/!(simt) day*-*/*/*.h day*-*/*/*.md solutions tests/!(learn) tools README.md)
+# Patterns, so that what a checkout lacks is not looked for.
+BESIDE=(@(cmake|docs|learn|CMakeLists.txt|CONTRIBUTING.md) .c[i] tests/learn/*.sh
+    book/!(dist) book/.vitepress/them[e])
 check_width
 check_format
 check_python
+check_shell
 check_machine_paths
 printf '%d problems\n' "$PROBLEMS"
 ((PROBLEMS == 0))

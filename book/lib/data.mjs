@@ -14,7 +14,8 @@ import { closest } from './near.mjs'
 /** Units of the fields of a benchmark's row. */
 export const UNITS = {
   tflops: 'TFLOP/s', gbps: 'GB/s', median_us: 'µs', min_us: 'µs', max_us: 'µs',
-  p10_us: 'µs', p90_us: 'µs', us_a_kernel: 'µs', percent: '%', spread: '%', tokens_per_s: 'tokens/s',
+  p10_us: 'µs', p90_us: 'µs', us_a_kernel: 'µs', percent: '%', spread: '%',
+  tokens_per_s: 'tokens/s',
 }
 
 const HOT = ' hot'

@@ -1,4 +1,4 @@
-// The edits of known-wrong kernels: what is applied, and what is refused in which words.
+// The edits of known-wrong kernels: what is applied, what is refused in which words.
 #include <wb/testing/catch.h>
 
 #include <sstream>

@@ -145,6 +145,25 @@ printf '#!/bin/sh\ncd /%s/main\n' work >tools/here.sh
 style
 expect_problem 'tools/here.sh:2: names a folder of one machine'
 
+make_checkout
+printf 'import os\nimport sys\n\nprint(sys.argv, path)\n' >tools/slips.py
+style
+expect_problem 'tools/slips.py:1: imports os and does not use it'
+expect_problem 'tools/slips.py:4: path is not defined'
+printf 'print(\n' >tools/slips.py
+style
+expect_problem 'tools/slips.py:1: is no Python'
+
+make_checkout
+printf '# %s\n' "$(printf 'x%.0s' {1..99})" >tools/wide.sh
+style
+expect_problem 'tools/wide.sh:1: more than 100 columns'
+if command -v shellcheck >/dev/null; then
+    printf '#!/bin/sh\ncd /tmp\n' >tools/slips.sh
+    style
+    expect_problem 'tools/slips.sh:2:1: warning: Use '
+fi
+
 if [[ $(clang-format --version 2>/dev/null) == *'version 14.'* ]]; then
     make_checkout
     printf 'int  x ;\n' >>"$SOLUTION"

@@ -100,7 +100,8 @@ expect 'did not run'
 expect 'Something stopped them, though no case failed.'
 check 'nothing is recorded' cmp -s .learn/progress progress
 solve one 'return x + 1;'
-sed -i 's/add_test(NAME/#add_test(NAME/; s/set_tests_prop/#set_tests_prop/; /LABELS "/d' CMakeLists.txt
+sed -i 's/add_test(NAME/#add_test(NAME/; s/set_tests_prop/#set_tests_prop/; /LABELS "/d' \
+    CMakeLists.txt
 learn check one
 expect_status 1
 expect 'NOT GRADED: CTest found no test of this chapter'

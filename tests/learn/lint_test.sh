@@ -63,7 +63,8 @@ check 'a device function' test -z "$OUTPUT"
 lint_kernel '__constant__ float scale[4]; __managed__ float m; __device__ float d;' \
     'a[i] * scale[1] + m + d'
 check 'variables of the device' test -z "$OUTPUT"
-lint_kernel 'constexpr float kScale = 2; template <class T> __host__ __device__ T twice(T x) { return x + x; }' \
+lint_kernel 'constexpr float kScale = 2;
+template <class T> __host__ __device__ T twice(T x) { return x + x; }' \
     'kScale * twice(a[i]) + fmaf(a[i], 2.0f, sqrtf(a[i])) + __shfl_sync(~0u, a[i], 0)'
 check 'constants, both sides, mathematics, warps' test -z "$OUTPUT"
 lint_kernel '#include <cassert>

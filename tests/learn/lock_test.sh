@@ -20,7 +20,10 @@ slow_compiler() {
     mv bin/c++ bin/quick-c++
     cat >bin/c++ <<SCRIPT
 #!/bin/sh
-case "\$*" in *one.cu*) touch "$CHECKOUT/compiling"; while [ ! -e "$CHECKOUT/go" ]; do sleep 0.02; done ;; esac
+case "\$*" in *one.cu*)
+    touch "$CHECKOUT/compiling"
+    while [ ! -e "$CHECKOUT/go" ]; do sleep 0.02; done ;;
+esac
 exec "$CHECKOUT/bin/quick-c++" "\$@"
 SCRIPT
     chmod +x bin/c++

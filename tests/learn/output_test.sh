@@ -60,7 +60,8 @@ expect_not "$escape"
 # Without a name it moves on to the next chapter, until it is stopped.
 ./learn watch >watch.log 2>&1 </dev/null &
 watcher=$!
-check 'watch takes the next chapter' wait_until 60 grep -q 'Watching day01-basics/02-plus-two' watch.log
+check 'watch takes the next chapter' wait_until 60 \
+    grep -q 'Watching day01-basics/02-plus-two' watch.log
 solve plus_two 'return x + 2;'
 check 'watch moves on' wait_until 60 grep -q 'Watching day02-memory/01-plus-three' watch.log
 kill -TERM "$watcher"

@@ -40,7 +40,8 @@ fake nvcc 'echo "Cuda compilation tools, release 13.0, V13.0.48"'
 
 # Both: the GPU is used, unless --cpu.
 # shellcheck disable=SC2016 # expands in the impostor
-fake nvidia-smi 'if [[ $1 == -L ]]; then echo "GPU 0: NVIDIA H100 (UUID: GPU-1)"; else echo 580.1; fi'
+fake nvidia-smi 'if [[ $1 == -L ]]; then echo "GPU 0: NVIDIA H100 (UUID: GPU-1)"
+    else echo 580.1; fi'
 learn_there check one -v
 expect '--preset cuda'
 learn_there check one -v --cpu
@@ -83,7 +84,8 @@ expect 'solutions/day01-basics/01-one/one.cu'
 expect 'Not everything could be built'
 
 # Nothing to test is not a success.
-sed -i 's/add_test(NAME/#add_test(NAME/; s/set_tests_prop/#set_tests_prop/; /LABELS "/d' CMakeLists.txt
+sed -i 's/add_test(NAME/#add_test(NAME/; s/set_tests_prop/#set_tests_prop/; /LABELS "/d' \
+    CMakeLists.txt
 cp "$REPOSITORY/tests/learn/course/solutions/day01-basics/01-one/one.cu" \
     solutions/day01-basics/01-one/
 learn test

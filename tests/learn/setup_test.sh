@@ -29,10 +29,12 @@ expect_status 2
 expect 'Nothing was installed.'
 
 # With --yes: as root through sudo only apt-get, with these packages only.
-fake apt-get "[[ \$1 == install ]] && cd '$FAKE' && rm -f no-catch2 && ln -s '$(command -v ninja)' ninja; true"
+fake apt-get "[[ \$1 == install ]] && cd '$FAKE' && rm -f no-catch2 &&
+    ln -s '$(command -v ninja)' ninja; true"
 learn_there setup --yes
 expect_status 0
-expect_called 'sudo -n env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install -y .*recommends catch2 ninja-build$'
+expect_called 'sudo -n env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install -y .*'\
+'recommends catch2 ninja-build$'
 check 'sudo runs nothing but apt-get' test "$(grep '^sudo' "$CALLS" | grep -vc apt-get)" -eq 0
 
 # root needs no sudo.
@@ -113,7 +115,8 @@ expect 'Nothing was installed.'
 learn_there doctor
 expect_status 1
 expect 'not found: ./learn setup installs python3'
-fake apt-get "[[ \$1 == install ]] && ln -sf '$(python3 -c 'import sys; print(sys.executable)')' '$FAKE/python3'; true"
+python3=$(python3 -c 'import sys; print(sys.executable)')
+fake apt-get "[[ \$1 == install ]] && ln -sf '$python3' '$FAKE/python3'; true"
 learn_there map --yes
 expect_status 0
 expect_called 'apt-get install .* python3$'

@@ -14,7 +14,8 @@ expect '--gpu needs'
 
 fake nvcc 'echo "Cuda compilation tools, release 13.0, V13.0.48"'
 # shellcheck disable=SC2016 # expands in the impostor
-fake nvidia-smi 'if [[ $1 == -L ]]; then echo "GPU 0: NVIDIA H100 (UUID: GPU-1)"; else echo "580 \"x\""; fi'
+fake nvidia-smi 'if [[ $1 == -L ]]; then echo "GPU 0: NVIDIA H100 (UUID: GPU-1)"
+    else echo "580 \"x\""; fi'
 
 learn_there verify-gpu
 expect_status 2

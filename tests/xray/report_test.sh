@@ -122,7 +122,8 @@ expect 'install nvcc to see registers and occupancy'
 # All fits the L2 cache: each sector counts once for DRAM, 524 kB at 3,026 GB/s.
 expect '524 kB at 3,026 GB/s (measured)'
 # Many updates of one address, on a GPU where nobody measured what they cost.
-sed 's/"op": "store"/"op": "atomic"/; s/"bytes_touched_written": 262144/"bytes_touched_written": 32/' \
+sed 's/"op": "store"/"op": "atomic"/
+    s/"bytes_touched_written": 262144/"bytes_touched_written": 32/' \
     "$(recorded transpose)" >"$WORK/a.json"
 OUTPUT=$("${RENDERER[@]}" --json "$WORK/a.json" --kernel naive --gpu a100)
 expect 'atomic updates of one sector are left out'

@@ -7,9 +7,11 @@ WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 
 SIMT_CHECK_TABLE=0 SIMT_CHECK_JSON=$WORK/run.json "$1" || exit 1
-sed "s|@DIR@|$HERE|g; s/\"findings\": .*/\"findings\": []}/" "$HERE/recorded.json" >"$WORK/recorded.json"
+sed "s|@DIR@|$HERE|g; s/\"findings\": .*/\"findings\": []}/" "$HERE/recorded.json" \
+    >"$WORK/recorded.json"
 for run in run recorded; do
-    python3 -B "$HERE/../../tools/xray" --json "$WORK/$run.json" --root "$HERE" --gpu h100 >"$WORK/$run.txt" || exit 1
+    python3 -B "$HERE/../../tools/xray" --json "$WORK/$run.json" --root "$HERE" --gpu h100 \
+        >"$WORK/$run.txt" || exit 1
 done
 # Which template arguments a name has, and in which order the costs of a line come (the
 # first one stands beside the source), may change.

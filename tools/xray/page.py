@@ -10,7 +10,7 @@ from string import Template
 
 from html import escape
 from xray.annotate import Line, annotate
-from xray.explain import Cost, Heat, bank_ways, efficiency
+from xray.explain import Cost, bank_ways, efficiency
 from xray.gpu import occupancy, resources_of
 from xray.model import Roofline, predict, roofline
 from xray.run import Access, Finding, Kernel, Place
