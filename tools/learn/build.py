@@ -157,7 +157,7 @@ def _plan(names) -> str:
     words = ""
     if "common/simt/CMakeFiles" in plan:
         words = " and the simulator"
-    elif "common/simt/src/check/" in plan:
+    elif "common/simt/checker/" in plan:
         words = " and the simulator's checker"
     return f"{words} ({ui.count(number, 'step')})" if number else words
 

@@ -23,6 +23,7 @@ CLANG = (
     "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-nocudainc",
     "-nocudalib", "-fsyntax-only", "-std=c++20", "-w", "-ferror-limit=0",
     "-fno-color-diagnostics", "-D__CUDACC__=1", "-include", "tools/learn/lint.h")
+OUR_HEADERS = re.compile(r"common/simt/\w+/include/")
 MESSAGE = re.compile(r"(?P<file>[^:\s][^:]*):(?P<line>\d+):\d+: (?P<kind>error|note): ")
 
 
@@ -63,7 +64,8 @@ def sides_errors(file: str, *flags: str) -> list[str]:
     """What of the host is used in kernels."""
     if not (clang := find_clang()):
         return nvcc_errors(file, *flags)
-    command = [clang, *CLANG, *flags, *INCLUDES, "-isystem", "common/simt/include"]
+    ours = [f"-isystem{folder}" for folder in Path("common/simt").glob("*/include")]
+    command = [clang, *CLANG, *flags, *INCLUDES, *sorted(ours)]
     return believed(_output([*command, file], file), file)
 
 
@@ -106,7 +108,7 @@ def _sentence(error, notes, file: str) -> tuple[int, str] | None:
     """A line of the file and what is wrong in it, if the message is believed."""
     text = error.string
     name = text.partition("'")[2].partition("'")[0]
-    if any("/simt/include/" in message["file"] for message in (error, *notes)):
+    if any(OUR_HEADERS.search(message["file"]) for message in (error, *notes)):
         return None
     needs_candidate = re.search("no matching (member )?function", text)
     if needs_candidate or "reference to __host__ function" in text:

@@ -1,5 +1,6 @@
 """The source of a kernel, line by line, with what each line costs."""
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -33,7 +34,8 @@ class View:
 
 def _is_foreign(file: str) -> bool:
     """A header that a learner neither wrote nor should have to read?"""
-    return not file or "/simt/include/" in file or file.startswith("/usr/")
+    return (not file or re.search(r"common/simt/\w+/include/", file) is not None
+            or file.startswith("/usr/"))
 
 
 def _mark(finding: Finding) -> Cost:

@@ -4,7 +4,7 @@
  * Global memory moves sectors of 32 bytes, four of which are a cache line. Shared
  * memory works in wavefronts, in each of which every one of 32 banks gives one 4-byte
  * word to all lanes that want it. The same rules, and the same words for them, as in
- * the simulator's checker: common/simt/src/check/count/request.h.
+ * the simulator's checker: common/simt/checker/count/request.h.
  */
 import { compile, ExpressionError } from './expression.js';
 

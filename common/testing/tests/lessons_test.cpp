@@ -14,7 +14,7 @@ constexpr simt::FindingKind kKinds[] = {
 #undef KIND
 };
 
-// As in common/simt/src/check/findings.h, and docs/verdict.md.
+// As in common/simt/checker/findings.h, and docs/verdict.md.
 constexpr const char* kDetails[] = {"",
                                     "same_warp",
                                     "warp_of_block",

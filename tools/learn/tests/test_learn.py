@@ -147,7 +147,7 @@ class Lint(unittest.TestCase):
         error = "k.cu:4:2: error: reference to __host__ function 'f' in __global__ f\n"
         note = "{}:1:7: note: 'f' declared here\n"
         sentence = 'calling a __host__ function("f") in a kernel is not allowed'
-        mine, ours = note.format("k.cu"), note.format("/simt/include/x.h")
+        mine, ours = note.format("k.cu"), note.format("common/simt/core/include/x.h")
         believed = lint.believed(error + mine, "k.cu")
         self.assertEqual(believed, [f"k.cu:4: error: {sentence}"])
         self.assertEqual(lint.believed(error + ours, "k.cu"), [])

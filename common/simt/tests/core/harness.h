@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "../../src/error.h"
-#include "../../src/memory.h"
+#include "../../core/error.h"
+#include "../../core/memory.h"
 #include "simt/atomics.h"
 #include "simt/core.h"
+#include "simt/cp_async.h"
 #include "simt/fault.h"
 #include "simt/launch.h"
 #include "simt/options.h"

@@ -1,5 +1,5 @@
 // Launch configurations and arguments.
-#include "../../src/kernel_attributes.h"
+#include "../../core/kernel_attributes.h"
 #include "harness.h"
 
 namespace {

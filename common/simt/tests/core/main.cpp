@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "../../src/pool.h"
+#include "../../core/pool.h"
 #include "harness.h"
 #include "simt/last_fault.h"
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "../../src/check/count/json.h"
-#include "../../src/check/count/lockstep.h"
-#include "../../src/check/count/request.h"
+#include "../../checker/count/json.h"
+#include "../../checker/count/lockstep.h"
+#include "../../checker/count/request.h"
 
 using namespace simt::check;
 

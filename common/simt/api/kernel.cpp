@@ -1,0 +1,193 @@
+// Launching kernels by address, and their attributes.
+
+#include "simt/api/kernel.h"
+
+#include "core/device_model.h"
+#include "core/kernel_attributes.h"
+#include "call.h"
+#include "kernel_operation.h"
+#include "occupancy.h"
+
+using namespace simt::detail;
+
+namespace {
+
+cudaError_t launch_cooperative(const void* function,
+                               const LaunchRequest& request,
+                               void** args) {
+    if (!fits_cooperatively(request.grid, request.block, request.shared_bytes)) {
+        hint(
+            "cooperative launch of %u x %u x %u blocks: they cannot all be resident on "
+            "the %d multiprocessors of the simulated device",
+            request.grid.x,
+            request.grid.y,
+            request.grid.z,
+            multiprocessors());
+        return cudaErrorCooperativeLaunchTooLarge;
+    }
+    return launch_kernel(function, request, args);
+}
+
+/// Reads the attributes of a launch into the request.
+cudaError_t apply_attributes(const cudaLaunchConfig_t& config, LaunchRequest& request) {
+    if (config.numAttrs > 0 && !config.attrs) return cudaErrorInvalidValue;
+    for (unsigned i = 0; i < config.numAttrs; ++i) {
+        const cudaLaunchAttribute& attribute = config.attrs[i];
+        switch (attribute.id) {
+            case cudaLaunchAttributeCooperative:
+                request.cooperative = attribute.val.cooperative != 0;
+                break;
+            case cudaLaunchAttributeClusterDimension: {
+                const auto& cluster = attribute.val.clusterDim;
+                // A cluster of one block is an ordinary block.
+                if (cluster.x <= 1 && cluster.y <= 1 && cluster.z <= 1) break;
+                hint(
+                    "thread block clusters (%u x %u x %u) are not simulated: they need "
+                    "a GPU of compute capability 9.0",
+                    cluster.x,
+                    cluster.y,
+                    cluster.z);
+                return cudaErrorNotSupported;
+            }
+            case cudaLaunchAttributeDeviceUpdatableKernelNode:
+                hint("device-updatable kernel nodes are not simulated");
+                return cudaErrorNotSupported;
+            default:
+                break;  // hints for scheduling and caches, which change no result
+        }
+    }
+    return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t cudaLaunchKernel(const void* function,
+                             dim3 grid,
+                             dim3 block,
+                             void** args,
+                             size_t shared_bytes,
+                             cudaStream_t stream,
+                             const char* file,
+                             int line) {
+    return api_call([&] {
+        const LaunchRequest request = {
+            grid, block, shared_bytes, stream, false, file, line};
+        return launch_kernel(function, request, args);
+    });
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function,
+                                        dim3 grid,
+                                        dim3 block,
+                                        void** args,
+                                        size_t shared_bytes,
+                                        cudaStream_t stream,
+                                        const char* file,
+                                        int line) {
+    return api_call([&] {
+        const LaunchRequest request = {
+            grid, block, shared_bytes, stream, true, file, line};
+        return launch_cooperative(function, request, args);
+    });
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
+                                const void* function,
+                                void** args,
+                                const char* file,
+                                int line) {
+    return api_call([&] {
+        if (!config) return cudaErrorInvalidValue;
+        LaunchRequest request = {config->gridDim,
+                                 config->blockDim,
+                                 config->dynamicSmemBytes,
+                                 config->stream,
+                                 false,
+                                 file,
+                                 line};
+        if (const cudaError_t error = apply_attributes(*config, request)) return error;
+        return request.cooperative ? launch_cooperative(function, request, args)
+                                   : launch_kernel(function, request, args);
+    });
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
+                                  const void* function) {
+    return api_call([&] {
+        if (!attributes) return cudaErrorInvalidValue;
+        if (!is_kernel(function)) return not_a_kernel(function);
+        const DeviceModel& model = device_model();
+        // Static shared memory is not known before a kernel has run: 0 is reported.
+        *attributes = {};
+        attributes->maxThreadsPerBlock = DeviceModel::kMaxThreadsPerBlock;
+        attributes->numRegs = DeviceModel::kAssumedRegistersPerThread;
+        attributes->ptxVersion = attributes->binaryVersion = model.arch;
+        attributes->maxDynamicSharedSizeBytes =
+            static_cast<int>(max_dynamic_smem(function));
+        attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* function,
+                                 cudaFuncAttribute attribute,
+                                 int value) {
+    return api_call([&] {
+        if (!is_kernel(function)) return not_a_kernel(function);
+        switch (attribute) {
+            case cudaFuncAttributeMaxDynamicSharedMemorySize: {
+                const size_t most = device_model().shared_per_block_optin;
+                if (value < 0 || static_cast<size_t>(value) > most) {
+                    hint(
+                        "cudaFuncSetAttribute: %d bytes of dynamic shared memory, but "
+                        "a "
+                        "block of this device has %zu at most",
+                        value,
+                        most);
+                    return cudaErrorInvalidValue;
+                }
+                return set_max_dynamic_smem(function, static_cast<size_t>(value))
+                           ? cudaSuccess
+                           : cudaErrorInvalidValue;
+            }
+            case cudaFuncAttributePreferredSharedMemoryCarveout:
+                return value >= -1 && value <= 100 ? cudaSuccess
+                                                   : cudaErrorInvalidValue;
+            case cudaFuncAttributeNonPortableClusterSizeAllowed:
+            case cudaFuncAttributeClusterSchedulingPolicyPreference:
+                return cudaSuccess;
+            case cudaFuncAttributeClusterDimMustBeSet:
+            case cudaFuncAttributeRequiredClusterWidth:
+            case cudaFuncAttributeRequiredClusterHeight:
+            case cudaFuncAttributeRequiredClusterDepth:
+                hint("cudaFuncSetAttribute: thread block clusters are not simulated");
+                return cudaErrorNotSupported;
+            default:
+                return cudaErrorInvalidValue;
+        }
+    });
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
+    return api_call([&] {
+        if (!is_kernel(function)) return not_a_kernel(function);
+        const bool known =
+            config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
+        return known ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
+    return api_call(
+        [&] { return is_kernel(function) ? cudaSuccess : not_a_kernel(function); });
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+    return api_call([&] {
+        if (!name) return cudaErrorInvalidValue;
+        const KernelEntry* entry = find_kernel(function);
+        if (!entry) return not_a_kernel(function);
+        *name = entry->name;
+        return cudaSuccess;
+    });
+}

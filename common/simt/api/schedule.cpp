@@ -1,0 +1,288 @@
+// The queue of asynchronous work, and the order in which it is run.
+//
+// Each task has a random priority, mostly that of the task before it in its stream, so
+// that for a while one stream runs far ahead and another falls far behind: that is where
+// a missing event shows. Of the tasks whose dependencies are done, the one with the
+// highest priority is next.
+
+#include "schedule.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+
+#include "core/options.h"
+#include "core/scheduler.h"
+#include "call.h"
+#include "simt/streams.h"
+#include "stream.h"
+
+namespace simt::detail {
+
+/// Queued work. Its owner is the queue until it is done, and whoever waits for it.
+struct Task {
+    Work work;
+    std::vector<TaskPtr> after;
+    uint32_t priority = 0;
+    bool in_legacy = false;    // the legacy default stream
+    bool in_blocking = false;  // a stream that the legacy stream waits for
+    bool done = false;
+    unsigned chain = 0;  // length of the longest chain that ends with it
+    unsigned epoch = 0;  // numbers the seeds that were set
+};
+
+IssueCounts g_issued;
+
+namespace {
+
+constexpr uint32_t kPriorities = 1u << 20;
+constexpr uint32_t kSwitch = 6;  // one task in so many gets another priority
+constexpr uint32_t kAtOnce =
+    3;  // odd seeds: fewer tasks than this run after each issue
+
+struct Queue {
+    std::recursive_mutex mutex;
+    std::vector<TaskPtr> pending;  // in order of issue
+    Random random;
+    bool seeded = false;
+    unsigned epoch = 0;
+    unsigned longest = 0;
+    unsigned host_chain = 0;  // of what the host has waited for
+};
+
+// Never destroyed: static objects may free streams when the process ends.
+Queue& queue() {
+    static auto* const instance = new Queue;
+    return *instance;
+}
+
+thread_local bool t_running = false;
+
+Random& random_of(Queue& q) {
+    if (!q.seeded) q.random.seed(options().stream_seed, 1, 2);
+    q.seeded = true;
+    return q.random;
+}
+
+bool is_ready(const Task& task) {
+    return std::all_of(task.after.begin(), task.after.end(), is_done);
+}
+
+unsigned chain_of(const Queue& q, const TaskPtr& task) {
+    return task && task->epoch == q.epoch ? task->chain : 0;
+}
+
+/// Adds the task to the queue; with an odd seed, lets others run.
+TaskPtr enqueue(Queue& q, const TaskPtr& task, Weight weight) {
+    task->epoch = q.epoch;
+    task->chain = q.host_chain;
+    for (const TaskPtr& before : task->after)
+        task->chain = std::max(task->chain, chain_of(q, before));
+    if (weight == Weight::one) ++task->chain;
+    q.longest = std::max(q.longest, task->chain);
+    q.pending.push_back(task);
+    if (options().stream_seed % 2 == 1)
+        for (uint32_t n = random_of(q).below(kAtOnce); n > 0; --n)
+            let_one_run();
+    return task;
+}
+
+void run(Queue& q, const TaskPtr& task) {
+    std::erase(q.pending, task);
+    if (sticky_error() == cudaSuccess) {
+        const bool outer = std::exchange(t_running, true);
+        const cudaError_t error = task->work();
+        t_running = outer;
+        if (error != cudaSuccess && sticky_error() == cudaSuccess)
+            set_sticky_error(error);
+    }
+    task->done = true;
+    task->after.clear();
+    task->work = nullptr;
+}
+
+/// Runs the ready task of the highest priority, among `needed` if there are any.
+/// @returns false if there is none
+bool run_next(Queue& q, const std::unordered_set<const Task*>* needed) {
+    TaskPtr best;
+    for (const TaskPtr& task : q.pending) {
+        if (needed && !needed->contains(task.get())) continue;
+        if (is_ready(*task) && (!best || task->priority > best->priority)) best = task;
+    }
+    if (!best) return false;
+    run(q, best);
+    return true;
+}
+
+void collect(const TaskPtr& task, std::unordered_set<const Task*>& needed) {
+    std::vector<const Task*> todo = {task.get()};
+    while (!todo.empty()) {
+        const Task* next = todo.back();
+        todo.pop_back();
+        if (next->done || !needed.insert(next).second) continue;
+        for (const TaskPtr& before : next->after)
+            todo.push_back(before.get());
+    }
+}
+
+cudaError_t finish_tasks(Queue& q, const std::vector<TaskPtr>& tasks) {
+    std::unordered_set<const Task*> needed;
+    for (const TaskPtr& task : tasks) {
+        if (!task) continue;
+        collect(task, needed);
+        q.host_chain = std::max(q.host_chain, chain_of(q, task));
+    }
+    const bool only_needed = options().stream_seed % 2 == 0;
+    while (!std::all_of(tasks.begin(), tasks.end(), is_done))
+        if (!run_next(q, only_needed ? &needed : nullptr)) break;
+    return sticky_error();
+}
+
+bool is_legacy(const CUstream_st& stream) {
+    return &stream == find_stream(nullptr);
+}
+
+bool is_blocking(const CUstream_st& stream) {
+    return !is_legacy(stream) && !(stream.flags & cudaStreamNonBlocking);
+}
+
+}  // namespace
+
+bool running_task() {
+    return t_running;
+}
+
+bool deferring() {
+    return options().stream_seed != 0 && !t_running;
+}
+
+std::vector<TaskPtr> tasks_before(const CUstream_st& stream) {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    std::vector<TaskPtr> before;
+    if (stream.last) before.push_back(stream.last);
+    for (const TaskPtr& task : q.pending)
+        if (is_legacy(stream) ? task->in_blocking
+                              : is_blocking(stream) && task->in_legacy)
+            before.push_back(task);
+    return before;
+}
+
+TaskPtr defer(CUstream_st& stream,
+              Work work,
+              Weight weight,
+              const std::vector<TaskPtr>& after) {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    auto task = std::make_shared<Task>();
+    task->work = std::move(work);
+    task->after = tasks_before(stream);
+    for (const TaskPtr& before : after)
+        if (before) task->after.push_back(before);
+    task->in_legacy = is_legacy(stream);
+    task->in_blocking = is_blocking(stream);
+    const bool keeps = stream.last && random_of(q).below(kSwitch) != 0;
+    task->priority = keeps ? stream.last->priority : random_of(q).below(kPriorities);
+    stream.last = task;
+    return enqueue(q, task, weight);
+}
+
+TaskPtr defer_node(Work work, const std::vector<TaskPtr>& after) {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    auto task = std::make_shared<Task>();
+    task->work = std::move(work);
+    task->after = after;
+    task->priority = random_of(q).below(kPriorities);
+    return enqueue(q, task, Weight::one);
+}
+
+cudaError_t run_late(const Operation& operation, cudaStream_t stream) {
+    if (operation.check() != cudaSuccess) {
+        hint(
+            "queued work was valid when it was issued, and no more when it was run: "
+            "was its memory freed before, or not in the order of its stream?");
+        return cudaErrorIllegalAddress;
+    }
+    return operation.run(stream);
+}
+
+cudaError_t defer_operation(CUstream_st& stream, OperationPtr operation) {
+    const bool waits = operation->host_waits();
+    const TaskPtr task = defer(
+        stream,
+        [operation, handle = &stream] { return run_late(*operation, handle); },
+        Weight::one);
+    return waits ? finish(task) : cudaSuccess;
+}
+
+bool is_done(const TaskPtr& task) {
+    return !task || task->done;
+}
+
+cudaError_t finish(const TaskPtr& task) {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    return t_running ? cudaSuccess : finish_tasks(q, {task});
+}
+
+cudaError_t finish_stream(const CUstream_st& stream) {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    if (t_running || options().stream_seed == 0) return cudaSuccess;
+    std::vector<TaskPtr> tasks = {stream.last};
+    // Waiting for the legacy stream means waiting for the blocking ones, too.
+    if (is_legacy(stream)) tasks = tasks_before(stream);
+    return finish_tasks(q, tasks);
+}
+
+cudaError_t finish_all() {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    if (t_running || q.pending.empty()) return cudaSuccess;
+    return finish_tasks(q, std::vector<TaskPtr>(q.pending));
+}
+
+void let_one_run() {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    if (!t_running) run_next(q, nullptr);
+}
+
+void discard_tasks() {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    for (const TaskPtr& task : q.pending)
+        task->done = true;
+    q.pending.clear();
+}
+
+}  // namespace simt::detail
+
+namespace simt {
+
+void set_stream_seed(unsigned seed) {
+    using namespace detail;
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    finish_all();
+    options().stream_seed = seed;
+    q.seeded = false;
+    ++q.epoch;
+    q.longest = q.host_chain = 0;
+}
+
+unsigned longest_chain() {
+    detail::Queue& q = detail::queue();
+    const std::lock_guard lock(q.mutex);
+    return q.longest;
+}
+
+IssueCounters issue_counters() {
+    const detail::IssueCounts& counts = detail::g_issued;
+    return {
+        counts.kernels, counts.captures, counts.instantiations, counts.graph_launches};
+}
+
+}  // namespace simt

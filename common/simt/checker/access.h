@@ -1,0 +1,45 @@
+/// checker/access.h: one memory access of a kernel, and where each goes.
+#pragma once
+
+#include <cstdint>
+
+#include "core/scheduler.h"
+
+namespace simt::check {
+
+enum class Space : uint8_t {
+    global,    // an allocation, or a __device__ variable
+    shared,    // of the running block
+    constant,  // a variable in static storage that is not written
+};
+
+struct Access {
+    char* address;
+    uint32_t bytes;
+    bool write;  // atomics write, too
+    bool atomic;
+    Space space;
+    uint32_t site;
+    // A structure that may need several instructions: its alignment is not known.
+    bool structure;
+    bool relaxed;       // volatile, or an atomic load or store: races with no atomic
+    bool stores;        // an atomic operation that does not read
+    bool releases;      // an atomic operation with release semantics
+    uintptr_t pc;       // of the instruction, also if it is the simulator's
+    const char* frame;  // frame pointer of its function
+};
+
+/// The parts of the checker, each called for every access of a kernel to memory that
+/// exists, outside the thread's own stack.
+void check_safety(const Access& access, detail::Worker& worker);
+void count_access(const Access& access, detail::Worker& worker);
+
+/// For divergence: the running thread has entered a basic block.
+/// @param pc     inside it
+/// @param frame  frame pointer of its function
+void count_basic_block(uintptr_t pc, const char* frame, detail::Worker& worker);
+
+/// True while kernels are counted, not only checked (simt-c++ --check=count).
+extern bool counting;
+
+}  // namespace simt::check

@@ -1,0 +1,53 @@
+/// checker/checker.h: where the compiler's hooks lead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace simt::check {
+
+/// What is known of a load or store; may be combined.
+enum AccessFlags : unsigned {
+    kWrite = 1,
+    kAtomic = 2,     // a read-modify-write operation
+    kStructure = 4,  // it may stand for several instructions
+    kVolatile = 8,
+    kRelaxed = 16,   // an atomic load or store
+    kStores = 32,    // an atomic operation that does not read
+    kReleases = 64,  // an atomic operation with release semantics
+};
+
+/// A load or store of the program, in a kernel or in host code.
+///
+/// @param flags  AccessFlags
+/// @param pc     the address that the hook returns to
+/// @param frame  the hook's own frame pointer
+void access(
+    char* address, size_t bytes, unsigned flags, uintptr_t pc, void* const* frame);
+
+/// True if a call of memcpy and the like is the program's own, and may touch memory of
+/// kernels.
+///
+/// @param pc  where the call returns to
+bool is_watched_call(const void* address, uintptr_t pc);
+
+/// An index that an array of known size does not have, or an address that is no multiple
+/// of what its type demands.
+///
+/// @param misaligned  which of the two
+/// @param what        in words
+void bad_expression(bool misaligned,
+                    const char* file,
+                    int line,
+                    const char* what,
+                    uintptr_t pc,
+                    void* const* frame);
+
+/// A fence in the program's own code.
+void fence();
+
+/// The running thread has entered the basic block before `pc`.
+/// @param frame  the hook's own frame pointer
+void enter_basic_block(uintptr_t pc, void* const* frame);
+
+}  // namespace simt::check

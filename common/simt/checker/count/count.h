@@ -1,0 +1,35 @@
+/// checker/count/count.h: the events from which the cost of kernels is counted. The
+/// accesses themselves come through count_access(), see ../access.h.
+#pragma once
+
+#include <cstdint>
+
+#include "core/scheduler.h"
+
+namespace simt::check {
+
+void count_launch_begins(const detail::Launch& launch);
+void count_launch_ends();
+void count_block_begins(detail::Block& block);
+void count_block_ends(detail::Block& block);
+/// A barrier of the whole block has been passed.
+void count_block_synchronised(detail::Block& block,
+                              const char* op,
+                              const char* file,
+                              int line);
+/// The lanes in `present` have performed a warp operation.
+void count_warp_synchronised(detail::Block& block,
+                             unsigned warp,
+                             uint32_t present,
+                             detail::WarpOp op,
+                             const char* file,
+                             int line);
+/// The running thread has issued a cp.async.
+void count_copy(
+    const void* to, const void* from, int bytes, int src_bytes, detail::Worker& worker);
+
+/// Called between two accesses: lets the other lanes of a warp catch up when the record
+/// of the running one has become long.
+void count_pause(detail::Worker& worker);
+
+}  // namespace simt::check

@@ -1,0 +1,217 @@
+// What the core tells the safety checks: see observer.h.
+
+#include "core/memory.h"
+#include "core/symbolize.h"
+#include "addr2line.h"
+#include "large_launch.h"
+#include "report.h"
+#include "safety.h"
+#include "simt/check.h"
+#include "state.h"
+
+extern "C" char __executable_start, _end;  // of the program, from the linker
+
+namespace simt::check {
+
+using detail::Allocation;
+using detail::Block;
+using detail::Launch;
+using detail::PendingFault;
+using detail::Worker;
+
+namespace {
+
+Place place_of(const Launch& launch, const PendingFault& fault) {
+    if (fault.file) return {fault.file, fault.line};
+    for (void* pc : fault.frames)
+        for (const std::string& line : lines_at(reinterpret_cast<uintptr_t>(pc))) {
+            const size_t colon = line.rfind(':');
+            if (colon != std::string::npos && detail::is_users(line.substr(0, colon)))
+                return {line.substr(0, colon), std::atoi(line.c_str() + colon + 1)};
+        }
+    return {launch.config->file, launch.config->line};
+}
+
+/// An access by the runtime on behalf of the running thread.
+Access access_by_runtime(
+    const void* p, int bytes, bool write, Space space, uint32_t site) {
+    Access a{};
+    a.address = static_cast<char*>(const_cast<void*>(p));
+    a.bytes = static_cast<uint32_t>(bytes);
+    a.write = write;
+    a.space = space;
+    a.site = site;
+    return a;
+}
+
+}  // namespace
+
+void safety_launch_begins(const Launch& launch) {
+    if (!static_shadow.mapped())
+        static_shadow.map(&__executable_start,
+                          static_cast<size_t>(&_end - &__executable_start));
+    if (order_launch_begins()) {
+        device_shadow.forget_accesses();
+        static_shadow.forget_accesses();
+    }
+    note_launch_begins(launch);
+}
+
+void safety_launch_ends(const Launch&) {
+    ++memory_generation;
+}
+
+void safety_block_begins(Block& block) {
+    // Blocks are reused, and so is their state; both live as long as the program.
+    if (!block.observed) block.observed = new BlockState;
+    BlockState& state = state_of(block);
+    order_block_begins(state.order, block.linear, block.size);
+    state.copies.clear();
+    state.doubtful.clear();
+    ++memory_generation;
+}
+
+void safety_block_ends(Worker& worker, Block& block) {
+    flush_doubtful(worker, state_of(block));
+    note_block_ends(worker);
+}
+
+void safety_block_synchronised(Worker& worker, Block& block) {
+    flush_doubtful(worker, state_of(block));
+    note_block_synchronised(worker);
+    order_block_synchronised(state_of(block).order);
+}
+
+void safety_grid_synchronised(Worker& worker) {
+    order_grid_synchronised();
+    for (Block* block : worker.resident()) {
+        flush_doubtful(worker, state_of(*block));
+        order_new_epoch(state_of(*block).order);
+    }
+}
+
+void safety_warp_synchronised(Block& block, unsigned warp, uint32_t lanes) {
+    order_warp_synchronised(state_of(block).order, warp, lanes);
+}
+
+void safety_fenced(Worker& worker) {
+    order_fence(state_of(*worker.block).order, worker.thread->rank);
+}
+
+void safety_shared_variable(Block& block, const detail::SharedVariable& v) {
+    Shadow& shadow = state_of(block).order.shared;
+    const detail::SharedArena& arena = block.shared;
+    if (!shadow.mapped())
+        shadow.map(arena.begin, static_cast<size_t>(arena.end - arena.begin));
+    shadow.set_initialised(v.begin, v.size, false);
+}
+
+void safety_allocated(const Allocation& a) {
+    ++memory_generation;
+    if (a.kind == detail::MemoryKind::registered) return;
+    if (!device_shadow.mapped()) {
+        char *begin, *end;
+        detail::device_range(&begin, &end);
+        device_shadow.map(begin, static_cast<size_t>(end - begin));
+    }
+    // Memory that the host shares is the host's to initialise.
+    device_shadow.set_initialised(
+        a.begin, a.size, a.kind != detail::MemoryKind::device);
+}
+
+void safety_released(const Allocation& a) {
+    ++memory_generation;
+    if (a.kind != detail::MemoryKind::registered) device_shadow.forget(a.begin, a.size);
+}
+
+bool in_device_memory(const void* address) {
+    return device_shadow.contains(address);
+}
+
+void safety_host_wrote(const void* address, size_t bytes) {
+    if (in_device_memory(address))
+        device_shadow.set_initialised(static_cast<const char*>(address), bytes, true);
+}
+
+void safety_host_copied(const void* to, const void* from, size_t bytes) {
+    if (!in_device_memory(to)) return;
+    const auto* target = static_cast<const char*>(to);
+    if (in_device_memory(from))
+        device_shadow.copy_initialised(
+            target, device_shadow, static_cast<const char*>(from), bytes);
+    else
+        device_shadow.set_initialised(target, bytes, true);
+}
+
+void safety_copy_issued(Worker& worker,
+                        const void* to,
+                        const void* from,
+                        int bytes,
+                        int src_bytes,
+                        uint32_t read_site,
+                        uint32_t write_site) {
+    if (src_bytes > 0 && in_device_memory(from))
+        check_safety(
+            access_by_runtime(from, src_bytes, false, Space::global, read_site),
+            worker);
+    // From now on the copy may write at any moment: whoever still reads races with it.
+    const Access write = access_by_runtime(to, bytes, true, Space::shared, write_site);
+    check_safety(write, worker);
+    BlockState& state = state_of(*worker.block);
+    if (!state.order.shared.mapped() || !state.order.shared.contains(to)) return;
+    state.order.shared.set_initialised(write.address, write.bytes, false);
+    state.copies.push_back({write.address, bytes, worker.thread->rank, write_site});
+}
+
+void safety_copy_landed(Worker& worker, const void* to, int bytes) {
+    BlockState& state = state_of(*worker.block);
+    const uint32_t rank = worker.thread->rank;
+    for (size_t i = 0; i < state.copies.size(); ++i) {
+        const InFlight copy = state.copies[i];
+        if (copy.to != to || copy.thread != rank) continue;
+        state.copies.erase(state.copies.begin() + static_cast<std::ptrdiff_t>(i));
+        check_safety(access_by_runtime(to, bytes, true, Space::shared, copy.site),
+                     worker);
+        return;
+    }
+}
+
+bool safety_knows_damage(const Launch& launch) {
+    return last_bad_access.launch == launch.number;
+}
+
+bool safety_faulted(const Launch& launch, const PendingFault& fault) {
+    const bool by_access = fault.kind == Kind::out_of_bounds ||
+                           fault.kind == Kind::use_after_free ||
+                           fault.kind == Kind::misaligned;
+    if (by_access && fault.block && fault.thread &&
+        last_bad_access.launch == launch.number &&
+        last_bad_access.block == fault.block->linear &&
+        last_bad_access.thread == fault.thread->rank) {
+        std::fputs("==SIMT== this access has ended the launch\n", stderr);
+        return true;
+    }
+    // Found when the kernel had ended, and by this checker before that.
+    if (by_access && !fault.thread && last_bad_access.launch == launch.number)
+        return true;
+    Scene scene{&launch, {}};
+    if (fault.block) scene.who.block = fault.block->index;
+    scene.has_thread = fault.thread != nullptr;
+    if (fault.thread) scene.who.thread = fault.thread->index;
+    const size_t line_end = fault.text.find('\n');
+    report_at(scene,
+              fault.kind,
+              place_of(launch, fault),
+              fault.text.substr(0, line_end),
+              "",
+              fault.text);
+    return true;
+}
+
+}  // namespace simt::check
+
+extern "C" void simt_check_forget(const void* address, size_t bytes) {
+    if (simt::check::in_device_memory(address))
+        simt::check::device_shadow.set_initialised(
+            static_cast<const char*>(address), bytes, false);
+}

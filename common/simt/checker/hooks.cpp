@@ -1,0 +1,196 @@
+// What the compiler calls in a program built with simt-c++ --check.
+//
+// The code is compiled with -fsanitize=thread, but linked with this file in place of
+// ThreadSanitizer's runtime. Each load and store of the program arrives here, with the
+// address that the call returns to, which is the instruction's.
+//
+// Source: the interface between compiler and runtime is described by LLVM's
+// compiler-rt/lib/tsan/rtl/tsan_interface.h.
+
+#include <cstddef>
+#include <cstring>
+
+#include "access.h"
+#include "checker.h"
+
+namespace {
+
+using namespace simt::check;
+
+// Runs in the hook itself, so that frame 0 is the hook's and frame 1 the program's.
+#define SIMT_PC reinterpret_cast<uintptr_t>(__builtin_return_address(0))
+#define SIMT_FRAME static_cast<void* const*>(__builtin_frame_address(0))
+#define SIMT_ACCESS(P, N, FLAGS)                                         \
+    access(const_cast<char*>(reinterpret_cast<const volatile char*>(P)), \
+           N,                                                            \
+           FLAGS,                                                        \
+           SIMT_PC,                                                      \
+           SIMT_FRAME)
+
+/// The object of CUDA's last atomic function, which has been announced: the compiler's
+/// own announcements of how it is done are left out.
+thread_local const volatile void* announced = nullptr;
+
+bool is_release(int order) {
+    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL ||
+           order == __ATOMIC_SEQ_CST;
+}
+
+}  // namespace
+
+extern "C" {
+
+#define SIMT_HOOKS(N)                          \
+    void __tsan_read##N(void* p) {             \
+        SIMT_ACCESS(p, N, 0);                  \
+    }                                          \
+    void __tsan_write##N(void* p) {            \
+        SIMT_ACCESS(p, N, kWrite);             \
+    }                                          \
+    void __tsan_unaligned_read##N(void* p) {   \
+        SIMT_ACCESS(p, N, 0);                  \
+    }                                          \
+    void __tsan_unaligned_write##N(void* p) {  \
+        SIMT_ACCESS(p, N, kWrite);             \
+    }                                          \
+    void __tsan_volatile_read##N(void* p) {    \
+        SIMT_ACCESS(p, N, kVolatile);          \
+    }                                          \
+    void __tsan_volatile_write##N(void* p) {   \
+        SIMT_ACCESS(p, N, kWrite | kVolatile); \
+    }
+SIMT_HOOKS(1)
+SIMT_HOOKS(2)
+SIMT_HOOKS(4)
+SIMT_HOOKS(8)
+SIMT_HOOKS(16)
+#undef SIMT_HOOKS
+
+void __tsan_read_range(void* p, size_t n) {
+    SIMT_ACCESS(p, n, kStructure);
+}
+void __tsan_write_range(void* p, size_t n) {
+    SIMT_ACCESS(p, n, kWrite | kStructure);
+}
+// Large copies and fills are calls of the C library. The program is linked such that
+// they come here (--wrap); __real_ is the C library's own.
+void* __real_memcpy(void* to, const void* from, size_t n);
+void* __real_memmove(void* to, const void* from, size_t n);
+void* __real_memset(void* to, int value, size_t n);
+
+void* __tsan_memcpy(void* to, const void* from, size_t n) {
+    SIMT_ACCESS(from, n, kStructure);
+    SIMT_ACCESS(to, n, kWrite | kStructure);
+    return __real_memcpy(to, from, n);
+}
+void* __tsan_memmove(void* to, const void* from, size_t n) {
+    SIMT_ACCESS(from, n, kStructure);
+    SIMT_ACCESS(to, n, kWrite | kStructure);
+    return __real_memmove(to, from, n);
+}
+void* __tsan_memset(void* to, int value, size_t n) {
+    SIMT_ACCESS(to, n, kWrite | kStructure);
+    return __real_memset(to, value, n);
+}
+
+void* __wrap_memcpy(void* to, const void* from, size_t n) {
+    if (n != 0 && is_watched_call(from, SIMT_PC)) SIMT_ACCESS(from, n, kStructure);
+    if (n != 0 && is_watched_call(to, SIMT_PC)) SIMT_ACCESS(to, n, kWrite | kStructure);
+    return __real_memcpy(to, from, n);
+}
+void* __wrap_memmove(void* to, const void* from, size_t n) {
+    if (n != 0 && is_watched_call(from, SIMT_PC)) SIMT_ACCESS(from, n, kStructure);
+    if (n != 0 && is_watched_call(to, SIMT_PC)) SIMT_ACCESS(to, n, kWrite | kStructure);
+    return __real_memmove(to, from, n);
+}
+void* __wrap_memset(void* to, int value, size_t n) {
+    if (n != 0 && is_watched_call(to, SIMT_PC)) SIMT_ACCESS(to, n, kWrite | kStructure);
+    return __real_memset(to, value, n);
+}
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+// Atomic operations other than those of simt/atomics.h, which announce themselves:
+// cuda::atomic, cuda::barrier and the like.
+#define SIMT_ATOMIC(P, N, FLAGS, ORDER) \
+    if (P != announced)                 \
+    SIMT_ACCESS(P, N, (FLAGS) | (is_release(ORDER) ? unsigned{kReleases} : 0u))
+#define SIMT_UPDATE(BITS, T, NAME)                                  \
+    T __tsan_atomic##BITS##_##NAME(volatile T* p, T v, int order) { \
+        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic, order);         \
+        return __atomic_##NAME(p, v, __ATOMIC_SEQ_CST);             \
+    }
+#define SIMT_ATOMICS(BITS, T)                                            \
+    T __tsan_atomic##BITS##_load(const volatile T* p, int) {             \
+        if (p != announced) SIMT_ACCESS(p, sizeof(T), kRelaxed);         \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                     \
+    }                                                                    \
+    void __tsan_atomic##BITS##_store(volatile T* p, T v, int order) {    \
+        SIMT_ATOMIC(p, sizeof(T), kWrite | kRelaxed, order);             \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                        \
+    }                                                                    \
+    T __tsan_atomic##BITS##_exchange(volatile T* p, T v, int order) {    \
+        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic | kStores, order);    \
+        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);              \
+    }                                                                    \
+    SIMT_UPDATE(BITS, T, fetch_add)                                      \
+    SIMT_UPDATE(BITS, T, fetch_sub)                                      \
+    SIMT_UPDATE(BITS, T, fetch_and)                                      \
+    SIMT_UPDATE(BITS, T, fetch_or)                                       \
+    SIMT_UPDATE(BITS, T, fetch_xor)                                      \
+    int __tsan_atomic##BITS##_compare_exchange_strong(                   \
+        volatile T* p, T* expected, T v, int order, int) {               \
+        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic, order);              \
+        return __atomic_compare_exchange_n(                              \
+            p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+    }                                                                    \
+    int __tsan_atomic##BITS##_compare_exchange_weak(                     \
+        volatile T* p, T* expected, T v, int order, int) {               \
+        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic, order);              \
+        return __atomic_compare_exchange_n(                              \
+            p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+    }                                                                    \
+    T __tsan_atomic##BITS##_compare_exchange_val(                        \
+        volatile T* p, T expected, T v, int order, int) {                \
+        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic, order);              \
+        __atomic_compare_exchange_n(                                     \
+            p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+        return expected;                                                 \
+    }
+SIMT_ATOMICS(8, uint8_t)
+SIMT_ATOMICS(16, uint16_t)
+SIMT_ATOMICS(32, uint32_t)
+SIMT_ATOMICS(64, uint64_t)
+#undef SIMT_ATOMICS
+void __tsan_atomic_thread_fence(int) {
+    simt::check::fence();
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int) {}
+
+void simt_access_seen(const void* p, size_t bytes, bool write) {
+    SIMT_ACCESS(p, bytes, write ? unsigned{kWrite} : 0u);
+}
+void simt_atomic_seen(const void* p, size_t bytes) {
+    announced = p;
+    SIMT_ACCESS(p, bytes, kWrite | kAtomic);
+}
+void simt_atomic_stored(const void* p, size_t bytes) {
+    announced = p;
+    SIMT_ACCESS(p, bytes, kWrite | kAtomic | kStores);
+}
+
+// -fsanitize-coverage=trace-pc: one call for each basic block (--check=count).
+void __sanitizer_cov_trace_pc() {
+    if (!counting) [[likely]]
+        return;
+    simt::check::enter_basic_block(
+        reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
+        static_cast<void* const*>(__builtin_frame_address(0)));
+}
+
+}  // extern "C"

@@ -1,0 +1,156 @@
+/// checker/order.h: which accesses of a launch come before which, by CUDA's rules.
+///
+/// * Launches follow one another; so do the parts of a launch around grid.sync().
+/// * __syncthreads() orders all threads of a block, __syncwarp() the lanes it names.
+///   Shuffles and votes order nothing.
+/// * A thread that has executed a fence and then an atomic operation on some object
+///   releases what came before the fence; who then reads that object acquires it. So do
+///   the release and acquire operations of cuda::atomic and cuda::barrier.
+/// * Nothing else orders two blocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "record.h"
+#include "shadow.h"
+
+namespace simt::check {
+
+/// What one block knows of another's past, through one warp that has released it.
+struct Release {
+    uint32_t everyone = 0;  // all threads' segments before this one
+    uint32_t warp = 0;      // that warp's segments up to this one
+};
+
+/// By block and warp.
+using Releases = std::unordered_map<uint64_t, Release>;
+
+inline uint64_t release_key(uint64_t block, uint32_t warp) {
+    return block * kLanes + warp;
+}
+
+/// An object through which threads synchronise: an atomic variable.
+struct SyncObject {
+    Releases blocks;
+    uint64_t owner = ~uint64_t{0};  // the block to whose threads `threads` belongs
+    std::vector<uint32_t> threads;  // their released segments, by rank
+    uint32_t all = 0;  // too many blocks have released: everything before this segment
+};
+
+using SyncObjects = std::unordered_map<const void*, SyncObject>;
+
+/// The order of a resident block's threads.
+struct BlockOrder {
+    struct Warp {
+        uint32_t complete = 0;  // segments of the warp before this one are over for all
+        uint32_t seen_epoch = 0;
+        std::unique_ptr<uint32_t[]> seen;  // [kLanes][kLanes], valid in that epoch
+        uint32_t fence = 0;                // the last segment that a fence has closed
+    };
+    struct Thread {
+        uint32_t segment = 0;
+        uint32_t fence_epoch = 0;  // the epoch in which it last executed a fence
+        uint32_t fence = 0;        // the segment that this fence closed
+        uint32_t proxy_fence = 0;  // the last one that a fence.proxy.async has closed
+        uint32_t known_epoch = 0;
+        std::vector<uint32_t> known;  // segments acquired, by rank, in that epoch
+    };
+
+    uint64_t linear = 0;
+    uint32_t size = 0;
+    uint32_t epoch = 0;    // the first segment since the last barrier
+    bool fenced = false;   // by any thread in this epoch
+    uint32_t covered = 0;  // segments before this one lie before a fence
+    uint32_t acquired_all = 0;
+    uint32_t era = 0;
+    std::vector<Warp> warps;
+    std::vector<Thread> threads;
+    Releases acquired;    // from other blocks
+    SyncObjects objects;  // in shared memory
+    Shadow shared;
+
+    uint32_t segment_of(uint32_t thread) const {
+        const uint32_t s = threads[thread].segment;
+        return s > epoch ? s : epoch;
+    }
+};
+
+/// The launch in progress.
+struct LaunchOrder {
+    uint32_t next = 1;   // the next segment's number
+    uint32_t era = 0;    // how often the numbers have begun again
+    uint32_t first = 1;  // of the launch
+    uint32_t floor = 1;  // all before this segment is ordered: launch or grid.sync()
+    std::vector<uint64_t> owner;  // block of each of the launch's segments
+    SyncObjects objects;          // in global memory
+    bool synchronises = false;    // it has executed a fence, or a release
+
+    uint32_t new_segment(const BlockOrder& block) {
+        owner.push_back(block.linear);
+        return next++;
+    }
+    uint64_t owner_of(uint32_t segment) const { return owner[segment - first]; }
+};
+
+extern LaunchOrder& launch_order;
+
+/// A running thread that is about to access memory.
+struct Here {
+    BlockOrder* block;
+    uint32_t thread;
+    uint32_t segment;
+    uint32_t floor;  // what comes before this segment is ordered
+    bool shared;
+
+    Here(BlockOrder& b, uint32_t rank, bool in_shared)
+        : block(&b),
+          thread(rank),
+          segment(b.segment_of(rank)),
+          floor(in_shared ? b.epoch : launch_order.floor),
+          shared(in_shared) {}
+
+    /// True if the earlier access comes before this one by CUDA's rules.
+    bool is_after(Record old) const {
+        if (old.segment() < floor) return true;
+        if (old.segment() == segment && old.thread() == thread) return true;
+        return is_after_slow(old);
+    }
+
+ private:
+    bool is_after_slow(Record old) const;
+};
+
+/// Returns true if the segments' numbers begin again: what memory remembers is void.
+bool order_launch_begins();
+void order_block_begins(BlockOrder& block, uint64_t linear, uint32_t size);
+void order_block_synchronised(BlockOrder& block);
+void order_warp_synchronised(BlockOrder& block, unsigned warp, uint32_t lanes);
+/// The lanes tell one another what they have acquired.
+void share_known(BlockOrder& block, unsigned warp, uint32_t lanes);
+/// All blocks of the launch have met; each of them is told by order_new_epoch().
+void order_grid_synchronised();
+void order_new_epoch(BlockOrder& block);
+
+/// The thread has executed fence.proxy.async.
+void order_proxy_fence(BlockOrder& block, uint32_t thread);
+
+/// The thread has executed a fence.
+void order_fence(BlockOrder& block, uint32_t thread);
+
+/// The thread performs an atomic operation on an object.
+///
+/// @param acquires  it reads the object
+/// @param releases  it writes it, with release semantics of its own; else what came
+///                  before the thread's last fence is released
+void order_atomic(BlockOrder& block,
+                  uint32_t thread,
+                  const void* object,
+                  bool shared,
+                  bool acquires,
+                  bool writes,
+                  bool releases);
+
+}  // namespace simt::check

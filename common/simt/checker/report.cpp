@@ -1,0 +1,331 @@
+#include "report.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <fstream>
+
+#include "core/fault.h"
+#include "core/finding.h"
+#include "core/memory.h"
+#include "core/options.h"
+#include "advice.h"
+#include "order.h"
+
+namespace simt::check {
+
+using detail::Allocation;
+using detail::format;
+using detail::Launch;
+using detail::SharedVariable;
+using detail::triple;
+using detail::Worker;
+
+namespace {
+
+constexpr size_t kLongestQuote = 88;
+
+std::string short_place(const Place& p) {
+    return p.line == 0 ? "a line that is not known"
+                       : detail::place(p.file.c_str(), p.line);
+}
+
+/// The line of the source, without its indentation.
+std::string quote(const Place& p) {
+    std::ifstream file(p.file);
+    std::string line;
+    for (int i = 0; i < p.line; ++i)
+        if (!std::getline(file, line)) return "";
+    line.erase(0, line.find_first_not_of(" \t"));
+    if (line.size() > kLongestQuote) line = line.substr(0, kLongestQuote) + "...";
+    return line;
+}
+
+/// "block (0,0,0) thread (1,0,0) has read at dot.cu:86:" and the line.
+std::string act(const Who& who, const std::string& verb, const Place& p) {
+    std::string text = "    block " + triple(who.block) + " thread " +
+                       triple(who.thread) + " " + verb + " " + short_place(p) + "\n";
+    const std::string line = quote(p);
+    if (!line.empty()) text += "        " + line + "\n";
+    return text;
+}
+
+std::string closing(const Finding& f, const Launch* launch) {
+    std::string text;
+    if (!f.fix.empty()) text += "    Usual fix: " + f.fix + ".\n";
+    if (!f.lesson.empty()) text += "    Explained in " + f.lesson + ".\n";
+    if (launch) {
+        text +=
+            format("    Kernel %s, launched at %s.",
+                   launch->body->name,
+                   detail::place(launch->config->file, launch->config->line).c_str());
+        if (launch->seed != 0)
+            text += format(" Repeat with SIMT_SEED=%llu.",
+                           static_cast<unsigned long long>(launch->seed));
+        text += "\n";
+    }
+    return text;
+}
+
+/// Completes a finding whose text so far is its head and its acts.
+Finding finish(Finding f, const Scene& scene, Detail detail, const std::string& body) {
+    f.detail = detail;
+    f.fix = advice(f.kind, detail);
+    f.lesson = detail::lesson_of(f.kind, detail_name(detail));
+    if (scene.launch) {
+        f.kernel = scene.launch->body->name;
+        f.launched = {scene.launch->config->file, scene.launch->config->line};
+    }
+    f.who = scene.who;
+    f.has_thread = scene.launch && scene.has_thread;
+    f.text = "==SIMT== " + body + closing(f, scene.launch);
+    return f;
+}
+
+std::string name_of_shared(const SharedVariable& v) {
+    if (!v.key) return format("dynamic shared memory (%zu bytes)", v.size);
+    return format("shared `%s` (%zu bytes, declared at %s)",
+                  v.name,
+                  v.size,
+                  detail::place(v.file, v.line).c_str());
+}
+
+const char* kind_of(const Allocation& a) {
+    switch (a.kind) {
+        case detail::MemoryKind::managed:
+            return "managed";
+        case detail::MemoryKind::pinned:
+            return "pinned host";
+        case detail::MemoryKind::registered:
+            return "registered host";
+        default:
+            return "device";
+    }
+}
+
+/// "argument 2, device allocation #3 (4096 bytes)".
+Named name_of_global(const Launch* launch, const char* p) {
+    Allocation a;
+    if (!detail::find_allocation(p, &a)) return {"a __device__ variable", 0};
+    Named named{format("%s allocation #%d (%zu bytes)", kind_of(a), a.id, a.size),
+                p - a.begin};
+    if (!launch) return named;
+    const char* best = nullptr;
+    size_t number = 0;
+    for (size_t i = 0; i < launch->body->pointer_count; ++i) {
+        const auto* argument = static_cast<const char*>(launch->body->pointers[i]);
+        if (!argument || argument < a.begin || argument >= a.begin + a.size) continue;
+        if (argument > p || (best && argument <= best)) continue;
+        best = argument;
+        number = i + 1;
+    }
+    if (best) {
+        named.name = format("argument %zu, ", number) + named.name;
+        named.byte = p - best;
+    }
+    return named;
+}
+
+const char* space_name(Space space) {
+    switch (space) {
+        case Space::shared:
+            return "shared";
+        case Space::constant:
+            return "static";
+        default:
+            return "global";
+    }
+}
+
+FindingKey key(Kind kind, const Place& a, const Place& b, uint64_t detail) {
+    const std::hash<std::string> hash;
+    return {kind,
+            hash(a.file) + static_cast<uint64_t>(a.line),
+            hash(b.file) + static_cast<uint64_t>(b.line),
+            detail};
+}
+
+}  // namespace
+
+Scene scene_of(const Worker& worker) {
+    if (!worker.thread) return {nullptr, {}};
+    return {worker.launch, {worker.block->index, worker.thread->index}};
+}
+
+Who who_is(const Launch& launch, uint64_t block, uint32_t rank) {
+    const dim3& grid = launch.config->grid;
+    const dim3& size = launch.config->block;
+    return {{static_cast<unsigned>(block % grid.x),
+             static_cast<unsigned>(block / grid.x % grid.y),
+             static_cast<unsigned>(block / grid.x / grid.y)},
+            {rank % size.x, rank / size.x % size.y, rank / size.x / size.y}};
+}
+
+Named name_of(const Scene& scene, const Access& access, Worker* worker) {
+    if (access.space != Space::shared || !worker || !worker->block)
+        return name_of_global(scene.launch, access.address);
+    for (const SharedVariable& v : worker->block->shared.variables)
+        if (access.address >= v.begin && access.address < v.begin + v.size)
+            return {name_of_shared(v), access.address - v.begin};
+    return {"shared memory", 0};
+}
+
+void report_race(const Scene& scene,
+                 const Access& now,
+                 Worker& worker,
+                 Record old,
+                 bool old_write,
+                 Who by,
+                 bool proxy) {
+    const Site& site = check::site(now.site);
+    const Site& old_site = check::site(old.site());
+    const char* what = proxy        ? "no proxy fence"
+                       : !old_write ? "write after read"
+                       : now.write  ? "write after write"
+                                    : "read after write";
+    const bool one_is_atomic = now.atomic != old.atomic();
+    const FindingKey k =
+        key(Kind::race,
+            site.place,
+            old_site.place,
+            (old_write * 2u + now.write) * 4u + static_cast<unsigned>(now.space));
+    add_finding(k, [&] {
+        Finding f;
+        f.kind = Kind::race;
+        f.what = what;
+        f.space = space_name(now.space);
+        f.place = site.place;
+        f.has_other = true;
+        f.other_place = old_site.place;
+        f.other = by;
+        const Named named = name_of(scene, now, &worker);
+        f.variable = named.name;
+        const uint3 a = scene.who.block, b = by.block;
+        const bool same_block = a.x == b.x && a.y == b.y && a.z == b.z;
+        const bool same_warp =
+            same_block && worker.thread->rank / kLanes == old.thread() / kLanes;
+        std::string body =
+            format("RACE (%s) on %s, byte %ld\n", what, named.name.c_str(), named.byte);
+        body += act(scene.who,
+                    now.atomic  ? "updates it atomically at"
+                    : now.write ? "writes it at"
+                                : "reads it at",
+                    site.place);
+        body += act(by,
+                    old.atomic() ? "has updated it atomically at"
+                    : old_write  ? "has written it at"
+                                 : "has read it at",
+                    old_site.place);
+        if (one_is_atomic)
+            body += "    An atomic and an ordinary access do not exclude each other.\n";
+        body += proxy ? "    The first is an ordinary write, the second is made by TMA "
+                        "or the tensor cores, which see\n    memory by another way; no "
+                        "fence.proxy.async stands between the two.\n"
+                : !same_block ? "    Nothing orders the two blocks.\n"
+                : same_warp   ? "    Nothing orders the two lanes of this warp.\n"
+                            : "    Nothing orders the two threads: on a GPU either may "
+                              "come first.\n";
+        const bool same_line = site.place.line == old_site.place.line && old_write &&
+                               now.space != Space::shared;
+        const Detail detail = proxy                     ? Detail::proxy
+                              : same_line && !now.write ? Detail::update
+                              : same_line               ? Detail::writers
+                              : !same_block             ? Detail::blocks
+                              : same_warp && worker.block->size > kLanes
+                                  ? Detail::warp_of_block
+                              : same_warp ? Detail::same_warp
+                                          : Detail::same_block;
+        return finish(std::move(f), scene, detail, body);
+    });
+}
+
+void report_bad_access(const Scene& scene,
+                       const Access& access,
+                       Kind kind,
+                       const std::string& where) {
+    const Site& site = check::site(access.site);
+    const char* verb = access.atomic ? "ATOMIC" : access.write ? "WRITE" : "READ";
+    add_finding(key(kind, site.place, {}, access.write), [&] {
+        Finding f;
+        f.kind = kind;
+        f.what = format("%s of %u bytes, %s",
+                        access.atomic  ? "atomic operation"
+                        : access.write ? "write"
+                                       : "read",
+                        access.bytes,
+                        where.c_str());
+        f.space = space_name(access.space);
+        f.place = site.place;
+        f.variable = where;
+        const char* title = kind == Kind::out_of_bounds    ? "OUT-OF-BOUNDS "
+                            : kind == Kind::use_after_free ? "USE AFTER FREE, "
+                            : kind == Kind::host_pointer
+                                ? "HOST POINTER, "
+                                : "DEVICE POINTER IN HOST CODE, ";
+        std::string body =
+            format("%s%s of %u bytes, %s\n", title, verb, access.bytes, where.c_str());
+        if (scene.launch)
+            body += act(scene.who, "is at", site.place);
+        else
+            body += "    host code at " + short_place(site.place) + "\n        " +
+                    quote(site.place) + "\n";
+        return finish(std::move(f), scene, Detail::none, body);
+    });
+}
+
+void report_uninitialised(const Scene& scene,
+                          const Access& access,
+                          Worker& worker,
+                          bool in_flight) {
+    const Site& site = check::site(access.site);
+    const Kind kind = in_flight ? Kind::race : Kind::uninitialised;
+    add_finding(
+        key(kind, site.place, {}, 16u + static_cast<unsigned>(access.space)), [&] {
+            Finding f;
+            f.kind = kind;
+            f.what = in_flight ? "read while an asynchronous copy is in flight"
+                               : "read of memory that nobody has written";
+            f.space = space_name(access.space);
+            f.place = site.place;
+            const Named named = name_of(scene, access, &worker);
+            f.variable = named.name;
+            std::string body =
+                in_flight ? "RACE (read before an asynchronous copy has landed)"
+                          : "UNINITIALISED READ";
+            body += format(" of %u bytes of %s, byte %ld\n",
+                           access.bytes,
+                           named.name.c_str(),
+                           named.byte);
+            body += act(scene.who, "is at", site.place);
+            body += in_flight
+                        ? "    A cp.async that writes these bytes is still under way.\n"
+                        : "    Nobody has written these bytes.\n";
+            const Detail detail = in_flight                       ? Detail::async
+                                  : access.space == Space::shared ? Detail::shared
+                                                                  : Detail::none;
+            return finish(std::move(f), scene, detail, body);
+        });
+}
+
+void report_at(const Scene& scene,
+               Kind kind,
+               const Place& place,
+               const std::string& what,
+               const std::string& space,
+               const std::string& text) {
+    add_finding(key(kind, place, {}, 32), [&] {
+        Finding f;
+        f.kind = kind;
+        f.what = what;
+        f.space = space;
+        f.place = place;
+        std::string body = text + "\n";
+        if (scene.launch && scene.has_thread && place.line != 0)
+            body += act(scene.who, "is at", place);
+        return finish(std::move(f),
+                      scene,
+                      kind == Kind::out_of_bounds ? Detail::index : Detail::none,
+                      body);
+    });
+}
+
+}  // namespace simt::check

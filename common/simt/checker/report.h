@@ -1,0 +1,69 @@
+/// checker/report.h: findings in words.
+#pragma once
+
+#include <string>
+
+#include "access.h"
+#include "findings.h"
+#include "record.h"
+
+namespace simt::check {
+
+/// What is known where a finding is made.
+struct Scene {
+    const detail::Launch* launch;  // null in host code
+    Who who;
+    bool has_thread = true;  // false where only the launch is known
+};
+
+/// The running thread.
+Scene scene_of(const detail::Worker& worker);
+/// A thread given by the number of its block and its rank.
+Who who_is(const detail::Launch& launch, uint64_t block, uint32_t rank);
+
+/// What lies at an address, in words: "shared `tile` (4224 bytes, declared at
+/// t.cu:12)", "argument 2, device allocation #3 (4096 bytes)"; and the byte in it.
+struct Named {
+    std::string name;
+    long byte = 0;
+};
+Named name_of(const Scene& scene, const Access& access, detail::Worker* worker);
+
+/// Adds a race between an access and a remembered one.
+///
+/// @param by     who did the remembered access
+/// @param proxy  the accesses are ordered, but go by different ways to memory, and no
+///               fence stands between them
+void report_race(const Scene& scene,
+                 const Access& now,
+                 detail::Worker& worker,
+                 Record old,
+                 bool old_write,
+                 Who by,
+                 bool proxy = false);
+
+/// Adds an access to memory that does not exist.
+///
+/// @param kind   what is wrong with the address
+/// @param where  "8 bytes past the end of ..."
+void report_bad_access(const Scene& scene,
+                       const Access& access,
+                       Kind kind,
+                       const std::string& where);
+
+/// Adds a read of memory that nobody has written, or whose asynchronous copy has not
+/// been waited for.
+void report_uninitialised(const Scene& scene,
+                          const Access& access,
+                          detail::Worker& worker,
+                          bool in_flight);
+
+/// Adds a mistake at a place that is not an access: an index, an alignment, a fault.
+void report_at(const Scene& scene,
+               Kind kind,
+               const Place& place,
+               const std::string& what,
+               const std::string& space,
+               const std::string& text);
+
+}  // namespace simt::check

@@ -1,0 +1,71 @@
+/// checker/safety.h: races, bounds and uninitialised reads: what happens at each event.
+#pragma once
+
+#include "core/fault.h"
+#include "core/observer.h"
+#include "access.h"
+#include "sites.h"
+
+namespace simt::check {
+
+void safety_launch_begins(const detail::Launch& launch);
+void safety_launch_ends(const detail::Launch& launch);
+void safety_block_begins(detail::Block& block);
+void safety_block_ends(detail::Worker& worker, detail::Block& block);
+void safety_block_synchronised(detail::Worker& worker, detail::Block& block);
+void safety_grid_synchronised(detail::Worker& worker);
+void safety_warp_synchronised(detail::Block& block, unsigned warp, uint32_t lanes);
+void safety_fenced(detail::Worker& worker);
+void safety_shared_variable(detail::Block& block, const detail::SharedVariable& v);
+void safety_allocated(const detail::Allocation& allocation);
+void safety_released(const detail::Allocation& allocation);
+void safety_host_wrote(const void* address, size_t bytes);
+void safety_host_copied(const void* to, const void* from, size_t bytes);
+/// @param site  of the call, as a read of global memory and as a write of shared memory
+void safety_copy_issued(detail::Worker& worker,
+                        const void* to,
+                        const void* from,
+                        int bytes,
+                        int src_bytes,
+                        uint32_t read_site,
+                        uint32_t write_site);
+void safety_copy_landed(detail::Worker& worker, const void* to, int bytes);
+/// What mbarriers and TMA do, see observer.h.
+void safety_synchronises(detail::Worker& worker,
+                         const void* object,
+                         bool acquires,
+                         bool releases);
+void safety_async_access(detail::Worker& worker,
+                         const void* address,
+                         size_t bytes,
+                         bool write,
+                         uint32_t site);
+void safety_proxy_fence(detail::Worker& worker);
+void safety_async_pending(detail::Worker& worker,
+                          const void* to,
+                          size_t bytes,
+                          bool begins);
+/// True if the fault need not be printed: a finding says more.
+bool safety_faulted(const detail::Launch& launch, const detail::PendingFault& fault);
+
+/// True if an access outside of all memory has been found in the launch.
+bool safety_knows_damage(const detail::Launch& launch);
+
+/// An access to memory that is none of a kernel's: a host pointer, or a wild one.
+void check_wild_access(const Access& access, detail::Worker& worker);
+/// An index or an alignment that the compiler's code has found wrong.
+void check_expression(bool misaligned,
+                      const Place& place,
+                      const char* what,
+                      detail::Worker& worker);
+/// True if kernels have allocated the memory by malloc or new.
+bool is_heap_of_kernels(const void* address);
+
+/// An access of host code to an address among the allocations.
+void check_host_access(char* address, size_t bytes, bool write, uint32_t site);
+/// True for memory that host and kernels share.
+bool is_hosts_too(const void* address);
+/// True if memory of kernels ever was allocated there.
+bool in_device_memory(const void* address);
+
+}  // namespace simt::check

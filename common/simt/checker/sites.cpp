@@ -1,0 +1,147 @@
+#include "sites.h"
+
+#include <cstdlib>
+#include <unordered_map>
+#include <vector>
+
+#include "addr2line.h"
+#include "core/symbolize.h"
+#include "immortal.h"
+
+namespace simt::check {
+namespace {
+
+// A library function may be called through so many others.
+constexpr int kMostFrames = 12;
+
+struct Code {
+    bool users;
+    bool library;    // of the simulator, compiled apart from the program
+    bool algorithm;  // in thrust or cub, or inlined there
+    Place place;     // if it is the user's
+};
+
+struct SiteKey {
+    uintptr_t pc;
+    uint32_t kind;
+    bool operator==(const SiteKey&) const = default;
+};
+struct SiteHash {
+    size_t operator()(const SiteKey& k) const {
+        return (k.pc ^ uintptr_t{k.kind} << 48) * 0x9e3779b97f4a7c15u >> 16;
+    }
+};
+
+struct Cached {
+    SiteKey key{};
+    uint32_t site = 0;
+};
+
+struct Tables {
+    std::unordered_map<uintptr_t, Code> codes;
+    std::unordered_map<SiteKey, uint32_t, SiteHash> numbers;
+    std::vector<Site> sites;
+};
+
+constinit Immortal<Tables> g_tables;
+[[gnu::constructor(101)]] void make_tables() {
+    g_tables.construct();
+}
+constinit auto& g_codes = g_tables.value.codes;
+constinit auto& g_site_numbers = g_tables.value.numbers;
+constinit auto& g_sites = g_tables.value.sites;
+Cached g_cache[4096];
+
+const Code& code_at(uintptr_t pc) {
+    auto [it, fresh] = g_codes.try_emplace(pc);
+    if (!fresh) return it->second;
+    Code& code = it->second;
+    const std::vector<std::string> lines = lines_at(pc);
+    code.users = lines.empty();  // unknown: there is nothing better outside
+    for (const std::string& line : lines) {
+        const std::string own = detail::own_path(line);
+        if (own.empty()) continue;
+        if (own.rfind("libraries/include/simt/thrust/", 0) == 0 ||
+            own.rfind("libraries/include/simt/cub/", 0) == 0)
+            code.algorithm = true;
+        if (own.find("/include/") == std::string::npos) code.library = true;
+    }
+    for (const std::string& line : lines) {
+        const size_t colon = line.rfind(':');
+        if (colon == std::string::npos || !detail::is_users(line.substr(0, colon)))
+            continue;
+        code.users = true;
+        code.place = {line.substr(0, colon), std::atoi(line.c_str() + colon + 1)};
+        break;
+    }
+    return code;
+}
+
+/// The caller's frame; null if this is not one. The C library, which calls main, is
+/// compiled without frame pointers.
+void* const* caller_of(void* const* frame) {
+    constexpr long kLargestFrame = 1l << 17;  // in words
+    auto* const* next = static_cast<void* const*>(frame[0]);
+    return next > frame && next - frame < kLargestFrame ? next : nullptr;
+}
+
+/// Moves pc outwards until it is in the user's code; false if it is nowhere.
+bool climb(uintptr_t& pc, void* const* frame) {
+    for (int i = 0; i < kMostFrames; ++i) {
+        if (code_at(pc).users) return true;
+        if (!frame || !frame[1]) return false;
+        pc = reinterpret_cast<uintptr_t>(frame[1]) - 1;
+        frame = caller_of(frame);
+    }
+    return false;
+}
+
+}  // namespace
+
+uint32_t site_of(
+    uintptr_t pc, void* const* frame, uint16_t bytes, bool write, bool atomic) {
+    const uint32_t kind = bytes * 4u + write * 2u + atomic;
+    SiteKey key{pc - 1, kind};
+    Cached& cached = g_cache[SiteHash()(key) & 4095];
+    if (cached.key == key) return cached.site;
+    uintptr_t user_pc = key.pc;
+    const bool known = climb(user_pc, frame);
+    const bool direct = user_pc == key.pc;
+    if (known) key.pc = user_pc;
+    const auto [it, fresh] =
+        g_site_numbers.try_emplace(key, static_cast<uint32_t>(g_sites.size()));
+    if (fresh) g_sites.push_back({key.pc, bytes, write, atomic, code_at(key.pc).place});
+    // What a library function does belongs to whoever calls it this time.
+    if (direct) cached = {key, it->second};
+    return it->second;
+}
+
+const Site& site(uint32_t number) {
+    return g_sites[number];
+}
+
+Place user_place_of(uintptr_t pc, void* const* frame) {
+    pc -= 1;
+    climb(pc, frame);
+    return code_at(pc).place;
+}
+
+bool is_library_code(uintptr_t pc) {
+    return code_at(pc - 1).library;
+}
+
+bool serves_algorithm(uintptr_t pc, void* const* frame) {
+    for (int i = 0; i < kMostFrames; ++i) {
+        if (code_at(pc - 1).algorithm) return true;
+        if (!frame || !frame[1]) return false;
+        pc = reinterpret_cast<uintptr_t>(frame[1]);
+        frame = caller_of(frame);
+    }
+    return false;
+}
+
+uint32_t site_count() {
+    return static_cast<uint32_t>(g_sites.size());
+}
+
+}  // namespace simt::check

@@ -1,0 +1,66 @@
+/// checker/state.h: what the parts of the safety checks share.
+#pragma once
+
+#include <vector>
+
+#include "core/scheduler.h"
+#include "access.h"
+#include "findings.h"
+#include "order.h"
+
+namespace simt::check {
+
+/// An asynchronous copy that has been issued and has not landed.
+struct InFlight {
+    const char* to;
+    int bytes;
+    uint32_t thread;
+    uint32_t site;
+};
+
+/// A read that races with atomic operations only: the start of a compare-and-swap loop,
+/// if the thread's next atomic operation is on the same word.
+struct DoubtfulRead {
+    uint32_t thread;
+    const char* address;
+    uint32_t bytes;
+    uint32_t site;
+    Record old;
+    Who by;
+    uint3 index;
+};
+
+/// What is known of a resident block.
+struct BlockState {
+    BlockOrder order;
+    std::vector<InFlight> copies;
+    std::vector<DoubtfulRead> doubtful;
+};
+
+inline BlockState& state_of(const detail::Block& block) {
+    return *static_cast<BlockState*>(block.observed);
+}
+
+/// The shadows of device memory and of the program's static storage.
+extern constinit Shadow device_shadow;
+extern constinit Shadow static_shadow;
+
+/// Changes whenever memory is allocated or freed, or a block begins.
+extern uint64_t memory_generation;
+
+/// The last access whose address was wrong: if the launch is stopped by a fault next,
+/// this was it.
+struct BadAccess {
+    uint64_t launch = ~uint64_t{0};
+    uint64_t block = 0;
+    uint32_t thread = 0;
+};
+extern BadAccess last_bad_access;
+
+/// Reports the doubtful reads: no compare-and-swap has followed.
+void flush_doubtful(detail::Worker& worker, BlockState& state);
+
+/// Checks an access for races, and remembers it.
+void check_race(Shadow& shadow, const Access& access, detail::Worker& worker);
+
+}  // namespace simt::check

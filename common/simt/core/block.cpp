@@ -1,0 +1,133 @@
+// The life of a block on its worker, and its waiting for the grid.
+
+#include <algorithm>
+
+#include "observer.h"
+#include "pool.h"
+#include "scheduler.h"
+
+namespace simt::detail {
+namespace {
+
+// A launch that has taken this long so far is worth waking other OS threads for.
+constexpr double kWorthSharing = 20e-6;
+
+uint32_t lanes_of_warp(unsigned block_size, unsigned warp) {
+    const unsigned left = block_size - warp * 32;
+    return left >= 32 ? 0xffffffffu : (1u << left) - 1;
+}
+
+}  // namespace
+
+bool Worker::open_block() {
+    Launch& l = *launch;
+    const uint64_t i = l.next_block.fetch_add(1, std::memory_order_relaxed);
+    if (i >= l.num_blocks) return false;
+    if (i != 0 && i + 1 < l.num_blocks && !l.shared.load(std::memory_order_relaxed) &&
+        now() - l.started > kWorthSharing)
+        call_workers(l);
+    if (free_blocks_.empty()) free_blocks_.push_back(new Block{});
+    Block* b = free_blocks_.back();
+    free_blocks_.pop_back();
+    const uint64_t linear = l.order.empty() ? i : l.order[i];
+    const dim3& grid = l.config->grid;
+    b->linear = linear;
+    b->index = {static_cast<unsigned>(linear % grid.x),
+                static_cast<unsigned>(linear / grid.x % grid.y),
+                static_cast<unsigned>(linear / grid.x / grid.y)};
+    b->size = b->alive = l.block_size;
+    b->next_unstarted = 0;
+    b->next_index = {};
+    b->arrived = b->predicates = b->result = 0;
+    b->waiting = {};
+    b->at_grid_barrier = 0;
+    b->at_active_mask = 0;
+    if (b->threads.size() < b->size) {
+        b->threads.resize(b->size);
+        for (Thread& t : b->threads)
+            t.block = b;
+    }
+    const unsigned num_warps = (b->size + 31) / 32;
+    if (b->warps.size() < num_warps) b->warps.resize(num_warps);
+    for (unsigned w = 0; w < num_warps; ++w) {
+        b->warps[w].alive = lanes_of_warp(b->size, w);
+        b->warps[w].num_groups = 0;
+    }
+    b->order.clear();
+    if (l.seed != 0) {
+        Random& rng = ready_.rng();
+        rng.seed(l.seed, l.number, linear);
+        if (l.seed % 2 == 0 && num_warps > 1)
+            ready_.set_late_warp(rng.below(num_warps));
+        b->order.resize(b->size);
+        for (unsigned k = 0; k < b->size; ++k)
+            b->order[k] = static_cast<uint16_t>(k);
+        for (unsigned k = b->size; k > 1; --k)
+            std::swap(b->order[k - 1], b->order[rng.below(k)]);
+    }
+    open_shared(*b);
+    if (observer) observer->block_begins(*this, *b);
+    resident_.push_back(b);
+    starting_ = b;
+    return true;
+}
+
+void Worker::finish_thread() {
+    Thread* t = thread;
+    Block& b = *t->block;
+    t->state = State::done;
+    if (t->extension) t->extension->discard();
+    if (b.extension) b.extension->thread_ends(*this);
+    note_progress();
+    Warp& warp = b.warps[t->rank / 32];
+    warp.alive &= ~(1u << (t->rank & 31));
+    --b.alive;
+    if (warp.num_groups != 0) complete_warp(*this, warp);
+    if (b.alive == 0)
+        close_block(&b);
+    else if (b.arrived != 0 || b.at_grid_barrier != 0)
+        complete_barriers_after_exit(*this, b);
+}
+
+void Worker::close_block(Block* b) {
+    note_finished();
+    if (observer) observer->block_ends(*this, *b);
+    if (b->extension) b->extension->block_ends(*this);
+    b->extension = nullptr;
+    check_shared(*this, *b);
+    for (Fiber* f : retired_)
+        fibers_.put(f);
+    retired_.clear();
+    resident_.erase(std::find(resident_.begin(), resident_.end(), b));
+    if (starting_ == b) starting_ = nullptr;
+    block = nullptr;
+    free_blocks_.push_back(b);
+}
+
+/// Waits until all blocks of the grid have come to the grid barrier. False if that
+/// cannot happen, or no thread of this worker waits for it.
+bool Worker::wait_for_grid() {
+    if (at_grid_.empty()) return false;
+    Launch& l = *launch;
+    {
+        std::unique_lock lock(l.mutex);
+        bool counted = false;
+        while (l.grid_generation == grid_seen_) {
+            if (l.aborted) return true;
+            if (!counted) ++l.workers_idle, counted = true;
+            if (l.workers_idle >= l.workers_active) {
+                --l.workers_idle;
+                return false;
+            }
+            l.grid_changed.wait(lock);
+        }
+        grid_seen_ = l.grid_generation;
+    }
+    for (Block* b : resident_)
+        b->at_grid_barrier = 0;
+    make_ready(at_grid_);
+    note_progress();
+    return true;
+}
+
+}  // namespace simt::detail

@@ -1,0 +1,120 @@
+/// core/observer.h: what an instrumented program is told about a running kernel.
+///
+/// The checker (checker/) is linked only into programs compiled with simt-c++ --check.
+/// It sees the kernel's memory accesses through the compiler's hooks; everything else
+/// that gives those accesses a meaning it is told here: which threads wait for one
+/// another, which memory lives, and what the runtime itself reads and writes.
+///
+/// In a plain program there is no observer, and each event costs one comparison.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fault.h"
+#include "memory.h"
+#include "scheduler.h"
+
+namespace simt::detail {
+
+class Observer {
+ public:
+    virtual ~Observer() = default;
+
+    /// A launch that will run; children of a launch come after its end.
+    virtual void launch_begins(const Launch&) {}
+    /// The end, also of a launch that a fault has ended.
+    virtual void launch_ends(const Launch&) {}
+    /// No thread of the block has run yet; its shared memory is empty.
+    virtual void block_begins(Worker&, Block&) {}
+    /// All its threads have returned; its shared memory is still there.
+    virtual void block_ends(Worker&, Block&) {}
+
+    /// All threads of the block that have not returned are at a barrier. What they did
+    /// before comes before all that they will do.
+    /// @param op, file, line  what the last of them called, and where
+    virtual void block_synchronised(
+        Worker&, Block&, const char* op, const char* file, int line) {
+        (void)op, (void)file, (void)line;
+    }
+    /// The same for all blocks of a cooperative launch.
+    virtual void grid_synchronised(Worker&, Launch&) {}
+    /// The lanes in `present` of warp number `warp` have performed an operation
+    /// together. Only WarpOp::sync orders their memory accesses.
+    virtual void warp_synchronised(Worker&,
+                                   Block&,
+                                   unsigned warp,
+                                   uint32_t present,
+                                   WarpOp,
+                                   const char* file,
+                                   int line) {
+        (void)warp, (void)present, (void)file, (void)line;
+    }
+    /// The running thread has executed __threadfence() or a wider fence.
+    virtual void fenced() {}
+
+    /// The worker is about to continue on another stack, of a fiber or, if null, its
+    /// own; and has done so.
+    virtual void leaves_stack(const Fiber* to) { (void)to; }
+    virtual void enters_stack() {}
+    /// From here on the worker runs this thread: for the first time, or again.
+    virtual void runs(const Thread&) {}
+    /// True if no two threads of a block may use one stack, not even one after the other.
+    virtual bool wants_own_stacks() const { return false; }
+    /// The simulator's code begins or ends to work on the running thread's behalf. Told
+    /// if RuntimeFlag::watched is set.
+    virtual void in_runtime(bool inside) { (void)inside; }
+
+    /// A shared variable has come to life; it is filled with poison next.
+    virtual void shared_variable(Worker&, Block&, const SharedVariable&) {}
+    /// An allocation has been made, filled with poison, or is about to be freed.
+    virtual void allocated(const Allocation&) {}
+    virtual void released(const Allocation&) {}
+
+    /// The host has filled device memory by cudaMemset and the like.
+    virtual void host_wrote(const void* address, size_t bytes) {
+        (void)address, (void)bytes;
+    }
+    /// cudaMemcpy in any direction.
+    virtual void host_copied(const void* to, const void* from, size_t bytes) {
+        (void)to, (void)from, (void)bytes;
+    }
+    /// The running thread has issued a cp.async; `to` is written when it lands.
+    virtual void copy_issued(const void* to,
+                             const void* from,
+                             int bytes,
+                             int src_bytes) {
+        (void)to, (void)from, (void)bytes, (void)src_bytes;
+    }
+    virtual void copy_landed(const void* to, int bytes) { (void)to, (void)bytes; }
+
+    /// The running thread releases what it did before, or acquires what others have
+    /// released, through an object in shared memory (an mbarrier, a named barrier).
+    virtual void synchronises(const void* object, bool acquires, bool releases) {
+        (void)object, (void)acquires, (void)releases;
+    }
+    /// TMA or wgmma accesses memory on behalf of the running thread.
+    virtual void async_access(const void* address, size_t bytes, bool write) {
+        (void)address, (void)bytes, (void)write;
+    }
+    /// The running thread has executed fence.proxy.async.
+    virtual void proxy_fenced() {}
+    /// TMA begins or ends to write: in between the contents are not defined.
+    virtual void async_pending(const void* to, size_t bytes, bool begins) {
+        (void)to, (void)bytes, (void)begins;
+    }
+
+    /// A fault has ended the launch. True if the observer has said so by itself.
+    virtual bool faulted(const Launch&, const PendingFault&) { return false; }
+    /// Something has happened that hardware lets pass although CUDA forbids it. True if
+    /// the observer has said so by itself, and the launch may go on.
+    virtual bool tolerated(const Launch&, const PendingFault&) { return false; }
+    /// True if the launch's writes outside of variables and allocations are known: they
+    /// need not be looked for when it has ended.
+    virtual bool knows_damage(const Launch&) const { return false; }
+};
+
+/// The checker, or null in a plain program.
+extern constinit Observer* observer;
+
+}  // namespace simt::detail

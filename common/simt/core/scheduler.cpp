@@ -1,0 +1,367 @@
+#include "scheduler.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "fault.h"
+#include "observer.h"
+#include "options.h"
+#include "pool.h"
+#include "signals.h"
+#include "simt/fault.h"
+#include "watchdog.h"
+
+// The objects that core.h declares const, under the same symbol names, here writable.
+constinit thread_local uint3 simt_threadIdx asm("threadIdx") = {};
+constinit thread_local uint3 simt_blockIdx asm("blockIdx") = {};
+constinit thread_local dim3 simt_blockDim asm("blockDim") = {};
+constinit thread_local dim3 simt_gridDim asm("gridDim") = {};
+constinit thread_local unsigned simt_thread_rank asm("_ZN4simt6detail11thread_rankE") =
+    0;
+
+namespace simt::detail {
+
+constinit thread_local Worker* worker = nullptr;
+
+namespace {
+
+// After so many yields in a row without progress the threads may be waiting for a block
+// that has not started: hand-written grid barriers do.
+constexpr unsigned kYieldsBeforeNewBlock = 2000;
+constexpr size_t kMaxSpinningBlocks = 256;
+// So often a preempted thread is tried again while others spin and yield.
+constexpr unsigned kYieldsBeforeParked = 64;
+
+}  // namespace
+
+namespace {
+
+/// Continues on another stack: that of a fiber, or the worker's own if `to` is null.
+inline void switch_stack(void** save, void* load, const Fiber* to) {
+    if (observer) [[unlikely]]
+        observer->leaves_stack(to);
+    simt_switch(save, load);
+    if (observer) [[unlikely]]
+        observer->enters_stack();
+}
+
+}  // namespace
+
+bool in_kernel() {
+    return worker && worker->thread;
+}
+
+Worker::Worker() : os_thread(pthread_self()), fibers_(&Worker::fiber_main) {
+    add_worker(this);
+}
+
+Worker::~Worker() {
+    // Static objects are destroyed after this, and ask whether they are in a kernel.
+    if (worker == this) worker = nullptr;
+    remove_worker(this);
+    free_blocks_.insert(free_blocks_.end(), resident_.begin(), resident_.end());
+    for (Block* b : free_blocks_)
+        delete b;
+}
+
+void Worker::run(Launch& l) {
+    launch = &l;
+    grid_seen_ = 0;
+    idle_yields_ = 0;
+    ready_.set_random(l.seed != 0);
+    simt_blockDim = l.config->block;
+    simt_gridDim = l.config->grid;
+    note_finished();  // a new launch is progress
+    // Not at the end of the previous one: another worker that reports a fault may just
+    // then be asking this one to leave.
+    requested = kNone;
+    watched = &l;
+    if (l.config->cooperative) {
+        const std::lock_guard lock(l.mutex);
+        ++l.workers_active;
+    }
+    if (!l.aborted && open_block()) {
+        // Not next_thread(): that may abandon, which only a fiber can.
+        Thread* first = start_thread();
+        first->fiber = fibers_.take();
+        if (first->fiber) {
+            set_current(first);
+            fiber = first->fiber;
+            switch_stack(&main_sp_, fiber->sp, fiber);
+            thread = nullptr;  // from here on a crash is not the kernel's
+        } else {
+            abandoned_ = true;
+            fault_ = std::make_unique<PendingFault>();
+            fault_->code = cudaErrorLaunchOutOfResources;
+            fault_->text = "the system has no memory for the stacks of CUDA threads";
+        }
+    }
+    watched.store(nullptr, std::memory_order_release);
+    if (abandoned_ && !fault_ && !l.aborted) {
+        fault_ = std::make_unique<PendingFault>();
+        fault_->code = cudaErrorIllegalAddress;
+        fault_->text =
+            "the kernel has destroyed its stack or the heap: an access far out of "
+            "bounds";
+    }
+    if (fault_ && !l.aborted.exchange(true)) {
+        for_each_worker(
+            [](Worker& w, void* which) {
+                if (w.watched == which) w.requested = kLeave;
+            },
+            &l);
+        report(l, *fault_);
+    }
+    if (l.config->cooperative) {
+        const std::lock_guard lock(l.mutex);
+        --l.workers_active;
+        l.grid_changed.notify_all();
+    }
+    if (abandoned_) clean_up();
+    abandoned_ = false;
+    fault_ = nullptr;
+    launch = nullptr;
+    block = nullptr;
+    thread = nullptr;
+}
+
+/// After a fault: nothing of what the fibers were doing matters any more.
+void Worker::clean_up() {
+    fibers_.reset();
+    retired_.clear();
+    ready_.clear();
+    at_grid_ = {};
+    parked_ = {};
+    for (Block* b : resident_) {
+        for (Thread& t : b->threads) {
+            t.state = State::done;
+            if (t.extension) t.extension->discard();
+        }
+        b->shared.variables.clear();
+        b->extension = nullptr;
+        free_blocks_.push_back(b);
+    }
+    resident_.clear();
+    starting_ = nullptr;
+}
+
+void Worker::abandon(std::unique_ptr<PendingFault> fault) {
+    in_runtime = true;
+    fault_ = std::move(fault);
+    abandoned_ = true;
+    void* nowhere;
+    switch_stack(&nowhere, main_sp_, nullptr);
+    __builtin_unreachable();
+}
+
+// ---- Fibers ---------------------------------------------------------------------
+
+void Worker::fiber_main() {
+    if (observer) observer->enters_stack();
+    worker->run_fiber();
+}
+
+void Worker::run_fiber() {
+    for (;;) {
+        in_runtime = false;
+        try {
+            launch->body->call(launch->body->context);
+        } catch (abi::__forced_unwind&) {
+            throw;
+        } catch (const std::exception& e) {
+            in_runtime = true;
+            abandon(make_fault(*this,
+                               cudaErrorLaunchFailure,
+                               nullptr,
+                               0,
+                               format("the kernel threw an exception: %s", e.what())));
+        } catch (...) {
+            in_runtime = true;
+            abandon(make_fault(*this,
+                               cudaErrorLaunchFailure,
+                               nullptr,
+                               0,
+                               "the kernel threw an exception"));
+        }
+        in_runtime = true;
+        finish_thread();
+        Fiber* self = fiber;
+        Thread* next = next_thread();
+        if (!next) {
+            fibers_.put(self);
+            thread = nullptr;
+            switch_stack(&self->sp, main_sp_, nullptr);
+            continue;  // taken from the pool for another thread
+        }
+        const bool retire = observer && observer->wants_own_stacks();
+        if (!next->fiber) next->fiber = retire ? take_fiber() : self;
+        // Before the observer takes what happens for the next thread's doing.
+        if (next->fiber != self && retire)
+            retired_.push_back(self);
+        else if (next->fiber != self)
+            fibers_.put(self);
+        set_current(next);
+        if (next->fiber == self) continue;
+        fiber = next->fiber;
+        switch_stack(&self->sp, fiber->sp, fiber);
+    }
+}
+
+void Worker::set_current(Thread* t) {
+    thread = t;
+    t->state = State::running;
+    spins = 0;
+    simt_threadIdx = t->index;
+    simt_thread_rank = t->rank;
+    if (t->block != block) {
+        block = t->block;
+        simt_blockIdx = block->index;
+    }
+    if (observer) [[unlikely]]
+        observer->runs(*t);
+}
+
+Fiber* Worker::take_fiber() {
+    Fiber* taken = fibers_.take();
+    if (!taken)
+        abandon(make_fault(*this,
+                           cudaErrorLaunchOutOfResources,
+                           nullptr,
+                           0,
+                           "the system has no memory for the stacks of CUDA threads: "
+                           "set SIMT_STACK_KB, or launch smaller blocks"));
+    return taken;
+}
+
+void Worker::resume(Thread* t) {
+    Fiber* self = fiber;
+    if (!t->fiber) t->fiber = take_fiber();
+    set_current(t);
+    if (t->fiber == self) return;
+    fiber = t->fiber;
+    switch_stack(&self->sp, fiber->sp, fiber);
+}
+
+void Worker::suspend() {
+    Thread* t = next_thread();
+    resume(t);
+}
+
+void Worker::yield() {
+    ++idle_yields_;
+    if (idle_yields_ % kYieldsBeforeParked == 0) make_ready(parked_);
+    if (idle_yields_ % kYieldsBeforeNewBlock == 0) {
+        sched_yield();  // what they wait for may run on another OS thread
+        resolve_active_masks();
+        if (!launch->shared && launch->num_blocks > 1) call_workers(*launch);
+        if (!has_unstarted()) open_another_block();
+    }
+    make_ready(thread);
+    // A thread that spins may wait for one that has not started yet.
+    resume(has_unstarted() ? start_thread() : next_thread());
+}
+
+void Worker::preempt() {
+    if (seeded())
+        make_ready(thread);
+    else
+        parked_.push(thread);
+    resume(has_unstarted() ? start_thread() : next_thread());
+}
+
+/// For threads that seem to wait for a block that has not started.
+bool Worker::open_another_block() {
+    return resident_.size() < kMaxSpinningBlocks && open_block();
+}
+
+// ---- Choosing the next thread ---------------------------------------------------
+
+Thread* Worker::next_thread() {
+    if (requested.load(std::memory_order_relaxed) >= kTimeOut) [[unlikely]]
+        abandon(requested == kLeave ? nullptr : make_time_out(*this));
+    if (!ready_.random()) {
+        if (Thread* t = ready_.pop()) return t;
+    } else {
+        // Now and then start a thread although others could go on.
+        const auto n = static_cast<uint32_t>(ready_.random_size());
+        if (n != 0 && (!has_unstarted() || ready_.rng().below(4) != 0))
+            return ready_.pop();
+    }
+    if (has_unstarted()) return start_thread();
+    return next_thread_slow();
+}
+
+Thread* Worker::next_thread_slow() {
+    for (;;) {
+        if (resolve_active_masks()) return ready_.pop();
+        if (!parked_.empty())
+            return open_another_block() ? start_thread() : parked_.pop();
+        // One block at a time, except that a cooperative launch needs them all.
+        if (resident_.empty() || launch->config->cooperative)
+            if (open_block()) return start_thread();
+        if (resident_.empty()) return nullptr;
+        if (!wait_for_grid()) report_deadlock(*this);
+        if (launch->aborted.load(std::memory_order_relaxed)) abandon(nullptr);
+        if (Thread* t = ready_.pop()) return t;
+    }
+}
+
+Thread* Worker::start_thread() {
+    Block& b = *starting_;
+    unsigned rank = b.next_unstarted++;
+    const dim3& size = launch->config->block;
+    if (!b.order.empty()) {
+        rank = b.order[rank];
+        b.next_index = {rank % size.x, rank / size.x % size.y, rank / size.x / size.y};
+    }
+    Thread& t = b.threads[rank];
+    t.fiber = nullptr;
+    t.rank = rank;
+    t.index = b.next_index;
+    if (++b.next_index.x == size.x) {
+        b.next_index.x = 0;
+        if (++b.next_index.y == size.y) b.next_index.y = 0, ++b.next_index.z;
+    }
+    return &t;
+}
+
+/// Threads that asked for the active mask and stand at the same place have come
+/// together: nobody else of their warp can join them before they go on.
+bool Worker::resolve_active_masks() {
+    bool any = false;
+    for (Block* b : resident_) {
+        if (b->at_active_mask == 0) continue;
+        b->at_active_mask = 0;
+        any = true;
+        for (Thread& t : b->threads) {
+            if (t.state != State::in_active_mask) continue;
+            Thread* first = &b->threads[t.rank & ~31u];
+            const unsigned lanes = std::min(32u, b->size - (t.rank & ~31u));
+            uint32_t mask = 0;
+            for (unsigned i = 0; i < lanes; ++i)
+                if (first[i].state == State::in_active_mask &&
+                    first[i].place == t.place && first[i].line == t.line)
+                    mask |= 1u << i;
+            for (unsigned i = 0; i < lanes; ++i) {
+                if (!(mask >> i & 1)) continue;
+                first[i].state = State::running;
+                first[i].result = mask;
+                make_ready(&first[i]);
+            }
+        }
+    }
+    return any;
+}
+
+Worker& kernel_worker(const char* op, const char* file, int line) {
+    if (!in_kernel())
+        fault(cudaErrorLaunchFailure, file, line, "%s is called by host code", op);
+    return *worker;
+}
+
+}  // namespace simt::detail

@@ -1,3 +1,0 @@
-#pragma once
-// The name under which NVTX 3 is included.
-#include "../nvToolsExt.h"
