@@ -184,6 +184,7 @@ export function expand(text, data, { file, context, watch }) {
     console.warn(`${faults}\n`)
     text = text.replace(/<\/?(?:Measured|LadderTable|ErrorChart)\b[^>]*>/g, '')
   }
+  text = fillIn(text, data, { ...context, withTables: true }).text
   const withProps = (name, props) => (element) => element.open.replace(/>$/,
     ` data=${quoted(JSON.stringify(props(element.attributes)))}>`) +
     `${element.inner}</${name}>`

@@ -13,6 +13,8 @@
 //   show="time"                            times in place of rates
 // <ErrorChart>…                            the errors of mixed precision
 // <!-- numbers: KIND --> … <!-- /numbers -->   other tables, see BLOCKS
+// <!-- table: KIND -->                     the same, made when the book is built: for
+//                                          pages that nobody reads outside of the book
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +23,7 @@ import { exercises, loadData, lookUp } from './data.mjs'
 import { formatMeasured } from './format.mjs'
 import { errorTable, modelErrorTable, truthTable } from './counted-tables.mjs'
 import { comparisonTables, gridTables, ladderTable } from './tables.mjs'
-import { findComments, findElements, replaceElements } from './tags.mjs'
+import { findComments, findElements, findTables, replaceElements } from './tags.mjs'
 
 /** Tables that stand between comments, by their kind. */
 const BLOCKS = {
@@ -53,7 +55,8 @@ function allLadders(data, { lessons = new Map() }) {
  * The text with all numbers filled in.
  * @param {string} text  Markdown
  * @param {Record<string, object>} data  from loadData
- * @param {{lessons?: Map<string, string>}} context  links to lessons by exercise
+ * @param {{lessons?: Map<string, string>, withTables?: boolean}} context  links to
+ *   lessons by exercise; whether tables take the place of <!-- table: … -->
  * @returns {{text: string, problems: string[]}}  problems begin with "line N:", a line
  *   of the given text or, past a table that changed, near it
  */
@@ -72,22 +75,29 @@ export function fillIn(text, data, context = {}) {
         return write(element)
       } catch (error) {
         problems.push(`line ${element.line}: ${error.message}`)
-        return element.open + element.inner + closeOf(element)
+        return element.open + (element.inner ?? '') + closeOf(element)
       }
     })
   }
-  const closeOf = ({ open }) =>
-    open.startsWith('<!--') ? '<!-- /numbers -->' : `</${/^<(\w+)/.exec(open)[1]}>`
+  const closeOf = ({ open }) => {
+    if (open.startsWith('<!-- table')) return ''
+    return open.startsWith('<!--') ? '<!-- /numbers -->' : `</${/^<(\w+)/.exec(open)[1]}>`
+  }
   const block = (make) => (element) =>
     `${element.open}\n\n${make(element)}\n\n${closeOf(element)}`
 
-  pass(findComments, block(({ attributes: { kind } }) => {
+  const table = ({ attributes: { kind } }) => {
     if (!Object.hasOwn(BLOCKS, kind)) {
       const known = Object.keys(BLOCKS).join(', ')
       throw new Error(`no table "${kind}"; there are: ${known}`)
     }
     return BLOCKS[kind](data, context)
-  }))
+  }
+  pass(findComments, block(table))
+  pass(findTables, (element) => {
+    const made = table(element)
+    return context.withTables ? made : element.open
+  })
   pass((source) => findElements(source, 'LadderTable'),
     block(({ attributes }) => ladderTable(data, required(attributes, 'exercise'))))
   pass((source) => findElements(source, 'ErrorChart'), block(() => errorTable(data)))

@@ -103,6 +103,7 @@ test('elements that do not end, and unknown tables, are problems', () => {
   assert.match(problem('\n<LadderTable exercise="gemm">'), /line 2: .* has no/)
   assert.match(problem('<LadderTable></LadderTable>'), /exercise="…" is missing/)
   assert.match(problem('<!-- numbers: x --><!-- /numbers -->'), /no table "x"/)
+  assert.match(problem('\n<!-- table: x -->'), /line 2: no table "x"/)
   assert.match(problem('<Measured of="a">1 <Measured of="b">2</Measured>'), /line 1/)
 })
 
@@ -131,6 +132,13 @@ test('a grid of shapes is a table of ratios, and no ladder', () => {
   assert.match(text, /2 shapes, of which 1 are won and\s1 lost/)
   assert.match(text, /\| H8 D64 \| 0\.500 to 2\.00 \|/)
   assert.deepEqual(exercises(grid), [])
+})
+
+test('a table of the book alone is made when the book is built', () => {
+  const text = 'A\n\n<!-- table: ladders -->\n\nB <!-- numbers: x'
+  assert.deepEqual(fillIn(text, data), { text, problems: [] })
+  const made = fillIn(text, data, { withTables: true }).text
+  assert.match(made, /^A\n\n### gemm \{#gemm\}\n[^]*\n\| N64 \| [^]*\n\nB <!-- numbers: x$/)
 })
 
 test('attributes are read from the tag', () => {

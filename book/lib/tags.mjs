@@ -1,5 +1,6 @@
 // Finds the tags of the data in a Markdown text: <Measured>, <LadderTable>,
-// <ErrorChart>, <RungDiff> and <!-- numbers: … -->, but not where they stand in code.
+// <ErrorChart>, <RungDiff>, <!-- numbers: … --> and <!-- table: … -->, but not where they
+// stand in code.
 
 /**
  * The text with all code blanked out, letter by letter, so that places stay the same.
@@ -67,6 +68,15 @@ export function findComments(text) {
     })
   }
   return found
+}
+
+/** All <!-- table: kind -->, in the same form. Nothing stands in them. */
+export function findTables(text) {
+  return [...blankCode(text).matchAll(/<!-- table: ([a-z-]+) -->/g)].map(
+    ({ index, 0: open, 1: kind }) => ({
+      start: index, end: index + open.length, line: lineOf(text, index), open,
+      attributes: { kind },
+    }))
 }
 
 /** The text with each element replaced by what `write` makes of it. */
