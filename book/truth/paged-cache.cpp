@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 #include <json.h>
 #include <wb/check.h>
+#include <wb/errors.h>
 #include <wb/page_allocator.h>
 
 #include <array>

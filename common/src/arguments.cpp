@@ -1,23 +1,29 @@
 #include <cuda_runtime.h>
 #include <wb/arguments.h>
 #include <wb/check.h>
+#include <wb/errors.h>
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 namespace wb {
+namespace {
 
-void Arguments::refuse(const std::string& what) const {
-    throw InvalidArgument(std::string(function_) + ": " + what);
+[[noreturn]] void refuse(const char* function, const std::string& what) {
+    throw InvalidArgument(std::string(function) + ": " + what);
 }
+
+}  // namespace
 
 const Arguments& Arguments::require(bool condition,
                                     const char* name,
                                     int64_t value,
                                     const char* requirement) const {
     if (!condition) {
-        refuse(std::string(name) + " is " + std::to_string(value) + ", but " +
-               requirement);
+        refuse(function_,
+               std::string(name) + " is " + std::to_string(value) + ", but " +
+                   requirement);
     }
     return *this;
 }
@@ -32,8 +38,9 @@ const Arguments& Arguments::positive(const char* name, int64_t value) const {
 
 const Arguments& Arguments::finite(const char* name, double value) const {
     if (!std::isfinite(value)) {
-        refuse(std::string(name) + " is " + std::to_string(value) +
-               ", but must be a finite number");
+        refuse(function_,
+               std::string(name) + " is " + std::to_string(value) +
+                   ", but must be a finite number");
     }
     return *this;
 }
@@ -46,14 +53,17 @@ int64_t Arguments::product(const char* names,
     std::string factors;
     for (const int64_t s : sizes) {
         factors += (factors.empty() ? "" : " * ") + std::to_string(s);
-        if (s < 0) refuse(std::string(names) + " has a negative factor: " + factors);
+        if (s < 0)
+            refuse(function_,
+                   std::string(names) + " has a negative factor: " + factors);
         zero = zero || s == 0;
         overflow = overflow || __builtin_mul_overflow(result, s, &result);
     }
     if (zero) return 0;
     if (overflow) {
-        refuse(std::string(names) + " = " + factors +
-               " does not fit into 64 bits (at most 2^63 - 1)");
+        refuse(function_,
+               std::string(names) + " = " + factors +
+                   " does not fit into 64 bits (at most 2^63 - 1)");
     }
     return result;
 }
@@ -64,8 +74,9 @@ const Arguments& Arguments::device_bytes(const char* name,
                                          std::size_t alignment) const {
     if (count == 0) return *this;
     if (pointer == nullptr) {
-        refuse(std::string(name) + " is a null pointer, but " + std::to_string(count) +
-               " elements are to be used");
+        refuse(function_,
+               std::string(name) + " is a null pointer, but " + std::to_string(count) +
+                   " elements are to be used");
     }
     cudaPointerAttributes attributes{};
     const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
@@ -77,14 +88,16 @@ const Arguments& Arguments::device_bytes(const char* name,
     }
     if (attributes.type != cudaMemoryTypeDevice &&
         attributes.type != cudaMemoryTypeManaged) {
-        refuse(std::string(name) +
-               " is a host pointer, but must point to device memory (cudaMalloc)");
+        refuse(function_,
+               std::string(name) +
+                   " is a host pointer, but must point to device memory (cudaMalloc)");
     }
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (address % alignment != 0) {
-        refuse(std::string(name) + " is not aligned to its type: address % " +
-               std::to_string(alignment) + " is " +
-               std::to_string(address % alignment));
+        refuse(function_,
+               std::string(name) + " is not aligned to its type: address % " +
+                   std::to_string(alignment) + " is " +
+                   std::to_string(address % alignment));
     }
     return *this;
 }

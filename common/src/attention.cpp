@@ -1,6 +1,8 @@
 #include <wb/attention.h>
+#include <wb/describe.h>
 
 #include <algorithm>
+#include <string>
 
 namespace wb {
 namespace {

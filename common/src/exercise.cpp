@@ -1,5 +1,6 @@
+#include <wb/errors.h>
 #include <wb/exercise.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -45,9 +46,23 @@ std::vector<Rung>& registry() {
 
 }  // namespace
 
-bool register_rung(Rung rung) {
-    registry().push_back(std::move(rung));
+bool register_rung(const char* exercise,
+                   const char* name,
+                   const char* idea,
+                   void (*function)()) {
+    registry().push_back({exercise, name, idea, function});
     return true;
+}
+
+bool detail::register_rungs(const char* exercise,
+                            const char* version,
+                            const char* idea,
+                            void (*fp16)(),
+                            void (*bf16)()) {
+    const std::string name = std::string(exercise) + "_" + version;
+    const std::string base = exercise;
+    return register_rung((base + "_fp16").c_str(), name.c_str(), idea, fp16) &&
+           register_rung((base + "_bf16").c_str(), name.c_str(), idea, bf16);
 }
 
 const std::vector<Rung>& rungs() {

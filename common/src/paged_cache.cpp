@@ -1,5 +1,6 @@
 #include <wb/attention.h>
 #include <wb/check.h>
+#include <wb/errors.h>
 #include <wb/paged_cache.h>
 
 #include <string>

@@ -1,4 +1,5 @@
 #include <wb/check.h>
+#include <wb/errors.h>
 #include <wb/sparse_pattern.h>
 
 #include <string>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <wb/errors.h>
 
 #include <cstddef>
 #include <string>

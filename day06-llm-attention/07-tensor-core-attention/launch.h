@@ -87,7 +87,8 @@ inline bool list_rung(const std::string& version,
     using Erased = void (*)();
     const auto list = [&](const std::string& exercise, Erased launcher) {
         const std::string name = "tensor_core_attention_" + version;
-        return wb::register_rung({exercise, name, idea, launcher});
+        return wb::register_rung(
+            exercise.c_str(), name.c_str(), idea.c_str(), launcher);
     };
     return list("tensor_core_attention_fp16", reinterpret_cast<Erased>(fp16)) &&
            list("tensor_core_attention_bf16", reinterpret_cast<Erased>(bf16));

@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 #include <wb/check.h>
+#include <wb/errors.h>
 #include <wb/exercise.h>
 
 #include <cstdio>

@@ -223,8 +223,8 @@ void Bundle::write(std::ostream& out) const {
     out << "// Made by wb_bundle: see tools/bundle/main.cpp.\n";
     for (const std::string& include : library_includes_)
         out << "#include " << include << '\n';
-    out << "#include <wb/ladder.h>\n#include <cstdlib>\n#include <cstring>\n"
-           "#include <stdexcept>\n#include <string>\n\n";
+    out << "#include <wb/ladder.h>\n#include <wb/wrong_kernel.h>\n"
+           "#include <cstdlib>\n#include <cstring>\n\n";
     // Declared under other names: an implementation that calls a function of its own
     // means just that one.
     const auto names = names_of(contract_);
@@ -282,10 +282,7 @@ void Bundle::write_dispatch(std::ostream& out) const {
            "        if (name && std::strcmp(contract.name, name) == 0) return "
            "contract;\n"
            "    }\n"
-           "    throw std::logic_error(std::string(\"WB_WRONG_KERNEL names no "
-           "known-wrong \"\n"
-           "        \"kernel of this chapter: \") + (name ? name : \"it is not "
-           "set\"));\n"
+           "    wb::refuse_wrong_kernel(name);\n"
            "}\n}  // namespace wb_bundle\n\n";
     for (size_t i = 0; i < contract_.size(); ++i) {
         const ContractFunction& f = contract_[i];

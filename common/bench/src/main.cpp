@@ -3,7 +3,7 @@
 #include <wb/bench/machine.h>
 #include <wb/bench/stored_ceilings.h>
 #include <wb/exercise.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 #include <cstdio>
 #include <exception>

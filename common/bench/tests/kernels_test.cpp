@@ -2,6 +2,7 @@
 
 #include <wb/bench/array.h>
 #include <wb/bench/ceilings.h>
+#include <wb/errors.h>
 #include <wb/testing/catch.h>
 
 #include <cmath>

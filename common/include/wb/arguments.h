@@ -2,24 +2,16 @@
 ///
 ///     wb::Arguments("saxpy").size("n", n).device("x", x, n).device("y", y, n);
 ///
-/// A wrong argument throws wb::InvalidArgument, whose message names the function, the
-/// parameter and its value. Nothing is clipped, nothing has been written by then.
+/// A wrong argument throws wb::InvalidArgument (<wb/errors.h>), whose message names the
+/// function, the parameter and its value. Nothing is clipped, nothing has been written
+/// by then.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
 
 namespace wb {
-
-/// An argument that a launcher refuses.
-class InvalidArgument : public std::invalid_argument {
- public:
-    using std::invalid_argument::invalid_argument;
-};
 
 /// The checks of one call. Each returns *this, so that they chain.
 class Arguments {
@@ -59,7 +51,6 @@ class Arguments {
                                   const void* pointer,
                                   int64_t count,
                                   std::size_t alignment) const;
-    [[noreturn]] void refuse(const std::string& what) const;
 
     const char* function_;
 };

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 
 namespace wb {
 
@@ -69,9 +68,6 @@ __host__ __device__ inline Int visible_keys(Int queries,
 void check_shape(const Arguments& arguments,
                  const AttentionShape& shape,
                  std::initializer_list<int64_t> head_dims);
-
-/// "B2 Hq4 Hkv4 Nq100 Nk257 D64 causal"; without Hkv and Nk where they are equal.
-std::string describe(const AttentionShape& shape);
 
 /// FLOP of the two products, as attention kernels are compared: 4 * B * H * Nq * Nk * D
 /// in all, half of it for a causal mask.

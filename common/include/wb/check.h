@@ -11,44 +11,13 @@
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 namespace wb {
-
-/// A CUDA runtime call that did not return cudaSuccess.
-class CudaError : public std::runtime_error {
- public:
-    /// @param file, line  of the call, if they are known
-    CudaError(cudaError_t code,
-              const std::string& message,
-              const char* file = "",
-              int line = 0)
-        : std::runtime_error(message), code_(code), file_(file), line_(line) {}
-
-    /// The error code that the call returned.
-    cudaError_t code() const { return code_; }
-    const char* file() const { return file_; }
-    int line() const { return line_; }
-
- private:
-    cudaError_t code_;
-    const char* file_;  // a literal: __FILE__
-    int line_;
-};
-
 namespace detail {
 
-/// Throws CudaError unless `code` is cudaSuccess. Also clears CUDA's "last error", so
-/// that one failure is not reported a second time by an unrelated later check.
+/// Throws CudaError (<wb/errors.h>) unless `code` is cudaSuccess. Also clears CUDA's
+/// "last error", so that one failure is not reported a second time by an unrelated
+/// later check.
 void check_cuda(cudaError_t code, const char* expression, const char* file, int line);
-
-/// The text of a failed check: `expression` failed: NAME (description) at file:line.
-std::string check_message(const char* expression,
-                          const char* name,
-                          const char* description,
-                          const char* file,
-                          int line);
 
 }  // namespace detail
 }  // namespace wb

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cublas_v2.h>
-#include <wb/check.h>
+#include <wb/errors.h>
 
 namespace wb {
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 namespace wb {
 
@@ -23,15 +21,6 @@ constexpr T ceil_div(T a, T b) {
 /// @param work   > 0: a grid of zero blocks is not legal, callers return before
 /// @param block  threads per block, > 0
 /// Throws std::length_error above 2^31 - 1 blocks, the limit of gridDim.x.
-inline unsigned grid_size(int64_t work, int block) {
-    const int64_t blocks = work > 0 ? ceil_div(work, int64_t{block}) : 0;
-    if (blocks < 1 || blocks > INT32_MAX) {
-        throw std::length_error("grid_size: " + std::to_string(work) +
-                                " items in blocks of " + std::to_string(block) +
-                                " need " + std::to_string(blocks) +
-                                " blocks; a grid holds 1 to 2147483647 along x");
-    }
-    return static_cast<unsigned>(blocks);
-}
+unsigned grid_size(int64_t work, int block);
 
 }  // namespace wb

@@ -31,7 +31,6 @@
 #include <wb/arguments.h>
 
 #include <cstdint>
-#include <stdexcept>
 
 namespace wb {
 
@@ -140,12 +139,6 @@ __device__ inline bool checked_place(const PagedCache& cache,
     return true;
 }
 #endif
-
-/// A block table, a length or a position that kernels could not use; see PagedStatus.
-class PagedCacheError : public std::runtime_error {
- public:
-    using std::runtime_error::runtime_error;
-};
 
 /// Device memory that all calls on one stream share: the status of PagedStatus, and
 /// counters with which the blocks of one launch find out which of them is the last one.

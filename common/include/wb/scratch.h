@@ -14,52 +14,23 @@
 #include <wb/check.h>
 
 #include <cstdint>
-#include <map>
-#include <mutex>
 
 namespace wb {
 namespace detail {
 
 /// The pool of the current device. CUDA's default pool returns its memory to the system
 /// at every synchronisation and has to fetch it anew; this one keeps it.
-inline cudaMemPool_t scratch_pool() {
-    static std::mutex mutex;
-    static std::map<int, cudaMemPool_t> pools;
-    const std::lock_guard<std::mutex> lock(mutex);
-    int device = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
-    cudaMemPool_t& pool = pools[device];
-    if (pool == nullptr) {
-        cudaMemPoolProps properties{};
-        properties.allocType = cudaMemAllocationTypePinned;
-        properties.location.type = cudaMemLocationTypeDevice;
-        properties.location.id = device;
-        CUDA_CHECK(cudaMemPoolCreate(&pool, &properties));
-        std::uint64_t keep_all = UINT64_MAX;
-        CUDA_CHECK(
-            cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
-    }
-    return pool;
-}
+cudaMemPool_t scratch_pool();
 
 }  // namespace detail
 
 /// The most bytes that all Scratch of the current device held at one time, since the
 /// program began or reset_scratch_peak() was called. Waits for nothing: synchronise
 /// first.
-inline std::uint64_t scratch_peak() {
-    std::uint64_t bytes = 0;
-    CUDA_CHECK(cudaMemPoolGetAttribute(
-        detail::scratch_pool(), cudaMemPoolAttrUsedMemHigh, &bytes));
-    return bytes;
-}
+std::uint64_t scratch_peak();
 
 /// Forgets the peak so far: it becomes what is held now.
-inline void reset_scratch_peak() {
-    std::uint64_t zero = 0;
-    CUDA_CHECK(cudaMemPoolSetAttribute(
-        detail::scratch_pool(), cudaMemPoolAttrUsedMemHigh, &zero));
-}
+void reset_scratch_peak();
 
 /// `count` elements of device memory, uninitialised, in the order of a stream.
 template <class T>

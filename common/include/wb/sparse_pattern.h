@@ -21,7 +21,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <stdexcept>
 
 namespace wb {
 
@@ -115,12 +114,6 @@ __device__ inline bool check_index(
     return false;
 }
 #endif
-
-/// A pattern that no kernel can use, and why.
-class PatternError : public std::runtime_error {
- public:
-    using std::runtime_error::runtime_error;
-};
 
 /// Owns a PatternStatus in device memory. Not for two streams at once.
 class PatternCheck {

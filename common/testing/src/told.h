@@ -2,8 +2,7 @@
 /// report a second time.
 #pragma once
 
-#include <wb/check.h>
-#include <wb/exercise.h>
+#include <wb/errors.h>
 #include <wb/testing/verdict.h>
 
 namespace wb::testing {

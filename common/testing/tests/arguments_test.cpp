@@ -1,4 +1,5 @@
 #include <wb/arguments.h>
+#include <wb/errors.h>
 #include <wb/testing/guarded_buffer.h>
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Tests wb/attention.h, the reference and the bounds that day 6 is graded with.
 #include <wb/attention.h>
+#include <wb/errors.h>
 #include <wb/head_dim.h>
 #include <wb/reference/attention.h>
 #include <wb/testing/attention.h>

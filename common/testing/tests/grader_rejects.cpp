@@ -1,6 +1,7 @@
 // A program whose tests all fail, each for a reason that the grader must find and tell.
 // expect_report.cmake runs one test case at a time and reads the verdict.
 #include <wb/arguments.h>
+#include <wb/errors.h>
 #include <wb/exercise.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>

@@ -1,4 +1,4 @@
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/catch.h>
 
 #include <string>

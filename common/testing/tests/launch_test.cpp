@@ -1,3 +1,4 @@
+#include <wb/errors.h>
 #include <wb/exercise.h>
 #include <wb/launch.h>
 #include <wb/testing/bounds.h>

@@ -1,5 +1,6 @@
 #include <wb/arguments.h>
 #include <wb/check.h>
+#include <wb/errors.h>
 #include <wb/page_allocator.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/random.h>

@@ -3,6 +3,7 @@
 
 #include <wb/arguments.h>
 #include <wb/check.h>
+#include <wb/errors.h>
 #include <wb/launch.h>
 
 #include <algorithm>

@@ -303,7 +303,8 @@ static bool list_rung(const std::string& version,
     using Erased = void (*)();
     const auto list = [&](const std::string& exercise, Erased launcher) {
         const std::string name = "mixed_precision_attention_" + version;
-        return wb::register_rung({exercise, name, idea, launcher});
+        return wb::register_rung(
+            exercise.c_str(), name.c_str(), idea.c_str(), launcher);
     };
     return list("mixed_precision_attention_fp16", reinterpret_cast<Erased>(fp16)) &&
            list("mixed_precision_attention_bf16", reinterpret_cast<Erased>(bf16));

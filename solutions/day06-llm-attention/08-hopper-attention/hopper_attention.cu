@@ -265,8 +265,9 @@ static bool list_rung(const std::string& version,
                       Launcher<__nv_bfloat16>* bf16) {
     using Erased = void (*)();
     const auto list = [&](const std::string& exercise, Erased launcher) {
+        const std::string name = "hopper_attention_" + version;
         return wb::register_rung(
-            {exercise, "hopper_attention_" + version, idea, launcher});
+            exercise.c_str(), name.c_str(), idea.c_str(), launcher);
     };
     return list("hopper_attention_fp16", reinterpret_cast<Erased>(fp16)) &&
            list("hopper_attention_bf16", reinterpret_cast<Erased>(bf16));

@@ -3,7 +3,7 @@
 #include "hello_gpu.h"
 
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 using namespace wb::bench;
 

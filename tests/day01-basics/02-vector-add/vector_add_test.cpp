@@ -1,7 +1,7 @@
 // Grades day01-basics/02-vector-add.
 #include "vector_add.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/reference/vector_add.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>

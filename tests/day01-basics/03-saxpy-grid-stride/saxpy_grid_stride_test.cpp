@@ -3,7 +3,7 @@
 
 #include <wb/check.h>
 #include <wb/exercise.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/reference/saxpy.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>

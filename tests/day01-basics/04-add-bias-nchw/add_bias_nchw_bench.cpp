@@ -4,7 +4,7 @@
 #include "add_bias_nchw.h"
 
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Grades day01-basics/04-add-bias-nchw.
 #include "add_bias_nchw.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/reference/add_bias_nchw.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>

@@ -4,7 +4,7 @@
 
 #include <wb/bench/bench.h>
 #include <wb/bench/cublas.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/reference/dot_product.h>
 
 using namespace wb::bench;

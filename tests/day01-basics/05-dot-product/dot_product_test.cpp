@@ -1,7 +1,7 @@
 // Grades day01-basics/05-dot-product.
 #include "dot_product.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/reference/dot_product.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>

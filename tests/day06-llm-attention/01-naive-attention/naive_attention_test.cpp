@@ -1,7 +1,7 @@
 // Grades day06-llm-attention/01-naive-attention.
 #include "naive_attention.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/catch.h>

@@ -2,7 +2,7 @@
 #include "grouped_query_attention.h"
 
 #include <wb/check.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/catch.h>

@@ -4,7 +4,7 @@
 
 #include <wb/attention.h>
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "paged_server.h"
 
 #include <wb/arguments.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/paged.h>

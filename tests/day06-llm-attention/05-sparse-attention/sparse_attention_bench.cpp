@@ -5,7 +5,7 @@
 
 #include <wb/bench/attention.h>
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/reference/sparse_attention.h>
 #include <wb/sparse_builders.h>
 

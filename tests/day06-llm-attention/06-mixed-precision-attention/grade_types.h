@@ -2,7 +2,7 @@
 #pragma once
 #include "mixed_precision_attention.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/stored_types.h>

@@ -3,7 +3,7 @@
 #pragma once
 #include "tensor_core_attention.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/stored_types.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include "hopper_attention.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>

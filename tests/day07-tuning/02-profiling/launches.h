@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 #include <wb/check.h>
+#include <wb/errors.h>
 
 #include <cstdint>
 #include <functional>

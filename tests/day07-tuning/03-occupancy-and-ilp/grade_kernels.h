@@ -1,7 +1,7 @@
 /// grade_kernels.h: runs the kernels on one problem, and compares with double.
 #pragma once
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>

@@ -5,7 +5,7 @@
 #include "instructions.h"
 
 #include <wb/exercise.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>

@@ -3,7 +3,7 @@
 #include "instructions.h"
 
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 #include <cmath>
 #include <string>

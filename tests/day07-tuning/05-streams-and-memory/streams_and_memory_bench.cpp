@@ -3,7 +3,7 @@
 #include "streams_and_memory.h"
 
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 #include <algorithm>
 #include <cmath>

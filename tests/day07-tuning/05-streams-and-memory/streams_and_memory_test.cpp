@@ -1,7 +1,7 @@
 // Grades day07-tuning/05-streams-and-memory.
 #include "streams_and_memory.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>

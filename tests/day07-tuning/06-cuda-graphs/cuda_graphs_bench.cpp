@@ -3,7 +3,7 @@
 #include "cuda_graphs.h"
 
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 #include <cmath>
 #include <random>

@@ -1,7 +1,7 @@
 // Grades day07-tuning/06-cuda-graphs.
 #include "cuda_graphs.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>

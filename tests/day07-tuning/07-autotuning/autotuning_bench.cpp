@@ -3,7 +3,7 @@
 #include "autotuning.h"
 
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 #include <chrono>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Grades day07-tuning/07-autotuning: the model, the search, and what is remembered.
 #include "autotuning.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>

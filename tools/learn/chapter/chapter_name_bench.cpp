@@ -2,7 +2,7 @@
 #include "chapter_name.h"
 
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 
 using namespace wb::bench;
 

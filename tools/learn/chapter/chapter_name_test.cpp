@@ -1,7 +1,7 @@
 // Grades dayNN-day/NN-chapter.
 #include "chapter_name.h"
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>

@@ -5,6 +5,7 @@
 
 #include "wb/arguments.h"
 #include "wb/check.h"
+#include "wb/errors.h"
 #include "wb/ptx/tma.h"
 
 namespace wb::ptx {

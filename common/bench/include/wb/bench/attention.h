@@ -3,7 +3,8 @@
 
 #include <wb/attention.h>
 #include <wb/bench/bench.h>
-#include <wb/ladder.h>
+#include <wb/describe.h>
+#include <wb/implementations.h>
 #include <wb/reference/attention.h>
 
 #include <cmath>

@@ -20,6 +20,8 @@
 #include <wb/bench/options.h>
 #include <wb/bench/report.h>
 #include <wb/bench/timer.h>
+#include <wb/errors.h>
+#include <wb/implementations.h>
 
 #include <cstdint>
 #include <functional>

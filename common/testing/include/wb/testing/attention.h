@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wb/attention.h>
+#include <wb/describe.h>
 #include <wb/reference/attention.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/random.h>

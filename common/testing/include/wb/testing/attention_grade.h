@@ -1,7 +1,7 @@
 /// wb/testing/attention_grade.h: one attention problem, given to every rung.
 #pragma once
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/grader.h>
 

@@ -1,7 +1,7 @@
 /// wb/testing/fail.h: ending a test case with a finding, for the learner to read.
 #pragma once
 
-#include <wb/exercise.h>
+#include <wb/errors.h>
 #include <wb/testing/verdict.h>
 
 #include <string>

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <wb/errors.h>
+#include <wb/implementations.h>
 #include <wb/testing/compare.h>
 #include <wb/testing/guarded_buffer.h>
 #include <wb/testing/verdict.h>

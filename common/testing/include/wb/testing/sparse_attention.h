@@ -2,7 +2,7 @@
 /// attention.
 #pragma once
 
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/reference/sparse_attention.h>
 #include <wb/sparse_builders.h>
 #include <wb/testing/attention.h>
