@@ -4,6 +4,7 @@
 #   wb_kernels(TARGET file.cu…) an object library of CUDA sources
 #     WERROR                    warnings are errors: for what we wrote, not the learner
 #     GATED                     so are spilled registers, if the chapter has a gate
+#     EVERY_GPU                 with WB_EVERY_GPU: for all architectures that nvcc knows
 #     QUICK                     the simulator's compiler need not optimise: for kernels
 #                               that are never run, or once
 #     CHECK safety|count        the simulator's checker watches them (its backend only)
@@ -18,21 +19,57 @@
 set(WB_KERNEL_WARNINGS
     -Wall -Wextra -Wno-unused-parameter -Wno-unused-const-variable)
 
-# The architectures of the workbook that the toolkit at hand knows, but for sm_90a, which
-# the preset cuda-check is for. Asking nvcc beats a table: each toolkit drops old
-# architectures and adds new ones.
-function(wb_supported_architectures result)
-    set(found)
-    foreach(arch 75 80 86 89 100a 120)
-        execute_process(
-            COMMAND ${CMAKE_CUDA_COMPILER} --dryrun -c -x cu /dev/null -o /dev/null
-                -gencode=arch=compute_${arch},code=sm_${arch}
-            RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
-        if(status EQUAL 0)
-            list(APPEND found ${arch}-real)
-        endif()
+# Compiler options for every architecture of the workbook that the toolkit at hand knows.
+# Asking nvcc beats a table: each toolkit drops old architectures and adds new ones.
+#
+# nvcc reads the sources anew for each compute_XX, which takes most of its time; ptxas for
+# one more sm_XX takes little. So one compute_XX stands for the GPUs up to the next at
+# which headers of the workbook or of CUDA have other code, unless the sources themselves
+# ask which of these GPUs it is.
+#
+#   sources    files and folders to look into
+#   blackwell  the kernels are for sm_100a, whose code other GPUs do not have
+function(wb_every_architecture result blackwell sources)
+    set(families 75,75 80,80,86,89 90a,90a)
+    if(blackwell)
+        list(APPEND families 100a,100a 120,120)
+    else()
+        list(APPEND families 100,100,120)
+    endif()
+    foreach(source ${sources})
+        file(GLOB headers ${source}/*.h)
+        foreach(file ${source} ${headers})
+            if(IS_DIRECTORY ${file} OR NOT EXISTS ${file})
+                continue()
+            endif()
+            file(STRINGS ${file} steps REGEX "__CUDA_ARCH__ *[=<>!]")
+            string(REGEX REPLACE "__CUDA_ARCH__ *[=<>!]+ *(750|800|900|1000)[^0-9]" ""
+                steps "${steps};")
+            if(steps MATCHES "__CUDA_ARCH__ *[=<>!]")
+                set(families 75,75 80,80 86,86 89,89 90a,90a 100a,100a 120,120)
+            endif()
+        endforeach()
     endforeach()
-    set(${result} ${found} PARENT_SCOPE)
+    set(options)
+    foreach(family ${families})
+        string(REPLACE "," ";" members ${family})
+        list(POP_FRONT members compute)
+        set(codes)
+        foreach(arch ${members})
+            set(code arch=compute_${compute},code=sm_${arch})
+            if(NOT DEFINED CACHE{WB_KNOWS_${code}})
+                execute_process(
+                    COMMAND ${CMAKE_CUDA_COMPILER} --dryrun -c -x cu /dev/null
+                        -o /dev/null -gencode=${code}
+                    RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+                set(WB_KNOWS_${code} ${status} CACHE INTERNAL "")
+            endif()
+            if(WB_KNOWS_${code} EQUAL 0)
+                list(APPEND options --generate-code=${code})
+            endif()
+        endforeach()
+    endforeach()
+    set(${result} ${options} PARENT_SCOPE)
 endfunction()
 
 # An older nvcc would fail in many lines, the first of them in enable_language().
@@ -47,11 +84,6 @@ function(wb_require_nvcc minimum)
 endfunction()
 
 if(WB_BACKEND STREQUAL "cuda")
-    if(WB_COMPILE_ONLY AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-        find_program(CMAKE_CUDA_COMPILER nvcc PATHS /usr/local/cuda/bin REQUIRED)
-        wb_supported_architectures(architectures)
-        set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "")
-    endif()
     wb_require_nvcc(12.4)
     enable_language(CUDA)
     # wgmma and setmaxnreg exist for sm_90a only, and the GPU that has them calls itself
@@ -80,10 +112,17 @@ else()
     message(FATAL_ERROR "WB_BACKEND is '${WB_BACKEND}', but must be sim or cuda")
 endif()
 
+# Without any optimisation ptxas chokes on what templates leave behind: of kernels of day
+# 6, it takes twice as long as with the little that this option lets it do.
+set(WB_QUICKLY -Xcicc=-O0 -Xptxas=-O0)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
+    set(WB_QUICKLY --Ofast-compile=max)
+endif()
+
 set(WB_PTXAS_GATE ${CMAKE_CURRENT_LIST_DIR}/scripts/ptxas_gate.sh)
 
 function(wb_kernels target)
-    cmake_parse_arguments(ARG "WERROR;GATED;QUICK" "CHECK" "INCLUDES" ${ARGN})
+    cmake_parse_arguments(ARG "WERROR;GATED;QUICK;EVERY_GPU" "CHECK" "INCLUDES" ${ARGN})
     set(warnings ${WB_KERNEL_WARNINGS})
     if(ARG_WERROR)
         list(APPEND warnings -Werror)
@@ -119,16 +158,30 @@ function(wb_kernels target)
     list(JOIN warnings "," host_warnings)
     # 177, "declared but never referenced": true of every constant in a fresh starter.
     target_compile_options(${target} PRIVATE
-        -lineinfo -Xcompiler=${host_warnings} -diag-suppress=177)
+        -Xcompiler=${host_warnings} -diag-suppress=177)
     if(ARG_WERROR)
         target_compile_options(${target} PRIVATE -Werror=all-warnings)
     endif()
     set(gated OFF)
-    if(WB_GATE AND ARG_GATED AND NOT WB_COMPILE_ONLY)
+    if(WB_GATE AND ARG_GATED)
         set(gated ON)
     endif()
-    if(WB_QUICK AND NOT gated)
-        target_compile_options(${target} PRIVATE -Xcicc=-O0 -Xptxas=-O0)
+    if(WB_EVERY_GPU AND ARG_EVERY_GPU AND gated)
+        # The gate is for one GPU, and takes time: once more for all, without it.
+        wb_kernels(${target}_everywhere ${ARG_UNPARSED_ARGUMENTS} WERROR EVERY_GPU
+            INCLUDES ${ARG_INCLUDES})
+        set_target_properties(${target}_everywhere PROPERTIES EXCLUDE_FROM_ALL ON)
+        add_dependencies(workbook ${target}_everywhere)
+    elseif(WB_EVERY_GPU AND ARG_EVERY_GPU)
+        wb_every_architecture(architectures "${WB_BLACKWELL}"
+            "${ARG_UNPARSED_ARGUMENTS};${ARG_INCLUDES}")
+        set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
+        target_compile_options(${target} PRIVATE ${architectures})
+    endif()
+    if(NOT WB_QUICK)
+        target_compile_options(${target} PRIVATE -lineinfo)
+    elseif(NOT gated)
+        target_compile_options(${target} PRIVATE ${WB_QUICKLY})
     endif()
     if(gated)
         target_compile_options(${target} PRIVATE -Xptxas=-v)

@@ -71,17 +71,15 @@ function(wb_given_sources id contract_dir)
 endfunction()
 
 function(wb_given_library library kernels host contract_dir)
-    wb_kernels(${library}_kernels ${kernels} WERROR INCLUDES ${contract_dir} ${ARGN})
+    wb_kernels(${library}_kernels ${kernels} WERROR EVERY_GPU
+        INCLUDES ${contract_dir} ${ARGN})
     add_library(${library} STATIC $<TARGET_OBJECTS:${library}_kernels> ${host})
     target_include_directories(${library} PRIVATE ${contract_dir})
     target_link_libraries(${library} PUBLIC wb)
     target_compile_options(${library} PRIVATE
         $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>)
     set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX)
-    if(NOT WB_COMPILE_ONLY)
-        set_target_properties(${library} ${library}_kernels PROPERTIES
-            EXCLUDE_FROM_ALL ON)
-    endif()
+    set_target_properties(${library} ${library}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
 endfunction()
 
 # A test program: the chapter's tests, compiled once, with one implementation.
@@ -230,14 +228,12 @@ function(wb_chapter path)
         COMMENT "Starter of ${name}")
     set_property(GLOBAL APPEND PROPERTY WB_STARTERS ${starter})
 
-    wb_kernels(${id}_solution_kernels ${solution} WERROR GATED INCLUDES ${contract_dir})
+    wb_kernels(${id}_solution_kernels ${solution} WERROR GATED EVERY_GPU
+        INCLUDES ${contract_dir})
     set(given "")
     if(WB_GIVEN)
         wb_given_sources(${id} ${contract_dir} ${WB_GIVEN})
         set(given ${id}_given)
-    endif()
-    if(WB_COMPILE_ONLY)
-        return()
     endif()
     wb_kernels(${id}_unsolved_kernels ${starter} WERROR QUICK INCLUDES ${contract_dir})
     add_custom_target(${id}_kernels DEPENDS ${starter})

@@ -1,6 +1,8 @@
 # Headers take most of the time of compiling a file. Two ways to compile them less often:
 #
-#   wb_in_bundles(TARGET…)                     several files of a target at a time, as one
+#   wb_in_bundles(TARGET…)                     several files of a target at a time, as one.
+#                                              An archive's main() stays alone: a program
+#                                              with its own must not get it with the rest
 #   wb_add_precompiled(NAME library header… [OPTIONS flag…])
 #                                              headers of a library, precompiled
 #   wb_precompiled(TARGET NAME)                a target's sources include them first
@@ -13,13 +15,8 @@ option(WB_UNITY "Compile the workbook's own files in bundles" ON)
 
 function(wb_in_bundles)
     foreach(target ${ARGN})
-        # A program takes from an archive the files that it needs, not the others: one
-        # that has a main() of its own must not get the archive's.
-        get_target_property(type ${target} TYPE)
-        if(NOT type STREQUAL "STATIC_LIBRARY")
-            set_target_properties(${target} PROPERTIES
-                UNITY_BUILD ${WB_UNITY} UNITY_BUILD_BATCH_SIZE 12)
-        endif()
+        set_target_properties(${target} PROPERTIES
+            UNITY_BUILD ${WB_UNITY} UNITY_BUILD_BATCH_SIZE 12)
     endforeach()
 endfunction()
 
