@@ -3,6 +3,8 @@
 #   wb_in_bundles(TARGET…)                     several files of a target at a time, as one.
 #                                              An archive's main() stays alone: a program
 #                                              with its own must not get it with the rest
+#   wb_bundled_kernels(RESULT SIZE file.cu…)   the same for .cu files, of which CMake 3.25
+#                                              makes no bundles: lists files made of SIZE
 #   wb_add_precompiled(NAME library header… [OPTIONS flag…])
 #                                              headers of a library, precompiled
 #   wb_precompiled(TARGET NAME)                a target's sources include them first
@@ -18,6 +20,25 @@ function(wb_in_bundles)
         set_target_properties(${target} PROPERTIES
             UNITY_BUILD ${WB_UNITY} UNITY_BUILD_BATCH_SIZE 12)
     endforeach()
+endfunction()
+
+function(wb_bundled_kernels result size)
+    set(made)
+    if(NOT WB_UNITY)
+        list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE made)
+    endif()
+    while(ARGN AND WB_UNITY)
+        list(LENGTH made number)
+        set(bundle ${CMAKE_CURRENT_BINARY_DIR}/bundle_${result}_${number}.cu)
+        list(SUBLIST ARGN 0 ${size} sources)
+        list(REMOVE_ITEM ARGN ${sources})
+        list(TRANSFORM sources REPLACE ".+"
+            "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\0\"\n#undef TEST_GROUP\n")
+        list(JOIN sources "" text)
+        file(CONFIGURE OUTPUT ${bundle} CONTENT "${text}" @ONLY)
+        list(APPEND made ${bundle})
+    endwhile()
+    set(${result} ${made} PARENT_SCOPE)
 endfunction()
 
 function(wb_add_precompiled name library)

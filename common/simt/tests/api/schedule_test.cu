@@ -22,14 +22,14 @@ __global__ void times_ten_plus(int* x, int digit) {
 }
 
 /// Two streams, an event, and an int each in device and in pinned memory.
-struct Fixture {
+struct TwoStreams {
     cudaStream_t a = nullptr;
     cudaStream_t b = nullptr;
     cudaEvent_t event = nullptr;
     int* device = nullptr;
     int* pinned = nullptr;
 
-    explicit Fixture(unsigned flags = cudaStreamNonBlocking) {
+    explicit TwoStreams(unsigned flags = cudaStreamNonBlocking) {
         OK(cudaStreamCreateWithFlags(&a, flags));
         OK(cudaStreamCreateWithFlags(&b, flags));
         OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -39,7 +39,7 @@ struct Fixture {
         OK(cudaDeviceSynchronize());
         *pinned = 0;
     }
-    ~Fixture() {
+    ~TwoStreams() {
         simt::set_stream_seed(0);
         OK(cudaFree(device));
         OK(cudaFreeHost(pinned));
@@ -56,10 +56,10 @@ struct Fixture {
 /// Under how many seeds the pinned int is `expected` when all is done.
 int seeds_with(int expected,
                unsigned flags,
-               const std::function<void(Fixture&)>& issue) {
+               const std::function<void(TwoStreams&)>& issue) {
     int count = 0;
     for (unsigned seed = 1; seed <= kSeeds; ++seed) {
-        Fixture f(flags);
+        TwoStreams f(flags);
         simt::set_stream_seed(seed);
         issue(f);
         OK(cudaDeviceSynchronize());
@@ -71,11 +71,11 @@ int seeds_with(int expected,
 }  // namespace
 
 TEST(a_missing_event_shows_and_an_event_mends_it) {
-    const auto without = [](Fixture& f) {
+    const auto without = [](TwoStreams& f) {
         store<<<1, 1, 0, f.a>>>(f.device, 7);
         f.copy_out(f.b);
     };
-    const auto with = [](Fixture& f) {
+    const auto with = [](TwoStreams& f) {
         store<<<1, 1, 0, f.a>>>(f.device, 7);
         OK(cudaEventRecord(f.event, f.a));
         OK(cudaStreamWaitEvent(f.b, f.event));
@@ -88,7 +88,7 @@ TEST(a_missing_event_shows_and_an_event_mends_it) {
 
 TEST(a_wait_is_for_the_record_before_it) {
     // Recorded after the wait: too late, as in CUDA.
-    const auto late = [](Fixture& f) {
+    const auto late = [](TwoStreams& f) {
         OK(cudaStreamWaitEvent(f.b, f.event));
         store<<<1, 1, 0, f.a>>>(f.device, 7);
         OK(cudaEventRecord(f.event, f.a));
@@ -98,7 +98,7 @@ TEST(a_wait_is_for_the_record_before_it) {
 }
 
 TEST(a_stream_keeps_its_order) {
-    const auto issue = [](Fixture& f) {
+    const auto issue = [](TwoStreams& f) {
         for (int digit = 1; digit <= 5; ++digit)
             times_ten_plus<<<1, 1, 0, f.a>>>(f.device, digit);
         f.copy_out(f.a);
@@ -107,7 +107,7 @@ TEST(a_stream_keeps_its_order) {
 }
 
 TEST(the_default_stream_orders_blocking_streams_only) {
-    const auto issue = [](Fixture& f) {
+    const auto issue = [](TwoStreams& f) {
         times_ten_plus<<<1, 1, 0, f.a>>>(f.device, 1);
         times_ten_plus<<<1, 1>>>(f.device, 2);
         times_ten_plus<<<1, 1, 0, f.b>>>(f.device, 3);
@@ -118,7 +118,7 @@ TEST(the_default_stream_orders_blocking_streams_only) {
 }
 
 TEST(a_host_that_does_not_wait_reads_too_early) {
-    Fixture f;
+    TwoStreams f;
     simt::set_stream_seed(kLazy);
     store<<<1, 1, 0, f.a>>>(f.device, 7);
     f.copy_out(f.a);
@@ -133,7 +133,7 @@ TEST(a_host_that_does_not_wait_reads_too_early) {
 }
 
 TEST(asking_lets_time_pass) {
-    Fixture f;
+    TwoStreams f;
     for (const unsigned seed : {kLazy, kEager}) {
         simt::set_stream_seed(seed);
         for (int i = 0; i < 8; ++i)
@@ -156,7 +156,7 @@ TEST(asking_lets_time_pass) {
 }
 
 TEST(copies_of_pageable_memory_wait) {
-    Fixture f;
+    TwoStreams f;
     simt::set_stream_seed(kLazy);
     int value = 7;
     OK(cudaMemcpyAsync(f.device, &value, sizeof value, cudaMemcpyHostToDevice, f.a));
@@ -173,7 +173,7 @@ TEST(copies_of_pageable_memory_wait) {
 }
 
 TEST(stream_ordered_memory_lives_in_its_stream) {
-    const auto issue = [](bool ordered, Fixture& f) {
+    const auto issue = [](bool ordered, TwoStreams& f) {
         int* memory = nullptr;
         OK(cudaMallocAsync(&memory, sizeof(int), f.a));
         OK(cudaEventRecord(f.event, f.a));
@@ -184,12 +184,12 @@ TEST(stream_ordered_memory_lives_in_its_stream) {
         OK(cudaMemcpyAsync(f.pinned, memory, sizeof(int), cudaMemcpyDeviceToHost, f.a));
         OK(cudaFreeAsync(memory, f.a));
     };
-    const auto with = [&](Fixture& f) { issue(true, f); };
+    const auto with = [&](TwoStreams& f) { issue(true, f); };
     EXPECT(seeds_with(7, cudaStreamNonBlocking, with) == int(kSeeds));
 }
 
 TEST(host_functions_take_their_turn) {
-    const auto issue = [](Fixture& f) {
+    const auto issue = [](TwoStreams& f) {
         store<<<1, 1, 0, f.a>>>(f.device, 7);
         f.copy_out(f.a);
         const auto double_it = [](void* p) { *static_cast<int*>(p) *= 2; };
@@ -202,7 +202,7 @@ TEST(a_graph_has_the_order_that_was_captured) {
     for (const bool joined : {true, false}) {
         int right = 0;
         for (unsigned seed = 1; seed <= kSeeds; ++seed) {
-            Fixture f;
+            TwoStreams f;
             cudaEvent_t fork;
             cudaGraph_t graph;
             cudaGraphExec_t exec;
@@ -233,7 +233,7 @@ TEST(a_graph_has_the_order_that_was_captured) {
 }
 
 TEST(the_longest_chain_is_counted) {
-    Fixture f;
+    TwoStreams f;
     simt::set_stream_seed(kLazy);
     for (int i = 0; i < 3; ++i) {
         store<<<1, 1, 0, f.a>>>(f.device, i);
