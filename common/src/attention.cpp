@@ -1,5 +1,6 @@
 #include <wb/attention.h>
 #include <wb/describe.h>
+#include <wb/head_dim.h>
 
 #include <algorithm>
 #include <string>
@@ -52,6 +53,14 @@ void check_shape(const Arguments& arguments,
                       {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
     arguments.product("batch * kv_heads * keys * head_dim",
                       {shape.batch, shape.kv_heads, shape.keys, shape.head_dim});
+}
+
+void detail::refuse_head_dim(int64_t head_dim, std::initializer_list<int> dims) {
+    std::string requirement = "must be one of";
+    for (const int dim : dims)
+        requirement += " " + std::to_string(dim);
+    Arguments("with_head_dim")
+        .require(false, "head_dim", head_dim, requirement.c_str());
 }
 
 std::string describe(const AttentionShape& shape) {

@@ -1,13 +1,17 @@
 /// wb/head_dim.h: a head dimension that is known at run time, as a constant.
 #pragma once
 
-#include <wb/arguments.h>
-
 #include <cstdint>
-#include <string>
+#include <initializer_list>
 #include <type_traits>
 
 namespace wb {
+namespace detail {
+
+/// Throws wb::InvalidArgument, which names the dimensions that there are.
+void refuse_head_dim(int64_t head_dim, std::initializer_list<int> dims);
+
+}  // namespace detail
 
 /// Calls launch(std::integral_constant<int, D>()) for the D that head_dim is, so that
 /// kernels have it as a template argument:
@@ -26,11 +30,7 @@ void with_head_dim(int64_t head_dim, Launch&& launch) {
         return true;
     };
     if ((matches(std::integral_constant<int, kDims>()) || ...)) return;
-    std::string dims;
-    ((dims += " " + std::to_string(kDims)), ...);
-    const std::string requirement = "must be one of" + dims;
-    Arguments("with_head_dim")
-        .require(false, "head_dim", head_dim, requirement.c_str());
+    detail::refuse_head_dim(head_dim, {kDims...});
 }
 
 }  // namespace wb
