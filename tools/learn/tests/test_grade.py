@@ -47,6 +47,13 @@ def graded(*cases):
     return result
 
 
+class CheckerTest(unittest.TestCase):
+    def test_a_race_is_unsafe_and_a_refused_launch_is_not(self):
+        self.assertTrue(verdicts.is_of_checker(verdicts.Record(RACE)))
+        refused = verdicts.Record(kind="refused_launch", text=["1025 threads"])
+        self.assertFalse(verdicts.is_of_checker(refused))
+
+
 class Documents(unittest.TestCase):
     def test_half_a_document_or_another_format_is_none(self):
         self.assertIsNone(read('{"format": "warpbook verdict 1", "ca'))
