@@ -32,9 +32,17 @@ Testing 3 cases ...
 Checking one for races ...
 day01/01-one: PASSED, all 3 cases in the simulator"
 
+# What the same program has passed is not run again; another program is.
+learn check one
+expect_first_line 'day01/01-one: PASSED, all 3 cases in the simulator'
+expect_not 'Testing'
+learn check one -v
+expect 'ctest '
+
 # On a terminal: a line that counts, and that is gone in the end.
 if has_terminals; then
     touch day01-basics/01-one/one.cu
+    rm -r .learn/passed
     OUTPUT=$(TERM=xterm script -qec './learn check one' /dev/null </dev/null 2>&1)
     expect 'building'
     expect 'testing'

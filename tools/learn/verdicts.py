@@ -45,8 +45,8 @@ def findings(verdict: Record) -> list[Record]:
 
 
 def is_of_checker(finding: Record) -> bool:
-    """Does it make a chapter unsafe? A launch that CUDA refuses does not: the launcher is
-    told so, too, and tests provoke it."""
+    """Does it make a chapter unsafe? A launch that CUDA refuses does not: the launcher
+    is told so, too, and tests provoke it."""
     return finding.kind not in GRADERS_KINDS and finding.kind != "refused_launch"
 
 

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from learn import ctest, grade, preset, report, safety, verdicts
+from learn import ctest, grade, passes, preset, report, safety, ui, verdicts
 from learn.course import Chapter
 
 CHAPTER = Chapter("day01", "day01-basics/02-vector-add", "vector_add")
@@ -45,6 +45,58 @@ def graded(*cases):
     result.cases = list(cases)
     result.state = grade.state_of(result)
     return result
+
+
+class PassesTest(unittest.TestCase):
+    """A pass is recalled for the same program alone."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.program = Path(folder.name, "program")
+        self.program.write_bytes(Path("/bin/true").read_bytes())
+        on_cpu = mock.Mock(on_gpu=False, folder=folder.name)
+        for where, name, value in ((passes, "FOLDER", Path(folder.name, "passed")),
+                                   (preset, "chosen", lambda: on_cpu)):
+            patch = mock.patch.object(where, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.mark = passes.fingerprint(self.program)
+        passes.remember("day01.x", self.mark, [judged(document())])
+
+    def test_the_same_program_has_passed(self):
+        self.assertEqual(passes.fingerprint(self.program), self.mark)
+        self.assertEqual(passes.recall("day01.x", self.mark),
+                         [["adds", "passed", "", "day01.vector_add.adds"]])
+
+    def test_another_program_has_not(self):
+        with self.program.open("ab") as file:
+            file.write(b"!")
+        mark = passes.fingerprint(self.program)
+        self.assertNotIn(mark, ("", self.mark))
+        self.assertEqual(passes.recall("day01.x", mark), [])
+
+    def test_another_library_or_order_of_threads_is_another_program(self):
+        with mock.patch.dict(os.environ, {"SIMT_SEED": "7"}):
+            self.assertNotEqual(passes.fingerprint(self.program), self.mark)
+        library = Path(self.program.parent, "lib.so")
+        library.write_bytes(b"1")
+        said = mock.Mock(returncode=0, stdout=f"lib.so => {library} (0x1)")
+        with mock.patch.object(passes.subprocess, "run", return_value=said):
+            before = passes.fingerprint(self.program)
+            library.write_bytes(b"2")
+            self.assertNotEqual(passes.fingerprint(self.program), before)
+
+    def test_what_cannot_be_told_is_run(self):
+        self.assertEqual(passes.fingerprint(None), "")
+        self.assertEqual(passes.recall("day01.x", ""), [])
+        self.assertEqual(passes.recall("day01.y", self.mark), [])
+        Path(passes.FOLDER, "day01.x").write_text('{"mark"')
+        self.assertEqual(passes.recall("day01.x", self.mark), [])
+
+    def test_verbose_runs_the_tests_again(self):
+        with mock.patch.object(ui.Settings, "verbose", True):
+            self.assertEqual(passes.recall("day01.x", self.mark), [])
 
 
 class CheckerTest(unittest.TestCase):
