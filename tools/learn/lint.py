@@ -64,8 +64,9 @@ def sides_errors(file: str, *flags: str) -> list[str]:
     """What of the host is used in kernels."""
     if not (clang := find_clang()):
         return nvcc_errors(file, *flags)
-    ours = [f"-isystem{folder}" for folder in Path("common/simt").glob("*/include")]
-    command = [clang, *CLANG, *flags, *INCLUDES, *sorted(ours)]
+    folders = [*sorted(Path("common/simt").glob("*/include")), "build/sim/include"]
+    ours = [f"-isystem{folder}" for folder in folders]
+    command = [clang, *CLANG, *flags, *INCLUDES, *ours]
     return believed(_output([*command, file], file), file)
 
 

@@ -4,7 +4,7 @@
 #define __DRIVER_TYPES_H__
 #endif
 #include "simt/api/device_types.h"
-#include "simt/error.h"
 #include "simt/api/graph_types.h"
 #include "simt/api/launch_types.h"
 #include "simt/api/types.h"
+#include "simt/error.h"

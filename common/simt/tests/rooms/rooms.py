@@ -21,8 +21,9 @@ PROGRAMS = ("tests", "examples", "bench")
 # These stand apart: what nobody above may include.
 ALONE = {"rewriter"}
 
-SOURCES = {".h", ".cpp", ".inc", ".cu", ".cuh", ""}
+SOURCES = {".h", ".cpp", ".inc", ".cu", ".cuh", ".txt", ""}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+FORWARDED = re.compile(r"^()([^\s#]+):$", re.M)
 CHAPTER = re.compile(r"day\d\d-")
 
 
@@ -36,6 +37,12 @@ class Tree:
             for room in (*ROOMS, *PROGRAMS)
             for path in sorted((root / room).rglob("*"))
             if path.is_file() and path.suffix in SOURCES}
+        # Headers that the build makes, and what each includes.
+        self.made = {
+            name: f"{room}/forwarders.txt" for room in ROOMS
+            for paragraph in self.files.get(f"{room}/forwarders.txt", "").split("\n\n")
+            if not paragraph.startswith("std:")  # these only include the host's
+            for names in re.findall(r"^ .*", paragraph, re.M) for name in names.split()}
         self.folders = ["", *(f"{room}/include" for room in ROOMS), "core/portable"]
 
     def target(self, file: str, quote: str, name: str) -> str | None:
@@ -45,12 +52,13 @@ class Tree:
             path = (self.root / folder / name).resolve()
             if path.is_relative_to(self.root) and path.is_file():
                 return str(path.relative_to(self.root))
-        return None
+        return self.made.get(name)
 
     def arrows(self, file: str):
         """Line, name and target of each include."""
         text = self.files[file]
-        for match in INCLUDE.finditer(text):
+        arrow = FORWARDED if file.endswith(".txt") else INCLUDE
+        for match in arrow.finditer(text):
             line = text.count("\n", 0, match.start(1)) + 1
             yield line, match[2], self.target(file, match[1], match[2])
 
@@ -122,6 +130,9 @@ def self_test() -> list[str]:
         "api/x.h:1": ("api/x.h", '#include "../async/state.h"\n'),
         "headers/include/x.h:1": ("headers/include/x.h", '#include "thrust/sort.h"\n'),
         "api/x.cpp:1": ("api/x.cpp", '#include "rewriter/lexer.h"\n'),
+        "headers/forwarders.txt:1":
+            ("headers/forwarders.txt", "thrust/sort.h:\n    thrust/x.h thrust/y.h\n"),
+        "api/y.cpp:1": ("api/y.cpp", "#include <thrust/all.h>\n"),
         "async/x.cpp:1": ("async/x.cpp", '#include "wb/ptx/tma.h"\n'),
         "core/x.h:1": ("core/x.h", '#include "../tests/harness.h"\n'),
         "core/b.h:1: a circle": ("core/b.h", '#include "a.h"\n'),
@@ -132,7 +143,8 @@ def self_test() -> list[str]:
         "api/call.h": '#include "core/a.h"\n', "async/state.h": "",
         "checker/c.h": "", "rewriter/lexer.h": "", "tests/harness.h": "",
         "headers/include/cuda_runtime.h": '#include "simt/z.h"\n#include <vector>\n',
-        "core/include/simt/z.h": "", "libraries/include/thrust/sort.h": ""}
+        "core/include/simt/z.h": "", "libraries/include/thrust/sort.h": "",
+        "libraries/forwarders.txt": "thrust/sort.h:\n    thrust/all.h\n"}
     unnoticed = []
     for expected, (file, text) in {"": ("core/a.h", ""), **planted}.items():
         with tempfile.TemporaryDirectory() as folder:

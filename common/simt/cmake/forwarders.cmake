@@ -1,0 +1,25 @@
+# simt_forwarders(LIST): makes, in include/ of the build, the headers that a room's list
+# names: those of a paragraph include its first line. `std:` is for cuda/std/NAME, the
+# host's <NAME> in namespace cuda::std.
+function(simt_forwarders list)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+    set(folder ${CMAKE_BINARY_DIR}/include)
+    file(STRINGS ${list} lines REGEX "^[^#]")
+    foreach(line IN LISTS lines)
+        if(line MATCHES "^([^ ]+):$")
+            set(target ${CMAKE_MATCH_1})
+            continue()
+        endif()
+        string(REGEX MATCHALL "[^ ]+" names "${line}")
+        foreach(name IN LISTS names)
+            if(target STREQUAL "std")
+                string(CONCAT content "#include <${name}>\n\n"
+                    "namespace cuda::std {\nusing namespace ::std;\n}\n")
+                set(name cuda/std/${name})
+            else()
+                set(content "#include \"${target}\"\n")
+            endif()
+            file(CONFIGURE OUTPUT ${folder}/${name} CONTENT "#pragma once\n${content}" @ONLY)
+        endforeach()
+    endforeach()
+endfunction()

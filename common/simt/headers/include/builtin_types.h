@@ -1,3 +1,0 @@
-/// builtin_types.h: types that cuda_runtime.h brings anyway.
-#pragma once
-#include "cuda_runtime.h"

@@ -1,3 +1,0 @@
-#pragma once
-// cudaCreateChannelDesc.
-#include "simt/api/texture.h"

@@ -1,3 +1,0 @@
-/// crt/device_functions.h: an internal header of the toolkit that some programs include.
-#pragma once
-#include "cuda_runtime.h"

@@ -1,3 +1,0 @@
-/// device_atomic_functions.h: the atomics, which cuda_runtime.h brings anyway.
-#pragma once
-#include "cuda_runtime.h"

@@ -1,3 +1,0 @@
-/// device_double_functions.h: intrinsics that cuda_runtime.h brings anyway.
-#pragma once
-#include "cuda_runtime.h"

@@ -1,3 +1,0 @@
-/// device_types.h: types that cuda_runtime.h brings anyway.
-#pragma once
-#include "cuda_runtime.h"

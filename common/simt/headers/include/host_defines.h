@@ -1,3 +1,0 @@
-/// host_defines.h: the keywords of CUDA.
-#pragma once
-#include "simt/core.h"

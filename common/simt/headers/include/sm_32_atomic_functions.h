@@ -1,3 +1,0 @@
-/// sm_32_atomic_functions.h: intrinsics that cuda_runtime.h brings anyway.
-#pragma once
-#include "cuda_runtime.h"

@@ -1,3 +1,0 @@
-#pragma once
-// Surface accesses.
-#include "simt/texture.h"

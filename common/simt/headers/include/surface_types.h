@@ -1,3 +1,0 @@
-#pragma once
-// The structures of surfaces.
-#include "simt/api/texture_types.h"

@@ -1,3 +1,0 @@
-#pragma once
-// Texture fetches.
-#include "simt/texture.h"

@@ -1,3 +1,0 @@
-#pragma once
-// The structures of textures.
-#include "simt/api/texture_types.h"

@@ -1,3 +1,0 @@
-/// thrust/adjacent_difference.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/copy.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/device_free.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/device_reference.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/distance.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

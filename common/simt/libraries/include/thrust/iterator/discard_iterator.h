@@ -1,3 +1,0 @@
-/// thrust/iterator/discard_iterator.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

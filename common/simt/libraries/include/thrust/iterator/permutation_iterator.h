@@ -1,3 +1,0 @@
-/// thrust/iterator/permutation_iterator.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/iterator/transform_iterator.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/memory.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/reverse.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/sort.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

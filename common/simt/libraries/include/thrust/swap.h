@@ -1,3 +1,0 @@
-/// thrust/swap.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

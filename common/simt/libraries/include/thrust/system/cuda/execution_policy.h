@@ -1,3 +1,0 @@
-/// thrust/system/cuda/execution_policy.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

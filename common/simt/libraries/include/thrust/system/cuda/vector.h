@@ -1,3 +1,0 @@
-/// thrust/system/cuda/vector.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/uninitialized_copy.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

@@ -1,3 +1,0 @@
-/// thrust/uninitialized_fill.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

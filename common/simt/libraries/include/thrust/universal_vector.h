@@ -1,3 +1,0 @@
-/// thrust/universal_vector.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"

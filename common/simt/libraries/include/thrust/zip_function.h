@@ -1,3 +1,0 @@
-/// thrust/zip_function.h: see simt/thrust/thrust.h.
-#pragma once
-#include "simt/thrust/thrust.h"
