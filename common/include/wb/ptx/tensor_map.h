@@ -1,14 +1,51 @@
-/// wb/ptx/tensor_map.h: how make_tensor_map of tma.h, which includes this file, asks
-/// the driver for a tensor map.
+/// wb/ptx/tensor_map.h: what the TMA unit knows of a tensor: how the host asks the
+/// driver for it. What kernels do with it: tma.h.
 #pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
 #include <string>
 
 #include "wb/arguments.h"
 #include "wb/check.h"
 #include "wb/errors.h"
-#include "wb/ptx/tma.h"
+#include "wb/ptx/hopper.h"
+#include "wb/ptx/tile_layout.h"
+#if !defined(SIMT_CPU)
+#include <cuda.h>
+#endif
 
 namespace wb::ptx {
+
+/// 128 bytes that the host makes and a kernel takes as a `const __grid_constant__`
+/// parameter.
+#if defined(WB_HOPPER_SIM)
+using TensorMap = simt::ptx::TensorMap;
+#elif !defined(SIMT_CPU)
+using TensorMap = CUtensorMap;
+#else
+struct alignas(64) TensorMap {
+    uint64_t opaque[16];
+};
+#endif
+
+/// A tensor of four dimensions and the box that one copy moves.
+struct TensorBox {
+    const void* base;    ///< element [0, 0, 0, 0], a multiple of 16
+    int element_bytes;   ///< 2 for half and bfloat16, 1 for FP8
+    int64_t sizes[4];    ///< elements a dimension, the contiguous one first; >= 1
+    int64_t strides[3];  ///< bytes between neighbours in dimensions 1 to 3;
+                         ///< multiples of 16, below 2^40
+    int box[4];          ///< elements of the box a dimension, 1 to 256; the first
+                         ///< one 128 / element_bytes
+};
+
+/// The map of a tensor.
+///
+/// Throws wb::InvalidArgument with the name of the tensor where the hardware's rules
+/// (tma.h) are broken, and wb::CudaError where the driver knows no tensor maps.
+inline TensorMap make_tensor_map(const char* name, const TensorBox& tensor);
+
 namespace detail {
 
 /// Refuses what cuTensorMapEncodeTiled would answer with "invalid value", with names.

@@ -18,41 +18,10 @@
 #include <cstdint>
 
 #include "wb/ptx/mbarrier.h"
+#include "wb/ptx/tensor_map.h"
 #include "wb/ptx/tile_layout.h"
-#if !defined(SIMT_CPU)
-#include <cuda.h>
-#endif
 
 namespace wb::ptx {
-
-/// 128 bytes that the host makes and a kernel takes as a `const __grid_constant__`
-/// parameter.
-#if defined(WB_HOPPER_SIM)
-using TensorMap = simt::ptx::TensorMap;
-#elif !defined(SIMT_CPU)
-using TensorMap = CUtensorMap;
-#else
-struct alignas(64) TensorMap {
-    uint64_t opaque[16];
-};
-#endif
-
-/// A tensor of four dimensions and the box that one copy moves.
-struct TensorBox {
-    const void* base;    ///< element [0, 0, 0, 0], a multiple of 16
-    int element_bytes;   ///< 2 for half and bfloat16, 1 for FP8
-    int64_t sizes[4];    ///< elements a dimension, the contiguous one first; >= 1
-    int64_t strides[3];  ///< bytes between neighbours in dimensions 1 to 3;
-                         ///< multiples of 16, below 2^40
-    int box[4];          ///< elements of the box a dimension, 1 to 256; the first
-                         ///< one 128 / element_bytes
-};
-
-/// The map of a tensor.
-///
-/// Throws wb::InvalidArgument with the name of the tensor where the hardware's rules
-/// (above) are broken, and wb::CudaError where the driver knows no tensor maps.
-inline TensorMap make_tensor_map(const char* name, const TensorBox& tensor);
 
 /// Starts copying the box at (x, y, z, w), counted in elements and possibly negative,
 /// into shared memory. Its bytes are counted by `barrier`, to which they must have been
@@ -135,16 +104,4 @@ __device__ __forceinline__ void tma_store_wait_read() {
 #endif
 }
 
-/// Brings a tensor map that is a kernel's parameter into the cache, so that the first
-/// copy need not wait for it.
-__device__ __forceinline__ void tma_prefetch(const TensorMap* map) {
-#if defined(WB_TMA_DEVICE)
-    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-#else
-    (void)map;
-#endif
-}
-
 }  // namespace wb::ptx
-
-#include "wb/ptx/tensor_map.h"
