@@ -15,13 +15,6 @@ cudaError_t api_call(Body&& body) {
     return error == cudaSuccess ? error : set_error(error);
 }
 
-/// For calls whose work may itself end in a fault (copies run host functions, graphs
-/// run kernels): the fault is what the caller gets.
-inline cudaError_t fault_or(cudaError_t error) {
-    const cudaError_t fault = sticky_error();
-    return fault != cudaSuccess ? fault : error;
-}
-
 /// One line on stderr that says why a call was refused; only the first few of a
 /// process.
 [[gnu::format(printf, 1, 2)]] void hint(const char* format, ...);

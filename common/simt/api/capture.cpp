@@ -256,12 +256,6 @@ void record_kernel(KernelRecord kernel) {
         std::make_shared<CapturedKernelOperation>(params, std::move(kernel.work)));
 }
 
-void record_node(cudaStream_t stream, std::function<void()> work) {
-    record_operation(
-        stream,
-        std::make_shared<CallOperation>(cudaGraphNodeTypeKernel, std::move(work)));
-}
-
 }  // namespace simt::detail
 
 using namespace simt::detail;

@@ -28,22 +28,6 @@ class Operation {
 
 using OperationPtr = std::shared_ptr<const Operation>;
 
-/// Work that only the caller knows how to do.
-class CallOperation : public Operation {
- public:
-    CallOperation(cudaGraphNodeType type, std::function<void()> call)
-        : type_(type), call_(std::move(call)) {}
-    cudaGraphNodeType type() const override { return type_; }
-    cudaError_t run(cudaStream_t) const override {
-        call_();
-        return cudaSuccess;
-    }
-
- private:
-    cudaGraphNodeType type_;
-    std::function<void()> call_;
-};
-
 /// Orders other work and does nothing itself.
 class EmptyOperation : public Operation {
  public:

@@ -39,7 +39,6 @@ struct KernelRecord {
 /// Adds a launch to the graph that its stream is being captured into.
 void record_kernel(KernelRecord kernel);
 /// Adds other work.
-void record_node(cudaStream_t stream, std::function<void()> work);
 void record_operation(cudaStream_t stream, OperationPtr operation);
 
 /// Whether work may be issued to `stream` now: the handle is valid, its capture is not

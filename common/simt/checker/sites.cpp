@@ -140,8 +140,4 @@ bool serves_algorithm(uintptr_t pc, void* const* frame) {
     return false;
 }
 
-uint32_t site_count() {
-    return static_cast<uint32_t>(g_sites.size());
-}
-
 }  // namespace simt::check

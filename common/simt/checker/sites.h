@@ -44,7 +44,4 @@ bool is_library_code(uintptr_t pc);
 /// would do.
 bool serves_algorithm(uintptr_t pc, void* const* frame);
 
-/// How many sites there are; their numbers start at 0.
-uint32_t site_count();
-
 }  // namespace simt::check

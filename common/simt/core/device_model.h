@@ -8,7 +8,7 @@ namespace simt::detail {
 
 /// Limits of one GPU architecture. Sizes in bytes, clocks in kHz.
 struct DeviceModel {
-    int arch;  // 10 * compute capability, e.g. 80
+    int arch;             // 10 * compute capability, e.g. 80
     int multiprocessors;  // unless others are asked for: see multiprocessors()
     int max_threads_per_sm;
     int max_blocks_per_sm;
@@ -30,7 +30,6 @@ struct DeviceModel {
     static constexpr int kAssumedRegistersPerThread = 32;
     static constexpr size_t kReservedSharedPerBlock = 1024;  // 0 before sm_80
     static constexpr size_t kConstantBytes = 65536;
-    static constexpr size_t kKernelParameterBytes = 4096;
 
     int major() const { return arch / 10; }
     int minor() const { return arch % 10; }

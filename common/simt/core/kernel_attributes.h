@@ -13,7 +13,4 @@ size_t max_dynamic_smem(const void* kernel);
 /// Allows the kernel that much. False if the device does not have so much.
 bool set_max_dynamic_smem(const void* kernel, size_t bytes);
 
-/// Forgets all of it, as cudaDeviceReset does.
-void clear_kernel_attributes();
-
 }  // namespace simt::detail

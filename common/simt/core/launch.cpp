@@ -267,13 +267,6 @@ bool set_max_dynamic_smem(const void* kernel, size_t bytes) {
     return true;
 }
 
-void clear_kernel_attributes() {
-    Limits& l = limits();
-    const std::lock_guard lock(l.mutex);
-    l.dynamic.clear();
-    l.largest = kDefaultDynamic;
-}
-
 void run_launch(const Config& config, const Body& body) {
     own_worker();
     ensure_signal_handlers(now());

@@ -200,10 +200,6 @@ void* dynamic_smem() {
     return begin;
 }
 
-size_t dynamic_smem_size() {
-    return in_kernel() ? dynamic_bytes(*worker) : 0;
-}
-
 bool is_shared(const void* address) {
     if (!in_kernel()) return false;
     const auto* p = static_cast<const char*>(address);

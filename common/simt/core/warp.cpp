@@ -8,8 +8,8 @@
 namespace simt::detail {
 namespace {
 
-// What a shuffle gives that reads a lane which takes no part. CUDA does not define it; an
-// H100 gives 0, on which some well-known reductions rely.
+// What a shuffle gives that reads a lane which takes no part. CUDA does not define it;
+// an H100 gives 0, on which some well-known reductions rely.
 constexpr uint64_t kUndefined = 0;
 
 using Lanes = WarpArg* const*;
@@ -139,8 +139,12 @@ void report_undefined(Worker& w,
         group.arrived,
         __builtin_popcount(undefined));
     if (observer) {
-        auto fault = make_fault(
-            w, cudaErrorLaunchFailure, t.file, t.line, text, FindingKind::missing_lanes);
+        auto fault = make_fault(w,
+                                cudaErrorLaunchFailure,
+                                t.file,
+                                t.line,
+                                text,
+                                FindingKind::missing_lanes);
         fault->thread = const_cast<Thread*>(&t);
         if (observer->tolerated(*w.launch, *fault)) return;
     }
@@ -242,11 +246,6 @@ void complete_warp(Worker& w, Warp& warp) {
     }
 }
 
-uint32_t alive_mask() {
-    if (!in_kernel()) return 1;
-    return worker->block->warps[worker->thread->rank / 32].alive;
-}
-
 namespace {
 
 /// Waits until the lanes of the warp that stand at `place` can be told; returns them.
@@ -267,8 +266,8 @@ uint32_t gather(const char* op, const char* file, int line, const void* place) {
 
 }  // namespace
 
-// Where the compiler cannot name a place, the address that the call returns to does; two
-// calls that it has merged differ by their line.
+// Where the compiler cannot name a place, the address that the call returns to does;
+// two calls that it has merged differ by their line.
 __attribute__((noinline)) uint32_t active_mask(const char* file,
                                                int line,
                                                const void* place) {

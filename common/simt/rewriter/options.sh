@@ -1,7 +1,8 @@
 # The command line of simt-c++: nvcc's options, and what they come to.
+# shellcheck shell=bash
 # Sourced by simt-c++, which defines fail, simt, build and compiler.
 
-mode=link       # link, compile, preprocess, dependencies, archive, device_link
+mode="link"     # link, compile, preprocess, dependencies, archive, device_link
 arch=800        # the value of __CUDA_ARCH__
 arch_feature=   # 90 for sm_90a
 language=       # of -x
@@ -120,7 +121,7 @@ show_help() {
 # Splits an option into $option and $value; `take` fetches a value from the next word.
 parse() {
     while (($#)); do
-        local word=$1 option=$1 value= has_value=
+        local word=$1 option=$1 value="" has_value=""
         shift
         case $word in
             -[DILlUW]* | -f* | -march=* | -mtune=* | -mcpu=*) ;;
@@ -199,8 +200,8 @@ handle() {
         -c) mode=compile ;;
         -dc) mode=compile; rewriter_flags+=(--rdc); preprocess+=(-D__CUDACC_RDC__=1) ;;
         -dlink) mode=device_link ;;
-        -lib) mode=archive ;;
-        -link) mode=link ;;
+        -lib) mode="archive" ;;
+        -link) mode="link" ;;
         -E) mode=preprocess ;;
         -M | -MM) mode=dependencies; dependency_flags+=("$option") ;;
         -ptx | -cubin | -fatbin | -dw | -optix-ir) fail "$word: there is no GPU code" ;;
@@ -263,7 +264,6 @@ handle() {
                 fail "--check=$check: it is --check or --check=count" ;;
         -asan) asan=1 ;;
         -tsan) tsan=1 ;;
-        -tsan) fail "--tsan is not supported: use --check, which finds races" ;;
         -optf)
             local words=()
             [[ -r $value ]] || fail "cannot read the options file $value"

@@ -160,35 +160,12 @@ void mbarrier_init(uint64_t* barrier, int arrivals, const char* file, int line) 
     *barrier = Mbarrier{count, count, 0, 0}.encode();
 }
 
-void mbarrier_inval(uint64_t* barrier, const char* file, int line) {
-    Worker& w = simt::detail::kernel_worker("mbarrier.inval", file, line);
-    const simt::detail::InRuntime guard(w);
-    (void)simt::detail::load(w, barrier, file, line);
-    *barrier = ~uint64_t{0};
-}
-
 void mbarrier_arrive(uint64_t* barrier, const char* file, int line) {
     simt::detail::arrive(barrier, 0, file, line);
 }
 
 void mbarrier_expect(uint64_t* barrier, int bytes, const char* file, int line) {
     simt::detail::arrive(barrier, bytes, file, line);
-}
-
-void mbarrier_expect_tx(uint64_t* barrier, int bytes, const char* file, int line) {
-    Worker& w = simt::detail::kernel_worker("mbarrier.expect_tx", file, line);
-    const simt::detail::InRuntime guard(w);
-    Mbarrier m = simt::detail::load(w, barrier, file, line);
-    if (bytes < 0 || m.bytes + bytes > Mbarrier::kMostBytes)
-        simt::detail::hopper_fault(w,
-                                   file,
-                                   line,
-                                   "mbarrier.expect_tx of %d bytes: a phase counts up "
-                                   "to %d",
-                                   bytes,
-                                   Mbarrier::kMostBytes);
-    m.bytes += bytes;
-    simt::detail::store(w, barrier, m);
 }
 
 void async_proxy_fence() {
@@ -211,8 +188,7 @@ void mbarrier_wait(uint64_t* barrier, unsigned parity, const char* file, int lin
     const simt::detail::InRuntime guard(w);
     while (!simt::detail::is_complete(w, barrier, parity, file, line)) {
         simt::detail::hopper_state(w).at_mbarrier.push_back({w.thread, barrier});
-        simt::detail::hopper_suspend(
-            w, "mbarrier.try_wait", file, line);
+        simt::detail::hopper_suspend(w, "mbarrier.try_wait", file, line);
         w.in_runtime = true;
     }
 }

@@ -24,9 +24,6 @@ void* shared_slot(const void* key,
 /// Start of the launch's dynamic shared memory; nullptr when the launch asked for none.
 void* dynamic_smem();
 
-/// Bytes of dynamic shared memory that the launch asked for.
-size_t dynamic_smem_size();
-
 /// True if the address lies in the calling block's shared memory.
 bool is_shared(const void* address);
 
@@ -50,15 +47,5 @@ template <class T>
 T* dynamic_shared() {
     return static_cast<T*>(detail::dynamic_smem());
 }
-
-/// What `extern __shared__ T x[];` at namespace scope becomes.
-template <class T>
-struct DynamicSharedProxy {
-    operator T*() const { return dynamic_shared<T>(); }
-    template <class I>
-    T& operator[](I i) const {
-        return dynamic_shared<T>()[i];
-    }
-};
 
 }  // namespace simt

@@ -4,8 +4,8 @@
 
 #include "core.h"
 
-// Tells calls apart that stand on one line. The address that a call returns to would do,
-// if compilers did not duplicate calls for lanes that they treat differently.
+// Tells calls apart that stand on one line. The address that a call returns to would
+// do, if compilers did not duplicate calls for lanes that they treat differently.
 #ifdef __clang__
 #define SIMT_PLACE const void* place = nullptr
 #define SIMT_ONE_CALL __attribute__((noduplicate))
@@ -58,9 +58,6 @@ void warp_op(WarpOp kind,
              const char* op,
              const char* file,
              int line);
-
-/// The lanes of the warp that have not returned.
-uint32_t alive_mask();
 
 /// The lanes of the warp that have come to this very place in the program together.
 SIMT_ONE_CALL uint32_t active_mask(const char* file, int line, SIMT_PLACE);

@@ -1,9 +1,10 @@
 /// simt/hopper/mbarrier.h: barriers in shared memory that count arrivals and bytes.
 ///
-/// The 64-bit word holds the state: see async/hopper/mbarrier.h. A word that has not been
-/// initialised, or was overwritten, is a fault (719); so is an arrival too many.
+/// The 64-bit word holds the state: see async/hopper/mbarrier.h. A word that has not
+/// been initialised, or was overwritten, is a fault (719); so is an arrival too many.
 ///
-/// Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
+/// Source: PTX ISA, "Parallel Synchronization and Communication Instructions:
+/// mbarrier".
 #pragma once
 
 #include "simt/core.h"
@@ -17,15 +18,11 @@ inline uint32_t shared_address(const void* pointer) {
 
 /// Makes a barrier of 1 to 2^20 - 1 arrivals a phase, in phase 0.
 void mbarrier_init(uint64_t* barrier, int arrivals, SIMT_SITE);
-/// Ends a barrier's life; its memory may be used for something else.
-void mbarrier_inval(uint64_t* barrier, SIMT_SITE);
 
 /// Arrives once; releases what the thread did before.
 void mbarrier_arrive(uint64_t* barrier, SIMT_SITE);
 /// Arrives once, after announcing `bytes` bytes that TMA will write in this phase.
 void mbarrier_expect(uint64_t* barrier, int bytes, SIMT_SITE);
-/// Announces bytes without arriving.
-void mbarrier_expect_tx(uint64_t* barrier, int bytes, SIMT_SITE);
 
 /// Whether the phase of that parity is complete. If not, other threads run first.
 bool mbarrier_try_wait(uint64_t* barrier, unsigned parity, SIMT_SITE);

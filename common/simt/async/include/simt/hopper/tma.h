@@ -63,9 +63,5 @@ void bulk_load(
 void tma_store_commit();
 /// Waits until at most `pending` of the thread's newest groups have not been read.
 void tma_store_wait_read(int pending);
-/// The same, and they have been written.
-inline void tma_store_wait(int pending) {
-    tma_store_wait_read(pending);
-}
 
 }  // namespace simt::ptx
