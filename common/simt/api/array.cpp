@@ -2,9 +2,9 @@
 
 #include "array.h"
 
-#include "core/memory.h"
 #include "call.h"
 #include "copy.h"
+#include "core/memory.h"
 #include "handles.h"
 #include "simt/api/texture.h"
 #include "stream.h"

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "core/device_model.h"
 #include "call.h"
+#include "core/device_model.h"
 #include "properties.h"
 #include "simt/api/device.h"
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "array.h"
-#include "core/observer.h"
 #include "call.h"
+#include "core/observer.h"
 #include "pointers.h"
 
 namespace simt::detail {

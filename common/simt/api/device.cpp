@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstring>
 
-#include "core/memory.h"
 #include "array.h"
 #include "call.h"
 #include "capture.h"
+#include "core/memory.h"
 #include "memory_pool.h"
 #include "stream.h"
 

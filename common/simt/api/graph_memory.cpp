@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/memory.h"
 #include "call.h"
+#include "core/memory.h"
 #include "simt/api/graph.h"
 
 namespace simt::detail {

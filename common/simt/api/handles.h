@@ -9,9 +9,9 @@
 
 namespace simt::detail {
 
-/// Owns the objects behind one kind of handle. Safe to use from several threads.
-/// Tables are never destroyed: destructors of the program's own static objects may still
-/// free streams and events when the process ends.
+/// Owns the objects behind one kind of handle. Safe to use from several threads. Tables
+/// are never destroyed: destructors of the program's own static objects may still free
+/// streams and events when the process ends.
 template <class T>
 class HandleTable {
  public:

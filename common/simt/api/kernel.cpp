@@ -2,9 +2,9 @@
 
 #include "simt/api/kernel.h"
 
+#include "call.h"
 #include "core/device_model.h"
 #include "core/kernel_attributes.h"
-#include "call.h"
 #include "kernel_operation.h"
 #include "occupancy.h"
 

@@ -10,8 +10,8 @@
 #include <map>
 #include <mutex>
 
-#include "core/memory.h"
 #include "call.h"
+#include "core/memory.h"
 #include "graph_memory.h"
 #include "handles.h"
 #include "stream.h"

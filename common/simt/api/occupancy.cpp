@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "call.h"
 #include "core/device_model.h"
 #include "core/kernel_attributes.h"
-#include "call.h"
 #include "kernel_operation.h"
 #include "simt/api/kernel.h"
 

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
-#include "core/memory.h"
 #include "call.h"
+#include "core/memory.h"
 
 namespace simt::detail {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "call.h"
 #include "core/device_model.h"
 #include "core/memory.h"
-#include "call.h"
 #include "simt/api/device.h"
 
 namespace simt::detail {

@@ -1,9 +1,9 @@
 // The queue of asynchronous work, and the order in which it is run.
 //
 // Each task has a random priority, mostly that of the task before it in its stream, so
-// that for a while one stream runs far ahead and another falls far behind: that is where
-// a missing event shows. Of the tasks whose dependencies are done, the one with the
-// highest priority is next.
+// that for a while one stream runs far ahead and another falls far behind: that is
+// where a missing event shows. Of the tasks whose dependencies are done, the one with
+// the highest priority is next.
 
 #include "schedule.h"
 
@@ -12,9 +12,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "call.h"
 #include "core/options.h"
 #include "core/scheduler.h"
-#include "call.h"
 #include "simt/streams.h"
 #include "stream.h"
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/memory.h"
-#include "core/observer.h"
-#include "core/options.h"
 #include "access.h"
 #include "checker/count/count.h"
 #include "checker/count/output.h"
+#include "core/memory.h"
+#include "core/observer.h"
+#include "core/options.h"
 #include "findings.h"
 #include "report.h"
 #include "safety.h"

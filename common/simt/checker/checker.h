@@ -31,8 +31,8 @@ void access(
 /// @param pc  where the call returns to
 bool is_watched_call(const void* address, uintptr_t pc);
 
-/// An index that an array of known size does not have, or an address that is no multiple
-/// of what its type demands.
+/// An index that an array of known size does not have, or an address that is no
+/// multiple of what its type demands.
 ///
 /// @param misaligned  which of the two
 /// @param what        in words

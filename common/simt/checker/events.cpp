@@ -1,8 +1,8 @@
 // What the core tells the safety checks: see observer.h.
 
+#include "addr2line.h"
 #include "core/memory.h"
 #include "core/symbolize.h"
-#include "addr2line.h"
 #include "large_launch.h"
 #include "report.h"
 #include "safety.h"

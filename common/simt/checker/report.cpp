@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <fstream>
 
+#include "advice.h"
 #include "core/fault.h"
 #include "core/finding.h"
 #include "core/memory.h"
 #include "core/options.h"
-#include "advice.h"
 #include "order.h"
 
 namespace simt::check {

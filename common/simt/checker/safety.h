@@ -1,9 +1,9 @@
 /// checker/safety.h: races, bounds and uninitialised reads: what happens at each event.
 #pragma once
 
+#include "access.h"
 #include "core/fault.h"
 #include "core/observer.h"
-#include "access.h"
 #include "sites.h"
 
 namespace simt::check {

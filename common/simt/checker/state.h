@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/scheduler.h"
 #include "access.h"
+#include "core/scheduler.h"
 #include "findings.h"
 #include "order.h"
 

@@ -1,5 +1,6 @@
-// clock() in a kernel counts cycles, as on a GPU; in host code it is the C library's: the
-// processor time of the process. Defined here, it takes the place of the C library's.
+// clock() in a kernel counts cycles, as on a GPU; in host code it is the C library's:
+// the processor time of the process. Defined here, it takes the place of the C
+// library's.
 #include <time.h>
 
 #include "simt/clock.h"

@@ -1,6 +1,6 @@
 /// core/extension.h: how a floor above the core takes part in the life of blocks and
-/// threads. It attaches an extension to a block or a thread at its first use there; what
-/// has none pays a comparison.
+/// threads. It attaches an extension to a block or a thread at its first use there;
+/// what has none pays a comparison.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ class Worker;
 
 /// What the threads of a block wait for that the core does not know.
 struct Waits {
-    std::string text;        // lines of a deadlock's report; "" if there are none
-    const char* advice = ""; // what to look at, if there are some
+    std::string text;         // lines of a deadlock's report; "" if there are none
+    const char* advice = "";  // what to look at, if there are some
 };
 
 /// Belongs to a block until that has ended, or a fault has ended it.

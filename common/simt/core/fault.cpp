@@ -333,12 +333,11 @@ void report_deadlock(Worker& w) {
     }
     const Waits waits = b.extension ? b.extension->waits() : Waits{};
     text += waits.text;
-    text +=
-        is_warp_divergence(b)
-            ? "\n    Every lane named in a mask must execute the same operation "
-              "with the same mask."
-        : waits.text.empty() ? "\n    Every thread must reach the same barrier."
-                             : waits.advice;
+    text += is_warp_divergence(b)
+                ? "\n    Every lane named in a mask must execute the same operation "
+                  "with the same mask."
+            : waits.text.empty() ? "\n    Every thread must reach the same barrier."
+                                 : waits.advice;
     text += " A GPU would hang here, or go on with wrong data.";
     auto fault = make_fault(w,
                             cudaErrorLaunchTimeout,

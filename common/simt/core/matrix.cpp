@@ -1,6 +1,6 @@
-// What ldmatrix, stmatrix and mma.sync do for a warp: see simt/ptx.h. Here, and not in the
-// header, because the checker need not look into it: all that a program's memory sees of
-// it is announced beforehand.
+// What ldmatrix, stmatrix and mma.sync do for a warp: see simt/ptx.h. Here, and not in
+// the header, because the checker need not look into it: all that a program's memory
+// sees of it is announced beforehand.
 
 #include <algorithm>
 

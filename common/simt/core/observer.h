@@ -59,7 +59,8 @@ class Observer {
     virtual void enters_stack() {}
     /// From here on the worker runs this thread: for the first time, or again.
     virtual void runs(const Thread&) {}
-    /// True if no two threads of a block may use one stack, not even one after the other.
+    /// True if no two threads of a block may use one stack, not even one after the
+    /// other.
     virtual bool wants_own_stacks() const { return false; }
     /// The simulator's code begins or ends to work on the running thread's behalf. Told
     /// if RuntimeFlag::watched is set.

@@ -18,8 +18,8 @@
 
 #include "extension.h"
 #include "fiber.h"
-#include "simt/finding.h"
 #include "simt/config.h"
+#include "simt/finding.h"
 #include "simt/warp.h"
 #include "thread_queue.h"
 

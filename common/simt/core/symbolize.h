@@ -6,8 +6,8 @@
 
 namespace simt::detail {
 
-/// The path of one of the simulator's files from its folder on, "core/fault.cpp"; "" for
-/// any other file.
+/// The path of one of the simulator's files from its folder on, "core/fault.cpp"; ""
+/// for any other file.
 std::string own_path(const std::string& file);
 
 /// True if the file is neither the simulator's nor the system's.

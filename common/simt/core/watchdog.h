@@ -1,4 +1,5 @@
-/// core/watchdog.h: ends launches in which nothing moves, and preempts spinning threads.
+/// core/watchdog.h: ends launches in which nothing moves, and preempts spinning
+/// threads.
 #pragma once
 
 namespace simt::detail {

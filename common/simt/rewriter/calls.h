@@ -20,7 +20,8 @@ void check_library_calls(Source& source,
                          const DeviceCode& code,
                          bool relaxed);
 
-/// Refuses members, constructors and operators of the user's classes for the other side.
+/// Refuses members, constructors and operators of the user's classes for the other
+/// side.
 void check_members(Source& source,
                    const Structure& structure,
                    const DeviceCode& code,

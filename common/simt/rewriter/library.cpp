@@ -1,8 +1,9 @@
 // Functions of the C and C++ libraries that have no device version.
 //
 // nvcc has a device version of most of <cmath>, and of printf, malloc, free, assert,
-// memcpy, memset and clock. Everything else in the libraries is for the host. std::move,
-// std::forward and the members of initializer_list are the exceptions that it makes.
+// memcpy, memset and clock. Everything else in the libraries is for the host.
+// std::move, std::forward and the members of initializer_list are the exceptions that
+// it makes.
 #include <set>
 
 #include "calls.h"

@@ -1,4 +1,5 @@
-// Finds `s[t] += s[t + 32]; s[t] += s[t + 16];` with s volatile, and makes each of these
+// Finds `s[t] += s[t + 32]; s[t] += s[t + 16];` with s volatile, and makes each of
+// these
 //
 //     { auto& simt_to = s[t]; auto simt_value = simt_to + (s[t + 32]);
 //       simt::detail::lockstep(); simt_to = simt_value; simt::detail::lockstep(); }
@@ -78,8 +79,8 @@ bool barrier_follows(const Source& source, size_t semicolon) {
     return source.text(next).starts_with("__sync");
 }
 
-/// Makes the lanes read before any of them writes, and write before any goes on. A single
-/// statement may be part of a loop without barriers.
+/// Makes the lanes read before any of them writes, and write before any goes on. A
+/// single statement may be part of a loop without barriers.
 void keep_in_step(Source& source, const std::vector<Assignment>& run) {
     if (run.empty()) return;
     if (run.size() == 1 && barrier_follows(source, run[0].semicolon)) return;

@@ -131,8 +131,8 @@ class MemoryWords {
         }
     }
 
-    /// `= …` of a number must be a constant; the compiler knows. Classes are left alone:
-    /// nvcc accepts a constructor that does nothing.
+    /// `= …` of a number must be a constant; the compiler knows. Classes are left
+    /// alone: nvcc accepts a constructor that does nothing.
     void check_initializer(const Declaration& d) {
         const Declarator& declarator = d.declarators[0];
         if (d.is_extern || d.defines_type || declarator.initializer == kNone) return;

@@ -140,7 +140,8 @@ class Shadows {
         for (size_t i = f.header; i < use; ++i) {
             if (source_.text(i) == source_.text(use) && declares(i)) return true;
         }
-        // A member function: the members of its class, and of classes that it is based on.
+        // A member function: the members of its class, and of classes that it is based
+        // on.
         if (source_.is(f.name_token - 1, "::")) return true;
         for (int s = f.scope; s > 0; s = structure_.scopes()[s].parent) {
             const Scope& scope = structure_.scopes()[s];

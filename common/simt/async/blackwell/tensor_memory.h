@@ -1,4 +1,5 @@
-/// async/blackwell/tensor_memory.h: a block's tensor memory, and what is under way in it.
+/// async/blackwell/tensor_memory.h: a block's tensor memory, and what is under way in
+/// it.
 #pragma once
 
 #include <deque>

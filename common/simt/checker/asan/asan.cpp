@@ -1,5 +1,6 @@
 // AddressSanitizer's view of a kernel's memory (simt-c++ --asan): what lies between
-// allocations, and between shared variables, is forbidden; a CUDA thread's stack is one.
+// allocations, and between shared variables, is forbidden; a CUDA thread's stack is
+// one.
 
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

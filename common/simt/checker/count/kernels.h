@@ -67,7 +67,8 @@ class Kernel {
     Touched read_, written_;
 };
 
-/// The kernel of a launch in the current section; null if SIMT_CHECK_KERNEL excludes it.
+/// The kernel of a launch in the current section; null if SIMT_CHECK_KERNEL excludes
+/// it.
 Kernel* kernel_of(const detail::Launch& launch);
 /// All kernels, in the order of their first launches.
 const std::deque<Kernel>& kernels();

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/device_model.h"
-#include "core/options.h"
 #include "checker/access.h"
 #include "checker/findings.h"
+#include "core/device_model.h"
+#include "core/options.h"
 #include "json.h"
 #include "table.h"
 

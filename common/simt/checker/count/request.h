@@ -39,10 +39,10 @@ struct Wavefronts {
     unsigned ideal = 0;  // without bank conflicts
     unsigned ways = 0;   // the most words that one bank must give in one pass
 };
-/// 8-byte accesses are served by half warps, 16-byte accesses by quarter warps; by twice
-/// as many lanes at a time if all lanes that are 1 apart, or all that are 2 apart, want
-/// the same word. NVIDIA does not document this: an H100 does it in all the patterns of
-/// examples/shared_banks.cu, where Nsight Compute's counts were compared.
+/// 8-byte accesses are served by half warps, 16-byte accesses by quarter warps; by
+/// twice as many lanes at a time if all lanes that are 1 apart, or all that are 2
+/// apart, want the same word. NVIDIA does not document this: an H100 does it in all the
+/// patterns of examples/shared_banks.cu, where Nsight Compute's counts were compared.
 Wavefronts wavefronts_of(const Request& request);
 
 /// Who meets whom in an atomic operation.

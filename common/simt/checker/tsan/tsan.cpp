@@ -1,5 +1,6 @@
 // ThreadSanitizer's view of a kernel (simt-c++ --tsan): each CUDA thread of a block is
-// one of its threads, and what orders CUDA threads is told to it as release and acquire.
+// one of its threads, and what orders CUDA threads is told to it as release and
+// acquire.
 //
 // ThreadSanitizer calls a context in which code may run a fiber; here there is one for
 // each rank of a resident block, used again by the next block, so that races within a

@@ -83,8 +83,8 @@ Cost cost_of(const Instruction& instruction, const Columns& columns, const Row& 
         return cost;
     }
     cost.cost = columns.number(row, "memory_l1_wavefronts_shared");
-    // What a predicate has switched off for the whole warp counts as executed, too. What
-    // reaches memory takes one wavefront ideally, if it wants 4 bytes a lane.
+    // What a predicate has switched off for the whole warp counts as executed, too.
+    // What reaches memory takes one wavefront ideally, if it wants 4 bytes a lane.
     if (!instruction.wide) {
         cost.requests = columns.number(row, "memory_l1_wavefronts_shared_ideal");
     } else if (columns.text(row, "sass")[0] == '@') {

@@ -1,5 +1,5 @@
-/// cost.h: what one line of a kernel costs, whoever says so: the table that was reasoned
-/// out beforehand, the simulator, or Nsight Compute.
+/// cost.h: what one line of a kernel costs, whoever says so: the table that was
+/// reasoned out beforehand, the simulator, or Nsight Compute.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@ struct Key {
     bool operator<(const Key& other) const { return tie() < other.tie(); }
 };
 
-/// The cost is in sectors for global memory, in wavefronts for shared memory. What is not
-/// known is NaN.
+/// The cost is in sectors for global memory, in wavefronts for shared memory. What is
+/// not known is NaN.
 struct Cost {
     double requests = 0;
     double cost = 0;

@@ -2,10 +2,10 @@
 //
 //     ncu_compare EXAMPLES TRUTH SIMULATED OUT.json > table.md
 //
-// EXAMPLES is the folder of the examples; TRUTH what ncu_truth.sh has written; SIMULATED
-// holds NAME.json of every example, from the simulator. Writes all comparisons to
-// OUT.json and those of the lines as a Markdown table. A difference of more than 2 % is
-// explained in expected/ncu_explained.tsv; exit status 1: one is not.
+// EXAMPLES is the folder of the examples; TRUTH what ncu_truth.sh has written;
+// SIMULATED holds NAME.json of every example, from the simulator. Writes all
+// comparisons to OUT.json and those of the lines as a Markdown table. A difference of
+// more than 2 % is explained in expected/ncu_explained.tsv; exit status 1: one is not.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -108,8 +108,8 @@ std::string number(double value) {
 /// The cost of a row of the table.
 ///
 /// nvcc attributes an access now and then to another line: to a later one that uses the
-/// value, or to that of a header from which it inlined a function, which is line 0 here.
-/// Such a line is taken if no row speaks of its accesses.
+/// value, or to that of a header from which it inlined a function, which is line 0
+/// here. Such a line is taken if no row speaks of its accesses.
 Cost cost_of(const Costs& costs,
              const Expected& row,
              const std::vector<Expected>& all) {

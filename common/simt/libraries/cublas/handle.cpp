@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "api/handles.h"
-#include "core/options.h"
 #include "call.h"
+#include "core/options.h"
 
 // Only OpenBLAS has this function; other libraries keep their own number of threads.
 extern "C" __attribute__((weak)) void openblas_set_num_threads(int threads);

@@ -1,7 +1,7 @@
 #pragma once
 // Products of matrices whose element types are chosen at run time: the operands are
-// converted to the type in which the sums are kept, multiplied by the CPU's BLAS, and the
-// result is rounded once.
+// converted to the type in which the sums are kept, multiplied by the CPU's BLAS, and
+// the result is rounded once.
 
 #include <cstdint>
 #include <type_traits>

@@ -1,5 +1,5 @@
-// Asynchronous streams (simt/streams.h): what is ordered stays ordered under every seed,
-// what is not shows under some.
+// Asynchronous streams (simt/streams.h): what is ordered stays ordered under every
+// seed, what is not shows under some.
 #define TEST_GROUP "schedule"
 #include <simt/streams.h>
 

@@ -1,5 +1,5 @@
-// tcgen05 in the simulator: products of both kinds, transfers, and mistakes. Not compared
-// with a GPU: there was none.
+// tcgen05 in the simulator: products of both kinds, transfers, and mistakes. Not
+// compared with a GPU: there was none.
 #include <cuda_bf16.h>
 #include <wb/ptx/tcgen05.h>
 

@@ -204,7 +204,7 @@ void test_store() {
     constexpr int kBox = 2 * 8 * 64;
     hopper::allow_shared(move_box, 1024 + 2 * kBox);
     move_box<<<1, 128, 1024 + 2 * kBox>>>(map(from.data()), map(to.data()), kBox);
-    // Row r of plane z of the box came from (r + 4, z + 1, 0), went to (r + 7, z + 2, 1).
+    // Row r of plane z of the box came from (r + 4, z + 1, 0) to (r + 7, z + 2, 1).
     const auto wanted = [&](int i) {
         const int row = i / 64 % 12 - 7, plane = i / 64 / 12 % 3 - 2,
                   outer = i / 64 / 36;

@@ -8,8 +8,8 @@
 ///     simt::check::end_section();
 ///
 /// Only a program built with simt-c++ --check=count counts, and not with
-/// SIMT_CHECK_COUNT=0 in its environment; elsewhere all is 0 and
-/// counting_accesses() is false. The comments give the names of Nsight Compute's metrics.
+/// SIMT_CHECK_COUNT=0 in its environment; elsewhere all is 0 and counting_accesses() is
+/// false. The comments give the names of Nsight Compute's metrics.
 #pragma once
 
 #include <cstddef>

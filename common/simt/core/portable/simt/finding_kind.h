@@ -1,7 +1,8 @@
-/// simt/finding_kind.h: what can be wrong with a kernel, or with a program that tests it.
+/// simt/finding_kind.h: what can be wrong with a kernel, or with a program that tests
+/// it.
 ///
-/// One enum for the simulator, its checker and the test framework that grades kernels: a
-/// verdict is then the same data wherever it comes from (docs/verdict.md). The header
+/// One enum for the simulator, its checker and the test framework that grades kernels:
+/// a verdict is then the same data wherever it comes from (docs/verdict.md). The header
 /// stands alone, in a folder without headers named like CUDA's, so that programs built
 /// by nvcc can include it, too.
 #pragma once

@@ -1,8 +1,8 @@
 /// simt/half.h: __half (IEEE binary16) and __half2, with the functions of CUDA's
 /// cuda_fp16.h.
 #pragma once
-#include "simt/formats.h"
 #include "simt/float16/integers.h"
+#include "simt/formats.h"
 #include "simt/vector_types.h"
 
 struct __half;

@@ -44,7 +44,9 @@ using Wide = std::conditional_t<std::is_floating_point_v<T>, T, unsigned long lo
 template <class T> T add(T a, T b) { return T(Wide<T>(a) + Wide<T>(b)); }
 template <class T> T sub(T a, T b) { return T(Wide<T>(a) - Wide<T>(b)); }
 template <class T> T mul(T a, T b) { return T(Wide<T>(a) * Wide<T>(b)); }
-template <class T> T mad(T a, T b, T c) { return T(Wide<T>(a) * Wide<T>(b) + Wide<T>(c)); }
+template <class T> T mad(T a, T b, T c) {
+    return T(Wide<T>(a) * Wide<T>(b) + Wide<T>(c));
+}
 template <class T> T fma(T a, T b, T c) { return std::fma(a, b, c); }
 template <class T> T div(T a, T b) { return a / b; }
 template <class T> T rem(T a, T b) { return a % b; }

@@ -71,7 +71,7 @@ void store_surface(void* address, const T& value) {
 
 }  // namespace simt::detail
 
-// ---- Textures ----------------------------------------------------------------------------
+// ---- Textures -----------------------------------------------------------------------
 
 /// Element `index` of linear memory.
 template <class T>
@@ -117,7 +117,7 @@ void tex3D(T* value, cudaTextureObject_t texture, float x, float y, float z) {
     *value = tex3D<T>(texture, x, y, z);
 }
 
-// ---- Surfaces: x is in bytes -----------------------------------------------------------------
+// ---- Surfaces: x is in bytes --------------------------------------------------------
 
 #define SIMT_SURFACE_MODE cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap, SIMT_SITE
 #define SIMT_SURFACE_AT(x, y, z) \

@@ -340,7 +340,7 @@ PLANTED(none, memory_of_the_kernel) {
     scratch<<<1, 32>>>(unset<int>(32));
 }
 
-// The same shared memory, block after block; the same global memory, launch after launch.
+// The same shared memory, block after block; global memory, launch after launch.
 __global__ void reuse(float* x) {
     __shared__ float s[32];
     s[threadIdx.x] = x[threadIdx.x];

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "simt/kernel_ref.h"
 #include "device_types.h"
 #include "launch_types.h"
+#include "simt/kernel_ref.h"
 #include "types.h"
 
 // ---- Launching --------------------------------------------------------------------

@@ -7,7 +7,7 @@
 
 #include "texture_types.h"
 
-// ---- Channel formats -------------------------------------------------------------------
+// ---- Channel formats ----------------------------------------------------------------
 
 inline cudaChannelFormatDesc cudaCreateChannelDesc(
     int x, int y, int z, int w, cudaChannelFormatKind f) {
@@ -50,7 +50,7 @@ cudaChannelFormatDesc cudaCreateChannelDesc() {
     return {bits, n > 1 ? bits : 0, n > 2 ? bits : 0, n > 3 ? bits : 0, kind};
 }
 
-// ---- Arrays ----------------------------------------------------------------------------
+// ---- Arrays -------------------------------------------------------------------------
 
 /// An array of width x height elements (height 0: one dimension).
 cudaError_t cudaMallocArray(cudaArray_t* array,
@@ -120,7 +120,7 @@ cudaError_t cudaMemcpyFromArray(void* dst,
                                 size_t bytes,
                                 cudaMemcpyKind kind);
 
-// ---- Texture and surface objects ---------------------------------------------------------
+// ---- Texture and surface objects ----------------------------------------------------
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture,
                                     const cudaResourceDesc* resource,

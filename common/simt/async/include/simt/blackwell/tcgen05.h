@@ -1,11 +1,11 @@
-/// simt/blackwell/tcgen05.h: products that accumulate in tensor memory (TMEM), 128 lanes
-/// of 512 columns of 32 bits.
+/// simt/blackwell/tcgen05.h: products that accumulate in tensor memory (TMEM), 128
+/// lanes of 512 columns of 32 bits.
 ///
-/// A product is computed when somebody waits for the mbarrier that tcgen05.commit named;
-/// until then its accumulator holds NaN, and operands that change are a fault. Loads
-/// fill their registers at tcgen05.wait::ld, stores arrive at tcgen05.wait::st; in
-/// between registers and memory hold NaN. The fences around thread synchronisation do
-/// nothing: one that is missing is not found.
+/// A product is computed when somebody waits for the mbarrier that tcgen05.commit
+/// named; until then its accumulator holds NaN, and operands that change are a fault.
+/// Loads fill their registers at tcgen05.wait::ld, stores arrive at tcgen05.wait::st;
+/// in between registers and memory hold NaN. The fences around thread synchronisation
+/// do nothing: one that is missing is not found.
 ///
 /// Source: PTX ISA, "TensorCore 5th Generation Family Instructions".
 #pragma once

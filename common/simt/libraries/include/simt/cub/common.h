@@ -48,8 +48,8 @@ T fold(const T* values, int n, Op op) {
         total = static_cast<T>(op(total, values[i]));
     return total;
 }
-/// Turns values into the results before each of them, the first being `initial`; returns
-/// the total of the values.
+/// Turns values into the results before each of them, the first being `initial`;
+/// returns the total of the values.
 template <class T, class Op>
 T scan(T* values, int n, T initial, bool has_initial, bool inclusive, Op op) {
     T total{};
