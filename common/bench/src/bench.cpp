@@ -114,12 +114,8 @@ void Problem::run_for_xray(const std::string& rung,
         bench_.xray_size_ = spec_.size;
     }
     if (bench_.xray_size_ != spec_.size) return;
-    const std::string mistake = first_mistake(rung, launch);
-    bench_.rows_.push_back(Json::Object{{"name", rung},
-                                        {"idea", idea},
-                                        {"size", spec_.size},
-                                        {compute ? "flop" : "bytes", spec_.work},
-                                        {"mistake", mistake}});
+    bench_.sections_.push_back(
+        {rung, idea, spec_.size, compute, spec_.work, first_mistake(rung, launch)});
 }
 
 /// An untimed row of this problem; prints the head of the table before the first one.
@@ -167,7 +163,7 @@ void Problem::time_reading() {
         if (unroll == 1 || timing.us.median < row.timing.us.median) row.timing = timing;
     }
     print(row_text(row));
-    bench_.rows_.push_back(row_json(row, today()));
+    bench_.rows_.push_back(row);
 }
 
 void Problem::time(const std::string& rung,
@@ -200,7 +196,7 @@ void Problem::time(const std::string& rung,
         return;
     }
     print(row_text(row));
-    bench_.rows_.push_back(row_json(row, today()));
+    bench_.rows_.push_back(row);
 }
 
 Bench::Bench(std::string exercise,

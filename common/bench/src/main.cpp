@@ -1,5 +1,6 @@
 // The main() of every benchmark program.
 #include <wb/bench/bench.h>
+#include <wb/bench/json.h>
 #include <wb/bench/machine.h>
 #include <wb/bench/stored_ceilings.h>
 #include <wb/exercise.h>
@@ -7,7 +8,7 @@
 
 #include <cstdio>
 #include <exception>
-#include <fstream>
+#include <nlohmann/json.hpp>
 
 namespace wb::bench {
 namespace {
@@ -63,19 +64,24 @@ int smoke_test(Options options) {
 int run_for_xray(const Options& options) {
     Timer timer(kMiB, Budget{1, 1, 0.0});
     Ceilings ceilings(timer, kMiB);
-    Json::Array sections;
+    Json sections = Json::array();
     for (const auto& [exercise, function] : registered_benches()) {
         Bench bench(exercise, options, true, timer, ceilings);
         function(bench);
-        sections.insert(sections.end(), bench.rows().begin(), bench.rows().end());
+        for (const Section& section : bench.sections()) {
+            sections.push_back({{"name", section.name},
+                                {"idea", section.idea},
+                                {"size", section.size},
+                                {section.compute ? "flop" : "bytes", section.work},
+                                {"mistake", section.mistake}});
+        }
     }
     if (sections.empty()) {
         std::fprintf(stderr, "no problem has a size with '%s'\n", options.size.c_str());
         return kWrongUsage;
     }
-    std::ofstream file(options.xray);
-    file << Json(Json::Object{{"sections", sections}}).dump();
-    return file ? 0 : 1;
+    write_json(options.xray, Json{{"sections", sections}});
+    return 0;
 }
 
 /// Hundreds of shapes, some of half a second: few samples each.
@@ -97,7 +103,7 @@ int measure(const Options& options, const Machine& machine) {
     std::fputs(header_text(machine, readings, ceilings.measured(), floor_us).c_str(),
                stdout);
 
-    Json::Array rows;
+    std::vector<Row> rows;
     int wrong = 0;
     for (const auto& [exercise, function] : registered_benches()) {
         Bench bench(exercise, options, false, timer, ceilings);

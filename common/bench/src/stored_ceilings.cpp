@@ -1,48 +1,37 @@
-#include <wb/bench/report.h>
 #include <wb/bench/stored_ceilings.h>
 
-#include <cstdio>
-#include <fstream>
-#include <sstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace wb::bench {
 
 StoredCeilings ceilings_of(const Json& stored, const Machine& machine) {
-    const Json* about = stored.find("machine");
-    const Json* ceilings = stored.find("ceilings");
-    const Json* date = stored.find("date");
-    if (about == nullptr || ceilings == nullptr || date == nullptr) {
+    const Json& ceilings = member(stored, "ceilings");
+    StoredCeilings result{{}, text_of(stored, "date")};
+    if (member(stored, "machine").is_null() || ceilings.is_null() ||
+        result.date.empty()) {
         throw std::runtime_error(
-            "these are no ceilings: machine, ceilings or date "
-            "is missing");
+            "these are no ceilings: machine, ceilings or date is missing");
     }
-    const Json* gpu = about->find("gpu");
-    const std::string name = gpu == nullptr ? "" : gpu->text();
+    const std::string name = text_of(member(stored, "machine"), "gpu");
     if (name != machine.gpu) {
         throw std::runtime_error("these are the ceilings of " +
                                  (name.empty() ? "no known GPU" : name) +
                                  ", but this is " + machine.gpu);
     }
-    StoredCeilings result;
-    result.date = date->text();
     for (int i = 0; i <= static_cast<int>(Ceiling::bf16); ++i) {
         const auto ceiling = static_cast<Ceiling>(i);
-        const Json* entry = ceilings->find(name_of(ceiling));
-        const Json* value = entry == nullptr ? nullptr : entry->find("value");
-        if (value != nullptr && value->number() > 0.0)
-            result.values[ceiling] = value->number();
+        const Json& value = member(member(ceilings, name_of(ceiling)), "value");
+        if (value.is_number() && value > 0.0)
+            result.values[ceiling] = value.get<double>();
     }
     return result;
 }
 
 StoredCeilings read_ceilings(const std::string& path, const Machine& machine) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) throw std::runtime_error("cannot read " + path);
+    const Json stored = read_json(path);
     try {
-        return ceilings_of(Json::parse(text.str()), machine);
+        return ceilings_of(stored, machine);
     } catch (const std::runtime_error& error) {
         throw std::runtime_error(path + ": " + error.what());
     }
@@ -53,16 +42,9 @@ void write_ceilings(const std::string& path,
                     const Readings& readings,
                     const std::map<Ceiling, double>& values,
                     double floor_us) {
-    Json::Object whole = document(machine, readings, values, floor_us, {}).members();
-    whole.push_back({"date", today()});
-    const std::string partial = path + ".partial";
-    std::ofstream file(partial, std::ios::binary);
-    file << Json(whole).dump();
-    file.close();
-    if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-        std::remove(partial.c_str());
-        throw std::runtime_error("cannot write " + path);
-    }
+    Json whole = document(machine, readings, values, floor_us, {});
+    whole["date"] = today();
+    write_json(path, whole);
 }
 
 }  // namespace wb::bench

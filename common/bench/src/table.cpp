@@ -3,6 +3,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <ctime>
 
 namespace wb::bench {
 namespace {
@@ -33,6 +34,15 @@ std::string work_text(const Row& row) {
 }
 
 }  // namespace
+
+std::string today() {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    char text[16];
+    std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
+    return text;
+}
 
 std::string Row::ceiling_name() const {
     return limit.empty() ? name_of(ceiling) : limit;

@@ -1,8 +1,10 @@
-#include <wb/bench/report.h>
+#include <wb/bench/json.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "support.h"
@@ -39,14 +41,11 @@ Machine machine_of(const std::string& gpu) {
 }
 
 Json document_of(const std::string& gpu, const std::vector<Row>& rows) {
-    Json::Array items;
-    for (const Row& row : rows)
-        items.push_back(row_json(row, "2026-11-21"));
     return document(machine_of(gpu),
                     {{"driver", "580.1"}},
                     {{Ceiling::copy, 2900.0}, {Ceiling::read2_write1, 3000.0}},
                     2.5,
-                    items);
+                    rows);
 }
 
 /// A folder of its own, removed at the end.
@@ -75,6 +74,31 @@ std::string contents(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("json: two levels have lines, deeper ones share one") {
+    const Json inner{{"n", 1.0}, {"t", "x"}};
+    CHECK(dump({{"rows", {inner, inner}}, {"m", 2}, {"none", Json::array()}}) ==
+          "{\n"
+          "  \"rows\": [\n"
+          "    {\"n\": 1, \"t\": \"x\"},\n"
+          "    {\"n\": 1, \"t\": \"x\"}\n"
+          "  ],\n"
+          "  \"m\": 2,\n"
+          "  \"none\": []\n"
+          "}\n");
+}
+
+TEST_CASE("json: numbers are read back exactly as they were") {
+    for (const double x : {0.0, 0.1, 1.0 / 3.0, 1e-300, 123456789012345.0, -2.5e17})
+        CHECK(Json::parse(dump(x)).get<double>() == x);
+    CHECK(dump(std::numeric_limits<double>::quiet_NaN()) == "null\n");
+    CHECK(dump(std::numeric_limits<double>::infinity()) == "null\n");
+}
+
+TEST_CASE("json: strings are escaped where they must be") {
+    CHECK(dump("a \"b\" \\ c\n\x01 µs") == "\"a \\\"b\\\" \\\\ c\\n\\u0001 µs\"\n");
+    CHECK(dump("not UTF-8: \xff") == "\"not UTF-8: \uFFFD\"\n");
+}
+
 TEST_CASE("report: 3 GB in a millisecond are 3000 GB/s") {
     const Row row = row_of("v1", "n = 1", 1000.0);
     CHECK(row.rate() == 3000.0);
@@ -88,15 +112,15 @@ TEST_CASE("report: 3 GFLOP in a millisecond are 3 TFLOP/s") {
     row.ceiling_value = 60.0;
     CHECK(row.rate() == 3.0);
     CHECK(row.percent() == 5.0);
-    CHECK(row_json(row, "").find("tflops")->number() == 3.0);
-    CHECK(row_json(row, "").find("gbps") == nullptr);
+    CHECK(row_json(row, "")["tflops"] == 3.0);
+    CHECK(!row_json(row, "").contains("gbps"));
 }
 
 TEST_CASE("report: without a ceiling, no percentage is claimed") {
     Row row = row_of("v1", "n = 1", 1000.0);
     row.ceiling_value = 0.0;
     CHECK(row.percent() == 0.0);
-    CHECK(*row_json(row, "").find("percent") == Json());
+    CHECK(row_json(row, "")["percent"].is_null());
     CHECK_THAT(row_text(row), contains("3000.0      -\n"));
     CHECK_THAT(problem_text(row), contains("2 reads + 1 write not measured"));
 }
@@ -109,13 +133,13 @@ TEST_CASE("report: a line of the table") {
 
 TEST_CASE("report: tokens a second and scratch memory are told where there are any") {
     Row row = row_of("v1", "n = 1", 1000.0);
-    CHECK(row_json(row, "").find("tokens_per_s") == nullptr);
-    CHECK(row_json(row, "").find("scratch_bytes")->number() == 0.0);
+    CHECK(!row_json(row, "").contains("tokens_per_s"));
+    CHECK(row_json(row, "")["scratch_bytes"] == 0.0);
     row.tokens = 4096.0;
     row.scratch_bytes = 4.295e9;
     CHECK(row.token_rate() == 4096.0 / 1000.0 * 1e6);
-    CHECK(row_json(row, "").find("tokens_per_s")->number() == row.token_rate());
-    CHECK(row_json(row, "").find("scratch_bytes")->number() == 4.295e9);
+    CHECK(row_json(row, "")["tokens_per_s"] == row.token_rate());
+    CHECK(row_json(row, "")["scratch_bytes"] == 4.295e9);
     CHECK_THAT(row_text(row), contains("4.1e+06 tokens/s  + 4.295 GB\n"));
 }
 
@@ -124,27 +148,27 @@ TEST_CASE("report: a problem's own limit stands in place of a ceiling") {
     CHECK(row.ceiling_name() == name_of(row.ceiling));
     row.limit = "the copies alone";
     CHECK_THAT(problem_text(row), contains("% of the copies alone"));
-    CHECK(row_json(row, "").find("ceiling")->text() == "the copies alone");
+    CHECK(row_json(row, "")["ceiling"] == "the copies alone");
 }
 
 TEST_CASE("report: many small kernels, and time of the host") {
     Row row = row_of("v1", "n = 1", 1000.0);
-    CHECK(row_json(row, "").find("us_a_kernel") == nullptr);
-    CHECK(row_json(row, "").find("clock") == nullptr);
+    CHECK(!row_json(row, "").contains("us_a_kernel"));
+    CHECK(!row_json(row, "").contains("clock"));
     row.kernels = 200.0;
     row.host_time = true;
     CHECK_THAT(row_text(row), contains("5.000 us a kernel"));
     CHECK_THAT(problem_text(row), contains("host time"));
-    CHECK(row_json(row, "").find("us_a_kernel")->number() == 5.0);
-    CHECK(row_json(row, "").find("clock")->text() == "host");
+    CHECK(row_json(row, "")["us_a_kernel"] == 5.0);
+    CHECK(row_json(row, "")["clock"] == "host");
 }
 
 TEST_CASE("report: a benchmark's own numbers have their own keys") {
     Row row = row_of("v1", "n = 1", 1000.0);
-    CHECK(row_json(row, "").find("trials") == nullptr);
+    CHECK(!row_json(row, "").contains("trials"));
     row.notes = {{"trials", 27.0}, {"searches", 10.0}};
-    CHECK(row_json(row, "").find("trials")->number() == 27.0);
-    CHECK(row_json(row, "").find("searches")->number() == 10.0);
+    CHECK(row_json(row, "")["trials"] == 27.0);
+    CHECK(row_json(row, "")["searches"] == 10.0);
 }
 
 TEST_CASE("report: an idea that is too long is shortened, not wrapped") {
@@ -160,8 +184,8 @@ TEST_CASE("report: a batch of launches and a hot cache are told") {
     row.timing.launches_a_sample = 16;
     CHECK_THAT(problem_text(row), contains("L2 hot"));
     CHECK_THAT(row_text(row), contains("(16 launches a sample)"));
-    CHECK(row_json(row, "").find("cache")->text() == "hot");
-    CHECK(row_json(row, "").find("launches_a_sample")->number() == 16.0);
+    CHECK(row_json(row, "")["cache"] == "hot");
+    CHECK(row_json(row, "")["launches_a_sample"] == 16.0);
 }
 
 TEST_CASE("report: the header names the machine, its clocks and its ceilings") {
@@ -182,21 +206,21 @@ TEST_CASE("report: rows are replaced by exercise, rung and size, and kept otherw
         document_of("GPU", {row_of("v1", "n = 1", 10.0), row_of("v1", "n = 2", 20.0)});
     const Json fresh =
         document_of("GPU", {row_of("v1", "n = 2", 25.0), row_of("v2", "n = 2", 15.0)});
-    const Json both = merged(old, fresh);
-    const Json::Array rows = both.find("rows")->items();
+    Json both = merged(old, fresh);
+    const Json rows = both["rows"];
     REQUIRE(rows.size() == 3);
-    CHECK(rows[0].find("median_us")->number() == 10.0);
-    CHECK(rows[1].find("median_us")->number() == 25.0);
-    CHECK(rows[2].find("rung")->text() == "v2");
+    CHECK(rows[0]["median_us"] == 10.0);
+    CHECK(rows[1]["median_us"] == 25.0);
+    CHECK(rows[2]["rung"] == "v2");
 }
 
 TEST_CASE("report: ceilings that were not measured again are kept") {
     const Json old = Json::parse(
         "{\"machine\": {\"gpu\": \"GPU\"}, \"rows\": [], "
         "\"ceilings\": {\"fp32\": {\"value\": 50}, \"copy\": {\"value\": 1}}}");
-    const Json both = merged(old, document_of("GPU", {}));
-    CHECK(both.find("ceilings")->find("fp32")->find("value")->number() == 50.0);
-    CHECK(both.find("ceilings")->find("copy")->find("value")->number() == 2900.0);
+    Json both = merged(old, document_of("GPU", {}));
+    CHECK(both["ceilings"]["fp32"]["value"] == 50.0);
+    CHECK(both["ceilings"]["copy"]["value"] == 2900.0);
 }
 
 TEST_CASE("report: two GPUs do not share a file") {
@@ -212,11 +236,11 @@ TEST_CASE("report: a file is created, then merged into") {
     const std::string path = folder.file("bench.json");
     merge_into_file(path, document_of("GPU", {row_of("v1", "n = 1", 10.0)}));
     merge_into_file(path, document_of("GPU", {row_of("v2", "n = 1", 20.0)}));
-    const Json result = Json::parse(contents(path));
-    CHECK(result.find("rows")->items().size() == 2);
-    CHECK(result.find("machine")->find("gpu")->text() == "GPU");
-    CHECK(result.find("machine")->find("driver")->text() == "580.1");
-    CHECK(result.find("ceilings")->find("empty kernel")->find("unit")->text() == "us");
+    Json result = Json::parse(contents(path));
+    CHECK(result["rows"].size() == 2);
+    CHECK(result["machine"]["gpu"] == "GPU");
+    CHECK(result["machine"]["driver"] == "580.1");
+    CHECK(result["ceilings"]["empty kernel"]["unit"] == "us");
     CHECK_FALSE(std::filesystem::exists(path + ".partial"));
 }
 
@@ -225,7 +249,7 @@ TEST_CASE("report: a file that is no measurement is left as it is") {
     const std::string path = folder.file("notes.txt");
     std::ofstream(path) << "my notes\n";
     CHECK_THROWS_WITH(merge_into_file(path, document_of("GPU", {})),
-                      contains("notes.txt was left as it is: JSON, line 1"));
+                      contains("notes.txt was left as it is: " + path + ": "));
     CHECK(contents(path) == "my notes\n");
 }
 

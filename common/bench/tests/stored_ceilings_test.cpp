@@ -2,6 +2,7 @@
 #include <wb/bench/stored_ceilings.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "support.h"
@@ -49,7 +50,7 @@ TEST_CASE("stored ceilings: those of another GPU, or of none, are refused") {
                       contains("of NVIDIA A100, but this is NVIDIA H100"));
     CHECK_THROWS_WITH(read_ceilings("/nowhere.json", machine_named("NVIDIA H100")),
                       contains("cannot read /nowhere.json"));
-    CHECK_THROWS_WITH(ceilings_of(Json::Object{}, machine_named("NVIDIA H100")),
+    CHECK_THROWS_WITH(ceilings_of(Json::object(), machine_named("NVIDIA H100")),
                       contains("these are no ceilings"));
 }
 

@@ -9,13 +9,12 @@
 #include <wb/bench/array.h>
 #include <wb/bench/json.h>
 #include <wb/bench/machine.h>
-#include <wb/bench/report.h>
 #include <wb/exercise.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -128,10 +127,8 @@ Json row_of(const Named& named, const std::string& range, unsigned long long wor
                 range.c_str(),
                 ulp,
                 static_cast<double>(at));
-    Json::Object row{{"function", named.name},
-                     {"range", range},
-                     {"max_ulp", static_cast<double>(ulp)}};
-    if (ulp > 0) row.push_back({"at", static_cast<double>(at)});
+    Json row{{"function", named.name}, {"range", range}, {"max_ulp", ulp}};
+    if (ulp > 0) row["at"] = static_cast<double>(at);
     return row;
 }
 
@@ -151,7 +148,7 @@ int main(int argc, char** argv) {
                 "C library");
         const uint64_t most = machine.simulated ? 512 : UINT64_MAX;
         std::printf("%-16s %-18s %10s\n", "function", "|x|", "ULP");
-        Json::Array rows;
+        Json rows = Json::array();
         for (const Named& named : kFunctions)
             for (const Range& range : named.ranges)
                 rows.push_back(
@@ -161,17 +158,15 @@ int main(int argc, char** argv) {
             std::printf("nothing is written to %s\n", argv[2]);
             return 0;
         }
-        std::ofstream file(argv[2]);
-        file << Json(Json::Object{
-                         {"what",
-                          "largest distance from the correctly rounded result, in ULP, "
-                          "over all floats whose magnitude is in the range"},
-                         {"machine",
-                          Json::Object{{"gpu", machine.gpu}, {"cuda", machine.cuda}}},
-                         {"date", today()},
-                         {"rows", rows}})
-                    .dump();
-        return file ? 0 : 1;
+        write_json(
+            argv[2],
+            {{"what",
+              "largest distance from the correctly rounded result, in ULP, over all "
+              "floats whose magnitude is in the range"},
+             {"machine", {{"gpu", machine.gpu}, {"cuda", machine.cuda}}},
+             {"date", today()},
+             {"rows", rows}});
+        return 0;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

@@ -1,7 +1,6 @@
 // mixed_precision_errors: attention with each choice of precision beside attention in
 // double, and what every choice gets wrong. See kUsage.
 #include <wb/bench/json.h>
-#include <wb/bench/report.h>
 #include <wb/check.h>
 #include <wb/reference/attention.h>
 #include <wb/testing/random.h>
@@ -9,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -138,22 +138,22 @@ std::string machine() {
 
 /// A float for JSON, which has no infinity.
 Json number(float x) {
-    if (std::isfinite(x)) return Json(static_cast<double>(x));
-    return Json(std::isnan(x) ? "nan" : "inf");
+    if (std::isfinite(x)) return static_cast<double>(x);
+    return std::isnan(x) ? "nan" : "inf";
 }
 
 Json demonstrations() {
-    Json::Array rows;
+    Json rows = Json::array();
     for (const auto& shown : demonstrate()) {
         std::printf("%-26s fp32 %-12g fp16 %-12g bf16 %g\n",
                     shown.what.c_str(),
                     static_cast<double>(shown.results[0]),
                     static_cast<double>(shown.results[1]),
                     static_cast<double>(shown.results[2]));
-        rows.push_back(Json::Object{{"what", shown.what},
-                                    {"fp32", number(shown.results[0])},
-                                    {"fp16", number(shown.results[1])},
-                                    {"bf16", number(shown.results[2])}});
+        rows.push_back({{"what", shown.what},
+                        {"fp32", number(shown.results[0])},
+                        {"fp16", number(shown.results[1])},
+                        {"bf16", number(shown.results[2])}});
     }
     return rows;
 }
@@ -168,22 +168,22 @@ Json row_of(const Choice& choice, int64_t keys, double logit_scale) {
                 errors.arithmetic,
                 errors.lost_rows);
     std::fflush(stdout);
-    return Json::Object{{"storage", name_of(choice.storage)},
-                        {"accumulate", name_of(choice.accumulate)},
-                        {"softmax", name_of(choice.softmax)},
-                        {"weights", name_of(choice.weights)},
-                        {"n", static_cast<double>(keys)},
-                        {"logit_scale", logit_scale},
-                        {"error", errors.total},
-                        {"error_of_arithmetic", errors.arithmetic},
-                        {"lost_rows", errors.lost_rows}};
+    return {{"storage", name_of(choice.storage)},
+            {"accumulate", name_of(choice.accumulate)},
+            {"softmax", name_of(choice.softmax)},
+            {"weights", name_of(choice.weights)},
+            {"n", static_cast<double>(keys)},
+            {"logit_scale", logit_scale},
+            {"error", errors.total},
+            {"error_of_arithmetic", errors.arithmetic},
+            {"lost_rows", errors.lost_rows}};
 }
 
 /// Every choice over the number of keys, with logits of the size 1, and over the size
 /// of the logits, with 1024 keys.
 int measure_all(const std::string& path) {
     const Json shown = demonstrations();
-    Json::Array rows;
+    Json rows = Json::array();
     for (const auto& choice : all_choices()) {
         for (const int64_t keys : {64, 256, 1024, 4096, 16384})
             rows.push_back(row_of(choice, keys, 1.0));
@@ -191,7 +191,7 @@ int measure_all(const std::string& path) {
             rows.push_back(row_of(choice, 1024, logit_scale));
     }
     if (path.empty()) return 0;
-    const Json document = Json::Object{
+    const Json document{
         {"what",
          "error of attention, relative root mean square, by what is kept in 16 bits"},
         {"machine", machine()},
@@ -205,7 +205,7 @@ int measure_all(const std::string& path) {
         {"lost_rows", "rows with NaN or infinity; not in the errors"},
         {"demonstrations", shown},
         {"rows", rows}};
-    std::ofstream(path) << document.dump() << '\n';
+    std::ofstream(path) << wb::bench::dump(document) << '\n';
     return 0;
 }
 

@@ -50,6 +50,16 @@ struct Expected {
     double bound;
 };
 
+/// A rung that ran for --xray.
+struct Section {
+    std::string name;
+    std::string idea;
+    std::string size;
+    bool compute;         ///< work counts operations, not bytes
+    double work;          ///< by the contract
+    std::string mistake;  ///< in its result; "" if it was right
+};
+
 class Bench;
 
 /// One problem: its buffers are prepared, its results can be checked.
@@ -184,8 +194,11 @@ class Bench {
 
     Problem problem(Spec spec) { return Problem(*this, std::move(spec)); }
 
-    /// The rows so far, as JSON; for --xray, what each section has to do.
-    const Json::Array& rows() const { return rows_; }
+    /// What was timed so far.
+    const std::vector<Row>& rows() const { return rows_; }
+
+    /// For --xray: what each section has to do.
+    const std::vector<Section>& sections() const { return sections_; }
 
     /// How many implementations gave a wrong result.
     int wrong() const { return wrong_; }
@@ -199,7 +212,8 @@ class Bench {
     Timer& timer_;
     Ceilings& ceilings_;
     std::uint64_t seed_ = 0;
-    Json::Array rows_;
+    std::vector<Row> rows_;
+    std::vector<Section> sections_;
     std::string xray_size_;  ///< the one problem that --xray runs, once it is chosen
     int wrong_ = 0;
 };

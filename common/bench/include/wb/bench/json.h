@@ -1,72 +1,58 @@
-/// wb/bench/json.h: just enough JSON to merge new measurements into a file of old ones.
+/// wb/bench/json.h: measurements as JSON, {"machine", "ceilings", "rows"}.
 ///
-/// Standard JSON (RFC 8259), objects in the order of insertion. No number is lost: a
-/// double is written with as many digits as it takes to read the same double back.
+/// Json is declared here only: what makes or reads one includes <nlohmann/json.hpp>,
+/// which takes seconds to compile.
 #pragma once
 
-#include <cstddef>
+#include <wb/bench/report.h>
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 namespace wb::bench {
 
-/// One JSON value of any kind.
-class Json {
- public:
-    struct Member;
-    using Array = std::vector<Json>;
-    using Object = std::vector<Member>;
+/// Members stay in the order of insertion.
+using Json = nlohmann::ordered_json;
 
-    Json();  ///< null
-    Json(bool value);
-    Json(double value);
-    Json(int value);
-    Json(const char* value);
-    Json(std::string value);
-    Json(Array value);
-    Json(Object value);
+/// A member of an object; null if there is none, or if this is no object.
+const Json& member(const Json& object, const std::string& key);
 
-    /// The member of an object; nullptr if there is none, or if this is no object.
-    const Json* find(const std::string& key) const;
+/// The member, if it is a string; "" otherwise.
+std::string text_of(const Json& object, const std::string& key);
 
-    /// The string; "" if this is none.
-    std::string text() const;
+/// JSON text. The first two levels of nesting get a line for each element, so that a
+/// diff of two files shows the rows that changed. Numbers have as many digits as it
+/// takes to read the same double back; NaN and infinity, which JSON does not have,
+/// become null.
+std::string dump(const Json& value);
 
-    /// The number; `otherwise` if this is none.
-    double number(double otherwise = 0.0) const;
+/// Reads a file. Throws std::runtime_error that says where the mistake is.
+Json read_json(const std::string& path);
 
-    /// The elements; none if this is no array.
-    Array items() const;
+/// Replaces a file in one step, so that a reader never sees half of it. Throws
+/// std::runtime_error.
+void write_json(const std::string& path, const Json& value);
 
-    /// The members; none if this is no object.
-    Object members() const;
+/// The row as JSON. @param date  "2026-11-21"
+Json row_json(const Row& row, const std::string& date);
 
-    /// JSON text. The first two levels of nesting get a line for each element, so that
-    /// a diff of two files shows the rows that changed. NaN and infinity, which JSON
-    /// does not have, become null.
-    std::string dump() const;
+/// The document {"machine", "ceilings", "rows"}, with today's date in each row.
+Json document(const Machine& machine,
+              const Readings& readings,
+              const std::map<Ceiling, double>& ceilings,
+              double floor_us,
+              const std::vector<Row>& rows);
 
-    /// Reads JSON text. Throws std::runtime_error that names the line of the mistake.
-    static Json parse(const std::string& text);
+/// The new document with those rows, and those ceilings, of the old one that it does
+/// not replace. Rows are the same if exercise, rung and size are.
+///
+/// Throws std::runtime_error if the old document is of another GPU: a file that mixes
+/// GPUs compares what cannot be compared.
+Json merged(const Json& old, const Json& fresh);
 
-    bool operator==(const Json& other) const;
-
- private:
-    void write(std::string& out, int depth) const;
-
-    std::variant<std::nullptr_t, bool, double, std::string, Array, Object> value_;
-};
-
-/// "key": value.
-struct Json::Member {
-    std::string key;
-    Json value;
-
-    bool operator==(const Member& other) const {
-        return key == other.key && value == other.value;
-    }
-};
+/// Merges a document into a file, which need not exist. Throws std::runtime_error.
+void merge_into_file(const std::string& path, const Json& fresh);
 
 }  // namespace wb::bench

@@ -1,11 +1,11 @@
-/// wb/bench/report.h: a measurement as a line of the table and as a row of the JSON.
+/// wb/bench/report.h: a measurement, and as a line of the table.
 #pragma once
 
 #include <wb/bench/ceilings.h>
-#include <wb/bench/json.h>
 #include <wb/bench/machine.h>
 #include <wb/bench/timer.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,28 +56,7 @@ std::string problem_text(const Row& row);
 /// One line of the table.
 std::string row_text(const Row& row);
 
-/// The row as JSON. @param date  "2026-11-21"
-Json row_json(const Row& row, const std::string& date);
-
 /// Today, in UTC.
 std::string today();
-
-/// The document {"machine", "ceilings", "rows"}.
-Json document(const Machine& machine,
-              const Readings& readings,
-              const std::map<Ceiling, double>& ceilings,
-              double floor_us,
-              const Json::Array& rows);
-
-/// The new document with those rows, and those ceilings, of the old one that it does
-/// not replace. Rows are the same if exercise, rung and size are.
-///
-/// Throws std::runtime_error if the old document is of another GPU: a file that mixes
-/// GPUs compares what cannot be compared.
-Json merged(const Json& old, const Json& fresh);
-
-/// Merges a document into a file, which need not exist. The file is replaced in one
-/// step, so that a reader never sees half of it. Throws std::runtime_error.
-void merge_into_file(const std::string& path, const Json& fresh);
 
 }  // namespace wb::bench
