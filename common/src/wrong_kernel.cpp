@@ -1,12 +1,12 @@
+#include <wb/errors.h>
 #include <wb/wrong_kernel.h>
 
-#include <stdexcept>
 #include <string>
 
 namespace wb {
 
 void refuse_wrong_kernel(const char* name) {
-    throw std::logic_error(
+    throw NotSolved(
         std::string("WB_WRONG_KERNEL names no known-wrong kernel of this chapter: ") +
         (name ? name : "it is not set"));
 }

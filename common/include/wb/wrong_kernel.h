@@ -4,7 +4,7 @@
 namespace wb {
 
 /// The environment variable WB_WRONG_KERNEL names none of a program's kernels.
-/// Throws std::logic_error, whose words cmake/scripts/expect_rejected.cmake looks for.
+/// Throws wb::NotSolved, which expect_rejected.cmake knows by the verdict "unsolved".
 ///
 /// @param name  what it names; null if it is not set
 [[noreturn]] void refuse_wrong_kernel(const char* name);

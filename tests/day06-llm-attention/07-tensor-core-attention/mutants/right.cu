@@ -2,13 +2,13 @@
 #include "tensor_core_attention.h"
 
 #include <wb/arguments.h>
+#include <wb/errors.h>
 #include <wb/ptx/cp_async.h>
 #include <wb/ptx/exp2.h>
 #include <wb/ptx/ldmatrix.h>
 
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <type_traits>
 
 #include "launch.h"
@@ -147,7 +147,7 @@ void with_dim(int64_t head_dim, Launch launch) {
 #ifdef WB_RIGHT_TEXT
     with_head_dim(head_dim, launch);
 #else
-    if (head_dim != 64) throw std::logic_error("this mutant has D = 64 only");
+    if (head_dim != 64) throw wb::NotSolved("this mutant has D = 64 only");
     launch(std::integral_constant<int, 64>());
 #endif
 }

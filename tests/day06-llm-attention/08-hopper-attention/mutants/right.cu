@@ -1,7 +1,8 @@
 // The right hopper_attention that the .diff files edit: the consumer of v2.
 #include "hopper_attention.h"
 
-#include <stdexcept>
+#include <wb/errors.h>
+
 #include <type_traits>
 
 #include "calls.h"
@@ -76,9 +77,9 @@ void launch_consumer(const Call& call) {
     constexpr bool kPaged = kSource == Source::paged;
 #ifndef WB_RIGHT_TEXT
     if constexpr (kPaged || std::is_same_v<T, __half>) {
-        throw std::logic_error("this mutant has bf16 without pages only");
+        throw wb::NotSolved("this mutant has bf16 without pages only");
     } else if (call.head_dim != 64) {
-        throw std::logic_error("this mutant has D = 64 only");
+        throw wb::NotSolved("this mutant has D = 64 only");
     } else {
         launch_dim<T, 64, kSource>(call);
     }

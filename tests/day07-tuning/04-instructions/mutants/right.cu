@@ -4,10 +4,10 @@
 
 #include <wb/arguments.h>
 #include <wb/check.h>
+#include <wb/errors.h>
 #include <wb/launch.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "copies.h"
 #include "elementwise.h"
@@ -191,19 +191,19 @@ void quotients(const uint32_t* n,
 
 #ifndef WB_RIGHT_TEXT
 void wrong_quotients(uint32_t, uint32_t, uint64_t, unsigned long long*, cudaStream_t) {
-    throw std::logic_error("this mutant has no rulers");
+    throw wb::NotSolved("this mutant has no rulers");
 }
 
 void launch_division_ruler(Division, uint32_t, uint32_t*, cudaStream_t) {
-    throw std::logic_error("this mutant has no rulers");
+    throw wb::NotSolved("this mutant has no rulers");
 }
 
 void launch_function_ruler(Function, float, float*, cudaStream_t) {
-    throw std::logic_error("this mutant has no rulers");
+    throw wb::NotSolved("this mutant has no rulers");
 }
 
 void launch_scale_rows(
     bool, const float*, const float*, float*, int64_t, cudaStream_t) {
-    throw std::logic_error("this mutant has no rulers");
+    throw wb::NotSolved("this mutant has no rulers");
 }
 #endif
