@@ -69,6 +69,7 @@ def main(words: list[str]) -> int:
         chosen.html.parent.mkdir(parents=True, exist_ok=True)
         chosen.html.write_text(Page(report).html(), encoding="utf-8")
     if not chosen.quiet:
+        sys.stdout.reconfigure(errors="replace")
         Printer(report).print()
         sys.stdout.flush()
     return 0

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xray import explain
 from xray.explain import Cost, Heat
@@ -81,7 +81,8 @@ def annotate(kernel: Kernel, findings: list[Finding]) -> list[View]:
     views = []
     for (file, first), function in functions.items():
         views.append(View(file, [
-            Line(number, source(file).line(number), costs.get(Place(file, number), []))
+            Line(number, source(file).line(number),
+                 [replace(cost) for cost in costs.get(Place(file, number), [])])
             for number in range(first, function.last + 1)]))
     _explain_once(views)
     return views

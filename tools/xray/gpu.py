@@ -38,7 +38,7 @@ class Gpu:
 
 def find_gpu(key: str) -> Gpu:
     """A GPU by its key in the file. ValueError with the keys there are."""
-    document = json.loads(GPUS.read_text())
+    document = json.loads(GPUS.read_text("utf-8"))
     if key not in document["gpus"]:
         raise ValueError(f"there is no data of a GPU '{key}'; there is "
                          + ", ".join(sorted(document["gpus"])))
@@ -70,7 +70,7 @@ def take_ceilings(gpu: Gpu, path: str) -> None:
     if that was a GPU of this model: the key in its name, the same architecture and as
     many multiprocessors. ValueError if the file is none of ./learn ceilings."""
     try:
-        document = json.loads(Path(path).read_text())
+        document = json.loads(Path(path).read_text("utf-8"))
         machine, ceilings = document["machine"], document["ceilings"]
         name = re.sub("[^a-z0-9]", "", machine["gpu"].lower())
         if gpu.key not in name or machine["arch"] != gpu.arch:
@@ -103,7 +103,7 @@ def read_ptxas(path: str) -> list[Resources]:
     """Takes apart the output of `nvcc -cubin -Xptxas -v`; ValueError if there is
     none."""
     try:
-        text = Path(path).read_text(errors="replace")
+        text = Path(path).read_text("utf-8", "replace")
     except OSError:
         raise ValueError(f"cannot read {path}") from None
     # As nvcc is there, a C++ compiler and its tools are.

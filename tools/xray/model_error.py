@@ -90,7 +90,7 @@ def predict_rung(run: Run, larger: Run | None, contract: Contract, size: float, 
 
 def rows_of(run: Run, larger: Run | None, wanted: str, gpu):
     """The measured rows of a run's rungs whose size contains `wanted`."""
-    for row in json.loads((ROOT / MEASURED).read_text())["rows"]:
+    for row in json.loads((ROOT / MEASURED).read_text("utf-8"))["rows"]:
         contract, size = run.contract(row["rung"]), row.get("bytes", 0.0)
         if contract.bytes <= 0 or size < LEAST_BYTES or wanted not in row["size"]:
             continue

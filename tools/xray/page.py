@@ -131,10 +131,11 @@ class Page:
         return part(
             "page", title=report.title,
             seed=f" with seed {run.seed}" if run.seed else "",
-            style=Html((FOLDER / "page.css").read_text()), findings=self._findings(),
+            style=Html((FOLDER / "page.css").read_text("utf-8")),
+            findings=self._findings(),
             navigation=Html(f"<nav>{joined(links)}</nav>") if several else "",
             sections=joined(sections),
-            script=Html((FOLDER / "page.js").read_text())) + "\n"
+            script=Html((FOLDER / "page.js").read_text("utf-8"))) + "\n"
 
     def _findings(self) -> Html:
         found = self.report.run.findings
