@@ -29,6 +29,8 @@ make_checkout() {
     cp "$REPOSITORY/$CHAPTER/"*.{md,h} "$CHAPTER/"
     cp "$REPOSITORY/$SOLUTION" "solutions/$CHAPTER/"
     cp -r "$REPOSITORY/$TESTS/." "$TESTS/"
+    mkdir -p book/data
+    cp "$REPOSITORY/book/data/day01.json" book/data/
     cp "$REPOSITORY/.clang-format" .
     cp "$REPOSITORY/tools/markers.py" tools/
     tools/markers.py "$SOLUTION" "$CHAPTER/vector_add.cu"
@@ -119,6 +121,7 @@ broken 'includes ./hint.md' sed -i 's/include: .*hints.md/include: .\/hint.md/' 
     "$CHAPTER/lesson.md"
 broken 'has no TODO(learner)' sed -i 's/TODO(learner)/To do/' "$SOLUTION"
 broken 'has no WB_NOT_SOLVED()' sed -i '/WB_NOT_SOLVED/d' "$SOLUTION"
+broken 'its ladder is stale' sed -i '/Ladder/,/Ladder/s/  v2  3,/  v2  9,/' "$SOLUTION"
 broken 'gives no starter' sed -i '0,/#end$/s/#end$/#fin/' "$SOLUTION"
 broken '4 mutants' find "$TESTS/mutants" -name 'g*.diff' -delete
 broken 'has no first line "# what' sed -i 1d "$TESTS/mutants/missing_guard.diff"

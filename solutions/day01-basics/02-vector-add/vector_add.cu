@@ -1,9 +1,11 @@
 // vector_add.cu: c = a + b, one thread for each element.
 // #solution
 //
-// The ladder:
-//   v1  one thread an element       the grid covers n, a guard stops the last block
-//   v2  four elements a thread      float4 loads and stores, and a tail of n % 4
+// <Ladder of="vector_add" at="n = 268435456">
+//        GB/s  idea                         what limits it
+//   v1  2,770  one thread an element        bytes in flight: each access is of 4
+//   v2  3,050  float4, and a tail of n % 4  the speed of memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "vector_add.h"
 

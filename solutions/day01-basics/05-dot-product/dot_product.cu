@@ -1,12 +1,14 @@
 // dot_product.cu: the sum of a[i] * b[i], which all threads have to agree on.
 // #solution
 //
-// The ladder:
-//   v1  n atomics                 one an element, all on one address, one by one
-//   v2  a tree in shared memory   the block adds up first: one atomic a block
-//   v3  a grid-stride loop        the thread adds up before that: at most 4096 atomics
-//   v4  float4                    four products a step, 16 bytes an access
-//   v5  two kernels, no atomics   partial sums in a fixed order: always the same bits
+// <Ladder of="dot_product" at="n = 67108864">
+//        GB/s  idea                     what limits it
+//   v1      -  n atomics                one address: one atomic after the other
+//   v2    981  a tree in shared memory  a tree and an atomic for each 256 elements
+//   v3  2,800  a grid-stride loop       bytes in flight: each access is of 4
+//   v4  2,880  float4                   the speed of memory
+//   v5  2,800  two kernels, no atomics  as v4; always the same bits
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "dot_product.h"
 
