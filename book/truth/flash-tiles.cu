@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "tile_kernels.h"
+#include "flash_attention.cu"  // for its v3
 
 using simt::check::counters;
 using truth::Json;
@@ -78,14 +78,8 @@ template <class T>
 static void write_flash(Json* json, int64_t queries, int64_t keys, bool causal) {
     const Head head(queries, keys, T::D, causal);
     start_counting();
-    if (!launch_tiles<T>(flash_attention_v3_kernel<T>,
-                         head.shape,
-                         head.q,
-                         head.k,
-                         head.v,
-                         head.o,
-                         nullptr,
-                         nullptr)) {
+    const Tensors<float> t = {head.q, head.k, head.v, head.o, nullptr};
+    if (!launch_tiles<T>(flash_attention_v3_kernel<T>, head.shape, t, nullptr)) {
         std::fprintf(stderr, "the simulator's GPU has too little shared memory\n");
         std::exit(1);
     }
@@ -127,15 +121,15 @@ static void write_tile(Json* json) {
 /// All tiles that the figure offers for one head dimension.
 template <int D, int kLanes>
 static void write_tiles(Json* json) {
-    write_tile<Tile<D, 32, 32, kLanes>>(json);
-    write_tile<Tile<D, 64, 32, kLanes>>(json);
-    write_tile<Tile<D, 128, 32, kLanes>>(json);
-    write_tile<Tile<D, 32, 64, kLanes>>(json);
-    write_tile<Tile<D, 64, 64, kLanes>>(json);
-    write_tile<Tile<D, 128, 64, kLanes>>(json);
-    write_tile<Tile<D, 32, 128, kLanes>>(json);
-    write_tile<Tile<D, 64, 128, kLanes>>(json);
-    write_tile<Tile<D, 128, 128, kLanes>>(json);
+    write_tile<Tile<Tiling{D, 32, 32, kLanes}>>(json);
+    write_tile<Tile<Tiling{D, 64, 32, kLanes}>>(json);
+    write_tile<Tile<Tiling{D, 128, 32, kLanes}>>(json);
+    write_tile<Tile<Tiling{D, 32, 64, kLanes}>>(json);
+    write_tile<Tile<Tiling{D, 64, 64, kLanes}>>(json);
+    write_tile<Tile<Tiling{D, 128, 64, kLanes}>>(json);
+    write_tile<Tile<Tiling{D, 32, 128, kLanes}>>(json);
+    write_tile<Tile<Tiling{D, 64, 128, kLanes}>>(json);
+    write_tile<Tile<Tiling{D, 128, 128, kLanes}>>(json);
 }
 
 static void write_mask(Json* json, int queries, int keys, bool causal) {
@@ -149,13 +143,13 @@ static void write_mask(Json* json, int queries, int keys, bool causal) {
 int main() {
     Json json;
     json.open('{').key("flash").open('[');
-    write_flash<Tile<64, 128, 64, 8>>(&json, 256, 128, false);
-    write_flash<Tile<64, 128, 64, 8>>(&json, 192, 192, true);  // tails
-    write_flash<Tile<64, 64, 32, 8>>(&json, 128, 128, true);
-    write_flash<Tile<64, 64, 32, 8>>(&json, 100, 150, false);
-    write_flash<Tile<64, 64, 32, 8>>(&json, 150, 50, true);  // rows that see nothing
-    write_flash<Tile<32, 32, 128, 8>>(&json, 128, 200, false);
-    write_flash<Tile<128, 64, 64, 16>>(&json, 128, 128, true);
+    write_flash<Tile<Tiling{64, 128, 64, 8}>>(&json, 256, 128, false);
+    write_flash<Tile<Tiling{64, 128, 64, 8}>>(&json, 192, 192, true);  // tails
+    write_flash<Tile<Tiling{64, 64, 32, 8}>>(&json, 128, 128, true);
+    write_flash<Tile<Tiling{64, 64, 32, 8}>>(&json, 100, 150, false);
+    write_flash<Tile<Tiling{64, 64, 32, 8}>>(&json, 150, 50, true);  // rows that see nothing
+    write_flash<Tile<Tiling{32, 32, 128, 8}>>(&json, 128, 200, false);
+    write_flash<Tile<Tiling{128, 64, 64, 16}>>(&json, 128, 128, true);
     json.close(']').key("naive").open('[');
     write_naive(&json, 128, 128, 64, false);
     write_naive(&json, 128, 128, 64, true);
@@ -165,7 +159,7 @@ int main() {
     write_tiles<32, 8>(&json);
     write_tiles<64, 8>(&json);
     write_tiles<128, 16>(&json);
-    write_tile<Tiles<256>::Large>(&json);
+    write_tile<Tile<large_tiling(256)>>(&json);
     json.close(']').key("masks").open('[');
     write_mask(&json, 3, 5, true);
     write_mask(&json, 3, 2, true);

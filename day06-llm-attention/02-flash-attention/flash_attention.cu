@@ -4,11 +4,11 @@
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
+#include <wb/head_dim.h>
 #include <wb/launch.h>
 
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 /// Threads in a block of v1, and so its rows.
 constexpr int kThreads = 128;
@@ -18,22 +18,6 @@ constexpr int kTileKeys = 32;
 
 /// Shared memory that every kernel may have without asking for more.
 constexpr size_t kSharedWithoutAsking = 48 * 1024;
-
-/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel:
-/// arrays of D elements can then be registers.
-template <class Launch>
-static void with_head_dim(int64_t head_dim, Launch launch) {
-    switch (head_dim) {
-        case 32:
-            return launch(std::integral_constant<int, 32>());
-        case 64:
-            return launch(std::integral_constant<int, 64>());
-        case 128:
-            return launch(std::integral_constant<int, 128>());
-        default:
-            return launch(std::integral_constant<int, 256>());
-    }
-}
 
 // #region v1-kernel
 /// flash_attention_v1: one thread, one row of q; the block walks over the keys, a tile
@@ -104,7 +88,7 @@ static void flash_attention_v1(const wb::AttentionShape& shape,
     const unsigned row_tiles = wb::grid_size(shape.queries, kThreads);
     const unsigned blocks =
         wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128, 256>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = flash_attention_v1_kernel<head_dim()>;
         // TODO(learner): how many bytes of shared memory does a block need? Where they
         // are more than kSharedWithoutAsking, allow the kernel as many with

@@ -5,11 +5,11 @@
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
+#include <wb/head_dim.h>
 #include <wb/launch.h>
 
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 /// Warps in a block, each with a row of its own.
 constexpr int kWarps = 8;
@@ -27,21 +27,6 @@ constexpr int kStride = D + 4;
 /// values.
 template <int D>
 constexpr int kSharedFloats = kWarps* D + kTileKeys*(kStride<D> + D);
-
-/// Calls launch(std::integral_constant<int, D>).
-template <class Launch>
-static void with_head_dim(int64_t head_dim, Launch launch) {
-    switch (head_dim) {
-        case 32:
-            return launch(std::integral_constant<int, 32>());
-        case 64:
-            return launch(std::integral_constant<int, 64>());
-        case 128:
-            return launch(std::integral_constant<int, 128>());
-        default:
-            return launch(std::integral_constant<int, 256>());
-    }
-}
 
 // #region attend
 /// One row of attention for each warp of the block: chapter 02's v2. All warps walk
@@ -208,7 +193,7 @@ static size_t shared_bytes(Kernel kernel) {
     const unsigned row_tiles = wb::grid_size(shape.queries, kWarps);
     const unsigned blocks =
         wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128, 256>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = gqa_v1_kernel<head_dim()>;
         const size_t bytes = shared_bytes<head_dim()>(kernel);
         kernel<<<blocks, kThreads, bytes, stream>>>(
@@ -237,7 +222,7 @@ static void grouped_query_attention_v2(const wb::AttentionShape& shape,
     const int64_t packed_rows = shape.query_heads / shape.kv_heads * shape.queries;
     const unsigned row_tiles = wb::grid_size(packed_rows, kWarps);
     const unsigned blocks = wb::grid_size(shape.batch * shape.kv_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128, 256>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = gqa_v2_kernel<head_dim()>;
         const size_t bytes = shared_bytes<head_dim()>(kernel);
         kernel<<<blocks, kThreads, bytes, stream>>>(q,

@@ -4,30 +4,17 @@
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
+#include <wb/head_dim.h>
 #include <wb/launch.h>
 
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 /// Threads in a block of v1, and so its rows: one row of blocks.
 constexpr int kThreads = wb::BlockPattern::kRows;
 
 /// Keys of a block.
 constexpr int kKeys = wb::BlockPattern::kKeys;
-
-/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel.
-template <class Launch>
-static void with_head_dim(int64_t head_dim, Launch launch) {
-    switch (head_dim) {
-        case 32:
-            return launch(std::integral_constant<int, 32>());
-        case 64:
-            return launch(std::integral_constant<int, 64>());
-        default:
-            return launch(std::integral_constant<int, 128>());
-    }
-}
 
 // #region row-sums
 /// One thread's row: the query, and what has been added up so far by the online softmax
@@ -111,7 +98,7 @@ static void sparse_attention_v1(const wb::AttentionShape& shape,
     const int queries = static_cast<int>(shape.queries);
     const int keys = static_cast<int>(shape.keys);
     const unsigned blocks = wb::grid_size(shape.rows(), kThreads);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = sparse_attention_v1_kernel<head_dim()>;
         kernel<<<blocks, kThreads, 0, stream>>>(
             pattern, q, k, v, o, lse, status, shape.rows(), queries, keys, shape.scale);
@@ -169,7 +156,7 @@ static void block_sparse_attention_v1(const wb::AttentionShape& shape,
     const unsigned block_rows = wb::grid_size(shape.queries, kThreads);
     const int64_t heads = shape.batch * shape.query_heads;
     const unsigned blocks = wb::grid_size(heads * block_rows, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = block_sparse_attention_v1_kernel<head_dim()>;
         kernel<<<blocks, kThreads, 0, stream>>>(
             pattern, q, k, v, o, lse, status, queries, keys, block_rows, shape.scale);

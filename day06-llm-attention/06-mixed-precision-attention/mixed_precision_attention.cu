@@ -4,6 +4,7 @@
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
+#include <wb/head_dim.h>
 #include <wb/launch.h>
 
 #include <cmath>
@@ -80,7 +81,7 @@ static void attention_v2(const wb::AttentionShape& shape,
     const unsigned row_tiles = wb::grid_size(shape.queries, kWarps);
     const unsigned blocks =
         wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128>(shape.head_dim, [&](auto head_dim) {
         attention_v2_kernel<T, head_dim()>
             <<<blocks, kWarps * wb::kWarpSize, 0, stream>>>(
                 reinterpret_cast<const Pair<T>*>(q),

@@ -63,16 +63,3 @@ __device__ inline float warp_sum(float value) {
         value += __shfl_xor_sync(kAll, value, other);
     return value;
 }
-
-/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel.
-template <class Launch>
-void with_head_dim(int64_t head_dim, Launch launch) {
-    switch (head_dim) {
-        case 32:
-            return launch(std::integral_constant<int, 32>());
-        case 64:
-            return launch(std::integral_constant<int, 64>());
-        default:
-            return launch(std::integral_constant<int, 128>());
-    }
-}

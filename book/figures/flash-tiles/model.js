@@ -119,7 +119,7 @@ export function naiveTraffic({ N, M, D, causal }) {
 export const leastTraffic = ({ N, M, D }) => 2 * (N + M) * D * FLOAT;
 
 /**
- * Shared memory of a block, as Tile<D, BM, BN, lanes>::kBytes of register_tiles.h: rows
+ * Shared memory of a block, as Tile::kBytes of chapter 02's tiles.cuh: rows
  * of q and of k with 4 floats of padding, v without, and the weights.
  * @returns {{ q: number, k: number, v: number, p: number, all: number }}
  */

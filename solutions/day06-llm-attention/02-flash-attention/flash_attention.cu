@@ -1,18 +1,23 @@
 // flash_attention.cu: attention in one kernel, without the matrix of scores.
 // #solution
 //
-// The ladder:
-//   v1  one thread a row     keys and values in shared memory, all rows read the same
-//   v2  one warp a row       a lane a key, then a lane a column; many warps, few rows
-//   v3  register tiles       128 rows a block, 8 rows of a tile a thread, float4 reads
-//   v4  cp.async             keys arrive while values are used, and the reverse
-//   v5  lanes in pairs       the same reads of shared memory, in fewer passes
+// Each version from v2 on has a file, and v3 to v5 share tiles.cuh.
+//
+// <Ladder of="flash_attention" at="B4 H16 N4096 D64">
+//       TFLOP/s  idea                         what limits it
+//   v1     24.9  one thread a row             each value read is used once
+//   v2     8.79  one warp a row               as v1, and tiles serve fewer rows
+//   v3     41.1  register tiles, float4       the block waits while a tile comes in
+//   v4     41.7  cp.async under the products  48 passes of shared memory in 64 cycles
+//   v5     42.3  lanes in pairs               multiply-adds: 32 passes
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "flash_attention.h"
 
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
+#include <wb/head_dim.h>
 // #solution
 #include <wb/ladder.h>
 // #end
@@ -20,11 +25,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
-// #solution
-
-#include "tile_kernels.h"
-// #end
 
 /// Threads in a block of v1, and so its rows.
 constexpr int kThreads = 128;
@@ -34,22 +34,6 @@ constexpr int kTileKeys = 32;
 
 /// Shared memory that every kernel may have without asking for more.
 constexpr size_t kSharedWithoutAsking = 48 * 1024;
-
-/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel:
-/// arrays of D elements can then be registers.
-template <class Launch>
-static void with_head_dim(int64_t head_dim, Launch launch) {
-    switch (head_dim) {
-        case 32:
-            return launch(std::integral_constant<int, 32>());
-        case 64:
-            return launch(std::integral_constant<int, 64>());
-        case 128:
-            return launch(std::integral_constant<int, 128>());
-        default:
-            return launch(std::integral_constant<int, 256>());
-    }
-}
 
 // #region v1-kernel
 /// flash_attention_v1: one thread, one row of q; the block walks over the keys, a tile
@@ -149,7 +133,7 @@ static void flash_attention_v1(const wb::AttentionShape& shape,
     const unsigned row_tiles = wb::grid_size(shape.queries, kThreads);
     const unsigned blocks =
         wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128, 256>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = flash_attention_v1_kernel<head_dim()>;
         // TODO(learner): how many bytes of shared memory does a block need? Where they
         // are more than kSharedWithoutAsking, allow the kernel as many with
@@ -173,195 +157,10 @@ static void flash_attention_v1(const wb::AttentionShape& shape,
 // #solution
 WB_RUNG(flash_attention, flash_attention_v1, "one thread a row");
 
-/// Warps in a block of v2, and so its rows.
-constexpr int kWarps = 8;
-
-// #region v2-kernel
-/// Floats of v2's shared memory: rows of q, a tile of keys with 4 floats of padding
-/// each, a tile of values.
-template <int D>
-constexpr int kFloatsV2 = kWarps* D + kTileKeys*(D + 4) + kTileKeys* D;
-
-/// flash_attention_v2: one warp, one row. For the scores a lane takes a key, for the
-/// output it takes D / 32 columns; the weights go from lane to lane by shuffles.
-///
-/// Launch   grid B * H * row_tiles, block kWarps * 32, dynamic shared memory
-///          kFloatsV2<D> floats
-template <int D>
-__global__ void flash_attention_v2_kernel(const float* q,  // [B * H, queries, D]
-                                          const float* k,  // [B * H, keys, D]
-                                          const float* v,  // [B * H, keys, D]
-                                          float* o,        // [B * H, queries, D]
-                                          float* lse,      // [B * H, queries] or null
-                                          int queries,
-                                          int keys,
-                                          unsigned row_tiles,
-                                          bool causal,
-                                          float scale) {
-    constexpr unsigned kAll = 0xFFFFFFFFu;
-    constexpr int kStride = D + 4;  // the float4 of eight lanes are in different banks
-    extern __shared__ float4 s_tiles[];
-    const int tid = threadIdx.x;
-    const int lane = tid % wb::kWarpSize;
-    const int warp = tid / wb::kWarpSize;
-    float* const s_k = reinterpret_cast<float*>(s_tiles);  // [kTileKeys, kStride]
-    float* const s_v = s_k + kTileKeys * kStride;          // [kTileKeys, D]
-    float* const s_q = s_v + kTileKeys * D + warp * D;     // [D] of this warp
-    const int64_t head = blockIdx.x / row_tiles;
-    const int first_row = static_cast<int>(blockIdx.x % row_tiles) * kWarps;
-    const int row = first_row + warp;
-    const bool has_row = row < queries;
-    const int visible = has_row ? wb::visible_keys(queries, keys, causal, row) : 0;
-    const int block_keys =
-        wb::visible_keys(queries, keys, causal, min(first_row + kWarps, queries) - 1);
-    k += head * keys * D;
-    v += head * keys * D;
-    const int64_t g_row = head * queries + row;
-    for (int d = lane; d < D; d += wb::kWarpSize)
-        s_q[d] = has_row ? scale * q[g_row * D + d] : 0.0f;
-
-    float r_o[D / wb::kWarpSize] = {};  // columns lane, lane + 32, ...
-    float maximum = -INFINITY;          // the same in all lanes
-    float sum = 0.0f;                   // of this lane's weights
-    for (int first = 0; first < block_keys; first += kTileKeys) {
-        __syncthreads();
-        for (int e = tid; e < kTileKeys * D; e += kWarps * wb::kWarpSize) {
-            const int j = e / D;
-            const bool exists = first + j < keys;
-            s_k[j * kStride + e % D] = exists ? k[int64_t{first} * D + e] : 0.0f;
-            s_v[e] = exists ? v[int64_t{first} * D + e] : 0.0f;  // 0 * NaN is NaN
-        }
-        __syncthreads();
-        float score = 0.0f;
-        for (int d = 0; d < D; d += 4) {
-            const float4 x = *reinterpret_cast<const float4*>(s_q + d);
-            const float4 y = *reinterpret_cast<const float4*>(s_k + lane * kStride + d);
-            score += x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
-        }
-        if (first + lane >= visible) score = -INFINITY;
-        float new_maximum = fmaxf(maximum, score);
-        for (int other = 1; other < wb::kWarpSize; other *= 2) {
-            new_maximum = fmaxf(new_maximum, __shfl_xor_sync(kAll, new_maximum, other));
-        }
-        // -infinity minus -infinity is no number: a row that has not seen a key yet
-        const float base = new_maximum == -INFINITY ? 0.0f : new_maximum;
-        const float factor = expf(maximum - base);
-        const float weight = expf(score - base);
-        maximum = new_maximum;
-        sum = sum * factor + weight;
-        for (float& value : r_o)
-            value *= factor;
-        for (int j = 0; j < kTileKeys; ++j) {
-            const float other_weight = __shfl_sync(kAll, weight, j);
-            for (int c = 0; c < D / wb::kWarpSize; ++c)
-                r_o[c] += other_weight * s_v[j * D + c * wb::kWarpSize + lane];
-        }
-    }
-    for (int other = 1; other < wb::kWarpSize; other *= 2)
-        sum += __shfl_xor_sync(kAll, sum, other);
-    if (!has_row) return;
-    const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
-    for (int c = 0; c < D / wb::kWarpSize; ++c)
-        o[g_row * D + c * wb::kWarpSize + lane] = r_o[c] * inverse;
-    if (lane == 0 && lse != nullptr) lse[g_row] = maximum + logf(sum);
-}
-// #endregion v2-kernel
-
-// #region v2-launch
-static void flash_attention_v2(const wb::AttentionShape& shape,
-                               const float* q,
-                               const float* k,
-                               const float* v,
-                               float* o,
-                               float* lse,
-                               cudaStream_t stream) {
-    const unsigned row_tiles = wb::grid_size(shape.queries, kWarps);
-    const unsigned blocks =
-        wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
-        const auto kernel = flash_attention_v2_kernel<head_dim()>;
-        const size_t bytes = kFloatsV2<head_dim()> * sizeof(float);
-        if (!allow_shared(kernel, bytes)) {  // D = 256 before sm_80
-            return flash_attention_v1(shape, q, k, v, o, lse, stream);
-        }
-        kernel<<<blocks, kWarps * wb::kWarpSize, bytes, stream>>>(
-            q,
-            k,
-            v,
-            o,
-            lse,
-            static_cast<int>(shape.queries),
-            static_cast<int>(shape.keys),
-            row_tiles,
-            shape.causal,
-            shape.scale);
-        CUDA_CHECK_LAUNCH();
-    });
-}
-// #endregion v2-launch
-WB_RUNG(flash_attention, flash_attention_v2, "one warp a row");
-
-// #region v4-launch
-static void flash_attention_v3(const wb::AttentionShape& shape,
-                               const float* q,
-                               const float* k,
-                               const float* v,
-                               float* o,
-                               float* lse,
-                               cudaStream_t stream) {
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
-        using T = typename Tiles<head_dim()>::Large;
-        if (!launch_tiles<T>(
-                flash_attention_v3_kernel<T>, shape, q, k, v, o, lse, stream)) {
-            flash_attention_v2(shape, q, k, v, o, lse, stream);
-        }
-    });
-}
-WB_RUNG(flash_attention, flash_attention_v3, "register tiles and float4");
-
-static void flash_attention_v4(const wb::AttentionShape& shape,
-                               const float* q,
-                               const float* k,
-                               const float* v,
-                               float* o,
-                               float* lse,
-                               cudaStream_t stream) {
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
-        using T = typename Tiles<head_dim()>::Large;
-        if (launch_tiles<T>(
-                flash_attention_v4_kernel<T>, shape, q, k, v, o, lse, stream)) {
-            return;
-        }
-        using S = typename Tiles<head_dim() == 256 ? 128 : head_dim()>::Small;
-        if (head_dim() == 256 ||
-            !launch_tiles<S>(
-                flash_attention_v4_kernel<S>, shape, q, k, v, o, lse, stream)) {
-            flash_attention_v2(shape, q, k, v, o, lse, stream);
-        }
-    });
-}
-// #endregion v4-launch
-WB_RUNG(flash_attention, flash_attention_v4, "cp.async: copies under the products");
-
-// #region v5-launch
-/// v4's kernel, whose lanes stand in another order.
-static void flash_attention_v5(const wb::AttentionShape& shape,
-                               const float* q,
-                               const float* k,
-                               const float* v,
-                               float* o,
-                               float* lse,
-                               cudaStream_t stream) {
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
-        using T = typename Tiles<head_dim()>::Pairs;
-        if (!launch_tiles<T>(
-                flash_attention_v4_kernel<T>, shape, q, k, v, o, lse, stream)) {
-            flash_attention_v4(shape, q, k, v, o, lse, stream);
-        }
-    });
-}
-// #endregion v5-launch
-WB_RUNG(flash_attention, flash_attention_v5, "lanes in pairs: half the passes");
+#include "02_warp_a_row.cuh"
+#include "03_register_tiles.cuh"
+#include "04_cp_async.cuh"
+#include "05_lanes_in_pairs.cuh"
 // #end
 
 // #region contract

@@ -2,16 +2,21 @@
 // values.
 // #solution
 //
-// The ladder:
-//   v1  head mapping     chapter 02's warp a row, with the keys of the row's group
-//   v2  packed rows      the rows of a group are one long array: keys are read once
-//   v3  register tiles   chapter 02's v5 on packed rows, where there are enough of them
+// v1 and v2 are here, v3 is in 03_register_tiles.cuh.
+//
+// <Ladder of="grouped_query_attention" at="B1 Hq32 Hkv8 N2048 D128 causal">
+//       TFLOP/s  idea                         what limits it
+//   v1     9.25  head mapping                 keys are read once for each query head
+//   v2     9.27  packed rows                  each value read is used once
+//   v3     30.3  chapter 02's register tiles  as there; needs many rows
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "grouped_query_attention.h"
 
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
+#include <wb/head_dim.h>
 // #solution
 #include <wb/ladder.h>
 // #end
@@ -19,11 +24,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
-// #solution
-
-#include "packed_tiles.h"
-// #end
 
 /// Warps in a block, each with a row of its own.
 constexpr int kWarps = 8;
@@ -41,21 +41,6 @@ constexpr int kStride = D + 4;
 /// values.
 template <int D>
 constexpr int kSharedFloats = kWarps* D + kTileKeys*(kStride<D> + D);
-
-/// Calls launch(std::integral_constant<int, D>).
-template <class Launch>
-static void with_head_dim(int64_t head_dim, Launch launch) {
-    switch (head_dim) {
-        case 32:
-            return launch(std::integral_constant<int, 32>());
-        case 64:
-            return launch(std::integral_constant<int, 64>());
-        case 128:
-            return launch(std::integral_constant<int, 128>());
-        default:
-            return launch(std::integral_constant<int, 256>());
-    }
-}
 
 // #region attend
 /// One row of attention for each warp of the block: chapter 02's v2. All warps walk
@@ -256,7 +241,7 @@ static size_t shared_bytes(Kernel kernel) {
     const unsigned row_tiles = wb::grid_size(shape.queries, kWarps);
     const unsigned blocks =
         wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128, 256>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = gqa_v1_kernel<head_dim()>;
         const size_t bytes = shared_bytes<head_dim()>(kernel);
         kernel<<<blocks, kThreads, bytes, stream>>>(
@@ -288,7 +273,7 @@ static void grouped_query_attention_v2(const wb::AttentionShape& shape,
     const int64_t packed_rows = shape.query_heads / shape.kv_heads * shape.queries;
     const unsigned row_tiles = wb::grid_size(packed_rows, kWarps);
     const unsigned blocks = wb::grid_size(shape.batch * shape.kv_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128, 256>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = gqa_v2_kernel<head_dim()>;
         const size_t bytes = shared_bytes<head_dim()>(kernel);
         kernel<<<blocks, kThreads, bytes, stream>>>(q,
@@ -313,31 +298,7 @@ WB_RUNG(grouped_query_attention,
 // #endregion launches
 
 // #solution
-/// Packed rows from which on v3's tiles of 64 or 128 rows are worth it.
-constexpr int64_t kEnoughRows = 32;
-
-// #region v3-launch
-static void grouped_query_attention_v3(const wb::AttentionShape& shape,
-                                       const float* q,
-                                       const float* k,
-                                       const float* v,
-                                       float* o,
-                                       float* lse,
-                                       cudaStream_t stream) {
-    const int64_t packed_rows = shape.query_heads / shape.kv_heads * shape.queries;
-    bool launched = false;
-    if (packed_rows >= kEnoughRows) {
-        with_head_dim(shape.head_dim, [&](auto head_dim) {
-            using T = typename Tiles<head_dim()>::Pairs;
-            launched = launch_packed<T>(shape, q, k, v, o, lse, stream);
-        });
-    }
-    if (!launched) grouped_query_attention_v2(shape, q, k, v, o, lse, stream);
-}
-// #endregion v3-launch
-WB_RUNG(grouped_query_attention,
-        grouped_query_attention_v3,
-        "register tiles on packed rows");
+#include "03_register_tiles.cuh"
 // #end
 
 // #region contract

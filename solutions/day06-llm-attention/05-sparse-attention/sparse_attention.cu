@@ -1,21 +1,29 @@
 // sparse_attention.cu: attention over the keys that a pattern lists.
 // #solution
 //
-// The ladder of sparse_attention, over rows of keys:
-//   v1  one thread a row         it gathers its keys alone: 32 lanes, 32 places
-//   v2  one warp a row           the lanes share a key: its elements are neighbours
-//   v3  float4, keys in flight   several keys are fetched before the first is needed
-// The ladder of block_sparse_attention, over blocks:
-//   v1  one thread a row         all rows of a block read the same key
-//   v2  register tiles           the dense kernel of chapter 02, on a list of tiles
-//   v3  longest first            rows with much work start first
-//   v4  all queries at once      one trip to memory before the first step, not several
+// v1 of both ladders is here, the other versions have files.
+//
+// <Ladder of="sparse_attention" at="B1 H16 N4096 D64, window 256">
+//       TFLOP/s  idea                    what limits it
+//   v1    0.384  one thread a row        32 lanes read 32 places
+//   v2     3.05  one warp a row          one key at a time: each waits for memory
+//   v3     6.12  float4, keys in flight  every row fetches its keys anew
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
+//
+// <Ladder of="block_sparse_attention" at="B4 H16 N4096 D64, window 1024: 25 %">
+//       TFLOP/s  idea                      what limits it
+//   v1     6.93  one thread a row          a value read is used once
+//   v2     39.5  register tiles on a list  long rows that start last
+//   v3     41.2  the longest rows first    four trips to memory for the queries
+//   v4     42.4  all queries at once       multiply-adds, as in chapter 02
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "sparse_attention.h"
 
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
+#include <wb/head_dim.h>
 // #solution
 #include <wb/ladder.h>
 // #end
@@ -23,26 +31,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 /// Threads in a block of v1, and so its rows: one row of blocks.
 constexpr int kThreads = wb::BlockPattern::kRows;
 
 /// Keys of a block.
 constexpr int kKeys = wb::BlockPattern::kKeys;
-
-/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel.
-template <class Launch>
-static void with_head_dim(int64_t head_dim, Launch launch) {
-    switch (head_dim) {
-        case 32:
-            return launch(std::integral_constant<int, 32>());
-        case 64:
-            return launch(std::integral_constant<int, 64>());
-        default:
-            return launch(std::integral_constant<int, 128>());
-    }
-}
 
 // #region row-sums
 /// One thread's row: the query, and what has been added up so far by the online softmax
@@ -152,7 +146,7 @@ static void sparse_attention_v1(const wb::AttentionShape& shape,
     const int queries = static_cast<int>(shape.queries);
     const int keys = static_cast<int>(shape.keys);
     const unsigned blocks = wb::grid_size(shape.rows(), kThreads);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = sparse_attention_v1_kernel<head_dim()>;
         kernel<<<blocks, kThreads, 0, stream>>>(
             pattern, q, k, v, o, lse, status, shape.rows(), queries, keys, shape.scale);
@@ -164,8 +158,8 @@ static void sparse_attention_v1(const wb::AttentionShape& shape,
 // #solution
 WB_RUNG(sparse_attention, sparse_attention_v1, "one thread a row");
 
-// v2 and v3
-#include "row_kernels.h"
+#include "02_warp_a_row.cuh"
+#include "03_keys_in_flight.cuh"
 // #end
 
 // #region block-v1-kernel
@@ -241,7 +235,7 @@ static void block_sparse_attention_v1(const wb::AttentionShape& shape,
     const unsigned block_rows = wb::grid_size(shape.queries, kThreads);
     const int64_t heads = shape.batch * shape.query_heads;
     const unsigned blocks = wb::grid_size(heads * block_rows, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128>(shape.head_dim, [&](auto head_dim) {
         const auto kernel = block_sparse_attention_v1_kernel<head_dim()>;
         kernel<<<blocks, kThreads, 0, stream>>>(
             pattern, q, k, v, o, lse, status, queries, keys, block_rows, shape.scale);
@@ -253,8 +247,7 @@ static void block_sparse_attention_v1(const wb::AttentionShape& shape,
 // #solution
 WB_RUNG(block_sparse_attention, block_sparse_attention_v1, "one thread a row");
 
-// v2 to v4
-#include "block_launch.h"
+#include "block_02_register_tiles.cuh"
 // #end
 
 /// What both contracts ask of shape and tensors.

@@ -1,18 +1,22 @@
 // mixed_precision_attention.cu: numbers of 16 bits in memory, of 32 in the registers.
 // #solution
 //
-// The ladder:
-//   v1  one number at a time   a warp a row, a lane a key; loads of 2 bytes
-//   v2  pairs                  __half2 and __nv_bfloat162: loads of 4 bytes
-//   v3  register tiles         loads of 16 bytes; converted once, on the way into
-//                              shared memory; then chapter 02's tiles
-//   v4  cp.async               the next tile arrives, in 16 bits, under the products
+// v2 is here, the other versions have files.
+//
+// <Ladder of="mixed_precision_attention" at="B4 H16 N1024 D64">
+//       TFLOP/s  idea                           what limits it
+//   v1    0.966  one number at a time           loads of 2 bytes, one a lane
+//   v2     1.86  pairs of numbers               loads of 4 bytes; no reuse
+//   v3     41.2  register tiles, 16-byte loads  multiply-adds, as in chapter 02
+//   v4     35.4  cp.async under the products    a detour through a stage
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "mixed_precision_attention.h"
 
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
+#include <wb/head_dim.h>
 // #solution
 #include <wb/ladder.h>
 // #end
@@ -20,17 +24,11 @@
 
 #include <cmath>
 #include <cstdint>
-// #solution
-#include <string>
-// #end
 
 // #solution
-#include "half_tiles.h"
+#include "01_one_number.cuh"
 // #end
 #include "pairs.h"
-// #solution
-#include "single_kernel.h"
-// #end
 
 // #region v2-kernel
 /// q . key, both of D numbers, in float.
@@ -145,34 +143,6 @@ __global__ void attention_v2_kernel(const Pair<T>* q,  // [B * H, queries, D / 2
 static_assert(sizeof(Pair<__half>) == 4 && sizeof(Pair<__nv_bfloat16>) == 4,
               "a pair is loaded with one instruction");
 
-template <class T>
-static void attention_v1(const wb::AttentionShape& shape,
-                         const T* q,
-                         const T* k,
-                         const T* v,
-                         T* o,
-                         float* lse,
-                         cudaStream_t stream) {
-    const unsigned row_tiles = wb::grid_size(shape.queries, kWarps);
-    const unsigned blocks =
-        wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
-        attention_v1_kernel<T, head_dim()>
-            <<<blocks, kWarps * wb::kWarpSize, 0, stream>>>(
-                q,
-                k,
-                v,
-                o,
-                lse,
-                static_cast<int>(shape.queries),
-                static_cast<int>(shape.keys),
-                row_tiles,
-                shape.causal,
-                shape.scale);
-        CUDA_CHECK_LAUNCH();
-    });
-}
-
 // #end
 // #region v2-launch
 template <class T>
@@ -186,7 +156,7 @@ static void attention_v2(const wb::AttentionShape& shape,
     const unsigned row_tiles = wb::grid_size(shape.queries, kWarps);
     const unsigned blocks =
         wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    wb::with_head_dim<32, 64, 128>(shape.head_dim, [&](auto head_dim) {
         attention_v2_kernel<T, head_dim()>
             <<<blocks, kWarps * wb::kWarpSize, 0, stream>>>(
                 reinterpret_cast<const Pair<T>*>(q),
@@ -205,127 +175,30 @@ static void attention_v2(const wb::AttentionShape& shape,
 // #endregion v2-launch
 
 // #solution
-/// Launches a kernel of v3 or v4. Returns false where the GPU does not have as much
-/// shared memory for a block.
-template <class Tiling, class T, class Kernel>
-static bool launch_tiles(Kernel kernel,
-                         size_t bytes,
-                         const wb::AttentionShape& shape,
-                         const T* q,
-                         const T* k,
-                         const T* v,
-                         T* o,
-                         float* lse,
-                         cudaStream_t stream) {
-    constexpr double kLog2e = 1.44269504088896340736;
-    int device = 0;
-    int most = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    if (bytes > static_cast<size_t>(most)) return false;
-    CUDA_CHECK(cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-    const unsigned row_tiles = wb::grid_size(shape.queries, Tiling::BM);
-    const unsigned blocks =
-        wb::grid_size(shape.batch * shape.query_heads * row_tiles, 1);
-    kernel<<<blocks, Tiling::kThreads, bytes, stream>>>(
-        q,
-        k,
-        v,
-        o,
-        lse,
-        static_cast<int>(shape.queries),
-        static_cast<int>(shape.keys),
-        row_tiles,
-        shape.causal,
-        static_cast<float>(double{shape.scale} * kLog2e));
-    CUDA_CHECK_LAUNCH();
-    return true;
-}
+#include "03_register_tiles.cuh"
+#include "04_cp_async.cuh"
 
-// #region v4-launch
-template <class T>
-static void attention_v3(const wb::AttentionShape& shape,
-                         const T* q,
-                         const T* k,
-                         const T* v,
-                         T* o,
-                         float* lse,
-                         cudaStream_t stream) {
-    const auto launch = [&](auto kernel, auto tiling) {
-        using Tiling = decltype(tiling);
-        return launch_tiles<Tiling>(
-            kernel, Tiling::kBytes, shape, q, k, v, o, lse, stream);
-    };
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
-        using Large = typename Tiles<head_dim()>::Pairs;
-        using Small = typename Tiles<head_dim()>::Small;
-        if (!launch(attention_v3_kernel<T, Large>, Large()) &&
-            !launch(attention_v3_kernel<T, Small>, Small())) {
-            attention_v2(shape, q, k, v, o, lse, stream);
-        }
-    });
-}
-
-template <class T>
-static void attention_v4(const wb::AttentionShape& shape,
-                         const T* q,
-                         const T* k,
-                         const T* v,
-                         T* o,
-                         float* lse,
-                         cudaStream_t stream) {
-    const auto launch = [&](auto kernel, auto tiling) {
-        using Tiling = decltype(tiling);
-        return launch_tiles<Tiling>(
-            kernel, kBytesV4<Tiling>, shape, q, k, v, o, lse, stream);
-    };
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
-        using Large = typename Tiles<head_dim()>::Pairs;
-        using Small = typename Tiles<head_dim()>::Small;
-        if (!launch(attention_v4_kernel<T, Large>, Large()) &&
-            !launch(attention_v4_kernel<T, Small>, Small())) {
-            attention_v2(shape, q, k, v, o, lse, stream);
-        }
-    });
-}
-// #endregion v4-launch
-
-/// Lists a rung of both functions of the contract; WB_RUNG knows functions of one type.
-template <class T>
-using Launcher = void(
-    const wb::AttentionShape&, const T*, const T*, const T*, T*, float*, cudaStream_t);
-static bool list_rung(const std::string& version,
-                      const std::string& idea,
-                      Launcher<__half>* fp16,
-                      Launcher<__nv_bfloat16>* bf16) {
-    using Erased = void (*)();
-    const auto list = [&](const std::string& exercise, Erased launcher) {
-        const std::string name = "mixed_precision_attention_" + version;
-        return wb::register_rung(
-            exercise.c_str(), name.c_str(), idea.c_str(), launcher);
-    };
-    return list("mixed_precision_attention_fp16", reinterpret_cast<Erased>(fp16)) &&
-           list("mixed_precision_attention_bf16", reinterpret_cast<Erased>(bf16));
-}
 [[maybe_unused]] static const bool rungs_listed =
-    list_rung("v1",
-              "one number at a time",
-              attention_v1<__half>,
-              attention_v1<__nv_bfloat16>) &&
-    list_rung("v2",
-              "pairs: half2 and bfloat162",
-              attention_v2<__half>,
-              attention_v2<__nv_bfloat16>) &&
-    list_rung("v3",
-              "16 bytes a load, register tiles",
-              attention_v3<__half>,
-              attention_v3<__nv_bfloat16>) &&
-    list_rung("v4",
-              "cp.async: 16-bit tiles under the products",
-              attention_v4<__half>,
-              attention_v4<__nv_bfloat16>);
+    wb::list_rung("mixed_precision_attention",
+                  "v1",
+                  "one number at a time",
+                  attention_v1<__half>,
+                  attention_v1<__nv_bfloat16>) &&
+    wb::list_rung("mixed_precision_attention",
+                  "v2",
+                  "pairs: half2 and bfloat162",
+                  attention_v2<__half>,
+                  attention_v2<__nv_bfloat16>) &&
+    wb::list_rung("mixed_precision_attention",
+                  "v3",
+                  "register tiles, 16-byte loads",
+                  attention_v3<__half>,
+                  attention_v3<__nv_bfloat16>) &&
+    wb::list_rung("mixed_precision_attention",
+                  "v4",
+                  "cp.async: 16-bit tiles under the products",
+                  attention_v4<__half>,
+                  attention_v4<__nv_bfloat16>);
 // #end
 
 // #region contract
