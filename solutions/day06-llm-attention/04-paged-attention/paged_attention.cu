@@ -1,15 +1,22 @@
 // paged_attention.cu: keys and values in pages, and attention that finds them there.
 // #solution
 //
-// The ladder of append_kv:
-//   v1  a thread for each number
-//   v2  a thread for 16 bytes
-// The ladder of paged_attention:
-//   v1  a warp for each sequence and query head     reads page by page
-//   v2  eight warps for it                          merge in shared memory
-//   v3  all query heads of a K/V head in a block    K and V are read once (split_kv.h)
-//   v4  a sequence is split among blocks            a second kernel merges (split_kv.h)
-//   v5  tensor cores, equal shares for all blocks   the last one merges (stream_k.h)
+// Each version of paged_attention from v2 on has a file; v3 and v4 share group.cuh.
+//
+// <Ladder of="append_kv" at="tokens = 65536, Hkv8 D128">
+//        GB/s  idea                      what limits it
+//   v1    899  a thread for each number  look-ups in the tables: one a number
+//   v2  2,720  16 bytes a thread         one look-up for eight numbers
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
+//
+// <Ladder of="paged_attention" at="B16 N8192 Hq32 Hkv8 D128 page 16">
+//        GB/s  idea                         what limits it
+//   v1    114  a warp for each query head   one load in flight for each warp
+//   v2    793  eight warps for it           K and V are read once for each query head
+//   v3    827  heads of a group in a block  too few blocks where sequences are few
+//   v4  1,240  blocks share a sequence      multiply-adds; a second kernel merges
+//   v5  2,650  tensor cores, equal shares   the speed of memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "paged_attention.h"
 
@@ -21,11 +28,6 @@
 // #end
 #include <wb/launch.h>
 #include <wb/online_softmax.h>
-// #solution
-
-#include "launch_v5.h"
-#include "split_kv.h"
-// #end
 
 using wb::kWarpSize;
 using wb::PagedCache;
@@ -249,90 +251,10 @@ static void paged_attention_v1(const PagedCache& cache,
 // #solution
 WB_RUNG(paged_attention, paged_attention_v1, "a warp reads page by page");
 
-/// Warps of a block of v2.
-constexpr int kWarps = 8;
-
-// #region v2-kernel
-/// paged_attention_v2: eight warps for each sequence and query head. They take 16
-/// tokens, which no page boundary divides, in turn, and merge what they found.
-///
-/// Launch   grid batch * query_heads, block kWarps warps, static shared memory of
-///          kWarps * (D + 2) floats
-template <int D>
-__global__ void paged_attention_v2_kernel(const PagedCache cache,
-                                          const __nv_bfloat16* q,  // [batch, Hq, D]
-                                          __nv_bfloat16* o,        // [batch, Hq, D]
-                                          float* lse,  // [batch, Hq] or null
-                                          int64_t query_heads,
-                                          float scale,
-                                          PagedStatus* status) {
-    constexpr int kPerLane = D / kWarpSize;
-    constexpr int kChunk = 16;
-    __shared__ float s_max[kWarps];
-    __shared__ float s_sum[kWarps];
-    __shared__ float s_o[kWarps][D];
-    const int lane = threadIdx.x % kWarpSize;
-    const int warp = threadIdx.x / kWarpSize;
-    const int64_t row = blockIdx.x;
-    const int64_t sequence = row / query_heads;
-    const int64_t kv_head = row % query_heads / (query_heads / cache.kv_heads);
-    const int64_t length = wb::checked_length(cache, sequence, status);
-    float query[kPerLane];
-    load_row<D>(query, q + row * D, lane);
-    wb::OnlineSoftmax<kPerLane> state;
-    for (int64_t first = warp * kChunk; first < length; first += kWarps * kChunk) {
-        const int64_t page =
-            wb::checked_page(cache, sequence, first / cache.page_size, status);
-        if (page < 0) continue;
-        const int64_t slots = min(int64_t{kChunk}, length - first);
-        for (int64_t i = 0; i < slots; ++i) {
-            const int64_t place = cache.row(page, kv_head, first % cache.page_size + i);
-            float key[kPerLane];
-            float value[kPerLane];
-            load_row<D>(key, cache.k + place, lane);
-            load_row<D>(value, cache.v + place, lane);
-            state.add(scale * warp_dot(query, key), value);
-        }
-    }
-    if (lane == 0) {  // all lanes have the same
-        s_max[warp] = state.max;
-        s_sum[warp] = state.sum;
-    }
-    for (int i = 0; i < kPerLane; ++i) {
-        s_o[warp][lane + i * kWarpSize] = state.o[i];
-    }
-    __syncthreads();
-    if (warp > 0) return;
-    for (int other = 1; other < kWarps; ++other) {
-        float its_o[kPerLane];
-        for (int i = 0; i < kPerLane; ++i) {
-            its_o[i] = s_o[other][lane + i * kWarpSize];
-        }
-        state.merge(s_max[other], s_sum[other], its_o);
-    }
-    store_row<D>(state, o + row * D, lse == nullptr ? nullptr : lse + row, lane);
-}
-// #endregion v2-kernel
-
-static void paged_attention_v2(const PagedCache& cache,
-                               const __nv_bfloat16* q,
-                               __nv_bfloat16* o,
-                               float* lse,
-                               int64_t query_heads,
-                               float scale,
-                               const PagedWorkspace& workspace,
-                               cudaStream_t stream) {
-    const unsigned blocks = wb::grid_size(cache.batch * query_heads, 1);
-    const auto kernel = cache.head_dim == 64 ? paged_attention_v2_kernel<64>
-                                             : paged_attention_v2_kernel<128>;
-    kernel<<<blocks, kWarps * kWarpSize, 0, stream>>>(
-        cache, q, o, lse, query_heads, scale, workspace.status());
-    CUDA_CHECK_LAUNCH();
-}
-WB_RUNG(paged_attention, paged_attention_v2, "eight warps share a sequence");
-WB_RUNG(paged_attention, paged_attention_v3, "K and V are read once for all heads");
-WB_RUNG(paged_attention, paged_attention_v4, "blocks share a sequence");
-WB_RUNG(paged_attention, paged_attention_v5, "tensor cores, equal shares");
+#include "02_eight_warps.cuh"
+#include "03_group_in_a_block.cuh"
+#include "04_split_sequence.cuh"
+#include "05_equal_shares.cuh"
 // #end
 
 // #region contract
