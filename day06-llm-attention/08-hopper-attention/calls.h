@@ -2,9 +2,56 @@
 // after their arguments have been checked.
 #pragma once
 
-#include "launch.h"
+#include <wb/arguments.h>
+#include <wb/attention_rows.h>
+#include <wb/check.h>
+#include <wb/device.h>
+#include <wb/launch.h>
+#include <wb/online_softmax.h>
 
-inline constexpr const char* kDimensions = "must be 64, 128 or 256";
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "hopper_attention.h"
+#include "tiles.h"
+
+/// Refuses GPUs that lack the instructions.
+inline void require_hopper(const wb::Arguments& arguments) {
+#if !defined(SIMT_CPU)
+    const int capability = wb::compute_capability();
+    arguments.require(
+        capability / 10 == 9,
+        "compute capability * 10",
+        capability,
+        "must be 90 (H100, H200, GH200): wgmma and setmaxnreg exist on no "
+        "other GPU; 07-tensor-core-attention runs here");
+#elif !defined(WB_HOPPER_SIM)
+    arguments.require(false,
+                      "the simulator",
+                      0,
+                      "does not know wgmma and the TMA unit; chapter 07 runs here");
+#else
+    (void)arguments;
+#endif
+}
+
+/// lse of rows that see no key: -infinity. One thread a row.
+static __global__ void no_keys_kernel(float* lse,  // [rows]
+                                      int64_t rows) {
+    const int64_t row = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (row < rows) lse[row] = -INFINITY;
+}
+
+/// The result without keys: of no bytes there is no tensor map.
+inline void write_no_keys(
+    void* o, int64_t o_bytes, float* lse, int64_t rows, cudaStream_t stream) {
+    CUDA_CHECK(cudaMemsetAsync(o, 0, static_cast<size_t>(o_bytes), stream));
+    if (lse == nullptr) return;
+    constexpr int kThreads = 256;
+    no_keys_kernel<<<wb::grid_size(rows, kThreads), kThreads, 0, stream>>>(lse, rows);
+    CUDA_CHECK_LAUNCH();
+}
 
 /// Device pointers that the TMA unit and 16-byte stores can use: checked as uint4.
 template <class T>
@@ -23,7 +70,9 @@ inline Problem common_problem(int64_t query_heads,
     problem.query_heads = static_cast<int>(query_heads);
     problem.group = static_cast<int>(query_heads / kv_heads);
     problem.causal = causal;
-    problem.scale_log2 = log2_scale(scale);
+    // A scale of 0 becomes a very small one: 0 times the -infinity of a masked key is
+    // NaN.
+    problem.scale_log2 = std::max(wb::log2_scale(scale), 1e-35f);
     problem.o = o;
     problem.lse = lse;
     return problem;
@@ -61,13 +110,12 @@ bool dense_call(const wb::AttentionShape& shape,
     }
     const int64_t D = shape.head_dim;
     const auto rows = [&](const T* base, int64_t heads, int64_t n) {
-        return Rows{base, n, heads, shape.batch, D, n * D, heads * n * D};
+        return wb::dense_rows(base, shape.batch, heads, n, D);
     };
     call.q = rows(q, shape.query_heads, shape.queries);
     call.k = rows(k, shape.kv_heads, shape.keys);
     call.v = rows(v, shape.kv_heads, shape.keys);
     call.o = rows(o, shape.query_heads, shape.queries);
-    call.head_dim = D;
     call.stream = stream;
     Problem& problem = call.problem = common_problem(
         shape.query_heads, shape.kv_heads, shape.causal, shape.scale, o, lse);
@@ -92,7 +140,10 @@ inline void check_packed(const wb::Arguments& arguments, const PackedShape& shap
         .size("shape.total_keys", shape.total_keys)
         .size("shape.max_queries", shape.max_queries)
         .finite("shape.scale", shape.scale)
-        .require(D == 64 || D == 128 || D == 256, "shape.head_dim", D, kDimensions)
+        .require(D == 64 || D == 128 || D == 256,
+                 "shape.head_dim",
+                 D,
+                 "must be 64, 128 or 256")
         .require(shape.query_heads % shape.kv_heads == 0,
                  "shape.query_heads",
                  shape.query_heads,
@@ -136,8 +187,7 @@ void packed_queries(const PackedShape& shape,
     const int64_t D = shape.head_dim;
     const int64_t row = shape.query_heads * D;
     const int64_t stride = shape.query_stride == 0 ? row : shape.query_stride;
-    call.q = {q, shape.total_queries, shape.query_heads, 1, stride, D, row};
-    call.head_dim = D;
+    call.q = {q, D, shape.total_queries, shape.query_heads, 1, stride, D, row};
     call.stream = stream;
     Problem& problem = call.problem = common_problem(
         shape.query_heads, shape.kv_heads, shape.causal, shape.scale, o, lse);
@@ -182,13 +232,14 @@ bool packed_call(const PackedShape& shape,
     const auto rows = [&](const T* base) {
         // Without keys: one row of something, which nobody uses.
         if (shape.total_keys == 0) base = q;
-        return Rows{base,
-                    shape.total_keys,
-                    shape.kv_heads,
-                    1,
-                    kv_stride,
-                    shape.head_dim,
-                    kv_row};
+        return wb::AttentionRows{base,
+                                 shape.head_dim,
+                                 shape.total_keys,
+                                 shape.kv_heads,
+                                 1,
+                                 kv_stride,
+                                 shape.head_dim,
+                                 kv_row};
     };
     call.k = rows(k);
     call.v = rows(v);
@@ -234,13 +285,14 @@ inline bool paged_call(const PackedShape& shape,
     packed_queries(shape, q, query_starts, o, lse, stream, call);
     const int64_t page = cache.page_size * cache.head_dim;
     const auto rows = [&](const __nv_bfloat16* base) {
-        return Rows{base,
-                    cache.page_size,
-                    cache.kv_heads,
-                    cache.num_pages,
-                    cache.head_dim,
-                    page,
-                    cache.kv_heads * page};
+        return wb::AttentionRows{base,
+                                 cache.head_dim,
+                                 cache.page_size,
+                                 cache.kv_heads,
+                                 cache.num_pages,
+                                 cache.head_dim,
+                                 page,
+                                 cache.kv_heads * page};
     };
     call.k = rows(cache.k);
     call.v = rows(cache.v);

@@ -1,64 +1,43 @@
 // hopper_attention.cu: attention as fast as an H100 can: TMA, wgmma, warps with jobs.
 #include "hopper_attention.h"
 
-#include <wb/arguments.h>
-#include <wb/check.h>
 #include <wb/exercise.h>
 
 #include <cstdint>
-#include <string>
-#include <type_traits>
 
 #include "calls.h"
-#include "kernel.h"
-
-/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel.
-/// No paged cache has D = 256.
-template <Source kSource, class Launch>
-static void with_head_dim(int64_t head_dim, Launch launch) {
-    if (head_dim == 64) {
-        launch(std::integral_constant<int, 64>());
-    } else if (head_dim == 128) {
-        launch(std::integral_constant<int, 128>());
-    } else if constexpr (kSource != Source::paged) {
-        launch(std::integral_constant<int, 256>());
-    }
-}
-
-/// Two warpgroups of 64 rows, 128 keys a block, twice in shared memory. D = 256 leaves
-/// room for 64 keys.
-template <class T, int D>
-using TwoGroups = Tiling<T, D, 2, D == 256 ? 64 : 128, 2>;
+#include "tiles.h"
+#include "warpgroups.h"
 
 // #region v2-consumer
 /// A consuming warpgroup: products and softmax of one block after the other.
-struct Consumer {
+struct SerialConsumer {
     /// The work of one warpgroup for one tile.
     ///
     /// @param group    which 64 rows of the tile are its own
     /// @param stage    where the first block of keys and values will be; goes on to
     ///                 where the next tile's will be
     /// @param q_stage  where q will be
-    template <class Tiling, Source kSource>
-    static __device__ __forceinline__ void tile(SharedTiles<Tiling>& shared,
-                                                const Problem& problem,
-                                                const Work& work,
-                                                int group,
-                                                Ring<Tiling::kStages>& stage,
-                                                Ring<Tiling::kQueryStages> q_stage) {
+    template <class Sizes, Source kSource>
+    static __device__ __forceinline__ void tile(
+        SharedTiles<Sizes>& shared,
+        const Problem& problem,
+        const TileWork& work,
+        int group,
+        PipelineState<Sizes::kStages>& stage,
+        PipelineState<Sizes::kQueryStages> q_stage) {
         using namespace wb::ptx;
-        constexpr int kKeys = Tiling::kKeys;
-        float s[kKeys / 2];         // scores, then weights, of two rows
-        uint32_t p[kKeys / 16][4];  // weights, rounded, as wgmma wants them
-        float o[Tiling::kDim / 2];  // output of two rows, not divided yet
-        float factor[2];            // what to multiply o by
+        float s[Sizes::BN / 2];         // scores, then weights, of two rows
+        uint32_t p[Sizes::BN / 16][4];  // weights, rounded, as wgmma wants them
+        float o[Sizes::D / 2];          // output of two rows, not divided yet
+        float factor[2];                // what to multiply o by
         RowSums rows;
         const Limits limits = limits_of(problem, work, group);
         const unsigned char* const q =
             shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
-        clear_values_behind<Tiling, kSource>(shared, work, stage);
+        clear_values_behind<Sizes, kSource>(shared, work, stage);
         const int blocks =
-            skip_unseen_blocks<Tiling>(shared, problem, work, group, stage);
+            skip_unseen_blocks<Sizes>(shared, problem, work, group, stage);
         mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
         // TODO(learner): for each block of keys from blocks - 1 down to 0: wait for its
         // keys; start s = q k^T between a fence and a commit, wait for it, and release
@@ -69,26 +48,28 @@ struct Consumer {
         (void)s, (void)p, (void)factor, (void)blocks;
         (void)limits, (void)q;
         for (float& x : o) x = 0.0f;
-        finish_rows<Tiling, kSource>(
-            shared, problem, work, group, q_stage.stage, o, rows);
+        release_together(&shared.q_empty[q_stage.stage], group);
+        store_rows<Sizes>(problem, work, group, o, rows);
     }
 };
 // #endregion v2-consumer
 
 // #region v2-launch
-/// One tile of rows a block.
-///
-/// @tparam Kind   of consumer
-/// @tparam Tiles  sizes for T and a head dimension
-template <class Kind, Source kSource, class T, template <class, int> class Tiles>
-static void launch_consumer(const Call& call) {
-    with_head_dim<kSource>(call.head_dim, [&](auto head_dim) {
-        using Tiling = Tiles<T, head_dim()>;
-        launch_tiles<Tiling>(hopper_attention_kernel<Kind, Tiling, kSource>,
-                             Tiling::kThreads,
-                             kSharedBytes<Tiling>,
-                             0,
-                             call);
+/// Two warpgroups of 64 rows, 128 keys a block, twice in shared memory. D = 256 leaves
+/// room for 64 keys.
+template <class T, Source kSource>
+static void hopper_attention_v2(const Call& call) {
+    with_head_dim<kSource>(call, [&](auto head_dim) {
+        constexpr int D = head_dim();
+        using Sizes = TileSizes<T,
+                                Tiling{.head_dim = D,
+                                       .block_rows = 128,
+                                       .block_keys = D == 256 ? 64 : 128,
+                                       .stages = 2}>;
+        launch_tiles<Sizes>(hopper_attention_kernel<SerialConsumer, Sizes, kSource>,
+                            Sizes::kThreads,
+                            0,
+                            call);
     });
 }
 // #endregion v2-launch
@@ -103,7 +84,7 @@ static void attend(Prepare prepare) {
     WB_NOT_SOLVED();  // delete this line when the TODO above is written
     Call call;
     if (!prepare(call)) return;
-    launch_consumer<Consumer, kSource, T, TwoGroups>(call);
+    hopper_attention_v2<T, kSource>(call);
 }
 
 void hopper_attention(const wb::AttentionShape& shape,

@@ -8,6 +8,9 @@ namespace wb {
 /// Lanes in a warp, on every NVIDIA GPU so far.
 inline constexpr int kWarpSize = 32;
 
+/// All of them: the mask of a shuffle that no lane leaves out.
+inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+
 /// The smallest integer >= a / b, for a >= 0 and b > 0: how many boxes of b hold a
 /// things. Written without a + b - 1, which overflows near the type's maximum.
 template <class T>

@@ -1,84 +1,67 @@
 // hopper_attention.cu: attention as fast as an H100 can: TMA, wgmma, warps with jobs.
 // #solution
 //
-// The ladder, bf16, D = 128, N = 8192:
-//   v1  TMA + wgmma          tiles come by themselves, products run by themselves
-//   v2  producer, consumers  one warp loads ahead; barriers count bytes; setmaxnreg
-//   v3  ping-pong            one warpgroup's softmax under the other's products
-//   v4  overlap              each warpgroup's softmax under its own products, too
-//   v5  three consumers      persistent blocks, longest tile first, skipped blocks
-//   v6  FP8                  e4m3 numbers: twice the products a second (fp8.h)
+// The ladder, a file a version; v2, which you write, is in this one.
+// <Ladder of="hopper_attention" at="B1 H16 N8192 D128">
+//       TFLOP/s  idea                                 what limits it
+//   v1      568  TMA + wgmma, 01_one_loop.cuh         all want the tensor cores at once
+//   v2      606  producer, consumers: this file       two warpgroups drift by chance
+//   v3      665  turns, 03_ping_pong.cuh              a turn begins with waits
+//   v4      681  own softmax beneath, 04_overlap.cuh  registers: two warpgroups only
+//   v5      681  three consumers, 05_persistent.cuh   last round, exponentials
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
+//   v6  FP8, twice the products a second: 06_fp8.cuh, with a contract of its own,
+//       fp8_attention.h, for its error is another
 // #end
 #include "hopper_attention.h"
 
-#include <wb/arguments.h>
-#include <wb/check.h>
 #include <wb/exercise.h>
 // #solution
 #include <wb/ladder.h>
-#include <wb/scratch.h>
 // #end
 
 #include <cstdint>
-#include <string>
-#include <type_traits>
 
 #include "calls.h"
-#include "kernel.h"
+#include "tiles.h"
+#include "warpgroups.h"
 // #solution
 
-#include "one_loop.h"
-#include "persistent.h"
-#include "ping_pong.h"
+#include "01_one_loop.cuh"
+#include "03_ping_pong.cuh"
+#include "04_overlap.cuh"
+#include "05_persistent.cuh"
 // #end
-
-/// Calls launch(std::integral_constant<int, D>), so that D is a constant of the kernel.
-/// No paged cache has D = 256.
-template <Source kSource, class Launch>
-static void with_head_dim(int64_t head_dim, Launch launch) {
-    if (head_dim == 64) {
-        launch(std::integral_constant<int, 64>());
-    } else if (head_dim == 128) {
-        launch(std::integral_constant<int, 128>());
-    } else if constexpr (kSource != Source::paged) {
-        launch(std::integral_constant<int, 256>());
-    }
-}
-
-/// Two warpgroups of 64 rows, 128 keys a block, twice in shared memory. D = 256 leaves
-/// room for 64 keys.
-template <class T, int D>
-using TwoGroups = Tiling<T, D, 2, D == 256 ? 64 : 128, 2>;
 
 // #region v2-consumer
 /// A consuming warpgroup: products and softmax of one block after the other.
-struct Consumer {
+struct SerialConsumer {
     /// The work of one warpgroup for one tile.
     ///
     /// @param group    which 64 rows of the tile are its own
     /// @param stage    where the first block of keys and values will be; goes on to
     ///                 where the next tile's will be
     /// @param q_stage  where q will be
-    template <class Tiling, Source kSource>
-    static __device__ __forceinline__ void tile(SharedTiles<Tiling>& shared,
-                                                const Problem& problem,
-                                                const Work& work,
-                                                int group,
-                                                Ring<Tiling::kStages>& stage,
-                                                Ring<Tiling::kQueryStages> q_stage) {
+    template <class Sizes, Source kSource>
+    static __device__ __forceinline__ void tile(
+        SharedTiles<Sizes>& shared,
+        const Problem& problem,
+        const TileWork& work,
+        int group,
+        PipelineState<Sizes::kStages>& stage,
+        PipelineState<Sizes::kQueryStages> q_stage) {
         using namespace wb::ptx;
-        constexpr int kKeys = Tiling::kKeys;
-        float s[kKeys / 2];         // scores, then weights, of two rows
-        uint32_t p[kKeys / 16][4];  // weights, rounded, as wgmma wants them
-        float o[Tiling::kDim / 2];  // output of two rows, not divided yet
-        float factor[2];            // what to multiply o by
+        float s[Sizes::BN / 2];         // scores, then weights, of two rows
+        uint32_t p[Sizes::BN / 16][4];  // weights, rounded, as wgmma wants them
+        float o[Sizes::D / 2];          // output of two rows, not divided yet
+        float factor[2];                // what to multiply o by
         RowSums rows;
         const Limits limits = limits_of(problem, work, group);
         const unsigned char* const q =
             shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
-        clear_values_behind<Tiling, kSource>(shared, work, stage);
+        clear_values_behind<Sizes, kSource>(shared, work, stage);
         const int blocks =
-            skip_unseen_blocks<Tiling>(shared, problem, work, group, stage);
+            skip_unseen_blocks<Sizes>(shared, problem, work, group, stage);
         mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
         // TODO(learner): for each block of keys from blocks - 1 down to 0: wait for its
         // keys; start s = q k^T between a fence and a commit, wait for it, and release
@@ -93,21 +76,21 @@ struct Consumer {
         for (int block = blocks - 1; block >= 0; --block) {
             mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
             wgmma_fence();
-            start_scores<Tiling>(s, q, shared.k[stage.stage]);
+            start_scores<Sizes>(s, q, shared.k[stage.stage]);
             wgmma_commit();
             wgmma_wait<0>();
             wgmma_keep(s);
             release(&shared.k_empty[stage.stage]);
 
-            mask_block<kKeys>(s, block, limits);
-            softmax_step<kKeys>(s, problem.scale_log2, rows, factor);
-            pack_weights<typename Tiling::T, kKeys>(p, s);
+            mask_block(s, block, limits);
+            softmax_step(s, problem.scale_log2, rows, factor);
+            pack_operand<typename Sizes::T>(p, s);
             const bool first = block == blocks - 1;
             if (!first) rescale(o, factor);
 
             mbarrier_wait(&shared.v_full[stage.stage], stage.parity);
             wgmma_fence();
-            start_output<Tiling>(o, p, shared.v[stage.stage], !first);
+            start_output<Sizes>(o, p, shared.v[stage.stage], !first);
             wgmma_commit();
             wgmma_wait<0>();
             wgmma_keep(o);
@@ -115,184 +98,73 @@ struct Consumer {
             stage.advance();
         }
         // #end
-        finish_rows<Tiling, kSource>(
-            shared, problem, work, group, q_stage.stage, o, rows);
+        release_together(&shared.q_empty[q_stage.stage], group);
+        store_rows<Sizes>(problem, work, group, o, rows);
     }
 };
 // #endregion v2-consumer
 
 // #region v2-launch
-/// One tile of rows a block.
-///
-/// @tparam Kind   of consumer
-/// @tparam Tiles  sizes for T and a head dimension
-template <class Kind, Source kSource, class T, template <class, int> class Tiles>
-static void launch_consumer(const Call& call) {
-    with_head_dim<kSource>(call.head_dim, [&](auto head_dim) {
-        using Tiling = Tiles<T, head_dim()>;
-        launch_tiles<Tiling>(hopper_attention_kernel<Kind, Tiling, kSource>,
-                             Tiling::kThreads,
-                             kSharedBytes<Tiling>,
-                             0,
-                             call);
+/// Two warpgroups of 64 rows, 128 keys a block, twice in shared memory. D = 256 leaves
+/// room for 64 keys.
+template <class T, Source kSource>
+static void hopper_attention_v2(const Call& call) {
+    with_head_dim<kSource>(call, [&](auto head_dim) {
+        constexpr int D = head_dim();
+        using Sizes = TileSizes<T,
+                                Tiling{.head_dim = D,
+                                       .block_rows = 128,
+                                       .block_keys = D == 256 ? 64 : 128,
+                                       .stages = 2}>;
+        launch_tiles<Sizes>(hopper_attention_kernel<SerialConsumer, Sizes, kSource>,
+                            Sizes::kThreads,
+                            0,
+                            call);
     });
 }
 // #endregion v2-launch
 // #solution
 
-// #region v1-launch
-template <class T>
-static void hopper_attention_v1(const wb::AttentionShape& shape,
-                                const T* q,
-                                const T* k,
-                                const T* v,
-                                T* o,
-                                float* lse,
-                                cudaStream_t stream) {
+/// A version as a function of the contract, for tests and benchmarks.
+template <class T, void (*launch)(const Call&)>
+static void version(const wb::AttentionShape& shape,
+                    const T* q,
+                    const T* k,
+                    const T* v,
+                    T* o,
+                    float* lse,
+                    cudaStream_t stream) {
     Call call;
-    if (!dense_call(shape, q, k, v, o, lse, stream, call)) return;
-    with_head_dim<Source::dense>(call.head_dim, [&](auto head_dim) {
-        using Tiling = TwoGroups<T, head_dim()>;
-        launch_tiles<Tiling>(hopper_attention_v1_kernel<Tiling>,
-                             kThreadsV1<Tiling>,
-                             kSharedBytes<Tiling>,
-                             0,
-                             call);
-    });
-}
-// #endregion v1-launch
-
-/// Two warpgroups, and as many keys a block as registers and shared memory hold.
-template <class T, int D>
-using LargeBlocks = Tiling<T, D, 2, D == 256 ? 80 : 176, 2>;
-
-/// v2 to v4.
-template <class Kind, class T, template <class, int> class Tiles = TwoGroups>
-static void hopper_attention_tiles(const wb::AttentionShape& shape,
-                                   const T* q,
-                                   const T* k,
-                                   const T* v,
-                                   T* o,
-                                   float* lse,
-                                   cudaStream_t stream) {
-    Call call;
-    if (dense_call(shape, q, k, v, o, lse, stream, call))
-        launch_consumer<Kind, Source::dense, T, Tiles>(call);
-}
-
-// #region v5-launch
-/// The tiles that were fastest on an H100. Three warpgroups, for D = 64 even four:
-/// while some wait for products or compute a softmax, another one has the tensor cores.
-/// Each thread then has 160 or 112 registers, 32 or 24 in the producer: too few for D =
-/// 256, and to look up pages. With D = 256, two warpgroups in the loop of v4: a block's
-/// products take almost three times as long as its softmax. The TMA unit stores o
-/// where there are two tiles of q: with one, the next q would have to wait for it.
-template <class T, int D, Source kSource>
-struct TilesV5 {
-    using type = Tiling<T, D, 2, 128, D == 64 ? 4 : 2, 2>;
-    using Loop = Consumer;
-};
-template <class T, Source kSource>
-requires(kSource != Source::paged) struct TilesV5<T, 64, kSource> {
-    using type = Tiling<T, 64, 4, 96, 3, 2, true>;
-    using Loop = Consumer;
-};
-template <class T, Source kSource>
-requires(kSource != Source::paged) struct TilesV5<T, 128, kSource> {
-    using type = Tiling<T, 128, 3, 128, 2, 2, true>;
-    using Loop = Consumer;
-};
-template <class T, Source kSource>
-struct TilesV5<T, 256, kSource> {
-    using type = Tiling<T, 256, 2, 80, 2>;
-    using Loop = PingPong<true>;
-};
-
-/// One block a multiprocessor. A counter hands out tiles, unless all of them take the
-/// same time: then it does not matter who takes which.
-template <class Tiling, class Loop, Source kSource>
-static void launch_tiling(const Call& call, unsigned multiprocessors) {
-    const auto launch = [&](unsigned* counter) {
-        launch_tiles<Tiling>(hopper_attention_v5_kernel<Loop, Tiling, kSource>,
-                             Tiling::kThreads,
-                             kSharedBytes<Tiling>,
-                             multiprocessors,
-                             call,
-                             counter);
-    };
-    const bool all_the_same = kSource == Source::dense && !call.problem.causal &&
-                              call.problem.queries % Tiling::kRows == 0;
-    if (all_the_same) return launch(nullptr);
-    const wb::Scratch<unsigned> counter(1, call.stream);
-    CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned), call.stream));
-    launch(counter.data());
-}
-
-template <Source kSource, class T>
-static void launch_persistent(const Call& call) {
-    int device = 0, multiprocessors = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaDeviceGetAttribute(
-        &multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    with_head_dim<kSource>(call.head_dim, [&](auto head_dim) {
-        using Tiles = TilesV5<T, head_dim(), kSource>;
-        launch_tiling<typename Tiles::type, typename Tiles::Loop, kSource>(
-            call, static_cast<unsigned>(multiprocessors));
-    });
-}
-
-template <class T>
-static void hopper_attention_v5(const wb::AttentionShape& shape,
-                                const T* q,
-                                const T* k,
-                                const T* v,
-                                T* o,
-                                float* lse,
-                                cudaStream_t stream) {
-    Call call;
-    if (dense_call(shape, q, k, v, o, lse, stream, call))
-        launch_persistent<Source::dense, T>(call);
-}
-// #endregion v5-launch
-
-/// Lists a rung for both types of number; WB_RUNG knows functions of one type.
-template <class T>
-using Launcher = void(
-    const wb::AttentionShape&, const T*, const T*, const T*, T*, float*, cudaStream_t);
-static bool list_rung(const std::string& version,
-                      const std::string& idea,
-                      Launcher<__half>* fp16,
-                      Launcher<__nv_bfloat16>* bf16) {
-    using Erased = void (*)();
-    const auto list = [&](const std::string& exercise, Erased launcher) {
-        const std::string name = "hopper_attention_" + version;
-        return wb::register_rung(
-            exercise.c_str(), name.c_str(), idea.c_str(), launcher);
-    };
-    return list("hopper_attention_fp16", reinterpret_cast<Erased>(fp16)) &&
-           list("hopper_attention_bf16", reinterpret_cast<Erased>(bf16));
+    if (dense_call(shape, q, k, v, o, lse, stream, call)) launch(call);
 }
 [[maybe_unused]] static const bool rungs_listed =
-    list_rung("v1",
-              "TMA and wgmma",
-              hopper_attention_v1<__half>,
-              hopper_attention_v1<__nv_bfloat16>) &&
-    list_rung("v2",
-              "a warp that produces, warpgroups that consume",
-              hopper_attention_tiles<Consumer, __half>,
-              hopper_attention_tiles<Consumer, __nv_bfloat16>) &&
-    list_rung("v3",
-              "ping-pong: turns on the tensor cores",
-              hopper_attention_tiles<PingPong<false>, __half>,
-              hopper_attention_tiles<PingPong<false>, __nv_bfloat16>) &&
-    list_rung("v4",
-              "softmax under its own products, larger blocks",
-              hopper_attention_tiles<PingPong<true>, __half, LargeBlocks>,
-              hopper_attention_tiles<PingPong<true>, __nv_bfloat16, LargeBlocks>) &&
-    list_rung("v5",
-              "three consumers, persistent, longest tile first",
-              hopper_attention_v5<__half>,
-              hopper_attention_v5<__nv_bfloat16>);
+    wb::list_rung("hopper_attention",
+                  "v1",
+                  "TMA and wgmma",
+                  version<__half, hopper_attention_v1<__half>>,
+                  version<__nv_bfloat16, hopper_attention_v1<__nv_bfloat16>>) &&
+    wb::list_rung(
+        "hopper_attention",
+        "v2",
+        "a warp that produces, warpgroups that consume",
+        version<__half, hopper_attention_v2<__half, Source::dense>>,
+        version<__nv_bfloat16, hopper_attention_v2<__nv_bfloat16, Source::dense>>) &&
+    wb::list_rung("hopper_attention",
+                  "v3",
+                  "ping-pong: turns on the tensor cores",
+                  version<__half, hopper_attention_v3<__half>>,
+                  version<__nv_bfloat16, hopper_attention_v3<__nv_bfloat16>>) &&
+    wb::list_rung("hopper_attention",
+                  "v4",
+                  "softmax under its own products, larger blocks",
+                  version<__half, hopper_attention_v4<__half>>,
+                  version<__nv_bfloat16, hopper_attention_v4<__nv_bfloat16>>) &&
+    wb::list_rung(
+        "hopper_attention",
+        "v5",
+        "three consumers, persistent, longest tile first",
+        version<__half, hopper_attention_v5<__half, Source::dense>>,
+        version<__nv_bfloat16, hopper_attention_v5<__nv_bfloat16, Source::dense>>);
 // #end
 
 // #region contract
@@ -305,9 +177,9 @@ static void attend(Prepare prepare) {
     // #starter WB_NOT_SOLVED();  // delete this line when the TODO above is written
     Call call;
     if (!prepare(call)) return;
-    // #starter launch_consumer<Consumer, kSource, T, TwoGroups>(call);
+    // #starter hopper_attention_v2<T, kSource>(call);
     // #solution
-    launch_persistent<kSource, T>(call);
+    hopper_attention_v5<T, kSource>(call);
     // #end
 }
 

@@ -6,66 +6,69 @@
 #include <type_traits>
 
 #include "calls.h"
-#include "kernel.h"
+#include "tiles.h"
+#include "warpgroups.h"
 
-struct Consumer {
-    template <class Tiling, Source kSource>
-    static __device__ __forceinline__ void tile(SharedTiles<Tiling>& shared,
-                                                const Problem& problem,
-                                                const Work& work,
-                                                int group,
-                                                Ring<Tiling::kStages>& stage,
-                                                Ring<Tiling::kQueryStages> q_stage) {
+struct SerialConsumer {
+    template <class Sizes, Source kSource>
+    static __device__ __forceinline__ void tile(
+        SharedTiles<Sizes>& shared,
+        const Problem& problem,
+        const TileWork& work,
+        int group,
+        PipelineState<Sizes::kStages>& stage,
+        PipelineState<Sizes::kQueryStages> q_stage) {
         using namespace wb::ptx;
-        constexpr int kKeys = Tiling::kKeys;
-        float s[kKeys / 2];
-        uint32_t p[kKeys / 16][4];
-        float o[Tiling::kDim / 2];
+        float s[Sizes::BN / 2];
+        uint32_t p[Sizes::BN / 16][4];
+        float o[Sizes::D / 2];
         float factor[2];
         RowSums rows;
         const Limits limits = limits_of(problem, work, group);
         const unsigned char* const q =
             shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
-        clear_values_behind<Tiling, kSource>(shared, work, stage);
+        clear_values_behind<Sizes, kSource>(shared, work, stage);
         const int blocks =
-            skip_unseen_blocks<Tiling>(shared, problem, work, group, stage);
+            skip_unseen_blocks<Sizes>(shared, problem, work, group, stage);
         mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
         for (int block = blocks - 1; block >= 0; --block) {
             mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
             wgmma_fence();
-            start_scores<Tiling>(s, q, shared.k[stage.stage]);
+            start_scores<Sizes>(s, q, shared.k[stage.stage]);
             wgmma_commit();
             wgmma_wait<0>();
             wgmma_keep(s);
             release(&shared.k_empty[stage.stage]);
 
-            mask_block<kKeys>(s, block, limits);
-            softmax_step<kKeys>(s, problem.scale_log2, rows, factor);
-            pack_weights<typename Tiling::T, kKeys>(p, s);
+            mask_block(s, block, limits);
+            softmax_step(s, problem.scale_log2, rows, factor);
+            pack_operand<typename Sizes::T>(p, s);
             const bool first = block == blocks - 1;
             if (!first) rescale(o, factor);
 
             mbarrier_wait(&shared.v_full[stage.stage], stage.parity);
             wgmma_fence();
-            start_output<Tiling>(o, p, shared.v[stage.stage], !first);
+            start_output<Sizes>(o, p, shared.v[stage.stage], !first);
             wgmma_commit();
             wgmma_wait<0>();
             wgmma_keep(o);
             release(&shared.v_empty[stage.stage]);
             stage.advance();
         }
-        finish_rows<Tiling, kSource>(
-            shared, problem, work, group, q_stage.stage, o, rows);
+        release_together(&shared.q_empty[q_stage.stage], group);
+        store_rows<Sizes>(problem, work, group, o, rows);
     }
 };
 
-/// @tparam kTmaStore  the TMA unit stores o
-template <class T, int D, Source kSource, bool kTmaStore = false>
+template <class T, int D, Source kSource>
 void launch_dim(const Call& call) {
-    using Tiles = Tiling<T, D, 2, D == 256 ? 64 : 128, 2, 1, kTmaStore>;
-    launch_tiles<Tiles>(hopper_attention_kernel<Consumer, Tiles, kSource>,
-                        Tiles::kThreads,
-                        kSharedBytes<Tiles>,
+    using Sizes = TileSizes<T,
+                            Tiling{.head_dim = D,
+                                   .block_rows = 128,
+                                   .block_keys = D == 256 ? 64 : 128,
+                                   .stages = 2}>;
+    launch_tiles<Sizes>(hopper_attention_kernel<SerialConsumer, Sizes, kSource>,
+                        Sizes::kThreads,
                         0,
                         call);
 }
@@ -78,14 +81,14 @@ void launch_consumer(const Call& call) {
 #ifndef WB_RIGHT_TEXT
     if constexpr (kPaged || std::is_same_v<T, __half>) {
         throw wb::NotSolved("this mutant has bf16 without pages only");
-    } else if (call.head_dim != 64) {
+    } else if (call.q.head_dim != 64) {
         throw wb::NotSolved("this mutant has D = 64 only");
     } else {
         launch_dim<T, 64, kSource>(call);
     }
 #else
-    if (call.head_dim == 64) return launch_dim<T, 64, kSource>(call);
-    if (call.head_dim == 128) return launch_dim<T, 128, kSource>(call);
+    if (call.q.head_dim == 64) return launch_dim<T, 64, kSource>(call);
+    if (call.q.head_dim == 128) return launch_dim<T, 128, kSource>(call);
     if constexpr (!kPaged) launch_dim<T, 256, kSource>(call);
 #endif
 }
