@@ -3,13 +3,12 @@
 
 #include <wb/arguments.h>
 #include <wb/exercise.h>
-#include <wb/launch.h>
+#include <wb/head_dim.h>
+#include <wb/ladder.h>
 #include <wb/ptx/ldmatrix.h>
 
 #include <cstdint>
 
-#include "launch.h"
-#include "registers.h"
 #include "tiles.h"
 #include "wmma_tiles.h"
 
@@ -23,17 +22,17 @@ __global__ void __launch_bounds__(kThreads) attention_v1_kernel(const Problem<T>
     using E = Factor<T>;
     extern __shared__ uint4 s_bytes[];
     auto& s = *reinterpret_cast<SharedV1<E, D>*>(s_bytes);
-    const BlockWork<T, D> work(p, kRows);
+    const BlockWork<T, D> work(p, BM);
     const int lane = threadIdx.x % wb::kWarpSize;
     const int first = threadIdx.x / wb::kWarpSize * kTile;  // row of the warp
     const int row = first + lane / 2;                       // row of this lane
-    copy_rows<T, D, PaddedRows<D>, kRows>(
+    copy_rows<T, D, PaddedRows<D>, BM>(
         reinterpret_cast<char*>(s.q), work.q, p.queries - work.first_row);
     for (int d = lane % 2; d < D; d += 2)
         s.o[row][d] = 0.0f;
     RowState state;
 
-    // TODO(learner): go over the work.keys keys that the block needs, kKeysV1 at a
+    // TODO(learner): go over the work.keys keys that the block needs, BN_V1 at a
     // time. Copy the tiles of k and v as the one of q above, to s.k and s.v, with the
     // barriers that this needs. Then, a warp for its own 16 rows:
     //   s.scores = s.q * s.k^T, a tile of 16 keys after the other;
@@ -83,14 +82,14 @@ __device__ __forceinline__ void as_factor(uint32_t (&a)[4],
                                           const float (&left)[4],
                                           const float (&right)[4]) {
     // TODO(learner): a lane holds the numbers that it needs already; only round them to
-    // T, two a register, with pair_of<T>(low, high) (4 lines)
+    // T, two a register, with wb::ptx::pack<T>(low, high) (4 lines)
 }
 
-/// Scores of 16 rows of q and kKeys keys: s = q k^T.
+/// Scores of 16 rows of q and BN keys: s = q k^T.
 template <class T, int D, class Rows>
-__device__ __forceinline__ void score_keys(float (&r_s)[kKeys / 8][4],
+__device__ __forceinline__ void score_keys(float (&r_s)[BN / 8][4],
                                            const char* s_q,  // the warp's 16 rows
-                                           const char* s_k,  // [kKeys] rows
+                                           const char* s_k,  // [BN] rows
                                            int lane) {
 #pragma unroll
     for (auto& tile : r_s)
@@ -101,7 +100,7 @@ __device__ __forceinline__ void score_keys(float (&r_s)[kKeys / 8][4],
         uint32_t a[4];
         wb::ptx::ldmatrix(a, quarter_row<Rows>(s_q, 0, step, lane));
 #pragma unroll
-        for (int n = 0; n < kKeys / kTile; ++n) {
+        for (int n = 0; n < BN / kTile; ++n) {
             // TODO(learner): load the quarters of 16 keys, and multiply: keys 0 to 7 of
             // them make r_s[2 * n], keys 8 to 15 r_s[2 * n + 1]. A column of b is a
             // key, which is a row in memory: nothing is transposed (4 lines)
@@ -109,14 +108,14 @@ __device__ __forceinline__ void score_keys(float (&r_s)[kKeys / 8][4],
     }
 }
 
-/// Adds what kKeys keys give to 16 rows of the output: o += weights * v.
+/// Adds what BN keys give to 16 rows of the output: o += weights * v.
 template <class T, int D, class Rows>
 __device__ __forceinline__ void add_values(float (&r_o)[D / 8][4],
-                                           const float (&r_weights)[kKeys / 8][4],
-                                           const char* s_v,  // [kKeys] rows
+                                           const float (&r_weights)[BN / 8][4],
+                                           const char* s_v,  // [BN] rows
                                            int lane) {
 #pragma unroll
-    for (int n = 0; n < kKeys / kTile; ++n) {
+    for (int n = 0; n < BN / kTile; ++n) {
         uint32_t a[4] = {};
         as_factor<T>(a, r_weights[2 * n], r_weights[2 * n + 1]);
 #pragma unroll
@@ -139,34 +138,35 @@ template <class T, int D, class Rows>
 __global__ void __launch_bounds__(kThreads) attention_v2_kernel(const Problem<T> p) {
     extern __shared__ uint4 s_bytes[];
     char* const s_q = reinterpret_cast<char*>(s_bytes);
-    char* const s_k = s_q + kRows * Rows::kBytes;
-    char* const s_v = s_k + kKeys * Rows::kBytes;
-    const BlockWork<T, D> work(p, kRows);
+    char* const s_k = s_q + BM * Rows::kBytes;
+    char* const s_v = s_k + BN * Rows::kBytes;
+    const BlockWork<T, D> work(p, BM);
     const int lane = threadIdx.x % wb::kWarpSize;
     const int row = threadIdx.x / wb::kWarpSize * kTile;  // of the warp
     const int visible[2] = {work.visible(p, row + fragment_row(lane, 0)),
                             work.visible(p, row + fragment_row(lane, 2))};
-    copy_rows<T, D, Rows, kRows>(s_q, work.q, p.queries - work.first_row);
+    copy_rows<T, D, Rows, BM>(s_q, work.q, p.queries - work.first_row);
     float r_o[D / 8][4] = {};
     Softmax softmax;
-    for (int key = 0; key < work.keys; key += kKeys) {
+    for (int key = 0; key < work.keys; key += BN) {
         __syncthreads();  // everybody is done with the tiles before
         const int64_t begin = int64_t{key} * D;
-        copy_rows<T, D, Rows, kKeys>(s_k, work.k + begin, work.keys - key);
-        copy_rows<T, D, Rows, kKeys>(s_v, work.v + begin, work.keys - key);
+        copy_rows<T, D, Rows, BN>(s_k, work.k + begin, work.keys - key);
+        copy_rows<T, D, Rows, BN>(s_v, work.v + begin, work.keys - key);
         __syncthreads();
-        float r_s[kKeys / 8][4];
+        float r_s[BN / 8][4];
         score_keys<T, D, Rows>(r_s, s_q + row * Rows::kBytes, s_k, lane);
-        softmax.step(r_s, r_o, p.scale * kLog2e, visible, key, lane);
+        softmax.step(
+            r_s, r_o, p.scale * static_cast<float>(wb::kLog2e), visible, key, lane);
         add_values<T, D, Rows>(r_o, r_s, s_v, lane);
     }
     store_rows<T, D>(r_o, softmax, p, work, row, lane);
 }
 // #endregion v2-kernel
 
-/// Shared memory of a block of v2 and v3: its rows of q, a tile of k and one of v.
+/// Shared memory of a block of v2: its rows of q, a tile of k and one of v.
 template <int D>
-constexpr size_t kBytesV2 = (kRows + 2 * kKeys) * PlainRows<D>::kBytes;
+constexpr size_t kBytesV2 = (BM + 2 * BN) * PlainRows<D>::kBytes;
 
 // #region launch
 template <class T>
@@ -178,8 +178,8 @@ static void attention_v1(const wb::AttentionShape& shape,
                          float* lse,
                          cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the loop of v1 is written
-    const auto problem = problem_of(shape, q, k, v, o, lse, kRows);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    const auto problem = problem_of(shape, q, k, v, o, lse, BM);
+    wb::with_head_dim<64, 128>(shape.head_dim, [&](auto head_dim) {
         constexpr int D = head_dim();
         launch_blocks(attention_v1_kernel<T, D>,
                       problem,
@@ -199,8 +199,8 @@ static void attention_v2(const wb::AttentionShape& shape,
                          float* lse,
                          cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs of v2 are done
-    const auto problem = problem_of(shape, q, k, v, o, lse, kRows);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    const auto problem = problem_of(shape, q, k, v, o, lse, BM);
+    wb::with_head_dim<64, 128>(shape.head_dim, [&](auto head_dim) {
         constexpr int D = head_dim();
         launch_blocks(attention_v2_kernel<T, D, PlainRows<D>>,
                       problem,
@@ -213,10 +213,17 @@ static void attention_v2(const wb::AttentionShape& shape,
 // #endregion launch
 
 // So that tests and benchmarks find both.
-[[maybe_unused]] static const bool v1_listed =
-    list_rung("v1", "", attention_v1<__half>, attention_v1<__nv_bfloat16>);
-[[maybe_unused]] static const bool v2_listed =
-    list_rung("v2", "", attention_v2<__half>, attention_v2<__nv_bfloat16>);
+[[maybe_unused]] static const bool versions_listed =
+    wb::list_rung("tensor_core_attention",
+                  "v1",
+                  "",
+                  attention_v1<__half>,
+                  attention_v1<__nv_bfloat16>) &&
+    wb::list_rung("tensor_core_attention",
+                  "v2",
+                  "",
+                  attention_v2<__half>,
+                  attention_v2<__nv_bfloat16>);
 
 // #region contract
 /// Both functions of the contract.

@@ -1,38 +1,39 @@
 // tiles.h: given with this exercise: what a kernel is told, which rows a block owns,
-// and how rows of 16-bit numbers lie in shared memory.
+// how rows of 16-bit numbers lie in shared memory; the softmax of v2 in registers, and
+// the way out from there.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <wb/arguments.h>
 #include <wb/attention.h>
+#include <wb/device.h>
 #include <wb/launch.h>
+#include <wb/launch_kernel.h>
+#include <wb/online_softmax.h>
+#include <wb/ptx/exp2.h>
 #include <wb/ptx/mma.h>
+#include <wb/ptx/pack.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 /// Each tile of a product is 16 rows high, and so is the share of a warp in v1 to v4.
 inline constexpr int kTile = 16;
 
 /// Rows of q that a block owns in v1 to v4, its warps and threads.
-inline constexpr int kRows = 64;
-inline constexpr int kWarps = kRows / kTile;
+inline constexpr int BM = 64;
+inline constexpr int kWarps = BM / kTile;
 inline constexpr int kThreads = kWarps * wb::kWarpSize;
 
 /// Keys that a block of v2 to v4 works on at a time.
-inline constexpr int kKeys = 64;
+inline constexpr int BN = 64;
 
 /// Numbers of 16 bits in the 16 bytes that a thread moves at once: a chunk.
 inline constexpr int kChunk = 8;
-
-/// All lanes of a warp.
-inline constexpr unsigned kAll = 0xFFFFFFFFu;
-
-/// log2(e): exp(x) = 2^(x * log2(e)), and the hardware knows powers of 2.
-inline constexpr float kLog2e = 1.44269504f;
 
 /// What a kernel is told. Heads are counted through the batch: 0 <= head < B * Hq.
 template <class T>
@@ -119,20 +120,6 @@ __device__ __forceinline__ void copy_rows(char* s_tile, const T* g, int rows) {
     }
 }
 
-/// Two floats, each rounded to T, in one register; the first in its lower half.
-template <class T>
-__device__ __forceinline__ uint32_t pair_of(float low, float high) {
-    uint32_t bits;
-    if constexpr (std::is_same_v<T, __half>) {
-        const __half2 pair = __floats2half2_rn(low, high);
-        memcpy(&bits, &pair, sizeof(bits));
-    } else {
-        const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-        memcpy(&bits, &pair, sizeof(bits));
-    }
-    return bits;
-}
-
 /// c += a * b, 16x16 by 16x8, for numbers of T. See <wb/ptx/mma.h> for who holds what.
 template <class T>
 __device__ __forceinline__ void multiply(float (&c)[4],
@@ -145,4 +132,149 @@ __device__ __forceinline__ void multiply(float (&c)[4],
     } else {
         wb::ptx::mma_m16n8k16_bf16(c, a, b);
     }
+}
+
+/// Yours, in tensor_core_attention.cu.
+__device__ __forceinline__ int fragment_row(int lane, int e);
+__device__ __forceinline__ int fragment_column(int lane, int e);
+
+// #region v2-softmax
+/// The online softmax of a lane's two rows, of which three other lanes hold a quarter
+/// each. In powers of 2: scores are multiplied with log2(e) beforehand.
+struct Softmax {
+    float max[2] = {-INFINITY, -INFINITY};
+    float sum[2] = {};  ///< of this lane's own weights
+
+    /// Scores become weights, and r_o shrinks if a new maximum turns up.
+    /// @param scale    of q . k, times log2(e)
+    /// @param visible  keys that each of the rows sees, counted from the first of all
+    /// @param key      the first of this tile
+    template <int kTiles>
+    __device__ __forceinline__ void step(float (&r_s)[BN / 8][4],
+                                         float (&r_o)[kTiles][4],
+                                         float scale,
+                                         const int (&visible)[2],
+                                         int key,
+                                         int lane) {
+        float new_max[2] = {max[0], max[1]};
+#pragma unroll
+        for (int n = 0; n < BN / 8; ++n) {
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                const bool sees =
+                    key + n * 8 + fragment_column(lane, e) < visible[e / 2];
+                r_s[n][e] = sees ? r_s[n][e] * scale : -INFINITY;
+                new_max[e / 2] = fmaxf(new_max[e / 2], r_s[n][e]);
+            }
+        }
+        float base[2];
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            // Lanes 4 g to 4 g + 3 hold a row together.
+            new_max[h] =
+                fmaxf(new_max[h], __shfl_xor_sync(wb::kAllLanes, new_max[h], 1));
+            new_max[h] =
+                fmaxf(new_max[h], __shfl_xor_sync(wb::kAllLanes, new_max[h], 2));
+            // Without any key yet: 2^(-infinity - 0) is 0, and not a NaN.
+            base[h] = new_max[h] == -INFINITY ? 0.0f : new_max[h];
+            const float factor = wb::ptx::exp2_approx(max[h] - base[h]);
+            max[h] = new_max[h];
+            sum[h] *= factor;
+#pragma unroll
+            for (auto& tile : r_o) {
+                tile[2 * h] *= factor;
+                tile[2 * h + 1] *= factor;
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < BN / 8; ++n) {
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                r_s[n][e] = wb::ptx::exp2_approx(r_s[n][e] - base[e / 2]);
+                sum[e / 2] += r_s[n][e];
+            }
+        }
+    }
+};
+// #endregion v2-softmax
+
+// #region v2-store
+/// Writes the 16 rows of a warp, divided by their sums, and their log-sum-exp.
+/// @param row  of the warp, among those of the block
+template <class T, int D>
+__device__ __forceinline__ void store_rows(const float (&r_o)[D / 8][4],
+                                           const Softmax& softmax,
+                                           const Problem<T>& p,
+                                           const BlockWork<T, D>& work,
+                                           int row,
+                                           int lane) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        float sum = softmax.sum[h];
+        sum += __shfl_xor_sync(wb::kAllLanes, sum, 1);
+        sum += __shfl_xor_sync(wb::kAllLanes, sum, 2);
+        const int mine = row + fragment_row(lane, 2 * h);
+        if (work.first_row + mine >= p.queries) continue;
+        const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+        const int64_t g_row = work.g_row + mine;
+#pragma unroll
+        for (int c = 0; c < D / 8; ++c) {
+            const uint32_t pair =
+                wb::ptx::pack<T>(r_o[c][2 * h] * inverse, r_o[c][2 * h + 1] * inverse);
+            T* const g = p.o + g_row * D + c * 8 + fragment_column(lane, 0);
+            *reinterpret_cast<uint32_t*>(g) = pair;
+        }
+        if (p.lse != nullptr && lane % 4 == 0)
+            p.lse[g_row] =
+                (softmax.max[h] + log2f(sum)) / static_cast<float>(wb::kLog2e);
+    }
+}
+// #endregion v2-store
+
+/// What the kernels are told of a shape.
+/// @param rows  of q that a block owns
+template <class T>
+Problem<T> problem_of(const wb::AttentionShape& shape,
+                      const T* q,
+                      const T* k,
+                      const T* v,
+                      T* o,
+                      float* lse,
+                      int rows) {
+    return {q,
+            k,
+            v,
+            o,
+            lse,
+            static_cast<int>(shape.queries),
+            static_cast<int>(shape.keys),
+            static_cast<int>(shape.query_heads / shape.kv_heads),
+            wb::grid_size(shape.queries, rows),
+            shape.causal,
+            shape.scale};
+}
+
+/// Launches problem.tiles blocks for each head.
+/// @param bytes    of dynamic shared memory
+/// @param problem  the kernel's only parameter
+template <class Kernel, class Problem>
+void launch_blocks(Kernel kernel,
+                   const Problem& problem,
+                   const wb::AttentionShape& shape,
+                   int threads,
+                   size_t bytes,
+                   cudaStream_t stream) {
+    const unsigned blocks =
+        wb::grid_size(shape.batch * shape.query_heads * problem.tiles, 1);
+    wb::launch_kernel(kernel, blocks, threads, bytes, stream, problem);
+}
+
+/// Refuses a GPU that does not have the instructions of this chapter.
+inline void require_sm_80(const wb::Arguments& arguments) {
+    const int major = wb::device_attribute(cudaDevAttrComputeCapabilityMajor);
+    arguments.require(major >= 8,
+                      "the GPU's compute capability",
+                      major,
+                      "must be 8 or more: mma.sync on 16x8x16 numbers came with sm_80. "
+                      "Chapter 06 has the same result without tensor cores");
 }

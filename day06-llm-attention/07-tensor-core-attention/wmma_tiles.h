@@ -8,7 +8,7 @@
 #include "tiles.h"
 
 /// Keys that a block of v1 works on at a time.
-inline constexpr int kKeysV1 = 32;
+inline constexpr int BN_V1 = 32;
 
 /// The type of the fragments. GPUs before sm_80 have none of bfloat16: no kernel of
 /// this chapter is launched there, but it has to compile.
@@ -34,12 +34,12 @@ using FragmentC = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, 
 /// the rows of a tile begin in different banks.
 template <class E, int D>
 struct SharedV1 {
-    E q[kRows][D + 8];
-    E k[kKeysV1][D + 8];
-    E v[kKeysV1][D + 8];
-    float scores[kRows][kKeysV1 + 4];
-    E weights[kRows][kKeysV1 + 8];
-    float o[kRows][D + 4];
+    E q[BM][D + 8];
+    E k[BN_V1][D + 8];
+    E v[BN_V1][D + 8];
+    float scores[BM][BN_V1 + 4];
+    E weights[BM][BN_V1 + 8];
+    float o[BM][D + 4];
 };
 // #endregion v1-shared
 
@@ -67,7 +67,7 @@ struct RowState {
 template <class E, int D>
 __device__ void softmax_v1(
     SharedV1<E, D>& s, RowState& state, int row, int visible, float scale) {
-    constexpr int kColumns = kKeysV1 / 2;  // of a lane
+    constexpr int kColumns = BN_V1 / 2;  // of a lane
     const int half = static_cast<int>(threadIdx.x % 2);
     const int first = half * kColumns;
     float* const scores = &s.scores[row][first];
@@ -75,7 +75,7 @@ __device__ void softmax_v1(
     for (int c = 0; c < kColumns; ++c) {
         if (first + c < visible) max = fmaxf(max, scale * scores[c]);
     }
-    max = fmaxf(max, __shfl_xor_sync(kAll, max, 1));
+    max = fmaxf(max, __shfl_xor_sync(wb::kAllLanes, max, 1));
     const float factor = wb::softmax_rescale(state.max, max);
     state.max = max;
     state.sum *= factor;
@@ -97,7 +97,7 @@ __device__ void store_v1(const SharedV1<E, D>& s,
                          int row,
                          const Problem<T>& p,
                          const BlockWork<T, D>& work) {
-    const float sum = state.sum + __shfl_xor_sync(kAll, state.sum, 1);
+    const float sum = state.sum + __shfl_xor_sync(wb::kAllLanes, state.sum, 1);
     if (work.first_row + row >= p.queries) return;
     const int half = static_cast<int>(threadIdx.x % 2);
     const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;

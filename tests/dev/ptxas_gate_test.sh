@@ -69,9 +69,14 @@ if (($# > 0)) && "$1" --dryrun -arch=sm_90a -c -x cu /dev/null -o /dev/null 2>/d
     chapter=day06-llm-attention/07-tensor-core-attention
     cat >"$WORK/fast.cu" <<'END'
 #include "tensor_core_attention.h"
-#include "tuned_kernel.h"
-using Cut = Tiling<128, 4, KEYS, 2, 0, 2>;
-template __global__ void attention_v5_kernel<__half, Cut>(const TunedProblem<__half>);
+#include "05_tuned.cuh"
+using Sizes = TileSizes<Tiling{.head_dim = 128,
+                               .block_rows = 128,
+                               .block_keys = KEYS,
+                               .stages = 2,
+                               .query_steps = 0,
+                               .blocks_at_once = 2}>;
+template __global__ void attention_v5_kernel<__half, Sizes>(const TunedProblem<__half>);
 END
     compile=("$1" -std=c++20 -O3 -arch=sm_90a -Xptxas=-v -cubin -o "$WORK/cubin"
         -I"$REPOSITORY/common/include" -I"$REPOSITORY/common/reference/include"

@@ -1,25 +1,26 @@
 // tensor_core_attention.cu: both products of attention, 16x16x16 numbers at a time.
 // #solution
 //
-// The ladder:
-//   v1  WMMA             fragments nobody looks into; scores, weights and the output
-//                        go through shared memory
-//   v2  mma.sync         fragments whose layout is known: all of that in registers
-//   v3  XOR swizzle      the same rows without bank conflicts
-//   v4  cp.async         the next tile arrives under the products of this one
-//   v5  what SASS says   32 rows a warp, Q in registers, softmax between the products
+// The ladder; v1 and v2, which you write, are in this file.
+// <Ladder of="tensor_core_attention" at="B4 H16 N4096 D128">
+//       TFLOP/s  idea                          what limits it
+//   v1     47.1  WMMA, opaque fragments        everything goes through shared memory
+//   v2     51.0  mma.sync, all in registers    bank conflicts
+//   v3      205  XOR swizzle, 03_swizzle.cuh   copies and products take turns
+//   v4      217  cp.async, 04_pipeline.cuh     instructions, of which few are products
+//   v5      391  32 rows a warp, 05_tuned.cuh  two thirds of the rate of wgmma
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "tensor_core_attention.h"
 
 #include <wb/arguments.h>
 #include <wb/exercise.h>
-#include <wb/launch.h>
+#include <wb/head_dim.h>
+#include <wb/ladder.h>
 #include <wb/ptx/ldmatrix.h>
 
 #include <cstdint>
 
-#include "launch.h"
-#include "registers.h"
 #include "tiles.h"
 #include "wmma_tiles.h"
 
@@ -33,17 +34,17 @@ __global__ void __launch_bounds__(kThreads) attention_v1_kernel(const Problem<T>
     using E = Factor<T>;
     extern __shared__ uint4 s_bytes[];
     auto& s = *reinterpret_cast<SharedV1<E, D>*>(s_bytes);
-    const BlockWork<T, D> work(p, kRows);
+    const BlockWork<T, D> work(p, BM);
     const int lane = threadIdx.x % wb::kWarpSize;
     const int first = threadIdx.x / wb::kWarpSize * kTile;  // row of the warp
     const int row = first + lane / 2;                       // row of this lane
-    copy_rows<T, D, PaddedRows<D>, kRows>(
+    copy_rows<T, D, PaddedRows<D>, BM>(
         reinterpret_cast<char*>(s.q), work.q, p.queries - work.first_row);
     for (int d = lane % 2; d < D; d += 2)
         s.o[row][d] = 0.0f;
     RowState state;
 
-    // TODO(learner): go over the work.keys keys that the block needs, kKeysV1 at a
+    // TODO(learner): go over the work.keys keys that the block needs, BN_V1 at a
     // time. Copy the tiles of k and v as the one of q above, to s.k and s.v, with the
     // barriers that this needs. Then, a warp for its own 16 rows:
     //   s.scores = s.q * s.k^T, a tile of 16 keys after the other;
@@ -55,14 +56,14 @@ __global__ void __launch_bounds__(kThreads) attention_v1_kernel(const Problem<T>
     // #solution
     namespace wmma = nvcuda::wmma;
     const int visible = work.visible(p, row);
-    for (int key = 0; key < work.keys; key += kKeysV1) {
+    for (int key = 0; key < work.keys; key += BN_V1) {
         __syncthreads();  // everybody is done with the tiles before
-        copy_rows<T, D, PaddedRows<D>, kKeysV1>(
+        copy_rows<T, D, PaddedRows<D>, BN_V1>(
             reinterpret_cast<char*>(s.k), work.k + int64_t{key} * D, work.keys - key);
-        copy_rows<T, D, PaddedRows<D>, kKeysV1>(
+        copy_rows<T, D, PaddedRows<D>, BN_V1>(
             reinterpret_cast<char*>(s.v), work.v + int64_t{key} * D, work.keys - key);
         __syncthreads();
-        for (int n = 0; n < kKeysV1; n += kTile) {
+        for (int n = 0; n < BN_V1; n += kTile) {
             FragmentC c;
             wmma::fill_fragment(c, 0.0f);
             for (int d = 0; d < D; d += kTile) {
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(kThreads) attention_v1_kernel(const Problem<T>
                 wmma::mma_sync(c, a, b, c);
             }
             wmma::store_matrix_sync(
-                &s.scores[first][n], c, kKeysV1 + 4, wmma::mem_row_major);
+                &s.scores[first][n], c, BN_V1 + 4, wmma::mem_row_major);
         }
         __syncwarp();  // the rows of a warp are its own: no block has to wait
         softmax_v1(s, state, row, visible - key, p.scale);
@@ -81,10 +82,10 @@ __global__ void __launch_bounds__(kThreads) attention_v1_kernel(const Problem<T>
         for (int d = 0; d < D; d += kTile) {
             FragmentC c;
             wmma::load_matrix_sync(c, &s.o[first][d], D + 4, wmma::mem_row_major);
-            for (int n = 0; n < kKeysV1; n += kTile) {
+            for (int n = 0; n < BN_V1; n += kTile) {
                 FragmentA<E> a;
                 FragmentB<E, wmma::row_major> b;
-                wmma::load_matrix_sync(a, &s.weights[first][n], kKeysV1 + 8);
+                wmma::load_matrix_sync(a, &s.weights[first][n], BN_V1 + 8);
                 wmma::load_matrix_sync(b, &s.v[n][d], D + 8);
                 wmma::mma_sync(c, a, b, c);
             }
@@ -143,20 +144,20 @@ __device__ __forceinline__ void as_factor(uint32_t (&a)[4],
                                           const float (&left)[4],
                                           const float (&right)[4]) {
     // TODO(learner): a lane holds the numbers that it needs already; only round them to
-    // T, two a register, with pair_of<T>(low, high) (4 lines)
+    // T, two a register, with wb::ptx::pack<T>(low, high) (4 lines)
     // #solution
-    a[0] = pair_of<T>(left[0], left[1]);
-    a[1] = pair_of<T>(left[2], left[3]);
-    a[2] = pair_of<T>(right[0], right[1]);
-    a[3] = pair_of<T>(right[2], right[3]);
+    a[0] = wb::ptx::pack<T>(left[0], left[1]);
+    a[1] = wb::ptx::pack<T>(left[2], left[3]);
+    a[2] = wb::ptx::pack<T>(right[0], right[1]);
+    a[3] = wb::ptx::pack<T>(right[2], right[3]);
     // #end
 }
 
-/// Scores of 16 rows of q and kKeys keys: s = q k^T.
+/// Scores of 16 rows of q and BN keys: s = q k^T.
 template <class T, int D, class Rows>
-__device__ __forceinline__ void score_keys(float (&r_s)[kKeys / 8][4],
+__device__ __forceinline__ void score_keys(float (&r_s)[BN / 8][4],
                                            const char* s_q,  // the warp's 16 rows
-                                           const char* s_k,  // [kKeys] rows
+                                           const char* s_k,  // [BN] rows
                                            int lane) {
 #pragma unroll
     for (auto& tile : r_s)
@@ -167,7 +168,7 @@ __device__ __forceinline__ void score_keys(float (&r_s)[kKeys / 8][4],
         uint32_t a[4];
         wb::ptx::ldmatrix(a, quarter_row<Rows>(s_q, 0, step, lane));
 #pragma unroll
-        for (int n = 0; n < kKeys / kTile; ++n) {
+        for (int n = 0; n < BN / kTile; ++n) {
             // TODO(learner): load the quarters of 16 keys, and multiply: keys 0 to 7 of
             // them make r_s[2 * n], keys 8 to 15 r_s[2 * n + 1]. A column of b is a
             // key, which is a row in memory: nothing is transposed (4 lines)
@@ -181,14 +182,14 @@ __device__ __forceinline__ void score_keys(float (&r_s)[kKeys / 8][4],
     }
 }
 
-/// Adds what kKeys keys give to 16 rows of the output: o += weights * v.
+/// Adds what BN keys give to 16 rows of the output: o += weights * v.
 template <class T, int D, class Rows>
 __device__ __forceinline__ void add_values(float (&r_o)[D / 8][4],
-                                           const float (&r_weights)[kKeys / 8][4],
-                                           const char* s_v,  // [kKeys] rows
+                                           const float (&r_weights)[BN / 8][4],
+                                           const char* s_v,  // [BN] rows
                                            int lane) {
 #pragma unroll
-    for (int n = 0; n < kKeys / kTile; ++n) {
+    for (int n = 0; n < BN / kTile; ++n) {
         uint32_t a[4] = {};
         as_factor<T>(a, r_weights[2 * n], r_weights[2 * n + 1]);
 #pragma unroll
@@ -217,34 +218,35 @@ template <class T, int D, class Rows>
 __global__ void __launch_bounds__(kThreads) attention_v2_kernel(const Problem<T> p) {
     extern __shared__ uint4 s_bytes[];
     char* const s_q = reinterpret_cast<char*>(s_bytes);
-    char* const s_k = s_q + kRows * Rows::kBytes;
-    char* const s_v = s_k + kKeys * Rows::kBytes;
-    const BlockWork<T, D> work(p, kRows);
+    char* const s_k = s_q + BM * Rows::kBytes;
+    char* const s_v = s_k + BN * Rows::kBytes;
+    const BlockWork<T, D> work(p, BM);
     const int lane = threadIdx.x % wb::kWarpSize;
     const int row = threadIdx.x / wb::kWarpSize * kTile;  // of the warp
     const int visible[2] = {work.visible(p, row + fragment_row(lane, 0)),
                             work.visible(p, row + fragment_row(lane, 2))};
-    copy_rows<T, D, Rows, kRows>(s_q, work.q, p.queries - work.first_row);
+    copy_rows<T, D, Rows, BM>(s_q, work.q, p.queries - work.first_row);
     float r_o[D / 8][4] = {};
     Softmax softmax;
-    for (int key = 0; key < work.keys; key += kKeys) {
+    for (int key = 0; key < work.keys; key += BN) {
         __syncthreads();  // everybody is done with the tiles before
         const int64_t begin = int64_t{key} * D;
-        copy_rows<T, D, Rows, kKeys>(s_k, work.k + begin, work.keys - key);
-        copy_rows<T, D, Rows, kKeys>(s_v, work.v + begin, work.keys - key);
+        copy_rows<T, D, Rows, BN>(s_k, work.k + begin, work.keys - key);
+        copy_rows<T, D, Rows, BN>(s_v, work.v + begin, work.keys - key);
         __syncthreads();
-        float r_s[kKeys / 8][4];
+        float r_s[BN / 8][4];
         score_keys<T, D, Rows>(r_s, s_q + row * Rows::kBytes, s_k, lane);
-        softmax.step(r_s, r_o, p.scale * kLog2e, visible, key, lane);
+        softmax.step(
+            r_s, r_o, p.scale * static_cast<float>(wb::kLog2e), visible, key, lane);
         add_values<T, D, Rows>(r_o, r_s, s_v, lane);
     }
     store_rows<T, D>(r_o, softmax, p, work, row, lane);
 }
 // #endregion v2-kernel
 
-/// Shared memory of a block of v2 and v3: its rows of q, a tile of k and one of v.
+/// Shared memory of a block of v2: its rows of q, a tile of k and one of v.
 template <int D>
-constexpr size_t kBytesV2 = (kRows + 2 * kKeys) * PlainRows<D>::kBytes;
+constexpr size_t kBytesV2 = (BM + 2 * BN) * PlainRows<D>::kBytes;
 
 // #region launch
 template <class T>
@@ -256,8 +258,8 @@ static void attention_v1(const wb::AttentionShape& shape,
                          float* lse,
                          cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the loop of v1 is written
-    const auto problem = problem_of(shape, q, k, v, o, lse, kRows);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    const auto problem = problem_of(shape, q, k, v, o, lse, BM);
+    wb::with_head_dim<64, 128>(shape.head_dim, [&](auto head_dim) {
         constexpr int D = head_dim();
         launch_blocks(attention_v1_kernel<T, D>,
                       problem,
@@ -277,8 +279,8 @@ static void attention_v2(const wb::AttentionShape& shape,
                          float* lse,
                          cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs of v2 are done
-    const auto problem = problem_of(shape, q, k, v, o, lse, kRows);
-    with_head_dim(shape.head_dim, [&](auto head_dim) {
+    const auto problem = problem_of(shape, q, k, v, o, lse, BM);
+    wb::with_head_dim<64, 128>(shape.head_dim, [&](auto head_dim) {
         constexpr int D = head_dim();
         launch_blocks(attention_v2_kernel<T, D, PlainRows<D>>,
                       problem,
@@ -291,13 +293,49 @@ static void attention_v2(const wb::AttentionShape& shape,
 // #endregion launch
 
 // #solution
-#include "rungs.h"  // launches v3 to v5, and lists all
+#include "03_swizzle.cuh"
+#include "04_pipeline.cuh"
+#include "05_tuned.cuh"
+
+[[maybe_unused]] static const bool rungs_listed =
+    wb::list_rung("tensor_core_attention",
+                  "v1",
+                  "WMMA, scores in shared memory",
+                  attention_v1<__half>,
+                  attention_v1<__nv_bfloat16>) &&
+    wb::list_rung("tensor_core_attention",
+                  "v2",
+                  "mma.sync, softmax in registers",
+                  attention_v2<__half>,
+                  attention_v2<__nv_bfloat16>) &&
+    wb::list_rung("tensor_core_attention",
+                  "v3",
+                  "XOR swizzle",
+                  attention_v3<__half>,
+                  attention_v3<__nv_bfloat16>) &&
+    wb::list_rung("tensor_core_attention",
+                  "v4",
+                  "cp.async, two stages",
+                  attention_v4<__half>,
+                  attention_v4<__nv_bfloat16>) &&
+    wb::list_rung("tensor_core_attention",
+                  "v5",
+                  "32 rows a warp, fewer instructions",
+                  attention_v5<__half>,
+                  attention_v5<__nv_bfloat16>);
 // #end
 // #starter // So that tests and benchmarks find both.
-// #starter [[maybe_unused]] static const bool v1_listed =
-// #starter     list_rung("v1", "", attention_v1<__half>, attention_v1<__nv_bfloat16>);
-// #starter [[maybe_unused]] static const bool v2_listed =
-// #starter     list_rung("v2", "", attention_v2<__half>, attention_v2<__nv_bfloat16>);
+// #starter [[maybe_unused]] static const bool versions_listed =
+// #starter     wb::list_rung("tensor_core_attention",
+// #starter                   "v1",
+// #starter                   "",
+// #starter                   attention_v1<__half>,
+// #starter                   attention_v1<__nv_bfloat16>) &&
+// #starter     wb::list_rung("tensor_core_attention",
+// #starter                   "v2",
+// #starter                   "",
+// #starter                   attention_v2<__half>,
+// #starter                   attention_v2<__nv_bfloat16>);
 
 // #region contract
 /// Both functions of the contract.

@@ -3,6 +3,7 @@
 
 #include <wb/arguments.h>
 #include <wb/errors.h>
+#include <wb/head_dim.h>
 #include <wb/ptx/cp_async.h>
 #include <wb/ptx/exp2.h>
 #include <wb/ptx/ldmatrix.h>
@@ -11,8 +12,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "launch.h"
 #include "tiles.h"
+
+constexpr float kLog2e = static_cast<float>(wb::kLog2e);
 
 template <class T, int D>
 __device__ void start_rows(char* s_tile, const T* g, int rows, int count) {
@@ -29,11 +31,11 @@ __device__ void start_rows(char* s_tile, const T* g, int rows, int count) {
 template <class T, int D>
 __global__ void __launch_bounds__(kThreads)
     attention_kernel(const Problem<T> p, int64_t kv_heads) {
-    constexpr int kStage = 2 * kKeys * D * 2;
+    constexpr int kStage = 2 * BN * D * 2;
     extern __shared__ uint4 s_bytes[];
     char* const s_q = reinterpret_cast<char*>(s_bytes);
-    char* const s_stages = s_q + kRows * D * 2;
-    BlockWork<T, D> work(p, kRows);
+    char* const s_stages = s_q + BM * D * 2;
+    BlockWork<T, D> work(p, BM);
     const int64_t kv_head = blockIdx.x / p.tiles / p.group;
     work.k = p.k + kv_head * p.keys * D;
     work.v = p.v + kv_head * p.keys * D;
@@ -41,8 +43,8 @@ __global__ void __launch_bounds__(kThreads)
     const int row = threadIdx.x / wb::kWarpSize * kTile;
     const int visible[2] = {work.visible(p, row + lane / 4),
                             work.visible(p, row + lane / 4 + 8)};
-    const int masked_from = work.visible(p, row) / kKeys;  // the first such tile
-    const int tiles = tiles_of(work.keys, kKeys);
+    const int masked_from = work.visible(p, row) / BN;  // the first such tile
+    const int tiles = tiles_of(work.keys, BN);
     const auto block = [&](const char* s_tile, int first, int step) {
         const int r = first + lane % 16;
         return s_tile + r * D * 2 + ((2 * step + lane / 16) ^ r % 8) * 16;
@@ -50,14 +52,14 @@ __global__ void __launch_bounds__(kThreads)
     const auto start_tile = [&](int j) {
         if (j < tiles) {
             char* const s_k = s_stages + j % 2 * kStage;
-            const int64_t begin = int64_t{j} * kKeys * D;
-            const int left = work.keys - j * kKeys;
-            start_rows<T, D>(s_k, work.k + begin, left, kKeys);
-            start_rows<T, D>(s_k + kStage / 2, work.v + begin, left, kKeys);
+            const int64_t begin = int64_t{j} * BN * D;
+            const int left = work.keys - j * BN;
+            start_rows<T, D>(s_k, work.k + begin, left, BN);
+            start_rows<T, D>(s_k + kStage / 2, work.v + begin, left, BN);
         }
         wb::ptx::cp_async_commit();
     };
-    start_rows<T, D>(s_q, work.q, p.queries - work.first_row, kRows);
+    start_rows<T, D>(s_q, work.q, p.queries - work.first_row, BM);
     start_tile(0);
     float r_o[D / 8][4] = {};
     float max[2] = {-INFINITY, -INFINITY};
@@ -68,11 +70,11 @@ __global__ void __launch_bounds__(kThreads)
         start_tile(j + 1);
         const char* const s_k = s_stages + j % 2 * kStage;
         const char* const s_v = s_stages + j % 2 * kStage + kStage / 2;
-        float r_s[kKeys / 8][4] = {};
+        float r_s[BN / 8][4] = {};
         for (int step = 0; step < D / kTile; ++step) {
             uint32_t a[4];
             wb::ptx::ldmatrix(a, block(s_q, row, step));
-            for (int n = 0; n < kKeys / kTile; ++n) {
+            for (int n = 0; n < BN / kTile; ++n) {
                 uint32_t b[4];
                 wb::ptx::ldmatrix(b, block(s_k, n * kTile, step));
                 multiply<T>(r_s[2 * n], a, b[0], b[2]);
@@ -82,17 +84,17 @@ __global__ void __launch_bounds__(kThreads)
         float base[2];
         for (int h = 0; h < 2; ++h) {
             float new_max = max[h];
-            for (int n = 0; n < kKeys / 8; ++n) {
+            for (int n = 0; n < BN / 8; ++n) {
                 for (int e = 2 * h; e < 2 * h + 2; ++e) {
-                    const int key = j * kKeys + n * 8 + lane % 4 * 2 + e % 2;
+                    const int key = j * BN + n * 8 + lane % 4 * 2 + e % 2;
                     const bool hidden = j >= masked_from && key >= visible[h];
                     const float x = r_s[n][e] * p.scale * kLog2e;
                     r_s[n][e] = hidden ? -INFINITY : x;
                     new_max = fmaxf(new_max, r_s[n][e]);
                 }
             }
-            new_max = fmaxf(new_max, __shfl_xor_sync(kAll, new_max, 1));
-            new_max = fmaxf(new_max, __shfl_xor_sync(kAll, new_max, 2));
+            new_max = fmaxf(new_max, __shfl_xor_sync(wb::kAllLanes, new_max, 1));
+            new_max = fmaxf(new_max, __shfl_xor_sync(wb::kAllLanes, new_max, 2));
             base[h] = new_max == -INFINITY ? 0.0f : new_max;
             const float factor = wb::ptx::exp2_approx(max[h] - base[h]);
             max[h] = new_max;
@@ -102,7 +104,7 @@ __global__ void __launch_bounds__(kThreads)
                 part[2 * h + 1] *= factor;
             }
         }
-        for (int n = 0; n < kKeys / kTile; ++n) {
+        for (int n = 0; n < BN / kTile; ++n) {
             uint32_t a[4];
             for (int i = 0; i < 4; ++i) {  // quarters: left or right, upper or lower
                 const int h = i % 2;
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(kThreads)
                     sum[h] += exact;
                     weight[e] = exact;
                 }
-                a[i] = pair_of<T>(weight[0], weight[1]);
+                a[i] = wb::ptx::pack<T>(weight[0], weight[1]);
             }
             for (int step = 0; step < D / kTile; ++step) {
                 uint32_t b[4];
@@ -125,8 +127,8 @@ __global__ void __launch_bounds__(kThreads)
     }
     wb::ptx::cp_async_wait<0>();
     for (int h = 0; h < 2; ++h) {
-        sum[h] += __shfl_xor_sync(kAll, sum[h], 1);
-        sum[h] += __shfl_xor_sync(kAll, sum[h], 2);
+        sum[h] += __shfl_xor_sync(wb::kAllLanes, sum[h], 1);
+        sum[h] += __shfl_xor_sync(wb::kAllLanes, sum[h], 2);
         const int mine = row + lane / 4 + 8 * h;
         if (work.first_row + mine >= p.queries) continue;
         const float inverse = sum[h] > 0.0f ? 1.0f / sum[h] : 0.0f;
@@ -145,7 +147,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class Launch>
 void with_dim(int64_t head_dim, Launch launch) {
 #ifdef WB_RIGHT_TEXT
-    with_head_dim(head_dim, launch);
+    wb::with_head_dim<64, 128>(head_dim, launch);
 #else
     if (head_dim != 64) throw wb::NotSolved("this mutant has D = 64 only");
     launch(std::integral_constant<int, 64>());
@@ -170,11 +172,11 @@ void attend(const wb::AttentionShape& shape,
         .device("v", vectors(v), shape.kv_elements() / kChunk)
         .device("o", vectors(o), shape.query_elements() / kChunk);
     if (lse != nullptr) arguments.device("lse", lse, shape.rows());
-    const auto problem = problem_of(shape, q, k, v, o, lse, kRows);
+    const auto problem = problem_of(shape, q, k, v, o, lse, BM);
     with_dim(shape.head_dim, [&](auto head_dim) {
         constexpr int D = head_dim();
         const auto kernel = attention_kernel<T, D>;
-        constexpr size_t kBytes = (kRows + 4 * kKeys) * D * 2;
+        constexpr size_t kBytes = (BM + 4 * BN) * D * 2;
         CUDA_CHECK(cudaFuncSetAttribute(kernel,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         static_cast<int>(kBytes)));

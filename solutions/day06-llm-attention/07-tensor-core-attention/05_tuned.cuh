@@ -1,14 +1,19 @@
-// tuned_kernel.h: v5: what the machine code of v4 asks for. See tuned_warp.h for what a
-// warp does with a tile; here are the blocks, their order, and the copies.
+// 05_tuned.cuh: v5: what the machine code of v4 asks for. Here are the blocks, their
+// order, and the copies; 05_tuned_warp.cuh has what a warp does with a tile. What
+// limits it: on Hopper, mma.sync has two thirds of the rate of wgmma.
 #pragma once
 
+#include <wb/device.h>
+#include <wb/head_dim.h>
 #include <wb/ptx/cp_async.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
-#include "swizzled_rows.h"
+#include "03_swizzle.cuh"
+#include "05_tuned_warp.cuh"
 #include "tiles.h"
-#include "tuned_warp.h"
 
 /// What v5 is told beyond a Problem.
 template <class T>
@@ -25,7 +30,7 @@ struct TunedProblem : Problem<T> {
 /// that its keys and values are read from the L2 cache. With a causal mask the last
 /// rows do the most, and should start first; but if those of all heads did, the keys of
 /// all heads would have to be in the cache. So the heads go in sections that fit.
-template <class T, class Tiling>
+template <class T, class Sizes>
 struct TunedWork {
     unsigned head;
     int first_row;
@@ -45,8 +50,8 @@ struct TunedWork {
             head = blockIdx.x / p.tiles;
             tile = blockIdx.x - head * p.tiles;
         }
-        first_row = static_cast<int>(tile) * Tiling::kRows;
-        last_row = min(first_row + Tiling::kRows, p.queries) - 1;
+        first_row = static_cast<int>(tile) * Sizes::BM;
+        last_row = min(first_row + Sizes::BM, p.queries) - 1;
     }
 };
 // #endregion v5-order
@@ -55,19 +60,19 @@ struct TunedWork {
 /// A thread's part in copying rows to shared memory: one chunk of the rows r, r +
 /// kStep, r + 2 kStep, ... As kStep is a multiple of 8, the swizzle moves all of these
 /// chunks alike: their addresses differ by constants, which cost no instruction.
-template <class Tiling>
+template <class Sizes>
 struct Copier {
-    static constexpr int kStep = Tiling::kThreads * 16 / Tiling::kRowBytes;
+    static constexpr int kStep = Sizes::kThreads * 16 / Sizes::kRowBytes;
     static_assert(kStep % 8 == 0, "a step may not change row % 8");
-    static_assert(Tiling::kKeys % kStep == 0 && Tiling::kRows % kStep == 0,
+    static_assert(Sizes::BN % kStep == 0 && Sizes::BM % kStep == 0,
                   "every step is a whole one");
     int row;       ///< r
     int s_offset;  ///< of its chunk, in bytes
 
     __device__ __forceinline__ Copier() {
-        constexpr int kChunks = Tiling::D / kChunk;  // of a row
+        constexpr int kChunks = Sizes::D / kChunk;  // of a row
         row = static_cast<int>(threadIdx.x) / kChunks;
-        s_offset = SwizzledRows<Tiling::D>::offset(
+        s_offset = SwizzledRows<Sizes::D>::offset(
             row, static_cast<int>(threadIdx.x) % kChunks);
     }
 
@@ -79,13 +84,13 @@ struct Copier {
         if (rows >= kCount) {
 #pragma unroll
             for (int i = 0; i < kCount; i += kStep) {
-                const int offset = i * Tiling::kRowBytes;
+                const int offset = i * Sizes::kRowBytes;
                 wb::ptx::cp_async<16>(s + offset, g + offset);
             }
             return;
         }
         for (int i = 0; i < kCount; i += kStep) {
-            const int offset = i * Tiling::kRowBytes;
+            const int offset = i * Sizes::kRowBytes;
             wb::ptx::cp_async_zfill<16>(
                 s + offset, g + offset, row + i < rows ? 16 : 0);
         }
@@ -98,7 +103,7 @@ struct Copier {
         const unsigned flip = scale < 0.0f ? 0x80008000u : 0u;
         for (int i = 0; i < kCount; i += kStep) {
             auto& x =
-                *reinterpret_cast<uint4*>(s_tile + s_offset + i * Tiling::kRowBytes);
+                *reinterpret_cast<uint4*>(s_tile + s_offset + i * Sizes::kRowBytes);
             x = make_uint4((x.x & keep) ^ flip,
                            (x.y & keep) ^ flip,
                            (x.z & keep) ^ flip,
@@ -111,48 +116,47 @@ struct Copier {
 // #region v5-kernel
 /// tensor_core_attention_v5.
 ///
-/// Launch   grid B * Hq * tiles, block Tiling::kThreads, Tiling::kBytes bytes
-template <class T, class Tiling>
-__global__ void __launch_bounds__(Tiling::kThreads, Tiling::kBlocks)
+/// Launch   grid B * Hq * tiles, block Sizes::kThreads, Sizes::kBytes bytes
+template <class T, class Sizes>
+__global__ void __launch_bounds__(Sizes::kThreads, Sizes::kBlocksAtOnce)
     attention_v5_kernel(const TunedProblem<T> p) {
-    constexpr int D = Tiling::D;
-    constexpr int kKeys = Tiling::kKeys;
-    constexpr int kStage = 2 * kKeys * Tiling::kRowBytes;  // a tile of k and one of v
+    constexpr int D = Sizes::D;
+    constexpr int BN = Sizes::BN;
+    constexpr int kStage = 2 * BN * Sizes::kRowBytes;  // a tile of k and one of v
     extern __shared__ uint4 s_bytes[];
     char* const s_q = reinterpret_cast<char*>(s_bytes);
-    char* const s_stages = s_q + Tiling::kRows * Tiling::kRowBytes;
-    const TunedWork<T, Tiling> work(p);
+    char* const s_stages = s_q + Sizes::BM * Sizes::kRowBytes;
+    const TunedWork<T, Sizes> work(p);
     const auto visible = [&](int row) {
         return wb::visible_keys(p.queries, p.keys, p.causal, min(row, p.queries - 1));
     };
     const int64_t g_row = static_cast<int64_t>(work.head) * p.queries + work.first_row;
     const int64_t kv_head = work.head / static_cast<unsigned>(p.group);
-    const int tiles = tiles_of(visible(work.last_row), kKeys);
-    const Copier<Tiling> copier;
+    const int tiles = tiles_of(visible(work.last_row), BN);
+    const Copier<Sizes> copier;
     const auto bytes_of = [](const T* g) { return reinterpret_cast<const char*>(g); };
     // This thread's part of the next tile to be started, in bytes, and its stage.
-    int64_t g_next = kv_head * p.keys * Tiling::kRowBytes + threadIdx.x * 16;
+    int64_t g_next = kv_head * p.keys * Sizes::kRowBytes + threadIdx.x * 16;
     int s_next = 0;
     const auto start_tile = [&](int j) {
         if (j < tiles) {
             char* const s_k = s_stages + s_next;
-            const int left = p.keys - j * kKeys;
-            copier.template start<kKeys>(s_k, bytes_of(p.k) + g_next, left);
-            copier.template start<kKeys>(
-                s_k + kStage / 2, bytes_of(p.v) + g_next, left);
+            const int left = p.keys - j * BN;
+            copier.template start<BN>(s_k, bytes_of(p.k) + g_next, left);
+            copier.template start<BN>(s_k + kStage / 2, bytes_of(p.v) + g_next, left);
         }
         g_next += kStage / 2;
-        s_next = s_next == (Tiling::kStages - 1) * kStage ? 0 : s_next + kStage;
+        s_next = s_next == (Sizes::kStages - 1) * kStage ? 0 : s_next + kStage;
         wb::ptx::cp_async_commit();
     };
-    copier.template start<Tiling::kRows>(
+    copier.template start<Sizes::BM>(
         s_q, bytes_of(p.q + g_row * D) + threadIdx.x * 16, p.queries - work.first_row);
 #pragma unroll
-    for (int j = 0; j < Tiling::kStages - 1; ++j)
+    for (int j = 0; j < Sizes::kStages - 1; ++j)
         start_tile(j);
     if (p.scale <= 0.0f) {
         wb::ptx::cp_async_wait<0>();
-        copier.template scale_sign<Tiling::kRows>(s_q, p.scale);
+        copier.template scale_sign<Sizes::BM>(s_q, p.scale);
     }
 
     // A warp's rows may need fewer tiles than the block's, and a mask in few of them.
@@ -160,24 +164,25 @@ __global__ void __launch_bounds__(Tiling::kThreads, Tiling::kBlocks)
     // The shuffle tells the compiler that the warp's number is the same in all lanes:
     // what is computed from it takes uniform registers, of which there are enough.
     const int warp_row =
-        __shfl_sync(kAll, static_cast<int>(threadIdx.x) / wb::kWarpSize, 0) * kWarpRows;
+        __shfl_sync(wb::kAllLanes, static_cast<int>(threadIdx.x) / wb::kWarpSize, 0) *
+        kWarpRows;
     const int row = work.first_row + warp_row;
     const int warp_tiles =
-        row < p.queries ? tiles_of(visible(row + kWarpRows - 1), kKeys) : 0;
-    const int full_tiles = visible(row) / kKeys;
-    char* const s_rows = s_q + warp_row * Tiling::kRowBytes;
-    TunedWarp<T, Tiling> warp(s_rows, lane);
+        row < p.queries ? tiles_of(visible(row + kWarpRows - 1), BN) : 0;
+    const int full_tiles = visible(row) / BN;
+    char* const s_rows = s_q + warp_row * Sizes::kRowBytes;
+    TunedWarp<T, Sizes> warp(s_rows, lane);
     for (int j = 0; j < tiles; ++j) {
-        wb::ptx::cp_async_wait<Tiling::kStages - 2>();
+        wb::ptx::cp_async_wait<Sizes::kStages - 2>();
         __syncthreads();
-        start_tile(j + Tiling::kStages - 1);  // the one after it has the stage of j
+        start_tile(j + Sizes::kStages - 1);  // the one after it has the stage of j
         if (j == 0) warp.load_queries();
         if (j >= warp_tiles) continue;
         const char* const s_k = s_stages + s_next;
-        float r_s[2][kKeys / 8][4];
+        float r_s[2][BN / 8][4];
         warp.score_keys(r_s, s_k);
         if (j >= full_tiles) {
-            warp.hide_keys(r_s, [&](int i) { return visible(row + i) - j * kKeys; });
+            warp.hide_keys(r_s, [&](int i) { return visible(row + i) - j * BN; });
         }
         warp.raise_base(r_s, p.log2_scale);
         warp.add_values(r_s, s_k + kStage / 2, p.log2_scale);
@@ -190,3 +195,46 @@ __global__ void __launch_bounds__(Tiling::kThreads, Tiling::kBlocks)
                p.queries - row);
 }
 // #endregion v5-kernel
+
+// #region v5-launch
+/// Tiles by head dimension, as measured on an H100.
+template <int D>
+constexpr Tiling tiling_v5() {
+    return {.head_dim = D,
+            .block_rows = 128,
+            .block_keys = D == 64 ? 96 : 64,
+            .stages = 2,
+            .query_steps = D == 64 ? 4 : 0,
+            .blocks_at_once = 2};
+}
+
+template <class T>
+static void attention_v5(const wb::AttentionShape& shape,
+                         const T* q,
+                         const T* k,
+                         const T* v,
+                         T* o,
+                         float* lse,
+                         cudaStream_t stream) {
+    const int l2_bytes = wb::device_attribute(cudaDevAttrL2CacheSize);
+    wb::with_head_dim<64, 128>(shape.head_dim, [&](auto head_dim) {
+        using Sizes = TileSizes<tiling_v5<head_dim()>()>;
+        TunedProblem<T> problem;
+        static_cast<Problem<T>&>(problem) =
+            problem_of(shape, q, k, v, o, lse, Sizes::BM);
+        const int64_t heads = shape.batch * shape.query_heads;
+        const int64_t bytes = shape.keys * 2 * Sizes::kRowBytes / problem.group;
+        problem.heads = static_cast<unsigned>(heads);
+        problem.section = static_cast<unsigned>(
+            std::clamp<int64_t>(l2_bytes / 3 / std::max<int64_t>(bytes, 1), 1, heads));
+        problem.log2_scale =
+            shape.scale == 0.0f ? 1.0f : wb::log2_scale(std::abs(shape.scale));
+        launch_blocks(attention_v5_kernel<T, Sizes>,
+                      problem,
+                      shape,
+                      Sizes::kThreads,
+                      Sizes::kBytes,
+                      stream);
+    });
+}
+// #endregion v5-launch

@@ -1,4 +1,4 @@
-// tuned_warp.h: what a warp of v5 does with a tile of keys and values.
+// 05_tuned_warp.cuh: what a warp of v5 does with a tile of keys and values.
 #pragma once
 
 #include <wb/ptx/exp2.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "swizzled_rows.h"
+#include "03_swizzle.cuh"
 #include "tiles.h"
 
 /// Rows of q that a warp of v5 owns: two tiles. What ldmatrix brings of k and v is
@@ -17,37 +17,41 @@ constexpr int kWarpRows = 2 * kTile;
 
 // #region v5-tiling
 /// How a block of v5 is cut.
-/// @tparam kSteps  of 16 columns of q that stay in registers; the others are read again
-///                 for each tile of keys
-/// @tparam kOnMultiprocessor  blocks on a multiprocessor at the same time
-template <int kHeadDim,
-          int kWarpsOf,
-          int kKeysOf,
-          int kStagesOf,
-          int kSteps,
-          int kOnMultiprocessor>
 struct Tiling {
-    static constexpr int D = kHeadDim;
-    static constexpr int kThreads = kWarpsOf * wb::kWarpSize;
-    static constexpr int kRows = kWarpsOf * kWarpRows;
-    static constexpr int kKeys = kKeysOf;
-    static constexpr int kStages = kStagesOf;
-    static constexpr int kQuerySteps = kSteps;
-    static constexpr int kBlocks = kOnMultiprocessor;
+    int head_dim;
+    int block_rows;  ///< of q: 32 for each warp
+    int block_keys;
+    int stages;          ///< tiles of k and v that are there or on their way
+    int query_steps;     ///< of 16 columns of q that stay in registers; the others are
+                         ///< read again for each tile of keys
+    int blocks_at_once;  ///< blocks on a multiprocessor at the same time
+};
+
+/// What follows from that.
+template <Tiling kTiling>
+struct TileSizes {
+    static constexpr int D = kTiling.head_dim;
+    static constexpr int BM = kTiling.block_rows;
+    static constexpr int BN = kTiling.block_keys;
+    static constexpr int kStages = kTiling.stages;
+    static constexpr int kQuerySteps = kTiling.query_steps;
+    static constexpr int kBlocksAtOnce = kTiling.blocks_at_once;
+    static_assert(BM % kWarpRows == 0, "a warp owns 32 whole rows");
+    static constexpr int kThreads = BM / kWarpRows * wb::kWarpSize;
     static constexpr int kRowBytes = D * 2;
-    static constexpr int kBytes = (kRows + kStages * 2 * kKeys) * kRowBytes;
+    static constexpr int kBytes = (BM + kStages * 2 * BN) * kRowBytes;
 };
 // #endregion v5-tiling
 
 /// The state of a warp: 32 rows of the output, and of the softmax. In powers of 2.
-template <class T, class Tiling>
+template <class T, class Sizes>
 class TunedWarp {
-    static constexpr int D = Tiling::D;
-    static constexpr int kKeys = Tiling::kKeys;
-    static constexpr int kRowBytes = Tiling::kRowBytes;
+    static constexpr int D = Sizes::D;
+    static constexpr int BN = Sizes::BN;
+    static constexpr int kRowBytes = Sizes::kRowBytes;
     static constexpr int kSteps = D / kTile;
-    static constexpr int kInRegisters = Tiling::kQuerySteps;
-    using Scores = float[2][kKeys / 8][4];
+    static constexpr int kInRegisters = Sizes::kQuerySteps;
+    using Scores = float[2][BN / 8][4];
 
  public:
     /// @param s_rows  the warp's rows of q
@@ -116,7 +120,7 @@ class TunedWarp {
                     a[i][e] = r_q_[step < kInRegisters ? step : 0][i][e];
             }
 #pragma unroll
-            for (int n = 0; n < kKeys / kTile; ++n) {
+            for (int n = 0; n < BN / kTile; ++n) {
                 uint32_t k[4];
                 wb::ptx::ldmatrix(k, key_block(s_k, n * kTile, step));
 #pragma unroll
@@ -139,7 +143,7 @@ class TunedWarp {
             for (int h = 0; h < 2; ++h) {
                 const int left = visible(i * kTile + h * 8 + lane_ / 4) - lane_ % 4 * 2;
 #pragma unroll
-                for (int n = 0; n < kKeys / 8; ++n) {
+                for (int n = 0; n < BN / 8; ++n) {
                     if (n * 8 >= left) r_s[i][n][2 * h] = -INFINITY;
                     if (n * 8 + 1 >= left) r_s[i][n][2 * h + 1] = -INFINITY;
                 }
@@ -161,20 +165,20 @@ class TunedWarp {
             for (int h = 0; h < 2; ++h) {
                 float x = fmaxf(r_s[i][0][2 * h], r_s[i][0][2 * h + 1]);
 #pragma unroll
-                for (int n = 1; n < kKeys / 8; ++n)
+                for (int n = 1; n < BN / 8; ++n)
                     x = fmaxf(x, fmaxf(r_s[i][n][2 * h], r_s[i][n][2 * h + 1]));
                 max[i][h] = x;
                 above |= x * scale > base_[i][h];
             }
         }
-        if (!__any_sync(kAll, above)) return;
+        if (!__any_sync(wb::kAllLanes, above)) return;
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
                 float x = max[i][h];
-                x = fmaxf(x, __shfl_xor_sync(kAll, x, 1));
-                x = fmaxf(x, __shfl_xor_sync(kAll, x, 2));
+                x = fmaxf(x, __shfl_xor_sync(wb::kAllLanes, x, 1));
+                x = fmaxf(x, __shfl_xor_sync(wb::kAllLanes, x, 2));
                 const float base = fmaxf(base_[i][h], x * scale);
                 const float factor = wb::ptx::exp2_approx(base_[i][h] - base);
                 base_[i][h] = base;
@@ -197,14 +201,14 @@ class TunedWarp {
                                                float scale) {
         weigh(r_s, 0, 0, 1, scale);
 #pragma unroll
-        for (int n = 0; n < kKeys / kTile; ++n) {
+        for (int n = 0; n < BN / kTile; ++n) {
             uint32_t a[2][4];
 #pragma unroll
             for (int i = 0; i < 2; ++i) {
 #pragma unroll
                 for (int e = 0; e < 4; ++e) {
                     const auto& part = r_s[i][2 * n + e / 2];
-                    a[i][e] = pair_of<T>(part[e % 2 * 2], part[e % 2 * 2 + 1]);
+                    a[i][e] = wb::ptx::pack<T>(part[e % 2 * 2], part[e % 2 * 2 + 1]);
                 }
             }
 #pragma unroll
@@ -216,7 +220,7 @@ class TunedWarp {
                     multiply<T>(r_o_[i][2 * step], a[i], v[0], v[1]);
                     multiply<T>(r_o_[i][2 * step + 1], a[i], v[2], v[3]);
                 }
-                if (n + 1 < kKeys / kTile) weigh(r_s, n + 1, step, kSteps, scale);
+                if (n + 1 < BN / kTile) weigh(r_s, n + 1, step, kSteps, scale);
             }
         }
     }
@@ -233,20 +237,21 @@ class TunedWarp {
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
                 float sum = sum_[i][h];
-                sum += __shfl_xor_sync(kAll, sum, 1);
-                sum += __shfl_xor_sync(kAll, sum, 2);
+                sum += __shfl_xor_sync(wb::kAllLanes, sum, 1);
+                sum += __shfl_xor_sync(wb::kAllLanes, sum, 2);
                 const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
                 const int row = i * kTile + h * 8 + lane_ / 4;
                 if (lse != nullptr && lane_ % 4 == 0 && row < rows) {
-                    lse[row] =
-                        sum > 0.0f ? (base_[i][h] + log2f(sum)) / kLog2e : -INFINITY;
+                    lse[row] = sum > 0.0f ? (base_[i][h] + log2f(sum)) /
+                                                static_cast<float>(wb::kLog2e)
+                                          : -INFINITY;
                 }
 #pragma unroll
                 for (int c = 0; c < D / 8; ++c) {
                     const float(&part)[4] = r_o_[i][c];
                     char* const s = s_rows + Rows::offset(row, c) + lane_ % 4 * 4;
-                    *reinterpret_cast<uint32_t*>(s) =
-                        pair_of<T>(part[2 * h] * inverse, part[2 * h + 1] * inverse);
+                    *reinterpret_cast<uint32_t*>(s) = wb::ptx::pack<T>(
+                        part[2 * h] * inverse, part[2 * h + 1] * inverse);
                 }
             }
         }
