@@ -2,49 +2,35 @@
 #pragma once
 
 #include <wb/arguments.h>
+#include <wb/attention_rows.h>
 #include <wb/check.h>
+#include <wb/device.h>
+#include <wb/head_dim.h>
 #include <wb/launch.h>
+#include <wb/launch_kernel.h>
+#include <wb/online_softmax.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "blackwell_attention.h"
-#include "forward.h"
+#include "tiles.h"
+#include "warps.h"
 
 /// Refuses GPUs that lack the instructions.
 inline void require_blackwell(const wb::Arguments& arguments) {
 #if !defined(SIMT_CPU)
-    int device = 0, major = 0, minor = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(
-        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    CUDA_CHECK(
-        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-    arguments.require(10 * major + minor == 100,
+    const int capability = wb::compute_capability();
+    arguments.require(capability == 100,
                       "compute capability * 10",
-                      10 * major + minor,
+                      capability,
                       "must be 100 (B200, GB200): tcgen05 and tensor memory are those "
                       "of sm_100a; 07-tensor-core-attention runs from 80 on, "
                       "08-hopper-attention on 90");
 #else
     (void)arguments;
 #endif
-}
-
-/// The map of a tensor [batch, heads, n, D] whose copies bring a panel of `rows` rows.
-inline wb::ptx::TensorMap map_of(const char* name,
-                                 const __nv_bfloat16* base,
-                                 const wb::AttentionShape& shape,
-                                 int64_t heads,
-                                 int64_t n) {
-    const int64_t row = shape.head_dim * 2;
-    return wb::ptx::make_tensor_map(name,
-                                    {base,
-                                     2,
-                                     {shape.head_dim, n, heads, shape.batch},
-                                     {row, n * row, heads * n * row},
-                                     {kPanel, kRows, 1, 1}});
 }
 
 /// o and lse of a call without keys: of no bytes there is no tensor map.
@@ -65,29 +51,32 @@ void launch_forward(const wb::AttentionShape& shape,
                     __nv_bfloat16* o,
                     float* lse,
                     cudaStream_t stream) {
-    constexpr double kLog2e = 1.4426950408889634;
     Problem problem;
     problem.query_heads = static_cast<int>(shape.query_heads);
     problem.group = static_cast<int>(shape.query_heads / shape.kv_heads);
     problem.queries = static_cast<int>(shape.queries);
     problem.keys = static_cast<int>(shape.keys);
-    problem.row_tiles = static_cast<int>(wb::ceil_div(shape.queries, int64_t{kRows}));
+    problem.row_tiles = static_cast<int>(wb::ceil_div(shape.queries, int64_t{BM}));
     problem.causal = shape.causal;
-    problem.scale_log2 =
-        std::max(static_cast<float>(double{shape.scale} * kLog2e), 1e-35f);
+    problem.scale_log2 = std::max(wb::log2_scale(shape.scale), 1e-35f);
     problem.o = o;
     problem.lse = lse;
-    const TensorMaps maps = {map_of("q", q, shape, shape.query_heads, shape.queries),
-                             map_of("k", k, shape, shape.kv_heads, shape.keys),
-                             map_of("v", v, shape, shape.kv_heads, shape.keys)};
-    const auto kernel = forward_kernel<D, Packing>;
-    constexpr int kBytes = Shared<D>::kBytes;
-    CUDA_CHECK(cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-    const unsigned blocks =
-        wb::grid_size(shape.batch * shape.query_heads * problem.row_tiles, 1);
-    kernel<<<blocks, kThreads, kBytes, stream>>>(maps, problem);
-    CUDA_CHECK_LAUNCH();
+    const auto map =
+        [&](const char* name, const __nv_bfloat16* base, int64_t heads, int64_t rows) {
+            return wb::tensor_map<__nv_bfloat16>(
+                name, wb::dense_rows(base, shape.batch, heads, rows, D), BM);
+        };
+    const TensorMaps maps = {map("q", q, shape.query_heads, shape.queries),
+                             map("k", k, shape.kv_heads, shape.keys),
+                             map("v", v, shape.kv_heads, shape.keys)};
+    wb::launch_kernel(
+        forward_kernel<D, Packing>,
+        wb::grid_size(shape.batch * shape.query_heads * problem.row_tiles, 1),
+        kThreads,
+        Shared<D>::kBytes,
+        stream,
+        maps,
+        problem);
 }
 
 /// The contract's checks, and the kernel for the head dimension.
@@ -121,8 +110,7 @@ void run_attention(const wb::AttentionShape& shape,
         CUDA_CHECK_LAUNCH();
         return;
     }
-    if (shape.head_dim == 64)
-        launch_forward<64, Packing>(shape, q, k, v, o, lse, stream);
-    else
-        launch_forward<128, Packing>(shape, q, k, v, o, lse, stream);
+    wb::with_head_dim<64, 128>(shape.head_dim, [&](auto head_dim) {
+        launch_forward<head_dim(), Packing>(shape, q, k, v, o, lse, stream);
+    });
 }

@@ -4,15 +4,16 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 #include <wb/attention.h>
+#include <wb/launch.h>
 #include <wb/ptx/tcgen05.h>
 #include <wb/ptx/tma.h>
 
 #include <cstdint>
 
 /// Rows of q of a block: one for each lane of tensor memory.
-inline constexpr int kRows = 128;
+inline constexpr int BM = 128;
 /// Keys of a tile.
-inline constexpr int kKeys = 128;
+inline constexpr int BN = 128;
 /// Tiles of K, and of V, in shared memory at a time.
 inline constexpr int kStages = 2;
 /// Four warps of softmax, one that loads, one that issues products.
@@ -47,7 +48,7 @@ struct TensorMaps {
 };
 
 /// What a block works on.
-struct Work {
+struct TileWork {
     int sequence, head, kv_head;
     int row;    ///< the first one
     int tiles;  ///< of keys; 0: no row of the block sees any
@@ -60,15 +61,15 @@ __device__ __forceinline__ int key_limit(const Problem& problem, int row) {
                wb::visible_keys(problem.queries, problem.keys, problem.causal, row));
 }
 
-__device__ __forceinline__ Work work_of(const Problem& problem, int block) {
-    Work work;
+__device__ __forceinline__ TileWork work_of(const Problem& problem, int block) {
+    TileWork work;
     const int head = block / problem.row_tiles;
     work.sequence = head / problem.query_heads;
     work.head = head % problem.query_heads;
     work.kv_head = work.head / problem.group;
-    work.row = block % problem.row_tiles * kRows;
-    const int last = min(work.row + kRows, problem.queries) - 1;
-    work.tiles = (key_limit(problem, last) + kKeys - 1) / kKeys;
+    work.row = block % problem.row_tiles * BM;
+    const int last = min(work.row + BM, problem.queries) - 1;
+    work.tiles = (key_limit(problem, last) + BN - 1) / BN;
     return work;
 }
 
@@ -77,7 +78,7 @@ __device__ __forceinline__ Work work_of(const Problem& problem, int block) {
 /// @tparam D  head dimension: 64 or 128
 template <int D>
 struct Shared {
-    static constexpr int kTileBytes = kRows * D * 2;  // of q, k and v alike
+    static constexpr int kTileBytes = BM * D * 2;  // of q, k and v alike
     char q[kTileBytes];
     char k[kStages][kTileBytes];
     char v[kStages][kTileBytes];
@@ -90,4 +91,4 @@ struct Shared {
 
     static constexpr int kBytes = kTileBytes * (1 + 2 * kStages) + 256 + 1024;
 };
-static_assert(kRows == kKeys, "tiles of q, k and v have one size");
+static_assert(BM == BN, "tiles of q, k and v have one size");
