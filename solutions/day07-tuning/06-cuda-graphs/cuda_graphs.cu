@@ -1,11 +1,13 @@
 // cuda_graphs.cu: two hundred small kernels with one call.
 // #solution
 //
-// The ladder:
-//   v1  one by one                each kernel is launched, each step
-//   v2  captured, updated         the step is captured again, and the graph updated
-//   v3  two nodes a layer         only the nodes that know the position are updated
-//   v4  position in memory        the graph stays as it is
+// <Ladder of="make_stepper" at="28 layers, width 256, host" in="us">
+//         us  idea                           what limits it
+//   v1   937  kernels one by one             a launch for each kernel
+//   v2   275  captured again, graph updated  all nodes are captured and compared
+//   v3  56.1  two nodes a layer updated      a call for each of these nodes
+//   v4  7.92  position in device memory      one launch of the graph
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "cuda_graphs.h"
 
