@@ -1,12 +1,20 @@
 # Writes CTest's list of the test cases of one program.
-#   cmake -DPROGRAM= -DPREFIX= -DLABELS= -DTIMEOUT= -DVERDICTS= -DOUTPUT=
+#   cmake -DSUPERVISE= -DPROGRAM= -DPREFIX= -DLABELS= -DTIMEOUT= -DVERDICTS= -DOUTPUT=
 #         -P discover_tests.cmake
 #
-# Each leaves its verdict in VERDICTS/<name>.json (docs/verdict.md).
-execute_process(COMMAND ${PROGRAM} --wb-list
+# Each leaves its verdict in VERDICTS/<name>.json (docs/verdict.md). A program that ends
+# before it can list its test cases has a single one, which runs all and says so.
+execute_process(COMMAND ${SUPERVISE} ${PROGRAM} --wb-list
     OUTPUT_VARIABLE names RESULT_VARIABLE status)
-if(NOT status EQUAL 0)
-    message(FATAL_ERROR "${PROGRAM} could not list its test cases (${status})")
+if(NOT status EQUAL 0 OR names STREQUAL "")
+    set(all "${PREFIX}.all test cases")
+    string(REGEX REPLACE "[^A-Za-z0-9_.-]" "_" file "${all}")
+    file(WRITE ${OUTPUT}
+        "add_test([==[${all}]==] [==[${SUPERVISE}]==] [==[${PROGRAM}]==])\n"
+        "set_tests_properties([==[${all}]==] PROPERTIES"
+        " LABELS [==[${LABELS}]==] TIMEOUT ${TIMEOUT}"
+        " ENVIRONMENT [==[WB_VERDICT=${VERDICTS}/${file}.json]==])\n")
+    return()
 endif()
 # A [ hides the separators of a CMake list: all names behind it would become one test.
 if(names MATCHES "[][;]")
@@ -14,7 +22,8 @@ if(names MATCHES "[][;]")
 endif()
 string(REGEX MATCHALL "[^\n]+" names "${names}")
 # Those that measure what all programs share, such as the GPU's memory.
-execute_process(COMMAND ${PROGRAM} --wb-list-serial OUTPUT_VARIABLE serial)
+execute_process(COMMAND ${SUPERVISE} ${PROGRAM} --wb-list-serial
+    OUTPUT_VARIABLE serial)
 string(REGEX MATCHALL "[^\n]+" serial "${serial}")
 # Where ./learn has set a limit, the program keeps it by itself (time_limit.h), and CTest
 # comes second.
@@ -41,7 +50,8 @@ foreach(name IN LISTS names)
         set(alone " RUN_SERIAL TRUE")
     endif()
     string(APPEND lines
-        "add_test([==[${PREFIX}.${name}]==] [==[${PROGRAM}]==] [==[${spec}]==] --abort)\n"
+        "add_test([==[${PREFIX}.${name}]==] [==[${SUPERVISE}]==]"
+        " [==[${PROGRAM}]==] [==[${spec}]==] --abort)\n"
         "set_tests_properties([==[${PREFIX}.${name}]==] PROPERTIES"
         " LABELS [==[${LABELS}]==] TIMEOUT \${limit} SKIP_RETURN_CODE 4"
         " ENVIRONMENT [==[WB_VERDICT=${VERDICTS}/${file}.json]==]"

@@ -1,6 +1,7 @@
 # Reading the document that a test program leaves (docs/verdict.md).
 #
-#   wb_run_for_verdict(program argument…)   runs it; sets `status` to its exit status,
+#   wb_run_for_verdict(program argument…)   runs it, supervised by the program
+#                                           $ENV{WB_SUPERVISE}; sets `status` to its exit status,
 #                                           `output` to all that it printed and
 #                                           `verdict` to its document; prints what it
 #                                           printed unless QUIET is set
@@ -14,7 +15,7 @@ function(wb_run_for_verdict)
         set(ENV{WB_VERDICT} ${CMAKE_CURRENT_BINARY_DIR}/verdict.json)
     endif()
     file(REMOVE "$ENV{WB_VERDICT}")  # of an earlier run
-    execute_process(COMMAND ${ARGN}
+    execute_process(COMMAND $ENV{WB_SUPERVISE} ${ARGN}
         OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE status)
     if(NOT QUIET)
         message("${output}")

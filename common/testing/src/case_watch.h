@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "channel.h"
 #include "time_limit.h"
 #include "told.h"
 #include "words.h"
@@ -108,6 +109,13 @@ class CaseWatch : public CatchListener {
         const std::optional<Finding> thrown = std::move(last_exception());
         last_exception().reset();
         if (result.isOk()) return;
+        // Catch2's handler of signals: the program is about to die, of which the
+        // supervisor will tell.
+        if (result.getResultType() == Catch::ResultWas::FatalErrorCondition &&
+            Channel::instance().is_open()) {
+            Channel::instance().send(Frame::crash, stack_in_text());
+            return;
+        }
         if (failure_is_told) {
             failure_is_told = false;
             return;

@@ -48,7 +48,7 @@ TEST_CASE("verdict: the document is there from the beginning, and says how far i
     CHECK_THAT(document.text(), contains("\"ended\": false"));
     verdict.all_ran(false);
     CHECK_THAT(document.text(), contains("\"ended\": false"));
-    verdict.finish();
+    CHECK(verdict.finish());
     CHECK_THAT(document.text(), contains("\"ended\": true"));
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("verdict: a program that leaves in the middle has not ended") {
     Verdict verdict(document.name());
     verdict.begin();
     verdict.begin_case("adds");
-    verdict.finish();
+    CHECK_FALSE(verdict.finish());
     CHECK_THAT(document.text(), contains("\"ended\": false"));
 }
 

@@ -39,7 +39,8 @@
     KIND(goal_missed, "the result is right, but a performance goal is missed")   \
     KIND(contract, "another promise of the contract is not kept")                \
     KIND(check_failed, "a check of the test failed that says nothing better")    \
-    KIND(time_limit, "the test case was ended because it took too long")
+    KIND(time_limit, "the test case was ended because it took too long")         \
+    KIND(ended_early, "the program ended before its tests had ended")
 
 #define SIMT_FINDING_KINDS(KIND) \
     SIMT_KERNEL_FINDINGS(KIND)   \

@@ -1,9 +1,10 @@
 /// wb/testing/verdict.h: what a test program has found, as data.
 ///
-/// A program that finds the environment variable WB_VERDICT=FILE writes a JSON document
-/// there: when it starts, when a test case begins or ends, and when it ends. What each
-/// field means is in docs/verdict.md. What a terminal shows is made from the same data
-/// (src/words.cpp); no program need search it.
+/// A program hands a JSON document to its supervisor (supervise/main.cpp), which
+/// writes it: when it starts, when a test case begins or ends, and at its end. Without
+/// a supervisor it writes to the file WB_VERDICT itself, if there is one: for
+/// tools like compute-sanitizer. What each field means is in docs/verdict.md. What a
+/// terminal shows is made from the same data (src/words.cpp); nobody need search it.
 #pragma once
 
 #include <simt/finding_kind.h>
@@ -76,7 +77,7 @@ const char* outcome_name(Outcome outcome);
 /// thread; those that write are for the host's code, not for a kernel's fiber.
 class Verdict {
  public:
-    /// The program's own; it writes to WB_VERDICT.
+    /// The program's own.
     static Verdict& instance();
 
     /// @param file  "": nothing is written
@@ -107,8 +108,9 @@ class Verdict {
     /// All cases have run. The document says so when nothing can come any more: at the
     /// program's very end, after static destructors, or at once.
     void all_ran(bool at_once);
-    /// The program's very end: writes the last document if all cases have run.
-    void finish();
+    /// The program's very end: writes the last document. False, and nothing is written,
+    /// if not all cases have run.
+    bool finish();
 
     /// The document.
     std::string json() const;
