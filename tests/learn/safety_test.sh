@@ -67,13 +67,48 @@ expect 'does your code keep something from call to call'
 expect 'First failing case: adds'
 expect 'expected 3, got 2'
 learn check day01
-expect 'it fails when all cases run in one process'
+expect 'not right yet, it depends on the order of cases'
 
-# A checked program that dies without a verdict is no pass either.
-solve one 'return x + 1; // dies'
+# A checked program that dies without a verdict is no pass either; nor one that ends
+# early, or takes its supervisor with it.
+for way in dies killed 'ends early' 'no goals'; do
+    solve one "return x + 1; // $way"
+    learn check one
+    expect_status 1
+    expect_first_line 'NOT RIGHT YET'
+    expect_not 'Checked'
+    check 'not recorded as passed' grep -q '^day01.one  failing  ' .learn/progress
+done
+solve one 'return x + 1; // ends early'
+learn check one
+expect_first_line 'it ends the program'
+expect 'the program was ended by exit(0)'
+
+# Nor one that cannot be judged.
+solve one 'return x + 1;'
+cp CMakeLists.txt CMakeLists.kept
+sed -i 's/^    add_custom_target(${impostor})/    add_custom_target(${impostor} COMMAND false)/' \
+    CMakeLists.txt
 learn check one
 expect_status 1
-expect_first_line 'NOT RIGHT YET'
+expect 'day01/01-one: RIGHT, BUT NOT CHECKED'
+expect_not 'Well done'
+mv CMakeLists.kept CMakeLists.txt
+touch CMakeLists.txt
+
+# A wrong answer is looked at by the checker, too.
+solve one 'return x; // racy'
+learn check one
+expect_status 1
+expect 'NOT RIGHT YET, 3 of 3 cases fail'
+expect 'The checker has found why it may be:'
+# shellcheck disable=SC2016 # no command
+expect 'RACE (write after read) on shared `s_sum`'
+expect 'expected 2, got 1'
+solve one 'return x;'
+learn check one
+expect_not 'The checker'
+expect 'expected 2, got 1'
 
 # A missed goal does not take the pass away.
 solve one 'return x + 1; // strided'

@@ -3,13 +3,15 @@ of the others."""
 
 import re
 
-from learn import build, grade, preset, ui, verdicts
+from learn import build, grade, preset, safety, ui, verdicts
 
 SHOWN_LINES = 30  # more of a failure scrolls the verdict off a small terminal
 OTHER_CASES = 5
 
 
 def headline(result: grade.Grade) -> str:
+    if result.safety and _ended_early(result.safety.findings):
+        return "NOT RIGHT YET, it ends the program"
     if result.safety:
         return "NOT RIGHT YET, it depends on the order of cases"
     total = ui.count(len(result.cases) - result.number("skipped"), "case")
@@ -47,23 +49,37 @@ def _first_case(result: grade.Grade, case: grade.Case) -> None:
     hang = next((f for f in case.findings if f.kind == "time_limit"), None)
     if hang or case.ending == "Timeout":
         _hang(result, hang)
-    elif case.ending in ("SEGFAULT", "SIGSEGV"):
-        ui.tell("The program crashed: a pointer leads outside any allocation.")
+    elif _ended_early(case.findings):
+        pass  # its own words say how
     elif case.ending:
         ui.tell(f"The program ended early: {case.ending}.")
     elif case.has_died:
-        ui.tell("The program ended too early: does your code end it, by exit()?")
+        ui.tell("The program ended too early: does your code end it?")
+    if result.found_in_first:
+        ui.tell("The answer is wrong. The checker has found why it may be:", 2)
+        ui.say(_first_lines(verdicts.text(result.found_in_first[:1])))
+        if more := len(result.found_in_first) - 1:
+            log = safety.FOLDER / f"{result.chapter.key}.failing.log"
+            ui.say(f"  {more} more below it ({log}).")
+        ui.tell("The answer itself:", 2)
     text = text_of(case)
     if not text and not hang and (case.ending or not case.has_died):
         # No words of ours: the test program's own are better than none.
         text = "\n".join(case.output.strip().split("\n")[-15:])
     if text:
-        lines = ui.wrap(ui.indent(text)).split("\n")
-        ui.say("\n".join(lines[:SHOWN_LINES]))
+        ui.say(_first_lines(text))
     if ui.Settings.verbose:
         ui.note("  Everything that the test program printed:")
         ui.quote(case.output)
     ui.say()
+
+
+def _ended_early(findings) -> bool:
+    return any(finding.kind == "ended_early" for finding in findings)
+
+
+def _first_lines(text: str) -> str:
+    return "\n".join(ui.wrap(ui.indent(text)).split("\n")[:SHOWN_LINES])
 
 
 def _hang(result: grade.Grade, finding) -> None:
@@ -96,10 +112,14 @@ def _other_cases(result: grade.Grade) -> None:
 
 
 def _wrong_in_one_process(result: grade.Grade) -> None:
-    ui.tell(
-        f"Each of the {ui.count(result.passed, 'case')} passes alone, but not when all"
-        " run in one process, one after the other: does your code keep something from"
-        " call to call, or end the program?", 2)
+    """Also: under the checker only."""
+    cases = ui.count(result.passed, "case")
+    if _ended_early(result.safety.findings):
+        ui.tell(f"The {cases} pass, but when they run under the checker:", 2)
+    else:
+        ui.tell(
+            f"Each of the {cases} passes alone, but not when all run in one process,"
+            " one after the other: does your code keep something from call to call?", 2)
     if result.safety.case:
         ui.say(ui.paint(f"  First failing case: {result.safety.case}", "bold"))
     ui.tell(verdicts.text(result.safety.findings[:1]))

@@ -31,7 +31,8 @@ class Case(NamedTuple):
 class Grade:
     """What became of a chapter.
 
-    state: passed; unsafe, invalid (safety.py); unsolved, failing; nocompile, broken
+    state: passed; unsafe, invalid, unchecked (safety.py); unsolved, failing; nocompile,
+    broken
     (not the learner's fault), full (the disk); skipped, stopped, notests, nofile: not
     graded """
 
@@ -42,6 +43,8 @@ class Grade:
         self.log = ""  # of the build, or of CTest
         self.warnings: list[str] = []  # of the compiler, in the learner's file
         self.safety = None  # safety.Safety, after a pass in the simulator
+        # What the checker says of the first failing case.
+        self.found_in_first: list[verdicts.Record] = []
 
     def number(self, *outcomes: str) -> int:
         return sum(case.outcome in outcomes for case in self.cases)
@@ -73,6 +76,8 @@ def time_limit() -> int:
 
 def grade(chapter: Chapter) -> Grade:
     """Grades a chapter and records the result."""
+    from learn import safety
+
     result = Grade(chapter)
     if not Path(chapter.file).is_file():
         result.state = "nofile"
@@ -81,6 +86,7 @@ def grade(chapter: Chapter) -> Grade:
     result.log = built.text
     if built.status == 0:
         result.warnings = compile_errors.warnings(built.text, chapter.file)
+        known = safety.remembered(chapter)
         run_or_recall(result)
     else:
         error = compile_errors.first(built.text, chapter.file)
@@ -91,9 +97,9 @@ def grade(chapter: Chapter) -> Grade:
         else:
             result.state = "broken"
     if result.state == "passed":
-        from learn import safety
-
-        safety.judge(result)
+        safety.judge(result, known)
+    elif result.state == "failing":
+        safety.look_at(result)
     if result.state in RECORDED:
         progress.record_grade(chapter.key, RECORDED[result.state])
     return result
@@ -110,6 +116,7 @@ def run_or_recall(result: Grade) -> None:
         result.state = "passed"
         return
     run_cases(result, r"\.", "^learner$", CTEST_LOG, limited=True)
+    passes.forget(key)  # whatever the learner's code may have written there
     if mark and result.state == "passed":
         passes.remember(key, mark, result.cases)
 

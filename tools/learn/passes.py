@@ -45,6 +45,11 @@ def remember(key: str, mark: str, cases) -> None:
     (FOLDER / key).write_text(json.dumps({"mark": mark, "cases": kept}))
 
 
+def forget(key: str) -> None:
+    """The program has run: what it had passed before, or claims, is no more."""
+    (FOLDER / key).unlink(missing_ok=True)
+
+
 def recall(key: str, mark: str) -> list[list[str]]:
     """The cases of the pass with this fingerprint: name, outcome, reason, test. Empty
     when there was none; -v wants to see them run."""

@@ -13,7 +13,8 @@ def show(result: grade.Grade) -> None:
     """The whole report on a chapter that has just been graded."""
     shown = {
         "passed": _passed, "unsafe": _unsafe, "invalid": _invalid,
-        "unsolved": _unsolved, "failing": _failing, "nocompile": _nocompile}
+        "unchecked": _unchecked, "unsolved": _unsolved, "failing": _failing,
+        "nocompile": _nocompile}
     shown.get(result.state, _not_graded)(result)
 
 
@@ -21,10 +22,11 @@ def in_words(result: grade.Grade) -> str:
     """The state in a few words, for one line of a list."""
     count = f"{result.failed} of {result.passed + result.failed} cases fail"
     if result.safety and result.safety.state == "wrong":
-        count = "it fails when all cases run in one process"
+        count = failing.headline(result).partition(", ")[2]
     return {
         "unsolved": "not solved yet",
         "unsafe": f"right, but {_unsafe_in_words(result).lower()}",
+        "unchecked": "right, but not checked for races",
         "failing": f"not right yet, {count}", "nocompile": "does not compile",
         "invalid": "does not compile for a GPU",
         "skipped": "not graded, this device cannot run it",
@@ -57,16 +59,7 @@ def _safety(result) -> None:
     judged = result.safety
     if not judged:
         return
-    if judged.state == "safe":
-        ui.say("  Checked: no race, no access out of bounds, no uninitialised read.")
-    elif judged.state == "slow":
-        limit = safety.time_limit()
-        ui.note(
-            f"  Not checked for races: that took more than {limit} seconds"
-            f" ({failing.longer(result, limit)} gives it more).")
-    else:
-        why = "The checked program was not built (./learn -v check shows why)."
-        ui.note(f"  Not checked for races. {build.full_disk() or why}")
+    ui.say("  Checked: no race, no access out of bounds, no uninitialised read.")
     if judged.goals:
         ui.say(ui.paint("  Performance goal missed:", "yellow"))
         ui.tell(verdicts.text(judged.goals))
@@ -122,6 +115,24 @@ def _unsafe(result) -> None:
         log = safety.FOLDER / f"{result.chapter.key}.cases.log"
         ui.say(f"  {len(more)} more below it ({log}).")
     steps_to_go(result, stuck=False, see=True)
+
+
+def _unchecked(result) -> None:
+    """Only who was checked has passed."""
+    headline(result, "yellow", "RIGHT, BUT NOT CHECKED")
+    ui.say()
+    cases = ui.count(result.passed, "case")
+    if result.safety.state == "slow":
+        limit = safety.time_limit()
+        ui.tell(
+            f"All {cases} pass, but to check them for races took more than {limit}"
+            " seconds. Is there a loop that goes on for too long? More time:"
+            f" {failing.longer(result, limit)}", 2)
+    else:
+        why = "could not be built (./learn -v check shows why)."
+        why = build.full_disk() or f"The program that checks them for races {why}"
+        ui.tell(f"All {cases} pass. {why}", 2)
+    steps_to_go(result, stuck=False)
 
 
 def _invalid(result) -> None:

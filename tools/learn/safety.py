@@ -8,6 +8,7 @@ fingerprint of what was judged, and beside it lie the verdicts.
 """
 
 import os
+import re
 import zlib
 from pathlib import Path
 from typing import NamedTuple
@@ -17,13 +18,17 @@ from learn.course import Chapter
 
 FOLDER = ui.STATE / "safety"
 CASES = "~[large]~[long]~[fault]~[goal]"
+NOT_RIGHT = ("failed", "unsolved", "running")
+WRONG_ANSWER = frozenset(
+    ("wrong_result", "damaged_memory", "changed_input", "check_failed"))
 # [long] marks what needs many threads to be right, not to be safe: the learner need not
 # wait for it; neither do the workbook's own checked tests run it.
 
 
 class Safety(NamedTuple):
     """state: safe; unsafe; invalid (no CUDA); wrong (a case fails when all run in one
-    process); or why it is not known: unbuilt, slow"""
+    process, or the program ends early); or why it is not known: unbuilt, slow. Only who
+    is safe has passed."""
 
     state: str
     findings: list | tuple = ()  # unsafe, wrong: what was found
@@ -41,34 +46,72 @@ def time_limit() -> int:
     return max(ui.Settings.time_limit, 120)
 
 
-def judge(grade) -> None:
-    """Of a chapter that has just passed. WB_SAFETY=0 leaves it out."""
-    sim = preset.chosen().name.startswith("sim")
-    if not sim or os.environ.get("WB_SAFETY") == "0":
-        return
+def is_wanted() -> bool:
+    """WB_SAFETY=0 leaves the checker out."""
+    is_simulator = preset.chosen().name.startswith("sim")
+    return is_simulator and os.environ.get("WB_SAFETY") != "0"
+
+
+def remembered(chapter: Chapter) -> list[str]:
+    """The fingerprint that was judged last, and the state. To be read before the
+    learner's code runs, which can write files."""
+    try:
+        return (FOLDER / chapter.key).read_text().split()
+    except OSError:
+        return []
+
+
+def judge(grade, known: list[str]) -> None:
+    """Of a chapter that has just passed.
+
+    known: what was remembered() before its tests ran
+    """
     chapter = grade.chapter
+    if not is_wanted() or not build.has_target(_target(chapter)):
+        return
     FOLDER.mkdir(parents=True, exist_ok=True)
     memory = FOLDER / chapter.key
+    memory.unlink(missing_ok=True)
     fingerprint = _fingerprint(chapter)
-    try:
-        known = memory.read_text().split()
-    except OSError:
-        known = []
     errors = FOLDER / f"{chapter.key}.lint"
     is_judged = errors.is_file() or _file(chapter, "cases.json").is_file()
-    if known[:1] != [fingerprint] or not is_judged:
+    if known[:1] == [fingerprint] and is_judged:
+        grade.safety = _read(chapter, errors)
+    else:
         errors.unlink(missing_ok=True)
         if text := lint.errors(chapter):
             errors.write_text(text)
-        elif not _run(chapter):
-            if build.has_target(_target(chapter)):
-                grade.safety = Safety("unbuilt")
-            return
-    grade.safety = _read(chapter, errors)
+        is_built = bool(text) or _run(chapter)
+        grade.safety = _read(chapter, errors) if is_built else Safety("unbuilt")
     if grade.safety.is_known:
         memory.write_text(f"{fingerprint} {grade.safety.state}\n")
-    grade.state = {"unsafe": "unsafe", "invalid": "invalid", "wrong": "failing"}.get(
-        grade.safety.state, grade.state)
+    grade.state = {
+        "unsafe": "unsafe", "invalid": "invalid", "wrong": "failing",
+        "unbuilt": "unchecked", "slow": "unchecked"}.get(
+            grade.safety.state, grade.state)
+
+
+def look_at(grade) -> None:
+    """Of a chapter whose first failing case gives a wrong answer: runs that case once
+    under the checker. A race, for example, says more than what it led to."""
+    case = grade.first
+    if not is_wanted() or not case or not WRONG_ANSWER.intersection(
+            finding.kind for finding in case.findings):
+        return
+    if any(map(verdicts.is_of_checker, case.findings)):
+        return  # the simulator has seen it without the checker
+    program = _build(grade.chapter)
+    if not program:
+        return
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    step = steps.Step(
+        "checking the failing case",
+        lambda: f"Checking the failing case of {grade.chapter.name} for races ...")
+    name = re.sub(r"([\\,\[])", r"\\\1", case.name)
+    _run_part(grade.chapter, program, "failing", name, {"SIMT_CHECK_COUNT": "0"}, step)
+    if verdict := verdicts.read(_file(grade.chapter, "failing.json")):
+        found = filter(verdicts.is_of_checker, verdicts.findings(verdict))
+        grade.found_in_first = list(found)
 
 
 def _target(chapter: Chapter) -> str:
@@ -89,14 +132,20 @@ def _fingerprint(chapter: Chapter) -> str:
     return f"{checksum:08x}"
 
 
-def _run(chapter: Chapter) -> bool:
-    """Builds the checked program and runs it; false if there is none."""
+def _build(chapter: Chapter) -> list | None:
+    """The command that runs the checked program; None if there is none."""
     target = _target(chapter)
     if not build.has_target(target):
-        return False
-    if build.targets(target, what=f"the race check of {chapter.name}").status:
-        return False
-    program = build.program(target)
+        return None
+    built = build.targets(
+        target, "wb_supervise", what=f"the race check of {chapter.name}")
+    command = [build.program("wb_supervise"), build.program(target)]
+    return command if built.status == 0 and all(command) else None
+
+
+def _run(chapter: Chapter) -> bool:
+    """Builds the checked program and runs it; false if that is not possible."""
+    program = _build(chapter)
     if not program:
         return False
     # Races first; what an access costs is counted for the goals only.
@@ -113,12 +162,12 @@ def _run(chapter: Chapter) -> bool:
     return True
 
 
-def _run_part(chapter, program, part: str, cases: str, environment, step) -> int:
+def _run_part(chapter, command, part: str, cases: str, environment, step) -> int:
     """The program says after each test case how far it is."""
     file = _file(chapter, f"{part}.json")
     file.unlink(missing_ok=True)
     result = steps.run(
-        [program, cases],
+        [*command, cases],
         _file(chapter, f"{part}.log"),
         step,
         environment={
@@ -126,6 +175,8 @@ def _run_part(chapter, program, part: str, cases: str, environment, step) -> int
             "SIMT_CHECK_TABLE": "0",
             **environment},
         seconds=time_limit())
+    if result.status < 0:  # who writes the verdict was ended, not what it watched
+        file.unlink(missing_ok=True)
     if result.status == steps.TIMED_OUT:
         file.unlink(missing_ok=True)
         _file(chapter, f"{part}.slow").touch()
@@ -147,10 +198,20 @@ def _read(chapter: Chapter, errors: Path) -> Safety:
     if found:
         return Safety("unsafe", found)
     for case in verdict.cases:
-        if case.verdict in ("failed", "unsolved", "running"):
+        if case.verdict in NOT_RIGHT:
             return Safety("wrong", case.findings, case=case.name)
     if not verdict.ended:
-        return Safety("wrong")
+        return Safety("wrong", verdict.findings or ())
+    if _file(chapter, "goals.slow").exists():
+        return Safety("slow")
     goals = verdicts.read(_file(chapter, "goals.json"))
-    found = verdicts.findings(goals) if goals else []
-    return Safety("safe", goals=[f for f in found if f.kind == "goal_missed"])
+    if not goals:
+        return Safety("wrong")
+    found = verdicts.findings(goals)
+    missed = [f for f in found if f.kind == "goal_missed"]
+    failed = [case for case in goals.cases if case.verdict in NOT_RIGHT]
+    if not goals.ended or any(
+            f.kind != "goal_missed" for case in failed for f in case.findings):
+        rest = [f for f in found if f.kind != "goal_missed"]
+        return Safety("wrong", rest, case=failed[0].name if failed else "")
+    return Safety("safe", goals=missed)

@@ -13,7 +13,7 @@ FORMAT = "warpbook verdict 1"
 GRADERS_KINDS = frozenset((
     "wrong_result", "damaged_memory", "changed_input", "work_for_nothing",
     "not_refused", "launcher_threw", "cuda_error", "unsolved", "goal_missed",
-    "contract", "check_failed", "time_limit"))
+    "contract", "check_failed", "time_limit", "ended_early"))
 """What the grader finds; every other kind is the simulator's or its checker's."""
 
 

@@ -69,6 +69,19 @@ class PassesTest(unittest.TestCase):
         self.assertEqual(passes.recall("day01.x", self.mark),
                          [["adds", "passed", "", "day01.vector_add.adds"]])
 
+    def test_what_a_failing_program_writes_there_is_forgotten(self):
+        def run(result, *_, **__):
+            passes.remember("day01.vector_add", self.mark, [judged(document())])
+            result.state = "failing"
+
+        program = mock.Mock(return_value=self.program)
+        with mock.patch.object(grade, "run_cases", run), \
+                mock.patch.object(grade.build, "program", program):
+            result = grade.Grade(CHAPTER)
+            grade.run_or_recall(result)
+            self.assertEqual(result.state, "failing")
+        self.assertEqual(passes.recall("day01.vector_add", self.mark), [])
+
     def test_another_program_has_not(self):
         with self.program.open("ab") as file:
             file.write(b"!")
@@ -160,6 +173,28 @@ class States(unittest.TestCase):
         self.assertEqual(graded().state, "notests")
 
 
+class Memory(unittest.TestCase):
+    def test_what_the_learners_code_writes_is_not_believed(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch.object(safety, "FOLDER", Path(folder)))
+            stack.enter_context(mock.patch.object(safety, "is_wanted", lambda: True))
+            stack.enter_context(
+                mock.patch.object(safety.build, "has_target", lambda name: True))
+            stack.enter_context(
+                mock.patch.object(safety.lint, "errors", lambda chapter: ""))
+            stack.enter_context(mock.patch.object(safety, "_build", lambda chapter: None))
+            written = [safety._fingerprint(CHAPTER), "safe"]
+            for known, state, words in ((written, "passed", "safe"),
+                                        ([], "unchecked", "unbuilt")):
+                for part in ("cases", "goals"):
+                    Path(folder, f"{CHAPTER.key}.{part}.json").write_text(
+                        json.dumps(document()))
+                Path(folder, CHAPTER.key).write_text(" ".join(written))
+                result = graded(grade.Case("p", "passed"))
+                safety.judge(result, known)
+                self.assertEqual((result.state, result.safety.state), (state, words))
+
+
 class Reports(unittest.TestCase):
     def setUp(self):
         chosen = preset.Preset("sim", "")
@@ -196,7 +231,15 @@ class Reports(unittest.TestCase):
 
     def test_a_program_that_ends_itself(self):
         text = self.shown(graded(judged(document("running", ended=False))))
-        self.assertIn("does your code end it, by exit()?", text)
+        self.assertIn("does your code end it?", text)
+        words = "the program was ended by exit(0), in `adds`, before its tests had ended"
+        early = {"kind": "ended_early", "detail": "exit", "text": [words]}
+        for one in (
+                document("failed", False, [early]),
+                {**document(ended=False), "findings": [early]}):
+            text = self.shown(graded(judged(one, "failed")))
+            self.assertIn(words, " ".join(text.split()))
+            self.assertNotIn("does your code", text)
 
     def test_only_races_are_explained_by_the_order_of_threads(self):
         for finding, words, order in ((RACE, "RIGHT, BUT RACY", True),
