@@ -26,6 +26,7 @@ class Case(NamedTuple):
     output: str = ""  # all that the program printed
     test: str = ""  # its name in CTest
     has_died: bool = False  # its program ended before it
+    functions: dict[str, str] = {}  # what it has graded, and the verdict on each
 
 
 class Grade:
@@ -58,6 +59,19 @@ class Grade:
         return self.number("failed", "unsolved")
 
     @property
+    def functions(self) -> dict[str, str]:
+        """The chapter's functions, if it has several, each with its verdict: that of
+        the case that says the worst of it."""
+        worst = ("failed", "running", "unsolved", "passed")
+        result: dict[str, str] = {}
+        for case in self.cases:
+            for name, verdict in case.functions.items():
+                if verdict in worst and " " not in name:
+                    known = result.get(name, verdict)
+                    result[name] = min(known, verdict, key=worst.index)
+        return result if len(result) > 1 else {}
+
+    @property
     def first(self) -> Case | None:
         """The first failing case. Where a chapter has several functions, a wrong one is
         reported before those that are not written yet."""
@@ -66,6 +80,13 @@ class Grade:
                 if case.outcome == outcome:
                     return case
         return None
+
+
+def number_right(result: Grade) -> tuple[int, int]:
+    """How many of the chapter's functions are right, of how many; 0 of 0 if it has only
+    one."""
+    verdicts_on = result.functions.values()
+    return sum(verdict == "passed" for verdict in verdicts_on), len(verdicts_on)
 
 
 def time_limit() -> int:
@@ -101,7 +122,9 @@ def grade(chapter: Chapter) -> Grade:
     elif result.state == "failing":
         safety.look_at(result)
     if result.state in RECORDED:
-        progress.record_grade(chapter.key, RECORDED[result.state])
+        right, total = number_right(result)
+        part = f"{right}/{total}" if 0 < right < total else ""
+        progress.record_grade(chapter.key, RECORDED[result.state], part)
     return result
 
 
@@ -169,8 +192,11 @@ def judge(test: ctest.Test, verdict: verdicts.Record | None, prefix: str) -> Cas
         if not ended_well and outcome in ("passed", "skipped"):
             outcome = "failed"
         died = not verdict.ended
-    ending, output = test.ending, test.output
-    return Case(name, outcome, findings, reason, ending, output, test.name, died)
+    functions = {}
+    for case in verdict.cases if verdict else ():
+        functions |= case.functions or {}
+    return Case(name, outcome, findings, reason, test.ending, test.output, test.name,
+                died, functions)
 
 
 def state_of(result: Grade) -> str:

@@ -38,6 +38,10 @@ def _line(chapter: course.Chapter, entry: progress.Entry, is_next: bool) -> str:
     elif entry.grade in STARTED:
         mark, colour = "~", ["yellow"]
         words.append("started")
+    if entry.functions and not entry.has_passed:
+        mark, colour = "~", ["yellow"]
+        right, _, total = entry.functions.partition("/")
+        words.append(f"{right} of {total} functions right")
     if entry.hints:
         words.append(ui.count(entry.hints, "hint"))
     if is_next:

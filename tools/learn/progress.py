@@ -3,7 +3,8 @@
     day01.vector_add  passed  2026-11-21  2026-11-21  1
 
 that is: chapter, last grade (new, unsolved, failing, unsafe, nocompile, passed), the
-day of that grade, the day it first passed (or -), hints shown. Deleting the file or a
+day of that grade, the day it first passed (or -), hints shown, and how many of several
+functions are right, as 2/3. Deleting the file or a
 line only forgets; no learner's code is touched."""
 
 import os
@@ -15,7 +16,7 @@ from learn import ui
 FILE = ui.STATE / "progress"
 HEAD = """\
 # Warpbook progress, kept by ./learn. Safe to read, edit or delete.
-# chapter  last-grade  graded-on  first-passed-on  hints-shown
+# chapter  last-grade  graded-on  first-passed-on  hints-shown  functions-right
 """
 
 
@@ -26,6 +27,7 @@ class Entry(NamedTuple):
     graded: str = "-"
     passed: str = "-"
     hints: int = 0
+    functions: str = ""  # "2/3"
 
     @property
     def has_passed(self) -> bool:
@@ -44,9 +46,11 @@ def read_all() -> dict[str, Entry]:
     for fields in (line.split() for line in lines):
         if not fields or fields[0].startswith("#"):
             continue
-        key, *rest = fields[:5]
-        hints = int(rest[3]) if len(rest) > 3 and rest[3].isdigit() else 0
-        entries[key] = Entry(*rest[:3], **({"hints": hints} if rest[3:] else {}))
+        key, *rest = fields[:6]
+        entry = Entry(*rest[:3])
+        if rest[3:] and rest[3].isdigit():
+            entry = entry._replace(hints=int(rest[3]))
+        entries[key] = entry._replace(functions=rest[4] if rest[4:] else "")
     return entries
 
 
@@ -64,7 +68,8 @@ def write(key: str, entry: Entry) -> None:
     entries.pop(key, None)
     entries[key] = entry
     text = HEAD + "".join(
-        "  ".join((key, *map(str, fields))) + "\n" for key, fields in entries.items())
+        "  ".join((key, *map(str, fields))).rstrip() + "\n"
+        for key, fields in entries.items())
     aside = FILE.with_name(f"progress.{os.getpid()}")
     try:
         FILE.parent.mkdir(exist_ok=True)
@@ -80,12 +85,13 @@ def write(key: str, entry: Entry) -> None:
             " (is the disk full?).") from None
 
 
-def record_grade(key: str, grade: str) -> None:
+def record_grade(key: str, grade: str, functions: str = "") -> None:
     """After a check."""
     today = time.strftime("%Y-%m-%d")
     entry = read(key)
     passed = today if grade == "passed" and not entry.has_passed else entry.passed
-    write(key, entry._replace(grade=grade, graded=today, passed=passed))
+    write(key, entry._replace(
+        grade=grade, graded=today, passed=passed, functions=functions))
 
 
 def record_hints(key: str, hints: int) -> None:

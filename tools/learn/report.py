@@ -67,7 +67,8 @@ def _safety(result) -> None:
 
 
 def _unsolved(result) -> None:
-    headline(result, "yellow", "NOT SOLVED YET")
+    headline(result, "yellow", f"NOT SOLVED YET{_functions_in_words(result)}")
+    _functions(result)
     # Several TODOs in one file: naming the file once is enough.
     text = failing.text_of(result.first)
     ui.tell(text.replace(f", {result.chapter.file}:", ", "))
@@ -76,13 +77,28 @@ def _unsolved(result) -> None:
 
 
 def _failing(result) -> None:
-    headline(result, "red", failing.headline(result))
+    headline(result, "red", failing.headline(result) + _functions_in_words(result))
+    _functions(result)
     ui.say()
     failing.explain(result)
     _warnings(result)
     steps_to_go(result)
     if result.first:
         failing.show_command(result)
+
+
+def _functions_in_words(result) -> str:
+    """Of a chapter that has several: how many are right."""
+    right, total = grade.number_right(result)
+    return f", {right} of {total} functions right" if right else ""
+
+
+def _functions(result) -> None:
+    """Each with its verdict, once one of them is right."""
+    words = {"passed": "right", "unsolved": "not solved yet"}
+    if grade.number_right(result)[0]:
+        for name, verdict in result.functions.items():
+            ui.say(f"  {name}: {words.get(verdict, 'not right yet')}")
 
 
 def _warnings(result) -> None:

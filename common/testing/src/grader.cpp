@@ -25,7 +25,13 @@ struct Grader::Array {
 
 Grader::Grader(std::string implementation, std::string case_text)
     : implementation_(std::move(implementation)), case_(std::move(case_text)) {
+    Verdict::instance().grades(implementation_);
     CUDA_CHECK(cudaStreamCreate(&stream_));
+}
+
+void Grader::is_now(std::string implementation) {
+    implementation_ = std::move(implementation);
+    Verdict::instance().grades(implementation_);
 }
 
 Grader::~Grader() {
@@ -107,7 +113,7 @@ void Grader::run(const std::function<void(cudaStream_t)>& launcher) {
     try {
         launch();
     } catch (const NotSolved& unsolved) {
-        testing::fail(unsolved);
+        fail(finding_of(unsolved));
     } catch (const CudaError& error) {
         fail(finding_of(error));
     } catch (const std::exception& error) {
@@ -209,7 +215,7 @@ void Grader::expect_no_work(const std::function<void(cudaStream_t)>& launcher) {
         CUDA_CHECK(cudaGraphDestroy(graph));
     } catch (const NotSolved& unsolved) {
         (void)cudaStreamEndCapture(stream_, &graph);
-        testing::fail(unsolved);
+        fail(finding_of(unsolved));
     } catch (const std::exception& error) {
         (void)cudaStreamEndCapture(stream_, &graph);
         Finding failed{Kind::work_for_nothing, "failed"};
@@ -228,6 +234,7 @@ void expect_refused(const std::string& implementation,
                     const std::string& what,
                     const std::string& part,
                     const std::function<void()>& call) {
+    Verdict::instance().grades(implementation);
     Finding wrong{Kind::not_refused, "nothing_thrown"};
     wrong.implementation = implementation;
     wrong.inputs = what;
@@ -242,7 +249,9 @@ void expect_refused(const std::string& implementation,
         wrong.detail = "other_words";
         wrong.numbers.message = refusal.what();
     } catch (const NotSolved& unsolved) {
-        fail(unsolved);
+        Finding finding = finding_of(unsolved);
+        finding.implementation = implementation;
+        fail(std::move(finding));
     } catch (const std::exception& other) {
         wrong.detail = "other_exception";
         wrong.numbers.message = other.what();

@@ -33,6 +33,7 @@ struct Case {
     std::string reason{};
     double seconds = 0;
     std::vector<Finding> findings{};
+    std::vector<std::string> functions{};  // in the order in which they were graded
 };
 
 /// The path from the workbook's folder, for a file inside it.
@@ -145,12 +146,27 @@ Json json_of(const Finding& f) {
     return json;
 }
 
+/// Of one function in a case that has ended: what is found ends the case, so that those
+/// before it are right.
+const char* verdict_of(const std::string& function, const Case& c) {
+    for (const Finding& finding : c.findings) {
+        if (finding.implementation != function) continue;
+        return outcome_name(finding.kind == Kind::unsolved ? Outcome::unsolved
+                                                           : Outcome::failed);
+    }
+    const bool is_last = function == c.functions.back();
+    return outcome_name(is_last ? c.outcome : Outcome::passed);
+}
+
 Json json_of(const Case& c) {
     Json json;
     json["name"] = c.name;
     json["verdict"] = outcome_name(c.outcome);
     json["reason"] = c.reason;
     json["seconds"] = std::round(1e6 * c.seconds) / 1e6;
+    json["functions"] = Json::object();
+    for (const std::string& function : c.functions)
+        json["functions"][function] = verdict_of(function, c);
     json["findings"] = list_of(c.findings);
     return json;
 }
@@ -312,6 +328,14 @@ void Verdict::update_times(std::uint64_t (*times_found)(std::int64_t number)) {
     update(state_->findings);
     for (Case& c : state_->cases)
         update(c.findings);
+}
+
+void Verdict::grades(const std::string& implementation) {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->is_running()) return;
+    auto& functions = state_->cases.back().functions;
+    std::erase(functions, implementation);  // the last one is what ends the case
+    functions.push_back(implementation);
 }
 
 void Verdict::skip(const std::string& reason) {

@@ -61,6 +61,21 @@ TEST_CASE("verdict: a program that leaves in the middle has not ended") {
     CHECK_THAT(document.text(), contains("\"ended\": false"));
 }
 
+TEST_CASE("verdict: each function of a case has its own") {
+    Verdict verdict("");
+    verdict.begin();
+    verdict.begin_case("adds");
+    for (const char* name : {"add_v1", "add_v2", "add_v1", "add_v3"})
+        verdict.grades(name);
+    Finding unsolved{Kind::unsolved};
+    unsolved.implementation = "add_v3";
+    verdict.add(unsolved);
+    verdict.end_case(false, 0.1);
+    CHECK_THAT(verdict.json(), contains("\"add_v1\": \"passed\""));
+    CHECK_THAT(verdict.json(), contains("\"add_v2\": \"passed\""));
+    CHECK_THAT(verdict.json(), contains("\"add_v3\": \"unsolved\""));
+}
+
 TEST_CASE("verdict: what is found outside of all cases stands beside them") {
     Verdict verdict("");
     verdict.add({Kind::race});

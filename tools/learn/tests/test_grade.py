@@ -9,7 +9,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from learn import ctest, grade, passes, preset, report, safety, ui, verdicts
+from learn import (
+    ctest, grade, map, passes, preset, progress, report, safety, ui, verdicts)
 from learn.course import Chapter
 
 CHAPTER = Chapter("day01", "day01-basics/02-vector-add", "vector_add")
@@ -173,6 +174,33 @@ class States(unittest.TestCase):
         self.assertEqual(graded().state, "notests")
 
 
+class Functions(unittest.TestCase):
+    @staticmethod
+    def case(verdict, **functions):
+        one = document(verdict, findings=[UNSOLVED] if verdict == "unsolved" else [])
+        one["cases"][0]["functions"] = functions
+        return judged(one, "passed" if verdict == "passed" else "failed")
+
+    def test_have_the_worst_verdict_of_all_cases(self):
+        result = graded(
+            self.case("unsolved", v1="passed", v2="unsolved"),
+            self.case("passed", v2="passed", v3="passed"),
+            self.case("failed", v1="passed", v3="failed"))
+        self.assertEqual(
+            result.functions, {"v1": "passed", "v2": "unsolved", "v3": "failed"})
+        self.assertEqual(grade.number_right(result), (1, 3))
+
+    def test_only_one_is_no_list(self):
+        result = graded(self.case("passed", f="passed", **{"f and g": "passed"}))
+        self.assertEqual(result.functions, {})
+
+    def test_the_map_shows_halves(self):
+        entry = progress.Entry("unsolved", "2026-01-01", "-", 0, "1/2")
+        line = map._line(CHAPTER, entry, False)
+        self.assertIn("[~] 02-vector-add", line)
+        self.assertIn("1 of 2 functions right", line)
+
+
 class Memory(unittest.TestCase):
     def test_what_the_learners_code_writes_is_not_believed(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
@@ -182,7 +210,8 @@ class Memory(unittest.TestCase):
                 mock.patch.object(safety.build, "has_target", lambda name: True))
             stack.enter_context(
                 mock.patch.object(safety.lint, "errors", lambda chapter: ""))
-            stack.enter_context(mock.patch.object(safety, "_build", lambda chapter: None))
+            stack.enter_context(
+                mock.patch.object(safety, "_build", lambda chapter: None))
             written = [safety._fingerprint(CHAPTER), "safe"]
             for known, state, words in ((written, "passed", "safe"),
                                         ([], "unchecked", "unbuilt")):
@@ -222,6 +251,14 @@ class Reports(unittest.TestCase):
                                      "      c is wrong in 33 of 33 elements"])
         self.assertIn("./learn hint vector_add", text[-2])
 
+    def test_functions_one_by_one(self):
+        one = Functions.case("unsolved", v1="passed", v2="unsolved")
+        lines = self.shown(graded(one)).split("\n")
+        self.assertIn("NOT SOLVED YET, 1 of 2 functions right", lines[0])
+        self.assertEqual(lines[1:3], ["  v1: right", "  v2: not solved yet"])
+        one = Functions.case("unsolved", v1="unsolved")
+        self.assertTrue(self.shown(graded(one)).split("\n")[0].endswith("SOLVED YET"))
+
     def test_a_case_that_hangs(self):
         hang = {"kind": "time_limit", "text": ["did not end within 2 seconds"],
                 "numbers": {"measured": 2.03, "allowed": 2.0}}
@@ -232,7 +269,7 @@ class Reports(unittest.TestCase):
     def test_a_program_that_ends_itself(self):
         text = self.shown(graded(judged(document("running", ended=False))))
         self.assertIn("does your code end it?", text)
-        words = "the program was ended by exit(0), in `adds`, before its tests had ended"
+        words = "the program was ended by exit(0), before its tests had ended"
         early = {"kind": "ended_early", "detail": "exit", "text": [words]}
         for one in (
                 document("failed", False, [early]),

@@ -98,6 +98,8 @@ class Verdict {
     void add(Finding finding);
     /// Asks how often those with a number have been found by now.
     void update_times(std::uint64_t (*times_found)(std::int64_t number));
+    /// The running case grades this function, or this version.
+    void grades(const std::string& implementation);
     /// The running case cannot run here.
     void skip(const std::string& reason);
     /// These cases will not be run.
