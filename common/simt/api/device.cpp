@@ -101,6 +101,7 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
 cudaError_t cudaDeviceSynchronize() {
     return api_call([] {
         const cudaError_t error = refuse_device_wait();
+        tell_issue(simt::Issue::wait, nullptr);
         return error == cudaSuccess ? finish_all() : error;
     });
 }

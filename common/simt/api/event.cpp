@@ -177,7 +177,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return with_event(event, [](const CUevent_st& e) {
-        if (!e.captured) return finish(e.last_record);
+        if (!e.captured) {
+            tell_issue(simt::Issue::wait, nullptr);
+            return finish(e.last_record);
+        }
         const std::lock_guard lock(capture_mutex());
         if (const auto capture = e.capture.lock())
             invalidate(*capture, cudaErrorCapturedEvent);

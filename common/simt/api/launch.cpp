@@ -62,6 +62,7 @@ void launch(const Config& config, const Body& body) {
         set_error(error);
         return;
     }
+    tell_issue(Issue::kernel, config.stream);
     if (capturing(config.stream)) return record(config, body);
     if (deferring()) {
         ++g_issued.kernels;

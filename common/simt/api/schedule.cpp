@@ -33,6 +33,7 @@ struct Task {
 };
 
 IssueCounts g_issued;
+std::atomic<IssueHook> g_issue_hook{nullptr};
 
 namespace {
 
@@ -277,6 +278,10 @@ unsigned longest_chain() {
     detail::Queue& q = detail::queue();
     const std::lock_guard lock(q.mutex);
     return q.longest;
+}
+
+void on_issue(IssueHook hook) {
+    detail::g_issue_hook = hook;
 }
 
 IssueCounters issue_counters() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "operation.h"
+#include "simt/streams.h"
 
 struct CUstream_st;
 
@@ -69,5 +70,12 @@ struct IssueCounts {
     std::atomic<unsigned long> graph_launches{0};
 };
 extern IssueCounts g_issued;
+
+/// Tells the program's hook of what host code asks (simt::on_issue).
+extern std::atomic<IssueHook> g_issue_hook;
+inline void tell_issue(Issue what, const void* stream) {
+    const IssueHook hook = g_issue_hook.load(std::memory_order_relaxed);
+    if (hook && !running_task()) hook(what, stream);
+}
 
 }  // namespace simt::detail

@@ -132,15 +132,15 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
     return with_stream(handle, [=](const CUstream_st& stream) {
         if (const cudaError_t error = refuse_if_capturing(handle)) return error;
+        tell_issue(simt::Issue::wait, handle);
         return finish_stream(stream);
     });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
-    if (!deferring()) return cudaStreamSynchronize(handle);
     const cudaError_t error = with_stream(
         handle, [=](const CUstream_st&) { return refuse_if_capturing(handle); });
-    if (error != cudaSuccess) return error;
+    if (error != cudaSuccess || !deferring()) return error;
     let_one_run();
     if (const cudaError_t fault = sticky_error()) return set_error(fault);
     const std::vector<TaskPtr> before = tasks_before(*find_stream(handle));

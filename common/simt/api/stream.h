@@ -62,6 +62,8 @@ template <class Op>
 cudaError_t submit(cudaStream_t stream, const Op& operation) {
     if (const cudaError_t error = check_stream(stream)) return error;
     if (const cudaError_t error = operation.check()) return error;
+    tell_issue(Issue::operation, stream);
+    if (operation.host_waits()) tell_issue(Issue::wait, stream);
     if (capturing(stream)) {
         record_operation(stream, std::make_shared<Op>(operation));
         return cudaSuccess;

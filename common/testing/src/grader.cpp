@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "launch_watch.h"
 #include "told.h"
 #include "words.h"
 
@@ -109,7 +111,23 @@ void Grader::launch() {
 }
 
 void Grader::run(const std::function<void(cudaStream_t)>& launcher) {
-    launcher_ = launcher;
+    run_watched(launcher, false);
+}
+
+void Grader::run_and_wait(const std::function<void(cudaStream_t)>& launcher) {
+    run_watched(launcher, true);
+}
+
+void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
+                         bool may_wait) {
+    std::optional<Finding> broken;
+    launcher_ = [&](cudaStream_t stream) {
+        LaunchWatch watch(stream);
+        launcher(stream);
+        watch.stop();
+        CUDA_CHECK(cudaDeviceSynchronize());
+        broken = watch.judge([&] { return has_output(); }, may_wait);
+    };
     try {
         launch();
     } catch (const NotSolved& unsolved) {
@@ -121,7 +139,18 @@ void Grader::run(const std::function<void(cudaStream_t)>& launcher) {
         threw.numbers.message = error.what();
         fail(std::move(threw));
     }
+    launcher_ = launcher;
     check_memory();
+    if (broken) fail(std::move(*broken));
+}
+
+bool Grader::has_output() const {
+    return std::any_of(arrays_.begin(), arrays_.end(), [this](const auto& array) {
+        if (array->role == Role::input) return false;
+        std::vector<unsigned char> now(array->original.size());
+        array->buffer.download(now.data());
+        return now != array->original;
+    });
 }
 
 void Grader::check_memory() {

@@ -73,6 +73,69 @@ TEST_CASE("before the beginning") {
     });
 }
 
+TEST_CASE("leaves an error") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        (void)cudaSetDevice(-1);
+    });
+}
+
+#ifdef SIMT_CPU
+TEST_CASE("default stream") {
+    grade_twice([](const float* x, float* y, cudaStream_t) {
+        launch_scale(x, y, {2, 0, 0, kN}, cudaStreamPerThread);
+    });
+}
+
+TEST_CASE("fill on the default stream") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        CUDA_CHECK(cudaMemset(y, 0, 4));
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+    });
+}
+
+TEST_CASE("waits for an event") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        cudaEvent_t done = nullptr;
+        CUDA_CHECK(cudaEventCreate(&done));
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        CUDA_CHECK(cudaEventRecord(done, s));
+        CUDA_CHECK(cudaEventSynchronize(done));
+        CUDA_CHECK(cudaEventDestroy(done));
+    });
+}
+
+TEST_CASE("keeps memory") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        float* kept = nullptr;
+        CUDA_CHECK(cudaMallocAsync(&kept, 4096, s));
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+    });
+}
+
+TEST_CASE("computed by the host") {
+    grade_twice([](const float* x, float* y, cudaStream_t) {
+        for (int64_t i = 0; i < kN; ++i)
+            y[i] = 2 * x[i];
+    });
+}
+
+// What is no broken promise.
+TEST_CASE("a stream of its own") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        cudaStream_t own = nullptr;
+        cudaEvent_t done = nullptr;
+        CUDA_CHECK(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
+        CUDA_CHECK(cudaEventCreate(&done));
+        launch_scale(x, y, {2, 0, 0, kN}, own);
+        CUDA_CHECK(cudaEventRecord(done, own));
+        CUDA_CHECK(cudaStreamWaitEvent(s, done));
+        CUDA_CHECK(cudaEventDestroy(done));
+        CUDA_CHECK(cudaStreamDestroy(own));
+    });
+}
+#endif
+
 TEST_CASE("changed input") {
     grade_twice([](const float* x, float* y, cudaStream_t s) {
         launch_scale(x, y, {2, 0, 0, kN}, s);

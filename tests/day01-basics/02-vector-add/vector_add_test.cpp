@@ -88,6 +88,12 @@ TEST_CASE("a slice that starts at any element") {
     });
 }
 
+TEST_CASE("nothing is kept from call to call") {
+    // The first call again, behind another one.
+    for (const int64_t n : {300, 2000, 300})
+        grade_sum(n, static_cast<uint64_t>(n));
+}
+
 TEST_CASE("no elements: nothing is launched") {
     Grader grade("vector_add", "n = 0");
     grade.expect_no_work(

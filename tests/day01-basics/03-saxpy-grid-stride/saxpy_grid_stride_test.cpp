@@ -107,6 +107,13 @@ TEST_CASE("several blocks share the work") {
                  .seed = GENERATE(as<uint64_t>(), 1, 2)});
 }
 
+TEST_CASE("nothing is kept from call to call") {
+    const Case first = {.n = 300, .num_blocks = 2};
+    grade_saxpy(first);
+    grade_saxpy({.n = 1000, .num_blocks = 7, .alpha = -0.5f, .seed = 2});
+    grade_saxpy(first);
+}
+
 TEST_CASE("more threads than elements") {
     grade_saxpy({.n = GENERATE(as<int64_t>(), 33, 1, 1000), .num_blocks = 132});
 }

@@ -55,6 +55,12 @@ TEST_CASE("several images share the channels' biases") {
         GENERATE(1, 2));
 }
 
+TEST_CASE("nothing is kept from call to call") {
+    grade_bias(Shape{2, 3, 4, 5});
+    grade_bias(Shape{3, 5, 7, 2}, 2);
+    grade_bias(Shape{2, 3, 4, 5});
+}
+
 TEST_CASE("31, 32 and 33 along each dimension") {
     const int64_t size = GENERATE(31, 32, 33);
     grade_bias(GENERATE_COPY(Shape{size, 2, 3, 5},

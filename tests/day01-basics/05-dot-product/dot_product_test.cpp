@@ -94,6 +94,11 @@ TEST_CASE("more elements than one block has threads") {
     grade_random(GENERATE(as<int64_t>(), 257, 1000, 4096), GENERATE(1, 2));
 }
 
+TEST_CASE("nothing is kept from call to call") {
+    for (const int64_t n : {300, 2000, 300})
+        grade_random(n, static_cast<uint64_t>(n));
+}
+
 TEST_CASE("a prime number of elements, so that nothing divides evenly") {
     grade_random(GENERATE(as<int64_t>(), 97, 1009, 65537), GENERATE(1, 2, 3));
 }

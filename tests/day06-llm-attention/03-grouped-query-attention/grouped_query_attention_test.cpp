@@ -56,6 +56,14 @@ TEST_CASE("one query against a cache: what decoding does") {
         grade(grouped(2, heads, 1, 67, 64, true));
 }
 
+TEST_CASE("nothing is kept from call to call") {
+    const auto first = grouped(1, {4, 2}, 5, 33, 64);
+    auto other = grouped(2, {3, 3}, 35, 17, 32, true);
+    other.scale = -0.3f;
+    for (const auto& shape : {first, other, first})
+        grade(shape);
+}
+
 TEST_CASE("as many queries as keys, from one to odd primes") {
     for (const int64_t n : {1, 2, 3, 5, 7, 8, 9, 31, 33, 61, 65, 129})
         grade(grouped(1, {4, 2}, n, n, 32), static_cast<uint64_t>(n));

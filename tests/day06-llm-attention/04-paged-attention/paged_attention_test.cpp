@@ -353,7 +353,8 @@ TEST_CASE("a conversation: a prompt, two answers to it, token by token") {
     const ServerMemory memory(grade, inputs);
     const auto* q = grade.input("q", inputs.q);
     auto* o = grade.output<__nv_bfloat16>("o", {2, 4, 64});
-    grade.run([&](cudaStream_t s) {
+    // The server asks for the status of its kernels.
+    grade.run_and_wait([&](cudaStream_t s) {
         Server server(memory, inputs, workspace, s);
         const int64_t parent = server.pages.add();
         server.append({{parent, 0, kPrompt}});

@@ -81,6 +81,14 @@ TEST_CASE("head dimensions 32, 64 and 128") {
         grade(plain_attention(1, 1, 67, 67, D));
 }
 
+TEST_CASE("nothing is kept from call to call") {
+    const auto first = plain_attention(1, 2, 5, 33, 64);
+    auto other = plain_attention(2, 3, 35, 17, 32, true);
+    other.scale = -0.3f;
+    for (const auto& shape : {first, other, first})
+        grade(shape);
+}
+
 TEST_CASE("batches and heads keep to themselves") {
     grade(plain_attention(3, 5, 13, 11, 32));
 }

@@ -88,6 +88,14 @@ TEST_CASE("as many queries as keys, from one to odd primes") {
         grade(plain_attention(1, 1, n, n, 64), static_cast<uint64_t>(n));
 }
 
+TEST_CASE("nothing is kept from call to call") {
+    const auto first = plain_attention(1, 2, 5, 33, 128);
+    auto other = plain_attention(2, 3, 35, 17, 64, true);
+    other.scale = -0.3f;
+    for (const auto& shape : {first, other, first})
+        grade(shape);
+}
+
 TEST_CASE("head dimension 128") {
     grade(plain_attention(1, 1, 67, 131, 128));
     grade(plain_attention(1, 1, 131, 131, 128, true));

@@ -49,7 +49,7 @@ void grade_host(const std::string& name,
     const auto n = static_cast<int64_t>(in.size());
     Grader grade(name, case_text);
     float* d_out = grade.output<float>("out", {n});
-    grade.run([&](cudaStream_t stream) {
+    grade.run_and_wait([&](cudaStream_t stream) {
         out.poison();
         pass(stream);
         CUDA_CHECK(cudaStreamSynchronize(stream));

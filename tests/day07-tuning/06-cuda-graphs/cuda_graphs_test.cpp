@@ -80,7 +80,7 @@ void grade_steps(const std::string& name,
     float* x = grade.output<float>("x", {shape.width});
     float* cache =
         grade.output<float>("cache", {shape.layers, shape.positions, shape.width});
-    grade.run([&](cudaStream_t stream) {
+    grade.run_and_wait([&](cudaStream_t stream) {
         model.begin(token(shape));
         const std::unique_ptr<Stepper> stepper = make(model.decoder());
         for (const int position : positions)
@@ -126,7 +126,7 @@ TEST_CASE("a step of which the result is known") {
         Grader grade(name, "one step, unit matrices");
         const Model model(shape, weights);
         float* x = grade.output<float>("x", {shape.width});
-        grade.run([&, make = make](cudaStream_t stream) {
+        grade.run_and_wait([&, make = make](cudaStream_t stream) {
             model.begin(in);
             const auto stepper = make(model.decoder());
             stepper->step(0, stream);
@@ -169,7 +169,7 @@ TEST_CASE("two decoders that take turns") {
         const Model second(kSmall, random_weights);
         float* x = grade.output<float>("x of the first", {kSmall.width});
         float* y = grade.output<float>("x of the second", {kSmall.width});
-        grade.run([&, make = make](cudaStream_t stream) {
+        grade.run_and_wait([&, make = make](cudaStream_t stream) {
             first.begin(token(kSmall));
             second.begin(token(kSmall));
             const auto a = make(first.decoder());

@@ -25,4 +25,19 @@ struct IssueCounters {
 };
 IssueCounters issue_counters();
 
+/// What host code asks of the runtime.
+enum class Issue {
+    kernel,     // a launch, of a graph too
+    operation,  // a copy, a fill or a host function
+    wait,       // for a stream, an event or the device; a copy that returns when done
+};
+
+/// Called before each, in the host thread that asks.
+///
+/// @param stream  its cudaStream_t; null: the default stream, or the whole device
+using IssueHook = void (*)(Issue what, const void* stream);
+
+/// Null: nobody wants to know any more.
+void on_issue(IssueHook hook);
+
 }  // namespace simt

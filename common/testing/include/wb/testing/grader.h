@@ -75,8 +75,13 @@ class Grader {
     }
 
     /// Calls the launcher on a stream of its own, waits, and checks for errors,
-    /// damaged canaries and changed inputs. Fails the test case if there are any.
+    /// damaged canaries, changed inputs, and what every launcher promises: its work is
+    /// on that stream, it does not wait, it keeps no memory. Fails the test case if it
+    /// is not so.
     void run(const std::function<void(cudaStream_t)>& launcher);
+    /// The same for a launcher whose contract lets it wait, or for more than one: it
+    /// may wait, and copy to and from the host.
+    void run_and_wait(const std::function<void(cudaStream_t)>& launcher);
 
     /// Compares an output with the reference. Fails the test case if it is wrong;
     /// before that, runs the launcher again to see whether the result changes from run
@@ -112,6 +117,8 @@ class Grader {
     Array& find(const std::string& name) const;
     Observed observe(const Array& array) const;
     bool changes_from_run_to_run(const Array& array, const Bound& bound);
+    void run_watched(const std::function<void(cudaStream_t)>& launcher, bool may_wait);
+    bool has_output() const;
     void launch();
     void check_memory();
     [[noreturn]] void fail(Finding finding) const;

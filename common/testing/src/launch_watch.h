@@ -1,0 +1,38 @@
+/// launch_watch.h: what every launcher promises, whatever it computes. Its work goes to
+/// the stream that it is given and to no default one; it returns without waiting; it
+/// keeps no memory, and leaves no error behind.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <wb/testing/verdict.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+
+namespace wb::testing {
+
+/// Watches a launcher from its construction until judge(). Streams are watched in the
+/// simulator only, which sees each call of CUDA's.
+class LaunchWatch {
+ public:
+    explicit LaunchWatch(cudaStream_t stream);
+    ~LaunchWatch();
+    LaunchWatch(const LaunchWatch&) = delete;
+    LaunchWatch& operator=(const LaunchWatch&) = delete;
+
+    /// The launcher has returned: what comes now is not its doing.
+    void stop();
+    /// The first promise that was broken; the device must be idle.
+    ///
+    /// @param has_output  was anything written? Asked only if it matters
+    /// @param may_wait    it may wait, and copy to and from the host
+    std::optional<Finding> judge(const std::function<bool()>& has_output,
+                                 bool may_wait) const;
+
+ private:
+    [[maybe_unused]] std::size_t free_before_ = 0;
+    cudaError_t error_ = cudaSuccess;
+};
+
+}  // namespace wb::testing
