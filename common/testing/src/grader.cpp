@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "launch_watch.h"
@@ -257,6 +258,51 @@ void Grader::expect_no_work(const std::function<void(cudaStream_t)>& launcher) {
         fail(std::move(launched));
     }
     SUCCEED();
+}
+
+void Grader::expect_queued(const std::function<void(cudaStream_t)>& launcher) {
+    cudaGraph_t graph = nullptr;
+    std::size_t nodes = 0;
+    Finding broken{Kind::contract};
+    for (const auto& array : arrays_) {
+        array->buffer.poison();
+        if (array->role != Role::output) array->buffer.upload(array->original.data());
+    }
+    CUDA_CHECK(cudaDeviceSynchronize());
+    // A stream that is being captured writes down what it is given, and refuses to be
+    // waited for; so does the default stream.
+    CUDA_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed));
+    try {
+        launcher(stream_);
+    } catch (const NotSolved& unsolved) {
+        (void)cudaStreamEndCapture(stream_, &graph);
+        testing::fail(unsolved);
+    } catch (const std::exception& error) {
+        broken.what = error.what();
+    }
+    const cudaError_t captured = cudaStreamEndCapture(stream_, &graph);
+    if (captured == cudaSuccess) {
+        CUDA_CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+        CUDA_CHECK(cudaGraphDestroy(graph));
+    } else if (broken.what.empty()) {
+        broken.what = cudaGetErrorName(captured);
+    }
+    (void)cudaGetLastError();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    if (broken.what.empty() && nodes == 0) broken.what = "nothing is on it";
+    for (const auto& array : arrays_) {
+        if (array->role != Role::output || !broken.what.empty()) continue;
+        const Observed now = observe(*array);
+        if (!std::all_of(now.untouched.begin(), now.untouched.end(), std::identity()))
+            broken.what = array->name + " was written before the stream ran";
+    }
+    if (broken.what.empty()) {
+        SUCCEED();
+        return;
+    }
+    broken.what =
+        "queue all work on the given stream, and wait for nothing: " + broken.what;
+    fail(std::move(broken));
 }
 
 void expect_refused(const std::string& implementation,

@@ -1,6 +1,7 @@
 // A program whose tests all fail, each for a reason that the grader must find and tell.
 // expect_report.cmake runs one test case at a time and reads the verdict.
 #include <wb/arguments.h>
+#include <wb/check.h>
 #include <wb/errors.h>
 #include <wb/exercise.h>
 #include <wb/testing/catch.h>
@@ -207,6 +208,43 @@ TEST_CASE("work for zero elements") {
 TEST_CASE("zero elements fail") {
     Grader grade("scale_v1", "n = 0");
     grade.expect_no_work([](cudaStream_t s) { launch_zero_blocks(s); });
+}
+
+/// Asks for y = 2 x on the given stream, of a launcher that does something else.
+template <class Launch>
+void expect_queued(Launch launch) {
+    Grader grade("scale_v1", "n = 300, seed 7");
+    const float* d_x = grade.input("x", std::vector<float>(kN, 1.0f));
+    float* d_y = grade.output<float>("y", {15, 20});
+    grade.expect_queued([&](cudaStream_t s) { launch(d_x, d_y, s); });
+}
+
+TEST_CASE("on the default stream") {
+    expect_queued([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN - 1}, s);
+        launch_scale(x, y, {2, 0, kN - 1, kN}, nullptr);
+    });
+}
+
+TEST_CASE("on another stream") {
+    expect_queued([](const float* x, float* y, cudaStream_t s) {
+        cudaStream_t other = nullptr;
+        CUDA_CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+        launch_scale(x, y, {2, 0, 0, kN - 1}, s);
+        launch_scale(x, y, {2, 0, kN - 1, kN}, other);
+        CUDA_CHECK(cudaStreamDestroy(other));
+    });
+}
+
+TEST_CASE("waits for its stream") {
+    expect_queued([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        CUDA_CHECK(cudaStreamSynchronize(s));
+    });
+}
+
+TEST_CASE("queues nothing") {
+    expect_queued([](const float*, float*, cudaStream_t) {});
 }
 
 TEST_CASE("nothing refused") {

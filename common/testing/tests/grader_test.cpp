@@ -89,6 +89,19 @@ TEST_CASE("grader: zero-size work that launches nothing passes") {
     grade.expect_no_work([](cudaStream_t) {});
 }
 
+TEST_CASE("grader: work that waits on the given stream passes, and has not run") {
+    Grader grade("scale", "n = 300");
+    const float* d_x = grade.input("x", std::vector<float>(300, 1.0f));
+    float* d_y = grade.output<float>("y", {300});
+    grade.expect_queued([&](cudaStream_t s) {
+        launch_scale(d_x, d_y, {2, 0, 0, 300}, s);
+    });
+    CHECK(std::isnan(grade.read("y")[0]));
+    // Nothing is left of it: the arrays serve for another launch.
+    grade.run([&](cudaStream_t s) { launch_scale(d_x, d_y, {2, 0, 0, 300}, s); });
+    grade.expect("y", std::vector<double>(300, 2.0), exactly);
+}
+
 TEST_CASE("grader: a refusal that names the argument passes") {
     expect_refused(
         "scale", "n = -1", "n is -1", [] { wb::Arguments("scale").size("n", -1); });

@@ -93,6 +93,11 @@ class Grader {
     /// Passes if the launcher puts nothing at all onto its stream: zero-size work.
     void expect_no_work(const std::function<void(cudaStream_t)>& launcher);
 
+    /// Passes if the launcher puts its work onto the given stream and onto no other,
+    /// and neither waits for it nor does it itself. Nothing runs: the outputs stay as
+    /// they are.
+    void expect_queued(const std::function<void(cudaStream_t)>& launcher);
+
     /// The values of an output after run().
     std::vector<double> read(const std::string& name) const;
 
