@@ -16,6 +16,8 @@
 #   day01_vector_add_checked[_solution]  the tests, with kernels that the simulator's
 #                                     checker watches: races, bounds, goals in counters
 #   day01_vector_add_xray[_solution]  the benchmark with such kernels, for ./learn xray
+#   day01_vector_add_mutants[_checked]  the tests with a solution that is many wrong ones,
+#                                     for ./learn dev mutate (WbMutants.cmake)
 # and all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
 # ….mutant.<name>, ….right, ….checked (the checker finds nothing in the solution), ….goals (it
 # meets its goals), labelled with the day, the chapter, and learner or workbook.
@@ -26,6 +28,8 @@
 # mutants/goals/ are right, but miss a goal (….mutant.goals.<name>). Those of
 # mutants/orders/ lack an order between streams, of mutants/sim/ an order between threads:
 # a GPU may be lucky, or hang; the simulator tries many orders.
+
+include(WbMutants)
 
 add_custom_target(learner)
 add_custom_target(workbook)
@@ -301,6 +305,7 @@ function(wb_chapter path)
             ${contract_dir})
         wb_checked_programs(${id} solution ${solution} ${contract_dir})
         wb_checked_tests(${id} ${day} ${test} ${tests_dir} ${contract_dir} "${labels}")
+        wb_mutants(${id} ${path} ${name} ${contract_dir})
     endif()
 endfunction()
 

@@ -1,10 +1,15 @@
 """./learn dev check
 ./learn dev ladders
 ./learn dev new-chapter dayNN-day/NN-chapter
+./learn dev mutate CHAPTER [--sample K] [--seed N] [--version vN] [--operator NAME]
+                   [--jobs N] [--save] [--quick]
 
 For authors: is every chapter complete? Or writes the measured numbers into the index of
 each ladder, at the head of its solution. Or makes all files of a new chapter, which
-compiles and passes its tests; dev check then names what is left to write.
+compiles and passes its tests; dev check then names what is left to write. Or makes
+small mistakes in a solution by machine, and shows those that the tests do not notice;
+--save keeps the score in book/data/mutation.json, --quick tries three again whose
+killers that file names (docs/mutation.md).
 """
 
 import re
@@ -19,6 +24,13 @@ PATH = re.compile(r"(day\d\d-[a-z0-9-]+/\d\d)-([a-z][a-z0-9-]*)")
 
 def arguments(parser) -> None:
     parser.add_argument("what", nargs="*")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--version", default="")
+    parser.add_argument("--operator", default="")
+    parser.add_argument("--jobs", type=int, default=0)
+    parser.add_argument("--save", action="store_true")
+    parser.add_argument("--quick", action="store_true")
 
 
 def run(options) -> int:
@@ -29,7 +41,12 @@ def run(options) -> int:
             return write_ladders()
         case ["new-chapter", path]:
             return new_chapter(path)
-    raise ui.Stop("./learn dev knows ./learn dev check, ./learn dev ladders and"
+        case ["mutate", *chapters]:
+            from learn import mutate
+
+            return mutate.run(chapters, options)
+    raise ui.Stop("./learn dev knows ./learn dev check, ./learn dev ladders,"
+                  " ./learn dev mutate CHAPTER and"
                   " ./learn dev new-chapter dayNN-day/NN-chapter")
 
 

@@ -26,6 +26,7 @@ Warpbook, a CUDA workbook.
   ./learn dev check          for authors: is every chapter complete?
   ./learn dev ladders        for authors: measured numbers at the head of solutions
   ./learn dev new-chapter P  for authors: makes all files of chapter dayNN-day/NN-name
+  ./learn dev mutate CHAPTER for authors: do the tests notice mistakes made by machine?
   ./learn verify-gpu         for authors: everything, on a GPU machine
 
 Options for every command:

@@ -1,0 +1,50 @@
+"""What is known of a chapter's mutants: tests/<chapter>/equivalent.txt lists those that
+are right, with the reason, and book/data/mutation.json holds the scores.
+
+    vector_add_v2: off_by_one: 4 + 1, kThreads -> 4 + 2, kThreads  # one idle block more
+
+A mutant is named by its function and its words, so that the list survives when files
+are split and lines move. "(2)" stands behind the second of two that read the same."""
+
+import json
+from pathlib import Path
+
+from learn import ui
+from learn.course import Chapter
+
+SCORES = Path("book/data/mutation.json")
+GPU = "GPU: "
+"""Begins the reason of a mutant that is wrong, but only a GPU can tell."""
+
+
+def file_of(chapter: Chapter) -> Path:
+    return Path("tests", chapter.path, "equivalent.txt")
+
+
+def equivalents(chapter: Chapter) -> dict[str, str]:
+    """Keys and reasons."""
+    file = file_of(chapter)
+    found: dict[str, str] = {}
+    if not file.is_file():
+        return found
+    for number, line in enumerate(file.read_text().split("\n"), 1):
+        key, mark, reason = line.partition("  # ")
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not mark or not reason.strip():
+            raise ui.Stop(f"{file}:{number}: no reason; write KEY  # REASON")
+        if key in found:
+            raise ui.Stop(f"{file}:{number}: this mutant is listed already")
+        found[key] = reason.strip()
+    return found
+
+
+def save(chapter: Chapter, score: dict) -> None:
+    """Puts a chapter's score among the others."""
+    try:
+        scores = json.loads(SCORES.read_text())
+    except FileNotFoundError:
+        scores = {"format": "warpbook mutation 1", "chapters": {}}
+    scores["chapters"][chapter.path] = score
+    scores["chapters"] = dict(sorted(scores["chapters"].items()))
+    SCORES.write_text(json.dumps(scores, indent=2) + "\n")

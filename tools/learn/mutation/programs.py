@@ -1,0 +1,192 @@
+"""The mutants' program of a chapter: writing its text, building it, running it."""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from learn import build, safety, ui, verdicts
+from learn.course import Chapter
+from learn.mutation.code import Code
+from learn.mutation.mutant import Mutant, number_mutants
+from learn.mutation.operators import OPERATORS
+from learn.mutation.weave import weave
+
+FRAGILE = ("template_argument", "word", "other_function", "static_local",
+           "accumulate_half", "bound")
+"""Operators whose mutants may be no C++, for we know no types."""
+HANG = 5
+"""Seconds after which the simulator ends a launch in which nothing moves."""
+PATIENCE = 10
+"""How many times as long as the right kernel a mutant may take, beside HANG."""
+
+
+def sources(chapter: Chapter) -> list[Code]:
+    """The solution's main file and those beside it that it includes."""
+    folder = Path("solutions", chapter.path)
+    found, names = [], [f"{chapter.name}.cu"]
+    for name in names:
+        if not (folder / name).is_file():
+            continue
+        code = Code(str(folder / name), (folder / name).read_text())
+        found.append(code)
+        for other in re.findall(r'^#include "(.+)"', code.text, re.M):
+            if other not in names:
+                names.append(other)
+    members = set().union(*(code.members for code in found))
+    for code in found:
+        code.members = members
+    return found
+
+
+def mutants_of(codes: list[Code]) -> list[Mutant]:
+    return number_mutants([
+        mutant for code in codes for function in code.functions
+        for operator in OPERATORS.values() for mutant in operator(code, function)])
+
+
+def write(chapter: Chapter, codes: list[Code], mutants: list[Mutant],
+          versions: set[int] | None = None) -> None:
+    """Weaves the mutants into the text of which the program is built.
+
+    versions  the launchers of all others stay empty, which saves most of the time of
+              the compiler"""
+    unused = unused_launchers(codes, versions) if versions else set()
+    folder = build.folder() / "mutants" / chapter.path
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, mutant in enumerate(mutants):
+        mutant.number = number
+    for code in codes:
+        file = folder / Path(code.path).name
+        text = weave(code, [m for m in mutants if m.code is code],
+                     str(Path(code.path).absolute()), unused)
+        if not file.is_file() or file.read_text() != text:
+            file.write_text(text)
+
+
+def unused_launchers(codes: list[Code], versions: set[int]) -> set[str]:
+    """Launchers of versions that these versions do not fall back on. What the
+    contract's function calls is chosen."""
+    functions = [(code, f) for code in codes for f in code.functions]
+    calls = {}
+    for code, f in functions:
+        words = {code[i] for i in range(f.body, f.end)
+                 if not re.fullmatch(rf"{re.escape(f.name)}_v\d+", code[i])}
+        calls[f.name] = calls.get(f.name, set()) | words
+    launchers = {f.name for _, f in functions if f.version and not f.on_device}
+    used = {f.name for _, f in functions
+            if f.version in versions or not f.version and f.name not in launchers}
+    while True:
+        more = {name for user in used for name in calls[user] & launchers} - used
+        if not more:
+            return launchers - used
+        used |= more
+
+
+def build_all(chapter: Chapter, codes: list[Code],
+              mutants: list[Mutant]) -> tuple[list[Mutant], list[Mutant]]:
+    """Builds the program. Returns the mutants in it, and those that are no C++."""
+    refused: list[Mutant] = []
+    while True:
+        write(chapter, codes, mutants)
+        target = f"{chapter.target}_mutants"
+        result = build.targets(target, what=f"the mutants of {chapter.name}")
+        if not result.status:
+            return mutants, refused
+        places = set(re.findall(
+            r"([^/\s]+\.(?:cuh?|h)):(\d+):(?:\d+:)? +(?:error|required)", result.text))
+        on_line = [m for m in mutants for file, line in places
+                   if Path(m.code.path).name == file and
+                   _covers(m, int(line))]
+        out = [m for m in on_line if m.operator in FRAGILE] or on_line
+        if not out:
+            raise ui.Stop(f"The mutants of {chapter.name} could not be built, not even"
+                          f" without some of them (the log: {build.LOG}).")
+        refused += out
+        mutants = [m for m in mutants if m not in out]
+
+
+def _covers(mutant: Mutant, line: int) -> bool:
+    code = mutant.code
+    last = mutant.around[1] if mutant.around else mutant.last
+    return mutant.line <= line <= code.line(last)
+
+
+@dataclass
+class Outcome:
+    """What became of some test cases."""
+
+    killed_by: str  # a finding's kind, or how the program ended; "" if all passed
+    seconds: float
+    is_skipped: bool = False  # too much for the simulator
+
+
+class Program:
+    def __init__(self, path: Path, checked: bool = False):
+        self.path, self.checked = path, checked
+
+    def cases(self) -> list[str]:
+        answer = subprocess.run(
+            [self.path, "--wb-list"], capture_output=True, text=True)
+        return answer.stdout.split("\n")[:-1]
+
+    def run(self, case: str, *, mutant: int = -1, version: int = 0, trace: Path = None,
+            usual: float = 0) -> Outcome:
+        """Runs one case. `usual` is what the right kernel takes, in seconds."""
+        # A comma separates cases, even between quotes.
+        spec = re.sub(r'([\\",])', r"\\\1", case)
+        spec = f'"{spec}"{safety.CASES if self.checked else ""}'
+        environment = os.environ | {
+            "SIMT_TIME_LIMIT": str(HANG), "SIMT_CHECK_COUNT": "0",
+            "SIMT_CHECK_TABLE": "0", "WB_MUTANT": str(mutant)}
+        if version:
+            environment["WB_MUTANT_VERSION"] = str(version)
+        if trace:
+            environment["WB_MUTANT_TRACE"] = str(trace)
+        seconds = HANG + 2 + PATIENCE * usual if usual else 600
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "verdict.json")
+            environment["WB_VERDICT"] = str(file)
+            began = time.monotonic()
+            process = subprocess.Popen(
+                [self.path.absolute(), spec, "--abort"], cwd=folder, env=environment,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, start_new_session=True)
+            try:
+                process.wait(seconds)
+                ending = ""
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                ending = "time"
+            taken = time.monotonic() - began
+            verdict = verdicts.read(file)
+            skipped = verdict and any(
+                case.verdict == "skipped" for case in verdict.cases or [])
+            return Outcome(ending or self._judge(verdict), taken, bool(skipped))
+
+    def _judge(self, verdict) -> str:
+        if not verdict:
+            return "crash"
+        if not verdict.cases and not self.checked:
+            return "no such case"
+        found = verdicts.findings(verdict)
+        if self.checked:
+            found = [f for f in found if f.kind != "refused_launch"]
+        else:
+            failed = [case for case in verdict.cases or []
+                      if case.verdict not in ("passed", "skipped")]
+            if not failed and verdict.ended:
+                # A case may provoke a finding, and pass because it came.
+                found = verdict.findings or []
+        if found:
+            return found[0].kind
+        if not verdict.ended:
+            return "crash"
+        bad = [case.verdict for case in verdict.cases or []
+               if case.verdict not in ("passed", "skipped")]
+        return bad[0] if bad else ""
