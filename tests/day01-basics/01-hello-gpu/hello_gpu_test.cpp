@@ -9,6 +9,7 @@
 #include <wb/testing/grader.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -230,6 +231,10 @@ TEST_CASE("wrong arguments are refused by name") {
     });
     expect_refused("hello_gpu", "2^31 threads", "blocks * threads is 2147483648", [&] {
         hello_gpu(d, 1 << 22, 512, nullptr);
+    });
+    // So many are right: what is wrong is the next argument.
+    expect_refused("hello_gpu", "2^31 - 1 threads", "greetings is a null", [&] {
+        hello_gpu(nullptr, INT_MAX, 1, nullptr);
     });
     expect_refused("hello_gpu", "greetings null", "greetings is a null pointer", [&] {
         hello_gpu(nullptr, 1, 8, nullptr);

@@ -1,13 +1,16 @@
 // Grades day01-basics/02-vector-add.
 #include "vector_add.h"
 
+#include <wb/check.h>
 #include <wb/implementations.h>
 #include <wb/reference/vector_add.h>
+#include <wb/scratch.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace {
@@ -39,7 +42,7 @@ void grade_sum(int64_t n, uint64_t seed) {
 }  // namespace
 
 TEST_CASE("one block is enough for up to 256 elements") {
-    grade_sum(GENERATE(as<int64_t>(), 1, 31, 32, 33, 256), 1);
+    grade_sum(GENERATE(as<int64_t>(), 1, 2, 3, 4, 5, 31, 32, 33, 256), 1);
 }
 
 TEST_CASE("more elements than one block has threads") {
@@ -68,24 +71,92 @@ TEST_CASE("the result may be written over an input") {
     });
 }
 
-TEST_CASE("a slice that starts at any element") {
-    // x + 1 is no address for a float4.
+TEST_CASE("slices that start at any element") {
+    // x + 1 is no address for a float4, and each array may be one when others are not.
     constexpr int64_t kN = 1003;
-    const auto a = wb::testing::random_normal(kN, 1);
-    const auto b = wb::testing::random_normal(kN, 2);
-    auto expected = wb::reference::vector_add(a, b);
-    expected.erase(expected.begin());
-    Grader grade("vector_add", "all arrays start one element later");
-    const float* d_a = grade.input("a", a);
-    const float* d_b = grade.input("b", b);
-    std::vector<float> before(kN, 0.0f);
-    float* d_c = grade.in_out("c", {kN}, before);
-    grade.run(
-        [&](cudaStream_t s) { vector_add(d_a + 1, d_b + 1, d_c + 1, kN - 1, s); });
-    expected.insert(expected.begin(), 0.0);  // c[0] is not part of the slice
-    grade.expect("c", expected, [&](int64_t i) {
-        return wb::testing::float_bound(1, std::abs(expected[i]));
+    constexpr int64_t kSlice = kN - 3;
+    const auto starts = GENERATE(table<int, int, int>(
+        {{0, 0, 0}, {1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {4, 2, 3}, {3, 0, 3}}));
+    const auto [a_start, b_start, c_start] = starts;
+    const auto a = wb::testing::random_normal(kN + 1, 1);
+    const auto b = wb::testing::random_normal(kN + 1, 2);
+    const auto part = [](const std::vector<float>& x, int start) {
+        return std::vector<float>(x.begin() + start, x.begin() + start + kSlice);
+    };
+    const auto sum = wb::reference::vector_add(part(a, a_start), part(b, b_start));
+    std::vector<double> expected(kN, 0.0);  // what is not part of the slice
+    std::copy(sum.begin(), sum.end(), expected.begin() + c_start);
+    for (const auto& [name, idea, add] :
+         wb::implementations("vector_add", vector_add)) {
+        Grader grade(name,
+                     "a, b and c start at elements " + std::to_string(a_start) + ", " +
+                         std::to_string(b_start) + " and " + std::to_string(c_start) +
+                         " of their arrays");
+        const float* d_a = grade.input("a", a) + a_start;
+        const float* d_b = grade.input("b", b) + b_start;
+        float* d_c = grade.in_out("c", {kN}, std::vector<float>(kN, 0.0f)) + c_start;
+        grade.run([&, add = add](cudaStream_t s) { add(d_a, d_b, d_c, kSlice, s); });
+        grade.expect("c", expected, [&](int64_t i) {
+            return wb::testing::float_bound(1, std::abs(expected[i]));
+        });
+    }
+}
+
+TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") {
+    // Aligned for a float4, and not.
+    const int start = GENERATE(0, 1);
+    constexpr int64_t kN = 1000;
+    for (const auto& [name, idea, add] :
+         wb::implementations("vector_add", vector_add)) {
+        Grader grade(name, "n = 1000, from element " + std::to_string(start) + " on");
+        const std::vector<float> zeros(kN + 1, 0.0f);
+        const float* d_a = grade.input("a", zeros) + start;
+        const float* d_b = grade.input("b", zeros) + start;
+        float* d_c = grade.output<float>("c", {kN + 1}) + start;
+        grade.expect_queued(
+            [&, add = add](cudaStream_t s) { add(d_a, d_b, d_c, kN, s); });
+    }
+}
+
+TEST_CASE("more than 2^31 elements", "[large]") {
+    Grader("vector_add", "n = 0").expect_no_work([](cudaStream_t s) {
+        vector_add(nullptr, nullptr, nullptr, 0, s);
     });
+#ifdef SIMT_CPU
+    WB_SKIP("26 GB of memory and 2^31 threads are too much for the simulator");
+#else
+    constexpr int64_t kN = (int64_t{1} << 31) + 33;
+    constexpr int64_t kLast = 3;
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < 3 * kN * sizeof(float) + (size_t{1} << 30)) {
+        WB_SKIP("needs 27 GB of free GPU memory");
+    }
+    const wb::Scratch<float> a(kN, nullptr);
+    const wb::Scratch<float> b(kN, nullptr);
+    const wb::Scratch<float> c(kN, nullptr);
+    CUDA_CHECK(cudaMemset(a.data(), 0, kN * sizeof(float)));
+    CUDA_CHECK(cudaMemset(b.data(), 0, kN * sizeof(float)));
+    const float last[kLast] = {1.0f, 2.0f, 3.0f};
+    CUDA_CHECK(
+        cudaMemcpy(a.data() + kN - kLast, last, sizeof(last), cudaMemcpyHostToDevice));
+    for (const auto& [name, idea, add] :
+         wb::implementations("vector_add", vector_add)) {
+        Grader grade(name, "n = 2^31 + 33, the last elements");
+        float* d_last = grade.output<float>("last", {kLast});
+        CUDA_CHECK(cudaMemset(c.data(), 0xFF, kN * sizeof(float)));
+        grade.run([&, add = add](cudaStream_t s) {
+            add(a.data(), b.data(), c.data(), kN, s);
+            CUDA_CHECK(cudaMemcpyAsync(d_last,
+                                       c.data() + kN - kLast,
+                                       sizeof(last),
+                                       cudaMemcpyDeviceToDevice,
+                                       s));
+        });
+        grade.expect("last", {1.0, 2.0, 3.0}, [](int64_t) { return 0.0; });
+    }
+#endif
 }
 
 TEST_CASE("nothing is kept from call to call") {

@@ -243,6 +243,21 @@ TEST_CASE("slices that start at any element") {
     }
 }
 
+TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") {
+    const int start = GENERATE(0, 1);  // aligned for a float4, and not
+    constexpr int64_t kN = 1000;
+    for (const auto& [name, idea, saxpy] :
+         wb::implementations("saxpy_grid_stride", saxpy_grid_stride)) {
+        Grader grade(name,
+                     text({kN, 2}) + ", from element " + std::to_string(start) + " on");
+        const std::vector<float> zeros(kN + 1, 0.0f);
+        const float* d_x = grade.input("x", zeros) + start;
+        float* d_y = grade.output<float>("y", {kN + 1}) + start;
+        grade.expect_queued(
+            [&, saxpy = saxpy](cudaStream_t s) { saxpy(2.0f, d_x, d_y, kN, 2, s); });
+    }
+}
+
 TEST_CASE("first element and stride are computed in 64 bits") {
     // No array of the simulator is so long; the index arithmetic is the same anyway.
     Grader("saxpy_grid_stride", "n = 0").expect_no_work([](cudaStream_t stream) {

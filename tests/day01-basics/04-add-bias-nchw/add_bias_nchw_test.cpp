@@ -1,8 +1,10 @@
 // Grades day01-basics/04-add-bias-nchw.
 #include "add_bias_nchw.h"
 
+#include <wb/check.h>
 #include <wb/implementations.h>
 #include <wb/reference/add_bias_nchw.h>
+#include <wb/scratch.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/goal.h>
@@ -70,8 +72,10 @@ TEST_CASE("31, 32 and 33 along each dimension") {
 }
 
 TEST_CASE("primes along every dimension, so that nothing divides evenly") {
-    grade_bias(GENERATE(as<Shape>(), Shape{3, 5, 7, 11}, Shape{2, 13, 61, 67}),
-               GENERATE(1, 2, 3));
+    grade_bias(
+        GENERATE(
+            as<Shape>(), Shape{3, 5, 7, 11}, Shape{2, 13, 61, 67}, Shape{2, 2, 3, 131}),
+        GENERATE(1, 2, 3));
 }
 
 TEST_CASE("planes of an odd size in a batch that divides by four") {
@@ -86,6 +90,17 @@ TEST_CASE("planes of fewer than four elements") {
                         Shape{4, 5, 1, 2},
                         Shape{3, 7, 3, 1},
                         Shape{9, 1, 1, 1}));
+}
+
+TEST_CASE("planes that divide by four, and planes that do not") {
+    // And more channels than 128.
+    grade_bias(GENERATE(
+        as<Shape>(), Shape{2, 3, 2, 6}, Shape{2, 3, 2, 5}, Shape{1, 131, 4, 7}));
+}
+
+TEST_CASE("one size after another: nothing is kept between the calls") {
+    for (const Shape& s : {Shape{1, 1, 2, 2}, Shape{2, 3, 32, 34}, Shape{1, 5, 4, 4}})
+        grade_bias(s);
 }
 
 TEST_CASE("more planes than a grid is deep", "[long]") {
@@ -122,27 +137,65 @@ TEST_CASE("the result may be written over the input") {
 }
 
 TEST_CASE("a tensor that starts at any element") {
-    // Planes of 12 elements, three float4, but an address that is no multiple of 16.
+    // Planes of 12 elements, three float4, but an address that is no multiple of 16: of
+    // both tensors, or of one of them.
     const Shape s = {2, 3, 3, 4};
+    const auto [x_start, y_start] =
+        GENERATE(table<int, int>({{0, 0}, {1, 1}, {1, 0}, {0, 1}}));
     const int64_t count = wb::testing::elements(s);
     const auto x = wb::testing::random_normal(count, 1);
     const auto bias = wb::testing::random_normal(s[1], 2);
     auto expected = wb::reference::add_bias_nchw(x, bias, s[0], s[1], s[2], s[3]);
-    std::vector<float> moved(1, std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> moved(x_start, std::numeric_limits<float>::quiet_NaN());
     moved.insert(moved.end(), x.begin(), x.end());
-    expected.insert(expected.begin(), 0.0);  // y[0] is not part of the tensor
+    expected.insert(expected.begin(), y_start, 0.0);  // y[0] is not part of the tensor
     for (const auto& [name, idea, add_bias] :
          wb::implementations("add_bias_nchw", add_bias_nchw)) {
-        Grader grade(name, "x and y start one element later, " + sizes(s, 1));
-        const float* d_x = grade.input("x", moved);
+        Grader grade(name,
+                     "x and y start at elements " + std::to_string(x_start) + " and " +
+                         std::to_string(y_start) + " of their arrays, " + sizes(s, 1));
+        const float* d_x = grade.input("x", moved) + x_start;
         const float* d_bias = grade.input("bias", bias);
-        float* d_y =
-            grade.in_out("y", {count + 1}, std::vector<float>(expected.size(), 0.0f));
+        const std::vector<float> zeros(expected.size(), 0.0f);
+        float* d_y = grade.in_out("y", {count + y_start}, zeros) + y_start;
         grade.run([&, add_bias = add_bias](cudaStream_t stream) {
-            add_bias(d_x + 1, d_bias, d_y + 1, s[0], s[1], s[2], s[3], stream);
+            add_bias(d_x, d_bias, d_y, s[0], s[1], s[2], s[3], stream);
         });
         grade.expect("y", expected, [&](int64_t i) {
             return wb::testing::float_bound(1, std::abs(expected[i]));
+        });
+    }
+}
+
+TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") {
+    // Aligned for a float4, and not; planes that divide by four, and do not.
+    const auto [start, s] = GENERATE(
+        table<int, Shape>({{0, {2, 3, 4, 8}}, {1, {2, 3, 4, 8}}, {0, {2, 3, 5, 7}}}));
+    for (const auto& [name, idea, add_bias] :
+         wb::implementations("add_bias_nchw", add_bias_nchw)) {
+        Grader grade(name,
+                     sizes(s, 1) + ", from element " + std::to_string(start) + " on");
+        const int64_t count = wb::testing::elements(s) + start;
+        const std::vector<float> zeros(static_cast<size_t>(count), 0.0f);
+        const float* d_x = grade.input("x", zeros) + start;
+        const float* d_bias = grade.input("bias", zeros);
+        float* d_y = grade.output<float>("y", {count}) + start;
+        grade.expect_queued([&, add_bias = add_bias, &s = s](cudaStream_t stream) {
+            add_bias(d_x, d_bias, d_y, s[0], s[1], s[2], s[3], stream);
+        });
+    }
+}
+
+TEST_CASE("a launch for more than 2^32 elements is queued like any other") {
+    // Nothing runs, so that a few elements of memory are enough.
+    const Shape s = {1, 2, 1, (int64_t{1} << 31) + 33};
+    for (const auto& [name, idea, add_bias] :
+         wb::implementations("add_bias_nchw", add_bias_nchw)) {
+        Grader grade(name, sizes(s, 1) + ", queued only");
+        const float* d_x = grade.input("x", std::vector<float>(8, 0.0f));
+        float* d_y = grade.output<float>("y", {8});
+        grade.expect_queued([&, add_bias = add_bias](cudaStream_t stream) {
+            add_bias(d_x, d_x, d_y, s[0], s[1], s[2], s[3], stream);
         });
     }
 }
@@ -176,6 +229,52 @@ TEST_CASE("a size of zero: nothing is launched") {
     grade.expect_no_work([&](cudaStream_t stream) {
         add_bias_nchw(nullptr, nullptr, nullptr, s[0], s[1], s[2], s[3], stream);
     });
+    grade_bias({1, 2, 3, 4});  // and then it is
+}
+
+TEST_CASE("more than 2^32 elements, and 2^31 in a row", "[large]") {
+    Grader("add_bias_nchw", "N = 0").expect_no_work([](cudaStream_t stream) {
+        add_bias_nchw(nullptr, nullptr, nullptr, 0, 1, 1, 1, stream);
+    });
+#ifdef SIMT_CPU
+    WB_SKIP("34 GB of memory and 2^32 threads are too much for the simulator");
+#else
+    constexpr int64_t kW = (int64_t{1} << 31) + 33;
+    constexpr int64_t kCount = 2 * kW;
+    constexpr int64_t kEnd = 2;
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < 2 * kCount * sizeof(float) + (size_t{1} << 30)) {
+        WB_SKIP("needs 36 GB of free GPU memory");
+    }
+    const wb::Scratch<float> x(kCount, nullptr);
+    const wb::Scratch<float> y(kCount, nullptr);
+    CUDA_CHECK(cudaMemset(x.data(), 0, kCount * sizeof(float)));
+    const std::vector<float> bias = {5.0f, 7.0f};
+    for (const auto& [name, idea, add_bias] :
+         wb::implementations("add_bias_nchw", add_bias_nchw)) {
+        Grader grade(name, "N C H W = 1 2 1 2147483681, both ends of each channel");
+        const float* d_bias = grade.input("bias", bias);
+        float* d_ends = grade.output<float>("ends", {2, 2, kEnd});
+        CUDA_CHECK(cudaMemset(y.data(), 0xFF, kCount * sizeof(float)));
+        grade.run([&, add_bias = add_bias](cudaStream_t s) {
+            add_bias(x.data(), d_bias, y.data(), 1, 2, 1, kW, s);
+            float* to = d_ends;
+            for (const int64_t from : {int64_t{0}, kW - kEnd, kW, kCount - kEnd}) {
+                CUDA_CHECK(cudaMemcpyAsync(to,
+                                           y.data() + from,
+                                           kEnd * sizeof(float),
+                                           cudaMemcpyDeviceToDevice,
+                                           s));
+                to += kEnd;
+            }
+        });
+        grade.expect("ends", {5.0, 5.0, 5.0, 5.0, 7.0, 7.0, 7.0, 7.0}, [](int64_t) {
+            return 0.0;
+        });
+    }
+#endif
 }
 
 TEST_CASE("wrong arguments are refused by name") {

@@ -1,8 +1,10 @@
 // Grades day01-basics/05-dot-product.
 #include "dot_product.h"
 
+#include <wb/check.h>
 #include <wb/implementations.h>
 #include <wb/reference/dot_product.h>
+#include <wb/scratch.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/goal.h>
@@ -86,7 +88,7 @@ void grade_exact(int64_t n, uint64_t seed) {
 }  // namespace
 
 TEST_CASE("one block is enough for up to 256 elements") {
-    grade_random(GENERATE(as<int64_t>(), 1, 2, 3, 31, 32, 33, 255, 256),
+    grade_random(GENERATE(as<int64_t>(), 1, 2, 3, 4, 5, 7, 31, 32, 33, 255, 256),
                  GENERATE(1, 2));
 }
 
@@ -162,22 +164,54 @@ TEST_CASE("the same sum, eight times over", "[long]") {
     wb::testing::shuffle_threads(0);
 }
 
+TEST_CASE("five million whole numbers and one more", "[long]") {
+    // More than a grid of 4096 blocks takes at once, also as float4: threads add up
+    // several of them. The sums stay below 2^24, as they did up to 2^22 elements.
+    grade_exact((5 << 20) + 1, 1);
+}
+
 TEST_CASE("arrays that start at any element") {
     constexpr int64_t kN = 1003;
+    constexpr int64_t kSlice = kN - 3;
+    const auto starts =
+        GENERATE(table<int, int>({{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 3}, {3, 0}}));
+    const auto [a_start, b_start] = starts;
     const auto a = small_integers(kN, 1);
     const auto b = small_integers(kN, 2);
-    const std::vector<float> tail(a.begin() + 1, a.end());
-    const std::vector<float> head(b.begin(), b.end() - 1);
-    const auto expected = wb::reference::dot_product(tail, head);
+    const auto part = [](const std::vector<float>& x, int start) {
+        return std::vector<float>(x.begin() + start, x.begin() + start + kSlice);
+    };
+    const auto expected =
+        wb::reference::dot_product(part(a, a_start), part(b, b_start));
     for (const auto& [name, idea, dot] :
          wb::implementations("dot_product", dot_product)) {
-        Grader grade(name, "a starts one element later");
-        const float* d_a = grade.input("a", a);
-        const float* d_b = grade.input("b", b);
+        Grader grade(name,
+                     "a and b start at elements " + std::to_string(a_start) + " and " +
+                         std::to_string(b_start) + " of their arrays");
+        const float* d_a = grade.input("a", a) + a_start;
+        const float* d_b = grade.input("b", b) + b_start;
         float* d_result = grade.output<float>("result", {1});
         grade.run(
-            [&, dot = dot](cudaStream_t s) { dot(d_a + 1, d_b, d_result, kN - 1, s); });
+            [&, dot = dot](cudaStream_t s) { dot(d_a, d_b, d_result, kSlice, s); });
         grade.expect("result", {expected.sum}, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") {
+    // Aligned for a float4, and not; and nothing to add up, but a zero to write.
+    const auto [start, n] =
+        GENERATE(table<int, int64_t>({{0, 1000}, {1, 1000}, {0, 0}}));
+    for (const auto& [name, idea, dot] :
+         wb::implementations("dot_product", dot_product)) {
+        if (n == 0 && name != "dot_product") continue;  // the contract's, before it
+        Grader grade(name,
+                     sizes(n, 1) + ", from element " + std::to_string(start) + " on");
+        const std::vector<float> zeros(1001, 0.0f);
+        const float* d_a = grade.input("a", zeros) + start;
+        const float* d_b = grade.input("b", zeros) + start;
+        float* d_result = grade.output<float>("result", {1});
+        grade.expect_queued(
+            [&, dot = dot, n = n](cudaStream_t s) { dot(d_a, d_b, d_result, n, s); });
     }
 }
 
@@ -190,6 +224,43 @@ TEST_CASE("a and b may be the same array") {
     float* d_result = grade.output<float>("result", {1});
     grade.run([&](cudaStream_t s) { dot_product(d_a, d_a, d_result, kN, s); });
     grade.expect("result", {expected.sum}, [](int64_t) { return 0.0; });
+}
+
+TEST_CASE("more than 2^31 elements", "[large]") {
+    Grader unsolved("dot_product", "n = 0");
+    float* d_zero = unsolved.output<float>("result", {1});
+    unsolved.run([&](cudaStream_t s) { dot_product(nullptr, nullptr, d_zero, 0, s); });
+#ifdef SIMT_CPU
+    WB_SKIP("17 GB of memory and 2^31 products are too much for the simulator");
+#else
+    constexpr int64_t kN = (int64_t{1} << 31) + 33;
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < 2 * kN * sizeof(float) + (size_t{1} << 30)) {
+        WB_SKIP("needs 19 GB of free GPU memory");
+    }
+    const wb::Scratch<float> a(kN, nullptr);
+    const wb::Scratch<float> b(kN, nullptr);
+    CUDA_CHECK(cudaMemset(a.data(), 0, kN * sizeof(float)));
+    CUDA_CHECK(cudaMemset(b.data(), 0, kN * sizeof(float)));
+    // The products of the last elements alone are not zero: 3 * 5 + 7 * 11.
+    const float last_a[] = {3.0f, 7.0f};
+    const float last_b[] = {5.0f, 11.0f};
+    CUDA_CHECK(
+        cudaMemcpy(a.data() + kN - 2, last_a, sizeof(last_a), cudaMemcpyHostToDevice));
+    CUDA_CHECK(
+        cudaMemcpy(b.data() + kN - 2, last_b, sizeof(last_b), cudaMemcpyHostToDevice));
+    for (const auto& [name, idea, dot] :
+         wb::implementations("dot_product", dot_product)) {
+        Grader grade(name, "n = 2^31 + 33, all zeros but for the last elements");
+        float* d_result = grade.output<float>("result", {1});
+        grade.run([&, dot = dot](cudaStream_t s) {
+            dot(a.data(), b.data(), d_result, kN, s);
+        });
+        grade.expect("result", {92.0}, [](int64_t) { return 0.0; });
+    }
+#endif
 }
 
 TEST_CASE("no elements: the sum is zero, and it is written") {

@@ -210,9 +210,35 @@ TEST_CASE("chains of any number of steps") {
     grade_iterate(n, {0.75f, 0.5f, steps}, {GENERATE(1, 2, 4, 8), 0});
 }
 
+TEST_CASE("chains of more than a thousand steps") {
+    // Slow enough that the last steps still show.
+    grade_iterate(31, {0.9999f, 0.0f, 1500}, {GENERATE(1, 4), 0});
+}
+
 TEST_CASE("a prime number of chains, and more than a block has") {
     const auto n = GENERATE(as<int64_t>(), 31, 32, 97, 10'007);
     grade_iterate(n, {-0.5f, 1.0f, 11}, {GENERATE(1, 2, 4, 8), 1000});
+}
+
+TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") {
+    const Variant variant = {4, 1000};
+    const std::vector<float> zeros(1000, 0.0f);
+    for (const auto& [name, idea, copy] :
+         wb::implementations("copy_floats", copy_floats)) {
+        Grader grade(name, "n = 1000");
+        const float* x = grade.input("x", zeros);
+        float* y = grade.output<float>("y", {1000});
+        grade.expect_queued(
+            [&, copy = copy](cudaStream_t s) { copy(x, y, 1000, variant, s); });
+    }
+    for (const auto& [name, idea, function] : wb::implementations("iterate", iterate)) {
+        Grader grade(name, "n = 1000");
+        const float* x = grade.input("x", zeros);
+        float* y = grade.output<float>("y", {1000});
+        grade.expect_queued([&, function = function](cudaStream_t s) {
+            function(x, y, 1000, {0.5f, 1.0f, 3}, variant, s);
+        });
+    }
 }
 
 TEST_CASE("nothing to copy, nothing to iterate") {
@@ -291,6 +317,9 @@ TEST_CASE("wrong arguments are refused by name") {
         "budget", "0 blocks", "blocks is 0", [&] { (void)budget(sm, 256, 0); });
     expect_refused(
         "budget", "9 blocks of 256", "blocks is 9", [&] { (void)budget(sm, 256, 9); });
+    // Their warps would fit; a multiprocessor has fewer slots for blocks.
+    expect_refused(
+        "budget", "33 blocks of 32", "blocks is 33", [&] { (void)budget(sm, 32, 33); });
     expect_refused("independent_needed", "no threads", "threads is 0", [] {
         (void)independent_needed({1.0, 1.0}, 0, 4);
     });
