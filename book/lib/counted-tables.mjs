@@ -88,3 +88,22 @@ export function truthTable(data) {
     line('together', all),
   ])
 }
+
+/** <!-- numbers: mutation -->: how many mistakes by machine the tests of a chapter find. */
+export function mutationTable(data) {
+  const chapters = Object.entries(data.mutation.chapters)
+  const columns =
+    ['mutants', 'need_gpu', 'tried', 'killed', 'equivalent', 'survivors']
+  const percent = ({ killed, survivors }) =>
+    `${(100 * killed / (killed + survivors)).toFixed(1)} %`
+  const line = (name, score) =>
+    [name, ...columns.map((column) => score[column]), percent(score)]
+  const sum = Object.fromEntries(columns.map((column) =>
+    [column, chapters.reduce((total, [, score]) => total + score[column], 0)]))
+  return markdownTable([
+    ['chapter', 'mutants', 'need a GPU', 'tried', 'killed', 'equivalent', 'alive', 'score'],
+    ...chapters.map(([path, score]) =>
+      line(path.replace(/^(day\d+)-[^/]+/, '$1'), score)),
+    line('together', sum),
+  ])
+}

@@ -21,7 +21,9 @@ import { fileURLToPath } from 'node:url'
 
 import { exercises, loadData, lookUp } from './data.mjs'
 import { formatMeasured } from './format.mjs'
-import { errorTable, modelErrorTable, truthTable } from './counted-tables.mjs'
+import {
+  errorTable, modelErrorTable, mutationTable, truthTable,
+} from './counted-tables.mjs'
 import { comparisonTables, gridTables, ladderTable } from './tables.mjs'
 import { findComments, findElements, findTables, replaceElements } from './tags.mjs'
 
@@ -29,6 +31,7 @@ import { findComments, findElements, findTables, replaceElements } from './tags.
 const BLOCKS = {
   'model-error': modelErrorTable,
   truth: truthTable,
+  mutation: mutationTable,
   comparisons: comparisonTables,
   grids: gridTables,
   ladders: allLadders,
