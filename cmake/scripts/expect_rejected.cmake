@@ -1,7 +1,8 @@
 # Passes if the tests reject a known-wrong kernel, in the test case that its source
 # names in a line "# Rejected by: <test case>" ("//" in a .cu file), and for a reason that
 # a learner is told: a finding other than "not written". KINDS, or a line "# Rejected as:
-# <kind>[, <kind>…]", says which findings are the right ones (docs/verdict.md).
+# <kind>[, <kind>…]", says which findings are the right ones (docs/verdict.md). Lines
+# "# Says: <words>" are what a learner must be told; "# Says not: <words>" must not be.
 #   cmake -DPROGRAM= -DSOURCE= [-DKINDS=] -P expect_rejected.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
 
@@ -51,6 +52,22 @@ math(EXPR last "${count} - 1")
 foreach(i RANGE ${last})
     wb_verdict(kind cases 0 findings ${i} kind)
     list(APPEND found ${kind})
+endforeach()
+# One finding's lines, as the learner reads them.
+set(told "")
+foreach(i RANGE ${last})
+    wb_verdict(text cases 0 findings ${i} text)
+    string(APPEND told "${text}")
+endforeach()
+file(STRINGS ${SOURCE} lines REGEX "^(#|//) Says( not)?: ")
+foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^(#|//) Says( not)?: " "" words "${line}")
+    string(FIND "${told}" "${words}" place)
+    if(line MATCHES " Says not: " AND NOT place EQUAL -1)
+        message(FATAL_ERROR "the report misleads, '${words}':\n${told}")
+    elseif(NOT line MATCHES " Says not: " AND place EQUAL -1)
+        message(FATAL_ERROR "the report does not say '${words}':\n${told}")
+    endif()
 endforeach()
 set(right "")
 foreach(kind IN LISTS kinds)

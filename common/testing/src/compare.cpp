@@ -26,6 +26,8 @@ Comparison compare(const Observed& got,
                    const std::vector<double>& expected,
                    const Bound& bound) {
     Comparison result;
+    for (const std::int64_t extent : got.shape)
+        result.wrong_at.emplace_back(static_cast<std::size_t>(extent), false);
     double worst_ratio = -1.0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const auto index = static_cast<std::int64_t>(i);
@@ -37,6 +39,9 @@ Comparison compare(const Observed& got,
         // Written so that a NaN error, or a NaN bound, takes the failing branch.
         if (!(error <= allowed)) {
             if (result.wrong++ == 0) result.first_wrong = index;
+            const std::vector<std::int64_t> at = coordinates(got.shape, index);
+            for (std::size_t d = 0; d < at.size(); ++d)
+                result.wrong_at[d][static_cast<std::size_t>(at[d])] = true;
         }
         const double ratio = std::isnan(error) ? std::numeric_limits<double>::infinity()
                              : allowed > 0.0   ? error / allowed

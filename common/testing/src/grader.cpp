@@ -98,11 +98,15 @@ std::vector<double> Grader::read(const std::string& name) const {
     return observe(find(name)).values;
 }
 
-void Grader::launch() {
+void Grader::launch(const Array* zeroed) {
     for (const auto& array : arrays_) {
         array->buffer.poison();
         // An output stays as nobody wrote it, also for the simulator's checker.
         if (array->role != Role::output) array->buffer.upload(array->original.data());
+        if (array.get() == zeroed) {
+            const std::vector<unsigned char> zeros(array->original.size());
+            array->buffer.upload(zeros.data());
+        }
     }
     // compute-sanitizer finds uninitialised memory itself, and would watch every store.
     if (canaries_wanted()) poison_shared_memory(stream_);
@@ -178,8 +182,30 @@ void Grader::check_memory() {
     }
 }
 
-bool Grader::changes_from_run_to_run(const Array& array, const Bound& bound) {
-    const Observed first = observe(array);
+bool Grader::adds_to_what_was_there(const Array& array,
+                                    const std::vector<double>& expected,
+                                    const Bound& bound,
+                                    Observed& got) {
+    const auto some = std::find(got.untouched.begin(), got.untouched.end(), true);
+    if (array.role != Role::output || some == got.untouched.end()) return false;
+    try {
+        launch(&array);
+    } catch (const std::exception&) {
+        return false;  // the first run's result is already being reported
+    }
+    const Observed again = observe(array);
+    bool added = false;
+    for (std::size_t i = 0; i < got.values.size(); ++i) {
+        if (!got.untouched[i] || again.values[i] == 0.0) continue;
+        got.untouched[i] = false;
+        added = true;
+    }
+    return added && compare(again, expected, bound).passed();
+}
+
+bool Grader::changes_from_run_to_run(const Array& array,
+                                     const Observed& first,
+                                     const Bound& bound) {
     try {
         for (int repeat = 0; repeat < 3; ++repeat) {
             launch();
@@ -204,7 +230,7 @@ void Grader::expect(const std::string& name,
                     const std::vector<double>& expected,
                     const Bound& bound) {
     const Array& array = find(name);
-    const Observed got = observe(array);
+    Observed got = observe(array);
     if (got.values.size() != expected.size()) {
         throw std::logic_error("the reference of " + name + " has another size");
     }
@@ -214,6 +240,7 @@ void Grader::expect(const std::string& name,
         return;
     }
 
+    const bool adds = adds_to_what_was_there(array, expected, bound, got);
     const auto first = static_cast<std::size_t>(verdict.first_wrong);
     Finding wrong{Kind::wrong_result};
     Numbers& n = wrong.numbers;
@@ -227,7 +254,9 @@ void Grader::expect(const std::string& name,
     n.worst_error = verdict.worst_error;
     n.worst_index = coordinates(array.shape, verdict.worst);
     n.bound = verdict.worst_bound;
-    const std::string cause = changes_from_run_to_run(array, bound)
+    wrong.seen = what_was_seen(got, expected, verdict);
+    const std::string cause = adds ? kCauseNotZeroed
+                              : changes_from_run_to_run(array, got, bound)
                                   ? kCauseRace
                                   : likely_cause(got, expected, verdict);
     if (!cause.empty()) wrong.causes = {cause};

@@ -138,6 +138,7 @@ Json json_of(const Finding& f) {
     json["inputs"] = f.inputs;
     json["places"] = list_of(f.places);
     json["numbers"] = json_of(f.numbers);
+    json["seen"] = shortened(f.seen);
     json["causes"] = shortened(f.causes);
     json["advice"] = shortened(f.advice);
     json["lesson"] = f.lesson;

@@ -11,6 +11,8 @@ namespace wb::testing {
 
 const char* const kCauseRace =
     "a race: the same launch gave another result when it was repeated";
+const char* const kCauseNotZeroed =
+    "it is added to what the array held before the launch: set that to zero first";
 const char* const kCauseChangedInput =
     "input and output exchanged, or a store through the wrong pointer";
 
@@ -136,6 +138,8 @@ Lines explanation(const Finding& f) {
                         element(n.array, n.worst_index) + ", where " +
                         number(n.bound.value_or(0)) + " is allowed");
     }
+    for (const std::string& fact : f.seen)
+        lines.push_back(fact);
     for (const std::string& line : split(f.advice))
         lines.push_back(line);
     // More than one would be read as a list of what is wrong.

@@ -18,8 +18,10 @@ void put_into_words(Finding& finding);
 /// knows.
 std::string cause_of_error(cudaError_t code);
 
-/// Why an output differs from run to run, and why an input was changed.
+/// Why an output differs from run to run, is right only on zeros, and why an input was
+/// changed.
 extern const char* const kCauseRace;
+extern const char* const kCauseNotZeroed;
 extern const char* const kCauseChangedInput;
 
 /// What Catch2 knows of a check that failed.

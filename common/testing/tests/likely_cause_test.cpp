@@ -34,11 +34,23 @@ struct Output {
 
     std::string cause() const {
         const Observed observed{"c", shape, got, untouched};
-        const auto verdict =
-            wb::testing::compare(observed, expected, [&](std::int64_t i) {
-                return 1e-6 * std::abs(expected[static_cast<std::size_t>(i)]);
-            });
-        return wb::testing::likely_cause(observed, expected, verdict);
+        return wb::testing::likely_cause(observed, expected, verdict(observed));
+    }
+
+    /// All facts, a line each.
+    std::string seen() const {
+        const Observed observed{"c", shape, got, untouched};
+        std::string lines;
+        for (const std::string& fact :
+             wb::testing::what_was_seen(observed, expected, verdict(observed)))
+            lines += fact + "\n";
+        return lines;
+    }
+
+    wb::testing::Comparison verdict(const Observed& observed) const {
+        return wb::testing::compare(observed, expected, [&](std::int64_t i) {
+            return 1e-6 * std::abs(expected[static_cast<std::size_t>(i)]);
+        });
     }
 
     Shape shape;
@@ -89,18 +101,33 @@ TEST_CASE("likely cause: the first elements were never written") {
     CHECK_THAT(output.cause(), contains("does the index start at 0"));
 }
 
-TEST_CASE("likely cause: elements in between were never written") {
+TEST_CASE("likely cause: three blocks of 256 for 1009 elements") {
+    Output output({1009});
+    for (std::size_t i = 768; i < output.size(); ++i)
+        output.leave_untouched(i);
+    CHECK_THAT(output.cause(), contains("round the number of blocks up"));
+}
+
+TEST_CASE("likely cause: one whole block, and not the next: two causes, both said") {
+    Output output({257});
+    output.leave_untouched(256);
+    CHECK_THAT(output.cause(), contains("rounded down, or blockIdx not in the index"));
+}
+
+TEST_CASE("seen: elements in between were never written") {
     Output output({100});
     for (std::size_t i = 1; i + 1 < output.size(); i += 2)
         output.leave_untouched(i);
-    CHECK_THAT(output.cause(), contains("in between were never written"));
+    CHECK(output.cause().empty());
+    CHECK_THAT(output.seen(), contains("every wrong element was never written"));
 }
 
-TEST_CASE("likely cause: everything is zero") {
+TEST_CASE("seen: everything is zero") {
     Output output({100});
     for (double& x : output.got)
         x = 0.0;
-    CHECK_THAT(output.cause(), contains("everything is zero"));
+    CHECK(output.cause().empty());
+    CHECK_THAT(output.seen(), contains("every element is 0"));
 }
 
 TEST_CASE("likely cause: less exact than the format") {
@@ -144,29 +171,50 @@ TEST_CASE("likely cause: rows and columns exchanged, in each matrix of a batch")
     CHECK_THAT(output.cause(), contains("transposed"));
 }
 
-TEST_CASE("likely cause: a factor, and a sign") {
+TEST_CASE("seen: a factor, and likely cause: a sign") {
     Output output({100});
     for (double& x : output.got)
         x *= 2.0;
-    CHECK_THAT(output.cause(), contains("every value is 2 times"));
+    CHECK(output.cause().empty());
+    CHECK_THAT(output.seen(), contains("every value is 2 times"));
     output = Output({100});
     for (double& x : output.got)
         x = -x;
     CHECK_THAT(output.cause(), contains("the sign is wrong"));
 }
 
-TEST_CASE("likely cause: a NaN that was computed") {
+TEST_CASE("seen: a NaN that was computed, its cause only where nothing is summed") {
     Output output({100});
-    output.got[40] = std::numeric_limits<double>::quiet_NaN();
-    CHECK_THAT(output.cause(), contains("a NaN was computed"));
+    for (std::size_t i = 40; i < 48; ++i)
+        output.got[i] = std::numeric_limits<double>::quiet_NaN();
+    CHECK(output.cause().empty());
+    CHECK_THAT(output.seen(), contains("every wrong element is NaN"));
+    for (std::size_t i = 40; i < 48; ++i)
+        output.expected[i] = 0.0;
+    CHECK_THAT(output.cause(), contains("0 / 0, or infinity minus infinity"));
 }
 
-TEST_CASE("likely cause: right up to the end of a warp") {
-    Output output({100});
-    for (std::size_t i = 64; i < output.size(); ++i) {
-        output.got[i] = std::sin(static_cast<double>(i)) * 50.0;
-    }
-    CHECK_THAT(output.cause(), contains("all is right before element 64"));
+TEST_CASE("seen: where the wrong elements are") {
+    const auto spoilt = [](const Shape& shape, auto is_wrong) {
+        Output output(shape);
+        for (std::size_t i = 0; i < output.size(); ++i) {
+            const auto at = wb::testing::coordinates(shape, static_cast<int64_t>(i));
+            if (is_wrong(at)) output.got[i] = 50.0 * std::sin(static_cast<double>(i));
+        }
+        return output.seen();
+    };
+    using At = const std::vector<std::int64_t>&;
+    CHECK_THAT(spoilt({2, 4, 8}, [](At at) { return at[1] == 2; }),
+               contains("all wrong elements are in c[*, 2, *]"));
+    CHECK_THAT(spoilt({2, 4, 8}, [](At at) { return at[0] == 1 && at[2] >= 3; }),
+               contains("c[1, *, 3 to 7]"));
+    CHECK_THAT(spoilt({3, 5}, [](At at) { return at[1] != 2; }),
+               contains("c[*, all but 2]"));
+    CHECK_THAT(spoilt({3, 10}, [](At at) { return at[1] % 2 == 1; }),
+               contains("c[*, every second, from 1 on]"));
+    CHECK_THAT(spoilt({100}, [](At at) { return at[0] >= 64; }),
+               contains("all wrong elements are in c[64 to 99]"));
+    CHECK(spoilt({3, 10}, [](At) { return true; }).empty());
 }
 
 TEST_CASE("likely cause: of noise, nothing is claimed") {

@@ -32,6 +32,8 @@ struct Comparison {
     std::int64_t worst = -1;        ///< flat index of the largest error / bound
     double worst_error = 0.0;       ///< |got - expected| there
     double worst_bound = 0.0;       ///< what is allowed there
+    /// [d][i]: an element whose index along dimension d is i is wrong.
+    std::vector<std::vector<bool>> wrong_at;
 
     bool passed() const { return wrong == 0; }
 };
@@ -46,10 +48,17 @@ Comparison compare(const Observed& got,
                    const Bound& bound);
 
 /// Why the output is probably wrong, in one sentence, from the pattern of the errors:
-/// untouched elements, a shift by one, rows and columns exchanged, doubled values,
-/// lost precision. Empty if the pattern is none that is known.
+/// untouched elements, a shift by one, rows and columns exchanged, lost precision.
+/// Empty if the pattern is none that is known: no guess is better than a wrong one.
 std::string likely_cause(const Observed& got,
                          const std::vector<double>& expected,
                          const Comparison& comparison);
+
+/// What all wrong elements have in common, as facts, each a sentence: where they are
+/// ("all of them are in o[*, 1, *, *]"), that all are 0, NaN, or the same multiple of
+/// what they should be. Empty if they have nothing in common.
+std::vector<std::string> what_was_seen(const Observed& got,
+                                       const std::vector<double>& expected,
+                                       const Comparison& comparison);
 
 }  // namespace wb::testing

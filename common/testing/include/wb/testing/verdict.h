@@ -59,6 +59,7 @@ struct Finding {
     std::string inputs{};          ///< so that the case can be repeated
     std::vector<Place> places{};
     Numbers numbers{};
+    std::vector<std::string> seen{};    ///< what all that is wrong has in common
     std::vector<std::string> causes{};  ///< candidates, best first
     std::string advice{};               ///< what usually helps
     std::string lesson{};               ///< the folder of the chapter that explains it
