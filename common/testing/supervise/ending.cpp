@@ -71,7 +71,8 @@ Early how_it_ended(const Run& run, const std::string& program) {
     if (run.has_called_quick_exit)
         return {"quick_exit", "was ended by quick_exit" + number, "", run.exit_stack};
     if (run.document.empty() && status == kCannotBeRun)
-        return {"not_started", "could not be started"};
+        return {"not_started",
+                "could not be started: is it there, with its libraries?"};
     const std::string own = std::filesystem::path(program).filename();
     if (!run.last_name.empty() && !own.starts_with(run.last_name))
         return {"other_program", "became another one, `" + run.last_name + "`"};
@@ -101,7 +102,8 @@ std::string when(const Json& document, const Json* running) {
 }
 
 Json finding_of(const Early& early, const std::string& when, const SourceLine& place) {
-    const std::string what = "the program " + early.how + ", " + when;
+    std::string what = "the program " + early.how;
+    if (early.detail != "not_started") what += ", " + when;
     Json finding = {{"kind", "ended_early"},
                     {"detail", early.detail},
                     {"what", what},
