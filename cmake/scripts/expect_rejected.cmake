@@ -3,6 +3,9 @@
 # a learner is told: a finding other than "not written". KINDS, or a line "# Rejected as:
 # <kind>[, <kind>…]", says which findings are the right ones (docs/verdict.md). Lines
 # "# Says: <words>" are what a learner must be told; "# Says not: <words>" must not be.
+# "# Rejected on: <text>" stands in the inputs of the first finding: of the many sections
+# of one test case, it is one with these inputs that rejects, and none before it. "# In
+# section: <name>" runs this section alone.
 #   cmake -DPROGRAM= -DSOURCE= [-DKINDS=] -P expect_rejected.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
 
@@ -18,6 +21,12 @@ function(marked mark result)
 endfunction()
 
 marked("Rejected by" name)
+marked("Rejected on" inputs)
+marked("In section" section)
+set(only "")
+if(section)
+    set(only -c "${section}")
+endif()
 marked("Rejected as" kinds)
 if(kinds STREQUAL "")
     set(kinds "${KINDS}")
@@ -27,7 +36,7 @@ if(name STREQUAL "")
     message(FATAL_ERROR "${SOURCE} has no line 'Rejected by: <test case>'")
 endif()
 string(REPLACE "," "\\," spec "${name}")
-wb_run_for_verdict(${PROGRAM} ${spec} --abort)
+wb_run_for_verdict(${PROGRAM} ${spec} --abort ${only})
 if(status EQUAL 0)
     message(FATAL_ERROR "this wrong kernel passes '${name}'")
 endif()
@@ -69,6 +78,11 @@ foreach(line IN LISTS lines)
         message(FATAL_ERROR "the report does not say '${words}':\n${told}")
     endif()
 endforeach()
+wb_verdict(first_inputs cases 0 findings 0 inputs)
+string(FIND "${first_inputs}" "${inputs}" place)
+if(place EQUAL -1)
+    message(FATAL_ERROR "rejected on '${first_inputs}', not on '${inputs}'")
+endif()
 set(right "")
 foreach(kind IN LISTS kinds)
     list(FIND found "${kind}" index)

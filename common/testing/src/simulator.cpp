@@ -61,6 +61,14 @@ std::uint64_t times_found([[maybe_unused]] std::int64_t number) {
 #endif
 }
 
+bool runs_checked() {
+#ifdef SIMT_CPU
+    return simt::check::active();
+#else
+    return false;
+#endif
+}
+
 void prepare_simulator() {
 #ifdef SIMT_CPU
     // The environment wins, so that a learner can try other settings.

@@ -3,6 +3,8 @@
 
 #include <wb/implementations.h>
 #include <wb/testing/attention.h>
+#include <wb/testing/attention_cases.h>
+#include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 
 #include <limits>
@@ -22,13 +24,15 @@ using AttentionFunction = void(const AttentionShape& shape,
 
 /// Runs every rung of an exercise, or the learner's function, on these inputs.
 ///
-/// @param text  what is told of the inputs, behind the shape: ", seed 1"
+/// @param text      what is told of the inputs, behind the shape: ", seed 1"
+/// @param with_lse  the log-sum-exp is wanted; else lse is null
 inline void grade_attention(const std::string& exercise,
                             AttentionFunction* contract,
                             const AttentionShape& shape,
                             const AttentionInputs& inputs,
                             const AttentionExpected& expected,
-                            const std::string& text) {
+                            const std::string& text,
+                            bool with_lse = true) {
     const Shape rows = {shape.batch, shape.query_heads, shape.queries};
     const Shape elements = {
         shape.batch, shape.query_heads, shape.queries, shape.head_dim};
@@ -38,13 +42,14 @@ inline void grade_attention(const std::string& exercise,
         const float* d_k = grade.input("k", inputs.k);
         const float* d_v = grade.input("v", inputs.v);
         float* d_o = grade.output<float>("o", elements);
-        float* d_lse = grade.output<float>("lse", rows);
+        float* d_lse = with_lse ? grade.output<float>("lse", rows) : nullptr;
         grade.run([&, attention = attention](cudaStream_t stream) {
             attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
         });
         grade.expect("o", expected.o, [&](int64_t i) {
             return expected.o_bound[static_cast<std::size_t>(i)];
         });
+        if (!with_lse) continue;
         grade.expect("lse", expected.lse, [&](int64_t i) {
             return expected.lse_bound[static_cast<std::size_t>(i)];
         });
@@ -63,6 +68,19 @@ inline void grade_random_attention(const std::string& exercise,
                     inputs,
                     expect_attention(shape, inputs),
                     ", seed " + std::to_string(seed));
+}
+
+/// The cases of a covering design that have this mask, each as a section.
+inline void grade_cases(const std::string& exercise,
+                        AttentionFunction* contract,
+                        const std::vector<AttentionCase>& cases,
+                        Mask mask) {
+    for_each_case(cases, mask, [&](const AttentionCase& c) {
+        const auto inputs = inputs_of(c);
+        const auto expected = expect_attention(c.shape, inputs);
+        grade_attention(
+            exercise, contract, c.shape, inputs, expected, c.text, c.with_lse);
+    });
 }
 
 /// Inputs whose weights are all equal and whose values are whole numbers: the sums are

@@ -10,6 +10,10 @@ namespace wb::testing {
 /// seconds is stopped. On a GPU: nothing.
 void prepare_simulator();
 
+/// The program is built for the simulator's checker, under which all takes some thirty
+/// times as long.
+bool runs_checked();
+
 /// How often the checker of simt-c++ has seen the finding of this number by now.
 std::uint64_t times_found(std::int64_t number);
 

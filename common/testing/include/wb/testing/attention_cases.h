@@ -1,0 +1,113 @@
+/// wb/testing/attention_cases.h: the covering design (covering.h) of attention. Every
+/// triple of mask, head dimension and kind of logits meets, and every pair of these and
+/// of batch, heads, groups, sizes, type, scale, and log-sum-exp wanted or not.
+#pragma once
+
+#include <wb/attention.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/simulator.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace wb::testing {
+
+/// Which keys a query sees.
+enum class Mask {
+    none,
+    causal,         ///< as many queries as keys
+    fewer_queries,  ///< causal: the first query sees some keys already
+    more_queries,   ///< causal: the first queries see no key
+};
+
+/// What the scores are like, before the softmax. But for the first two, they are
+/// those of standard normal q and k plus:
+enum class Logits {
+    usual,      ///< q and k standard normal, any scale
+    near_zero,  ///< weights nearly equal
+    high,       ///< 10^4: exp() overflows unless the maximum is subtracted
+    low,        ///< -500: exp() vanishes, and a maximum of 0 is too large
+    rising,     ///< half a unit more with each key: each is a new maximum
+    falling,    ///< half a unit less
+    unseen,     ///< two keys have 10^4 more, and most queries do not see them
+    highest,    ///< 10^5: more than a half can hold; only where it is asked for
+};
+
+/// The levels of each factor. They are few and small: all is multiplied in a simulator.
+struct AttentionLevels {
+    std::vector<int64_t> batch = {1, 2};
+    std::vector<int64_t> kv_heads = {1, 2, 3};
+    std::vector<int64_t> groups = {1};  ///< query heads of each K/V head
+    std::vector<int64_t> queries = {1, 7, 31, 32, 33, 64, 65, 129};
+    std::vector<int64_t> keys = {1, 7, 31, 32, 33, 63, 64, 65, 96, 129};
+    std::vector<int64_t> head_dims = {32, 64, 128, 256};
+    std::vector<std::string> types = {"fp32"};
+    std::vector<Mask> masks = {
+        Mask::none, Mask::causal, Mask::fewer_queries, Mask::more_queries};
+    std::vector<Logits> logits = {Logits::usual,
+                                  Logits::near_zero,
+                                  Logits::high,
+                                  Logits::low,
+                                  Logits::rising,
+                                  Logits::falling,
+                                  Logits::unseen};
+    std::vector<float> scales = {0.0f, 0.05f, -0.3f};  ///< 0: 1 / sqrt(head_dim)
+    /// A case has at most so many products of q and k: those that have more cost too
+    /// much in the simulator. Each pair of levels must be possible with fewer.
+    int64_t most_products = 540'000;
+};
+
+struct AttentionCase {
+    AttentionShape shape;
+    Mask mask;
+    Logits logits;
+    std::size_t type;  ///< of AttentionLevels::types
+    bool with_lse;
+    std::uint64_t seed;
+    std::string text;       ///< behind the shape: ", logits near -500, seed 3"
+    std::string type_name;  ///< "fp16, ", or "" where there is one type only
+
+    /// The name of its section, and what a report shows as inputs.
+    std::string name() const { return type_name + describe(shape) + text; }
+};
+
+/// The cases, the same on every machine.
+std::vector<AttentionCase> attention_cases(const AttentionLevels& levels = {});
+
+/// Runs grade(c) for those with this mask, each as a section of the test case.
+///
+/// Under the checker only the first thirty of all are run: a greedy design meets most
+/// pairs of levels in its first cases, and threads race for a shape, not for a kind of
+/// logits.
+template <class Grade>
+void for_each_case(const std::vector<AttentionCase>& cases, Mask mask, Grade grade) {
+    constexpr std::uint64_t kChecked = 30;
+    for (const AttentionCase& c : cases) {
+        if (c.mask != mask || (runs_checked() && c.seed > kChecked)) continue;
+        DYNAMIC_SECTION(c.name()) {
+            grade(c);
+        }
+    }
+}
+
+/// Inputs whose scores are of this kind.
+///
+/// What is added to the scores stands in one column of q and k, and, but for `usual`,
+/// `near_zero` and `unseen`, all but three other columns are zeros. The score of a key
+/// is then the sum of four products, however large the head dimension is, and at a
+/// score s its rounding error at most gamma(4 + 4) |s| (see weight_error()): 0.5 % of
+/// the weight at 10^4. With D columns of noise it would be gamma(D + 4) |s|, 15 % for
+/// D = 256, and the bound would hide mistakes.
+///
+/// @param unseen  for Logits::unseen, the keys with the large score
+AttentionInputs with_logits(const AttentionShape& shape,
+                            Logits logits,
+                            const std::vector<int64_t>& unseen,
+                            std::uint64_t seed);
+
+/// The inputs of a case, as floats; for other types they are rounded (stored_types.h).
+AttentionInputs inputs_of(const AttentionCase& c);
+
+}  // namespace wb::testing
