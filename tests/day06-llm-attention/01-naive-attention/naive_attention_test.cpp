@@ -33,6 +33,12 @@ void grade(const AttentionShape& shape,
                                  text);
 }
 
+/// The covering design of this chapter, and what of it has this mask.
+void grade_edges(wb::testing::Mask mask) {
+    static const auto cases = wb::testing::attention_cases();
+    wb::testing::grade_cases("naive_attention", naive_attention, cases, mask);
+}
+
 }  // namespace
 
 TEST_CASE("one query and one key: the output is the value") {
@@ -108,31 +114,36 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     }
 }
 
+TEST_CASE("edges meet: no mask") {
+    grade_edges(wb::testing::Mask::none);
+}
+
+TEST_CASE("edges meet: causal, as many queries as keys") {
+    grade_edges(wb::testing::Mask::causal);
+}
+
+TEST_CASE("edges meet: causal, fewer queries than keys") {
+    grade_edges(wb::testing::Mask::fewer_queries);
+}
+
+TEST_CASE("edges meet: causal, more queries than keys") {
+    grade_edges(wb::testing::Mask::more_queries);
+}
+
+TEST_CASE("sizes past 4096, along each dimension", "[long]") {
+    for (const auto& shape : {plain_attention(1, 1, 1, 8193, 32),
+                              plain_attention(1, 1, 3, 4128, 32, true),
+                              plain_attention(1, 1, 2, 4099, 64, true),
+                              plain_attention(1, 1, 4099, 2, 32),
+                              plain_attention(1, 1, 4128, 33, 32, true)})
+        grade(shape, wb::testing::equal_weights(shape, 1), ", q = 0, v whole numbers");
+}
+
 TEST_CASE("the scale may be anything finite") {
     for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
         auto shape = plain_attention(1, 2, 33, 33, 32);
         shape.scale = scale;
         grade(shape);
-    }
-}
-
-TEST_CASE("without the log-sum-exp") {
-    const auto shape = plain_attention(1, 2, 35, 37, 32, true);
-    const auto inputs = wb::testing::random_attention(shape, 1);
-    const auto expected = expect_attention(shape, inputs);
-    for (const auto& [name, idea, attention] :
-         wb::implementations("naive_attention", naive_attention)) {
-        Grader grade(name, describe(shape) + ", lse = nullptr");
-        const float* d_q = grade.input("q", inputs.q);
-        const float* d_k = grade.input("k", inputs.k);
-        const float* d_v = grade.input("v", inputs.v);
-        float* d_o = grade.output<float>("o", {1, 2, 35, 32});
-        grade.run([&, attention = attention](cudaStream_t s) {
-            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
-        });
-        grade.expect("o", expected.o, [&](int64_t i) {
-            return expected.o_bound[static_cast<size_t>(i)];
-        });
     }
 }
 

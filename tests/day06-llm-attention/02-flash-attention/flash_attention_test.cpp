@@ -14,6 +14,8 @@
 #include <cmath>
 #include <limits>
 
+#include "flash_limits.h"
+
 namespace {
 
 using wb::AttentionShape;
@@ -49,6 +51,12 @@ void expect_not_unsolved() {
     });
 }
 
+/// The covering design of this chapter, and what of it has this mask.
+void grade_edges(wb::testing::Mask mask) {
+    static const auto cases = wb::testing::attention_cases();
+    wb::testing::grade_cases("flash_attention", flash_attention, cases, mask);
+}
+
 }  // namespace
 
 TEST_CASE("one query and one key: the output is the value") {
@@ -58,11 +66,6 @@ TEST_CASE("one query and one key: the output is the value") {
 TEST_CASE("as many queries as keys, from one to odd primes") {
     for (const int64_t n : wb::testing::kLengths)
         grade(plain_attention(1, 2, n, n, 32), static_cast<uint64_t>(n));
-}
-
-TEST_CASE("head dimensions 32, 64, 128 and 256") {
-    for (const int64_t D : {32, 64, 128, 256})
-        grade(plain_attention(1, 1, 67, 131, D, true));
 }
 
 TEST_CASE("nothing is kept from call to call") {
@@ -123,31 +126,43 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     }
 }
 
+TEST_CASE("edges meet: no mask") {
+    grade_edges(wb::testing::Mask::none);
+}
+
+TEST_CASE("edges meet: causal, as many queries as keys") {
+    grade_edges(wb::testing::Mask::causal);
+}
+
+TEST_CASE("edges meet: causal, fewer queries than keys") {
+    grade_edges(wb::testing::Mask::fewer_queries);
+}
+
+TEST_CASE("edges meet: causal, more queries than keys") {
+    grade_edges(wb::testing::Mask::more_queries);
+}
+
+TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long]") {
+    for (const auto& shape : {plain_attention(1, 1, 1, 8193, 32),
+                              plain_attention(1, 1, 3, 4128, 32, true),
+                              plain_attention(1, 1, 2, 4099, 64, true),
+                              plain_attention(1, 1, 4099, 2, 32),
+                              plain_attention(1, 1, 4128, 33, 32, true)}) {
+        const auto inputs = wb::testing::equal_weights(shape, 1);
+        wb::testing::grade_attention("flash_attention",
+                                     flash_attention,
+                                     shape,
+                                     inputs,
+                                     expect_equal_weights(shape, inputs),
+                                     ", q = 0, v whole numbers");
+    }
+}
+
 TEST_CASE("the scale may be anything finite") {
     for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
         auto shape = plain_attention(1, 2, 33, 33, 32);
         shape.scale = scale;
         grade(shape);
-    }
-}
-
-TEST_CASE("without the log-sum-exp") {
-    const auto shape = plain_attention(1, 2, 35, 37, 32, true);
-    const auto inputs = wb::testing::random_attention(shape, 1);
-    const auto expected = expect_attention(shape, inputs);
-    for (const auto& [name, idea, attention] :
-         wb::implementations("flash_attention", flash_attention)) {
-        Grader grade(name, describe(shape) + ", lse = nullptr");
-        const float* d_q = grade.input("q", inputs.q);
-        const float* d_k = grade.input("k", inputs.k);
-        const float* d_v = grade.input("v", inputs.v);
-        float* d_o = grade.output<float>("o", {1, 2, 35, 32});
-        grade.run([&, attention = attention](cudaStream_t s) {
-            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
-        });
-        grade.expect("o", expected.o, [&](int64_t i) {
-            return expected.o_bound[static_cast<size_t>(i)];
-        });
     }
 }
 
@@ -271,46 +286,16 @@ TEST_CASE("tensors of more than 2^31 elements", "[large]") {
 #ifdef SIMT_CPU
     WB_SKIP("34 GB of memory are too much for the simulator");
 #else
-    // 2^25 + 3 heads of one query and one key each: o is v. All arrays are zeros but
-    // for the last heads of v.
-    constexpr int64_t kHeads = (int64_t{1} << 25) + 3;
-    const auto shape = plain_attention(1, kHeads, 1, 1, 64);
-    const size_t bytes = static_cast<size_t>(shape.query_elements()) * sizeof(float);
-    size_t free_bytes = 0;
-    size_t total_bytes = 0;
-    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-    if (free_bytes < 3 * bytes + (size_t{1} << 30)) {
-        WB_SKIP("needs 27 GB of free GPU memory");
-    }
-    const wb::Scratch<float> zeros(shape.query_elements(), nullptr);  // q and k
-    const wb::Scratch<float> v(shape.query_elements(), nullptr);
-    const wb::Scratch<float> o(shape.query_elements(), nullptr);
-    CUDA_CHECK(cudaMemset(zeros.data(), 0, bytes));
-    CUDA_CHECK(cudaMemset(v.data(), 0, bytes));
-    std::vector<float> last(3 * 64);
-    for (size_t i = 0; i < last.size(); ++i)
-        last[i] = static_cast<float>(i + 1);
-    const int64_t place = shape.query_elements() - int64_t(last.size());
-    CUDA_CHECK(cudaMemcpy(v.data() + place,
-                          last.data(),
-                          last.size() * sizeof(float),
-                          cudaMemcpyHostToDevice));
-    for (const auto& [name, idea, attention] :
-         wb::implementations("flash_attention", flash_attention)) {
-        Grader grade(name, describe(shape) + ", the last three heads");
-        float* d_o = grade.output<float>("o", {3, 64});
-        CUDA_CHECK(cudaMemset(o.data(), 0xFF, bytes));
-        grade.run([&, attention = attention](cudaStream_t s) {
-            attention(
-                shape, zeros.data(), zeros.data(), v.data(), o.data(), nullptr, s);
-            CUDA_CHECK(cudaMemcpyAsync(d_o,
-                                       o.data() + place,
-                                       last.size() * sizeof(float),
-                                       cudaMemcpyDeviceToDevice,
-                                       s));
-        });
-        grade.expect("o", {last.begin(), last.end()}, [](int64_t) { return 0.0; });
-    }
+    flash_limits::grade_last_heads();
+#endif
+}
+
+TEST_CASE("keys of one head past 2^31 elements", "[large]") {
+    expect_not_unsolved();
+#ifdef SIMT_CPU
+    WB_SKIP("eight million keys of 256 numbers are too much for the simulator");
+#else
+    flash_limits::grade_last_key();
 #endif
 }
 

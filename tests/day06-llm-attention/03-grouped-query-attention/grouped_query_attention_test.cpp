@@ -44,6 +44,17 @@ void grade(const AttentionShape& shape, uint64_t seed = 1) {
         "grouped_query_attention", grouped_query_attention, shape, seed);
 }
 
+/// The covering design of this chapter, and what of it has this mask.
+void grade_edges(wb::testing::Mask mask) {
+    static const auto cases = [] {
+        wb::testing::AttentionLevels levels;
+        levels.groups = {1, 2, 3, 8};
+        return attention_cases(levels);
+    }();
+    wb::testing::grade_cases(
+        "grouped_query_attention", grouped_query_attention, cases, mask);
+}
+
 }  // namespace
 
 TEST_CASE("one query, one key: each head's output is the value of its group") {
@@ -65,12 +76,12 @@ TEST_CASE("nothing is kept from call to call") {
 }
 
 TEST_CASE("as many queries as keys, from one to odd primes") {
-    for (const int64_t n : {1, 2, 3, 5, 7, 8, 9, 31, 33, 61, 65, 129})
+    for (const int64_t n : wb::testing::kLengths)
         grade(grouped(1, {4, 2}, n, n, 32), static_cast<uint64_t>(n));
 }
 
 TEST_CASE("causal: no query sees a later key") {
-    for (const int64_t n : {1, 2, 3, 5, 7, 8, 9, 31, 33, 61, 65, 129})
+    for (const int64_t n : wb::testing::kLengths)
         grade(grouped(1, {4, 2}, n, n, 32, true), static_cast<uint64_t>(n));
 }
 
@@ -79,11 +90,6 @@ TEST_CASE("multi-head, grouped-query and multi-query") {
         grade(grouped(2, heads, 13, 37, 32));
         grade(grouped(2, heads, 13, 37, 32, true));
     }
-}
-
-TEST_CASE("head dimensions 32, 64, 128 and 256") {
-    for (const int64_t D : {32, 64, 128, 256})
-        grade(grouped(1, {4, 1}, 19, 70, D, true));
 }
 
 TEST_CASE("causal: the last query sees the last key, however many there are") {
@@ -127,31 +133,43 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     }
 }
 
+TEST_CASE("edges meet: no mask") {
+    grade_edges(wb::testing::Mask::none);
+}
+
+TEST_CASE("edges meet: causal, as many queries as keys") {
+    grade_edges(wb::testing::Mask::causal);
+}
+
+TEST_CASE("edges meet: causal, fewer queries than keys") {
+    grade_edges(wb::testing::Mask::fewer_queries);
+}
+
+TEST_CASE("edges meet: causal, more queries than keys") {
+    grade_edges(wb::testing::Mask::more_queries);
+}
+
+TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long]") {
+    for (const auto& shape : {grouped(1, {2, 1}, 1, 8193, 32),
+                              grouped(1, {2, 1}, 3, 4128, 32, true),
+                              grouped(1, {1, 1}, 2, 4099, 64, true),
+                              grouped(1, {2, 1}, 4099, 2, 32),
+                              grouped(1, {2, 2}, 4128, 33, 32, true)}) {
+        const auto inputs = wb::testing::equal_weights(shape, 1);
+        wb::testing::grade_attention("grouped_query_attention",
+                                     grouped_query_attention,
+                                     shape,
+                                     inputs,
+                                     expect_equal_weights(shape, inputs),
+                                     ", q = 0, v whole numbers");
+    }
+}
+
 TEST_CASE("the scale may be anything finite") {
     for (const float scale : {1.0f, 0.0f, -0.3f}) {
         auto shape = grouped(1, {4, 2}, 11, 33, 32);
         shape.scale = scale;
         grade(shape);
-    }
-}
-
-TEST_CASE("without the log-sum-exp") {
-    const auto shape = grouped(1, {4, 2}, 11, 37, 32, true);
-    const auto inputs = wb::testing::random_attention(shape, 1);
-    const auto expected = expect_attention(shape, inputs);
-    for (const auto& [name, idea, attention] :
-         wb::implementations("grouped_query_attention", grouped_query_attention)) {
-        Grader grade(name, describe(shape) + ", lse = nullptr");
-        const float* d_q = grade.input("q", inputs.q);
-        const float* d_k = grade.input("k", inputs.k);
-        const float* d_v = grade.input("v", inputs.v);
-        float* d_o = grade.output<float>("o", {1, 4, 11, 32});
-        grade.run([&, attention = attention](cudaStream_t s) {
-            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
-        });
-        grade.expect("o", expected.o, [&](int64_t i) {
-            return expected.o_bound[static_cast<size_t>(i)];
-        });
     }
 }
 
