@@ -123,7 +123,7 @@ broken 'has no TODO(learner)' sed -i 's/TODO(learner)/To do/' "$SOLUTION"
 broken 'has no WB_NOT_SOLVED()' sed -i '/WB_NOT_SOLVED/d' "$SOLUTION"
 broken 'its ladder is stale' sed -i '/Ladder/,/Ladder/s/  v2  3,/  v2  9,/' "$SOLUTION"
 broken 'gives no starter' sed -i '0,/#end$/s/#end$/#fin/' "$SOLUTION"
-broken '4 mutants' find "$TESTS/mutants" -name 'g*.diff' -delete
+broken '1 mutants' find "$TESTS/mutants" -name '*.diff' ! -name 'missing_guard.diff' -delete
 broken 'has no first line "# what' sed -i 1d "$TESTS/mutants/missing_guard.diff"
 broken 'has no line "# Rejected by:' sed -i 2d "$TESTS/mutants/missing_guard.diff"
 broken 'which is no test case' sed -i '2s/$/ or so/' "$TESTS/mutants/missing_guard.diff"
