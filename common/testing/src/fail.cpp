@@ -41,6 +41,7 @@ void fail(const NotSolved& unsolved) {
 }
 
 bool failure_is_told = false;
+std::atomic<bool> fault_is_told = false;
 
 Finding finding_of(const NotSolved& unsolved) {
     Finding finding;
@@ -58,7 +59,8 @@ Finding finding_of(const CudaError& error) {
     finding.numbers.message = error.what();
     if (error.line() > 0) finding.places = {{"call", error.file(), error.line()}};
     const std::string cause = cause_of_error(error.code());
-    if (!cause.empty()) finding.causes = {cause};
+    const bool known = fault_is_told.exchange(false);
+    if (!known && !cause.empty()) finding.causes = {cause};
     return finding;
 }
 

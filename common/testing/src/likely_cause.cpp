@@ -87,7 +87,7 @@ std::string cause_untouched(const Evidence& e) {
         }
         if (one_block) {
             return first +
-                   "that is one block; does the index use blockIdx, and does "
+                   "if that is one block, does the index use blockIdx, and does "
                    "the grid have enough blocks?";
         }
         return first + "is the grid too small, or the loop's stride or end wrong?";

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "told.h"
+
 namespace wb::testing {
 
 #ifdef SIMT_CPU
@@ -43,6 +45,7 @@ void add_to_verdict(const simt::Finding& found) {
         finding.text.push_back(line);
     if (!finding.text.empty()) finding.what = finding.text.front();
     Verdict::instance().add(std::move(finding));
+    fault_is_told = true;
 }
 
 // Before the program's static objects, which may launch kernels.

@@ -172,7 +172,9 @@ void put_into_words(Finding& f) {
 std::string cause_of_error(cudaError_t code) {
     switch (code) {
         case cudaErrorInvalidConfiguration:
-            return "a grid of zero blocks, or more than 1024 threads in a block";
+            return "a grid of zero blocks or of more than 65535 in y or z, or more "
+                   "than "
+                   "1024 threads in a block";
         case cudaErrorIllegalAddress:
             return "an index outside an array (is the guard there?), or a host pointer "
                    "given to a kernel";
@@ -183,8 +185,10 @@ std::string cause_of_error(cudaError_t code) {
             return "a loop that never ends, or threads that wait for something that "
                    "nobody will do";
         case cudaErrorInvalidValue:
-            return "a grid of zero blocks, more than 1024 threads in a block, too much "
-                   "shared memory, or a wrong pointer or size in a CUDA call";
+            return "a grid of zero blocks or of more than 65535 in y or z, more than "
+                   "1024 "
+                   "threads in a block, too much shared memory, or a wrong pointer or "
+                   "size in a CUDA call";
         default:
             return "";
     }

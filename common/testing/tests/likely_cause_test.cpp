@@ -85,7 +85,7 @@ TEST_CASE("likely cause: only one block was launched, or its index forgotten") {
     Output output({4096});
     for (std::size_t i = 256; i < output.size(); ++i)
         output.leave_untouched(i);
-    CHECK_THAT(output.cause(), contains("that is one block"));
+    CHECK_THAT(output.cause(), contains("if that is one block"));
 }
 
 TEST_CASE("likely cause: an end that is no multiple of a warp") {

@@ -16,6 +16,14 @@
 
 constexpr float kLog2e = static_cast<float>(wb::kLog2e);
 
+// tiles.h asks for these two.
+__device__ __forceinline__ int fragment_row(int lane, int e) {
+    return lane / 4 + e / 2 * 8;
+}
+__device__ __forceinline__ int fragment_column(int lane, int e) {
+    return lane % 4 * 2 + e % 2;
+}
+
 template <class T, int D>
 __device__ void start_rows(char* s_tile, const T* g, int rows, int count) {
     for (int e = threadIdx.x; e < count * D / kChunk; e += kThreads) {
