@@ -1,6 +1,6 @@
 """The part of ./learn verify-gpu that runs every solution's test program under
-compute-sanitizer's four tools. Small sizes only ("~[large]"): the tools are slow, and
-an error that needs a large size is rare."""
+compute-sanitizer's four tools. Small sizes only ("~[large]~[long]"): the tools are
+slow, and an error that needs a large size is rare."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ from learn import build, preset, steps, verdicts
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 JOBS = 8  # each holds a CUDA context of its own
 SECONDS = 120  # for one program under one tool
-CASES = "~[large]~[fault]~[serial]~[goal]"
+CASES = "~[large]~[long]~[fault]~[serial]~[goal]"
 LONGEST = 12_000_000  # bytes of all logs of a tool
 FOUND = 86  # exit status that the tool is told to use
 

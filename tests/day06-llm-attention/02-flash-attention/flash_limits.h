@@ -93,6 +93,8 @@ inline void grade_last_key() {
     }
     for (const auto& [name, idea, attention] :
          wb::implementations("flash_attention", flash_attention)) {
+        // These have one warp, or less, for one query: half a minute.
+        if (name.ends_with("_v1") || name.ends_with("_v2")) continue;
         Grader grade(name, describe(shape) + ", the last key has all the weight");
         const float* d_q = grade.input("q", query);
         float* d_o = grade.output<float>("o", {int64_t{kDim}});
