@@ -1,6 +1,6 @@
 # Passes if the tests accept the right text that known-wrong kernels are edits of. Test
-# cases that cannot run here, for lack of memory, may be skipped; those with [large] run
-# for the solution alone, one after the other.
+# cases that cannot run here, for lack of memory, may be skipped; those with [large] or
+# [serial] run for the solution alone, one after the other.
 #   cmake -DPROGRAM= -DSOURCE= -P expect_right.cmake
 #
 # Where the text begins a line with "// Only the test cases that reject its edits", it
@@ -8,7 +8,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
 get_filename_component(folder ${SOURCE} DIRECTORY)
 file(STRINGS ${SOURCE} partial REGEX "^// Only the test cases that reject its edits")
-set(cases ~[large]~[goal])  # those of goals are hidden; a filter would take them
+set(cases ~[large]~[serial]~[goal])  # [goal] is hidden; a filter would take it
 if(partial)
     set(cases)
     file(GLOB edits ${folder}/*.diff ${folder}/orders/*.diff ${folder}/sim/*.diff)
