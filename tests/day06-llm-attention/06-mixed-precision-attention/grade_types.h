@@ -4,6 +4,7 @@
 
 #include <wb/implementations.h>
 #include <wb/testing/attention.h>
+#include <wb/testing/attention_cases.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/stored_types.h>
 
@@ -23,11 +24,13 @@ auto implementations_of() {
 
 /// Runs every rung for one type.
 /// @param expected  of as_stored<T>(inputs), by a float kernel
+/// @param with_lse  the log-sum-exp is wanted; else lse is null
 template <class T>
 void grade_type(const AttentionShape& shape,
                 const AttentionInputs& inputs,
                 const AttentionExpected& expected,
-                const std::string& text) {
+                const std::string& text,
+                bool with_lse = true) {
     for (const auto& [name, idea, attention] : implementations_of<T>()) {
         Grader grade(name,
                      std::string(Format<T>::kName) + ", " + describe(shape) + text);
@@ -36,8 +39,11 @@ void grade_type(const AttentionShape& shape,
         const T* d_v = grade.input("v", rounded<T>(inputs.v));
         T* d_o = grade.output<T>(
             "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
-        float* d_lse =
-            grade.output<float>("lse", {shape.batch, shape.query_heads, shape.queries});
+        float* d_lse = nullptr;
+        if (with_lse) {
+            d_lse = grade.output<float>(
+                "lse", {shape.batch, shape.query_heads, shape.queries});
+        }
         grade.run([&, attention = attention](cudaStream_t stream) {
             attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
         });
@@ -45,6 +51,7 @@ void grade_type(const AttentionShape& shape,
             const auto at = static_cast<size_t>(i);
             return stored_bound<T>(expected.o[at], expected.o_bound[at]);
         });
+        if (!with_lse) continue;
         grade.expect("lse", expected.lse, [&](int64_t i) {
             return expected.lse_bound[static_cast<size_t>(i)];
         });
@@ -54,9 +61,10 @@ void grade_type(const AttentionShape& shape,
 template <class T>
 void grade_type(const AttentionShape& shape,
                 const AttentionInputs& inputs,
-                const std::string& text) {
+                const std::string& text,
+                bool with_lse = true) {
     const auto stored = as_stored<T>(inputs);
-    grade_type<T>(shape, stored, expect_attention(shape, stored), text);
+    grade_type<T>(shape, stored, expect_attention(shape, stored), text, with_lse);
 }
 
 }  // namespace wb::testing

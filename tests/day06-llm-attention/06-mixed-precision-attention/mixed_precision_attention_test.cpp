@@ -45,6 +45,25 @@ AttentionInputs constant_inputs(const AttentionShape& shape,
             std::vector<float>(static_cast<size_t>(shape.kv_elements()), v)};
 }
 
+/// The covering design of this chapter, and what of it has this mask.
+void grade_edges(Mask mask) {
+    static const auto cases = [] {
+        AttentionLevels levels;
+        levels.types = {"fp16", "bf16"};
+        levels.head_dims = {32, 64, 128};
+        levels.logits.push_back(Logits::highest);
+        return attention_cases(levels);
+    }();
+    for_each_case(cases, mask, [](const AttentionCase& c) {
+        const auto inputs = inputs_of(c);
+        if (c.type == 0) {
+            grade_type<__half>(c.shape, inputs, c.text, c.with_lse);
+        } else {
+            grade_type<__nv_bfloat16>(c.shape, inputs, c.text, c.with_lse);
+        }
+    });
+}
+
 }  // namespace
 
 TEST_CASE("one query and one key: the output is the value, to the bit") {
@@ -188,6 +207,30 @@ TEST_CASE("small weights count: a thousand keys at exp(-9) each") {
     grade(shape, inputs, ", scores 0 and -9");
 }
 
+TEST_CASE("edges meet: no mask") {
+    grade_edges(Mask::none);
+}
+
+TEST_CASE("edges meet: causal, as many queries as keys") {
+    grade_edges(Mask::causal);
+}
+
+TEST_CASE("edges meet: causal, fewer queries than keys") {
+    grade_edges(Mask::fewer_queries);
+}
+
+TEST_CASE("edges meet: causal, more queries than keys") {
+    grade_edges(Mask::more_queries);
+}
+
+TEST_CASE("sizes past 4096, along each dimension", "[long]") {
+    for (const auto& shape : {plain_attention(1, 1, 1, 8193, 32),
+                              plain_attention(1, 1, 3, 4128, 32, true),
+                              plain_attention(1, 1, 4099, 2, 32),
+                              plain_attention(1, 1, 4128, 33, 32, true)})
+        grade(shape, equal_weights(shape, 1), ", q = 0, v whole numbers");
+}
+
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     for (const bool rising : {true, false}) {
         const auto shape = plain_attention(1, 1, 9, 131, 64);
@@ -253,26 +296,6 @@ TEST_CASE("what is stored in 16 bits fails the test of a float kernel") {
     };
     rejected(__half());
     rejected(__nv_bfloat16());
-}
-
-TEST_CASE("without the log-sum-exp") {
-    const auto shape = plain_attention(1, 2, 35, 37, 32, true);
-    const auto stored = as_stored<__half>(wb::testing::random_attention(shape, 1));
-    const auto expected = expect_attention(shape, stored);
-    for (const auto& [name, idea, attention] : implementations_of<__half>()) {
-        Grader grade(name, describe(shape) + ", lse = nullptr");
-        const __half* d_q = grade.input("q", rounded<__half>(stored.q));
-        const __half* d_k = grade.input("k", rounded<__half>(stored.k));
-        const __half* d_v = grade.input("v", rounded<__half>(stored.v));
-        __half* d_o = grade.output<__half>("o", {1, 2, 35, 32});
-        grade.run([&, attention = attention](cudaStream_t s) {
-            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
-        });
-        grade.expect("o", expected.o, [&](int64_t i) {
-            const auto at = static_cast<size_t>(i);
-            return stored_bound<__half>(expected.o[at], expected.o_bound[at]);
-        });
-    }
 }
 
 TEST_CASE("right whatever order the threads run in") {
