@@ -33,7 +33,8 @@ inline void grade_rows(const AttentionShape& shape,
                        const AttentionInputs& inputs,
                        const AttentionExpected& expected,
                        const std::string& text,
-                       const PatternStatus& fault = {}) {
+                       const PatternStatus& fault = {},
+                       bool with_lse = true) {
     wb::testing::grade_sparse("sparse_attention",
                               sparse_attention,
                               shape,
@@ -41,7 +42,8 @@ inline void grade_rows(const AttentionShape& shape,
                               inputs,
                               expected,
                               text,
-                              fault);
+                              fault,
+                              with_lse);
 }
 
 inline void grade_rows(const AttentionShape& shape,
@@ -56,7 +58,8 @@ inline void grade_blocks(const AttentionShape& shape,
                          const AttentionInputs& inputs,
                          const AttentionExpected& expected,
                          const std::string& text,
-                         const PatternStatus& fault = {}) {
+                         const PatternStatus& fault = {},
+                         bool with_lse = true) {
     wb::testing::grade_sparse("block_sparse_attention",
                               block_sparse_attention,
                               shape,
@@ -64,7 +67,8 @@ inline void grade_blocks(const AttentionShape& shape,
                               inputs,
                               expected,
                               text,
-                              fault);
+                              fault,
+                              with_lse);
 }
 
 inline void grade_blocks(const AttentionShape& shape,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "edges.h"
 #include "grade.h"
 
 TEST_CASE("one query and one key: the output is the value") {
@@ -106,6 +107,22 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
         grade_rows(shape, pattern, inputs, expected, text);
         grade_blocks(shape, to_blocks(pattern), inputs, expected, text);
     }
+}
+
+TEST_CASE("edges meet: dense patterns") {
+    edges::grade_all(0);
+}
+
+TEST_CASE("edges meet: causal patterns") {
+    edges::grade_all(1);
+}
+
+TEST_CASE("edges meet: windows with sinks") {
+    edges::grade_all(2);
+}
+
+TEST_CASE("edges meet: random patterns") {
+    edges::grade_all(3);
 }
 
 TEST_CASE("the scale may be anything finite") {
@@ -304,29 +321,6 @@ TEST_CASE("keys beyond 2^31 elements", "[large]") {
               to_blocks(far),
               inputs,
               keys);
-}
-
-TEST_CASE("without the log-sum-exp") {
-    const auto pattern = wb::random_pattern(35, 37, 9, 1);
-    const auto shape = shape_of(pattern, 32);
-    const auto inputs = random_attention(shape, 1);
-    const auto expected = expect_sparse(shape, pattern, inputs);
-    const wb::PatternCheck check;
-    for (const auto& [name, idea, attention] :
-         wb::implementations("sparse_attention", sparse_attention)) {
-        Grader grade(name, describe(shape) + ", lse = nullptr");
-        const auto d_pattern = upload(grade, pattern);
-        const float* d_q = grade.input("q", inputs.q);
-        const float* d_k = grade.input("k", inputs.k);
-        const float* d_v = grade.input("v", inputs.v);
-        float* d_o = grade.output<float>("o", {35, 32});
-        grade.run([&, attention = attention](cudaStream_t s) {
-            attention(shape, d_pattern, d_q, d_k, d_v, d_o, nullptr, check.status(), s);
-        });
-        grade.expect("o", expected.o, [&](int64_t i) {
-            return expected.o_bound[static_cast<std::size_t>(i)];
-        });
-    }
 }
 
 TEST_CASE("no queries: nothing is launched") {
