@@ -1,4 +1,5 @@
 // Grades day06-llm-attention/04-paged-attention.
+#include "edges.h"
 #include "paged_grading.h"
 #include "paged_server.h"
 
@@ -85,10 +86,23 @@ TEST_CASE("a token without a place is reported, and the others are written") {
         add_token(1, 16);
         part = "sequence 1: entry 1 of its block table is -1";
     }
+    SECTION("a missing page, and the last slot of it") {
+        // Written to page -1, it would be right before the pool.
+        add_token(1, 31);
+        part = "sequence 1: entry 1 of its block table is -1";
+    }
     const std::string fault =
         grade_append(inputs, append, "one token too many: " + part);
     INFO("wb| append_kv, one token too many: " << part);
     REQUIRE(fault.find(part) != std::string::npos);
+}
+
+TEST_CASE("edges meet: tokens in any order, into pages of any size") {
+    grade_append_edges();
+}
+
+TEST_CASE("a token at a position past 2^24") {
+    grade_far_token();
 }
 
 TEST_CASE("no tokens, no work") {
@@ -128,6 +142,10 @@ TEST_CASE("rows of 128 numbers") {
     grade_random(shape, 11);
 }
 
+TEST_CASE("edges meet: pages, head dimensions, logits, heads") {
+    grade_attention_edges();
+}
+
 TEST_CASE("a group of query heads shares a K/V head") {
     struct Heads {
         int64_t query;
@@ -152,6 +170,10 @@ TEST_CASE("a sequence of ten thousand tokens beside short ones", "[large]") {
     PagedShape shape{{0, 10'240, 1, 15, 16, 17}};
     shape.query_heads = 2;
     grade_random(shape, 13);
+}
+
+TEST_CASE("pages past 2^31 numbers of the pool", "[large]") {
+    grade_far_pages();
 }
 
 TEST_CASE("more sequences than a warp has lanes") {

@@ -1,0 +1,275 @@
+// edges.h: covering designs of paged_attention and of append_kv.
+#pragma once
+
+#include <wb/testing/attention_cases.h>
+#include <wb/testing/covering.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "paged_grading.h"
+
+namespace paged_grading {
+
+/// Random numbers in pages, whose scores are of this kind.
+inline PagedInputs paged_with_logits(const PagedShape& shape,
+                                     wb::testing::Logits logits,
+                                     uint64_t seed,
+                                     uint64_t order) {
+    PagedInputs inputs = random_paged(shape, seed, order);
+    for (int64_t s = 0; s < inputs.batch(); ++s) {
+        const auto at = static_cast<size_t>(s);
+        const wb::AttentionShape one{1,
+                                     shape.query_heads,
+                                     shape.kv_heads,
+                                     1,
+                                     inputs.lengths[at],
+                                     shape.head_dim,
+                                     false,
+                                     inputs.scale()};
+        const auto made = wb::testing::with_logits(one, logits, {}, seed + at);
+        std::transform(made.q.begin(),
+                       made.q.end(),
+                       inputs.q.begin() + s * one.query_elements(),
+                       [](float x) { return __float2bfloat16(x); });
+        std::transform(made.k.begin(), made.k.end(), inputs.k[at].begin(), [](float x) {
+            return __float2bfloat16(x);
+        });
+        fill_pages(inputs, s);
+    }
+    return inputs;
+}
+
+/// Every triple of page, head dimension and logits; every pair with heads, groups,
+/// where sequences end, scale, log-sum-exp, and the order of pages.
+inline std::vector<wb::testing::Combination> attention_edges() {
+    wb::testing::Covering design;
+    design.factor("page", {16, 32, 64, 256})
+        .factor("D", {64, 128})
+        .factor("logits",
+                {"usual", "near 0", "near 10^4", "near -500", "rising", "falling"})
+        .factor("Hkv", {1, 2, 9})
+        .factor("group", {1, 2, 6})
+        .factor("ends", {"before the end of a page", "at it", "behind it"})
+        .factor("scale", {"usual", "0.05", "-0.3"})
+        .factor("lse", {"wanted", "null"})
+        .factor("pages", {"in order", "shuffled"})
+        .triples("page", "D", "logits")
+        // Else it takes the simulator too long.
+        .forbid({"page", "D", "Hkv", "group"}, [](const std::vector<int64_t>& v) {
+            return v[0] * v[1] * v[2] * v[3] > 150'000;
+        });
+    return design.cases();
+}
+
+/// Each as a section; under the checker the first of them, as in for_each_case().
+inline void grade_attention_edges() {
+    constexpr size_t kChecked = 12;
+    static const auto all = attention_edges();
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (wb::testing::runs_checked() && i >= kChecked) break;
+        const wb::testing::Combination& c = all[i];
+        DYNAMIC_SECTION(c.text()) {
+            const int64_t page = c["page"];
+            const std::vector<int64_t> ends[] = {
+                {page - 1, 1}, {page, 0, 2 * page}, {page + 1, 2 * page + 3}};
+            PagedShape shape{ends[c["ends"]], page};
+            shape.kv_heads = c["Hkv"];
+            shape.query_heads = c["Hkv"] * c["group"];
+            shape.head_dim = c["D"];
+            if (c["scale"] != 0) shape.scale = std::stof(c.words("scale"));
+            const PagedInputs inputs =
+                paged_with_logits(shape,
+                                  static_cast<wb::testing::Logits>(c["logits"]),
+                                  i + 1,
+                                  static_cast<uint64_t>(c["pages"]) * 7);
+            const AttentionExpected expected = expect_paged(inputs);
+            for (const auto& [name, idea, function] : attentions())
+                attend(name, function, inputs, &expected, c.text(), c["lse"] == 0);
+        }
+    }
+}
+
+/// The same tokens in another order.
+/// @param numbers  of one token: kv_heads * head_dim
+inline Append in_order(const Append& append,
+                       const std::vector<size_t>& order,
+                       int64_t numbers) {
+    Append result;
+    for (const size_t token : order) {
+        result.sequences.push_back(append.sequences[token]);
+        result.positions.push_back(append.positions[token]);
+        const auto from = static_cast<std::ptrdiff_t>(token) * numbers;
+        result.k.insert(
+            result.k.end(), append.k.begin() + from, append.k.begin() + from + numbers);
+        result.v.insert(
+            result.v.end(), append.v.begin() + from, append.v.begin() + from + numbers);
+    }
+    return result;
+}
+
+/// Pairs of page, head dimension, K/V heads, sequences and the order of tokens.
+inline void grade_append_edges() {
+    static const auto all = wb::testing::Covering()
+                                .factor("page", {16, 32, 64, 256})
+                                .factor("D", {64, 128})
+                                .factor("Hkv", {1, 2, 9})
+                                .factor("sequences", {1, 3})
+                                .factor("tokens", {"rising", "descending", "shuffled"})
+                                .cases();
+    for (size_t i = 0; i < all.size(); ++i) {
+        const wb::testing::Combination& c = all[i];
+        DYNAMIC_SECTION(c.text()) {
+            const int64_t page = c["page"];
+            PagedShape shape{{page + 1}, page};
+            for (int64_t s = 1; s < c["sequences"]; ++s)
+                shape.lengths.push_back(page - s);
+            shape.kv_heads = c["Hkv"];
+            shape.head_dim = c["D"];
+            const PagedInputs inputs = random_paged(shape, i + 1, 7);
+            std::vector<NewTokens> prompts;
+            for (int64_t s = 0; s < inputs.batch(); ++s)
+                prompts.push_back({s, 0, inputs.lengths[static_cast<size_t>(s)]});
+            const Append append = tokens_of(inputs, prompts);
+            std::vector<size_t> order(static_cast<size_t>(append.tokens()));
+            for (size_t t = 0; t < order.size(); ++t)
+                order[t] = t;
+            if (c["tokens"] == 1) std::reverse(order.begin(), order.end());
+            wb::testing::Random random(i);
+            for (size_t t = order.size(); c["tokens"] == 2 && t > 1; --t)
+                std::swap(order[t - 1],
+                          order[static_cast<size_t>(random.below(int64_t(t)))]);
+            const int64_t numbers = shape.kv_heads * shape.head_dim;
+            REQUIRE(grade_append(inputs, in_order(append, order, numbers), c.text()) ==
+                    "");
+        }
+    }
+}
+
+/// One token at position 2^24 + 1, which is no float, in the only page of a sequence
+/// that has one there.
+inline void grade_far_token() {
+    constexpr int64_t kPage = 256;
+    constexpr int64_t kPosition = (int64_t{1} << 24) + 1;
+    PagedShape shape{{1}, kPage};
+    PagedInputs inputs = random_paged(shape, 1, 0);
+    Append append = tokens_of(inputs, {{0, 0, 1}});
+    append.positions[0] = static_cast<int32_t>(kPosition);
+    const int32_t page = inputs.table[0];
+    inputs.pages_per_sequence = kPosition / kPage + 2;
+    inputs.table.assign(static_cast<size_t>(inputs.pages_per_sequence), -1);
+    inputs.table[static_cast<size_t>(kPosition / kPage)] = page;
+    for (auto* pool : {&inputs.k_pool, &inputs.v_pool}) {
+        const auto row = pool->begin() + page * kPage * shape.head_dim;
+        std::rotate(row, row + shape.head_dim, row + 2 * shape.head_dim);
+    }
+    REQUIRE(grade_append(inputs, append, "one token, at position 2^24 + 1") == "");
+}
+
+/// Pools of more than 2^31 numbers each, of which three pages are ever touched.
+struct FarPools {
+    static constexpr int64_t kPage = 256;
+    static constexpr int64_t kDim = 128;
+    static constexpr int32_t kFarPage = 65'537;  // 65,536 pages are 2^31 numbers
+    static constexpr int64_t kPages = kFarPage + 3;
+    struct Free {
+        void operator()(__nv_bfloat16* memory) const { (void)cudaFree(memory); }
+    };
+    using Pool = std::unique_ptr<__nv_bfloat16, Free>;
+
+    Pool k = allocate();
+    Pool v = allocate();
+
+    static Pool allocate() {
+        void* memory = nullptr;
+        if (cudaMalloc(&memory, kPages * kPage * kDim * sizeof(__nv_bfloat16)) !=
+            cudaSuccess)
+            (void)cudaGetLastError();
+        return Pool(static_cast<__nv_bfloat16*>(memory));
+    }
+
+    /// Copies a page of a small pool.
+    static void fill(const Pool& pool,
+                     int32_t page,
+                     const std::vector<__nv_bfloat16>& from,
+                     int32_t from_page) {
+        CUDA_CHECK(cudaMemcpy(pool.get() + page * kPage * kDim,
+                              from.data() + from_page * kPage * kDim,
+                              kPage * kDim * sizeof(__nv_bfloat16),
+                              cudaMemcpyHostToDevice));
+    }
+};
+
+/// A sequence whose second page lies past 2^31 numbers of the pool: it is read, and a
+/// token is written there.
+inline void grade_far_pages() {
+    const FarPools pools;
+    if (pools.k == nullptr || pools.v == nullptr)
+        WB_SKIP("8.6 GB of device memory are not to be had");
+    PagedShape shape{{300}, FarPools::kPage};
+    shape.head_dim = FarPools::kDim;
+    const PagedInputs inputs = random_paged(shape, 27, 0);
+    const AttentionExpected expected = expect_paged(inputs);
+    std::vector<int32_t> table = inputs.table;
+    for (const auto& [page, far] :
+         {std::pair{0, 2}, std::pair{1, FarPools::kFarPage}}) {
+        const auto at = static_cast<size_t>(page);
+        FarPools::fill(pools.k, far, inputs.k_pool, inputs.table[at]);
+        FarPools::fill(pools.v, far, inputs.v_pool, inputs.table[at]);
+        table[at] = far;
+    }
+    const std::string text = "the second page past 2^31 numbers of the pool";
+    const auto far_cache = [&](Grader& grade) {
+        wb::PagedCache cache = sizes_of(inputs);
+        cache.num_pages = FarPools::kPages;
+        cache.k = pools.k.get();
+        cache.v = pools.v.get();
+        cache.block_table = grade.input("cache.block_table", table);
+        cache.lengths = grade.input("cache.lengths", inputs.lengths);
+        return cache;
+    };
+    for (const auto& [name, idea, function] : attentions()) {
+        const wb::PagedWorkspace workspace(kCounters);
+        Grader grade(name, text);
+        const wb::PagedCache cache = far_cache(grade);
+        const auto* q = grade.input("q", inputs.q);
+        auto* o = grade.output<__nv_bfloat16>("o", {2, FarPools::kDim});
+        grade.run([&, function = function](cudaStream_t s) {
+            function(cache, q, o, nullptr, 2, inputs.scale(), workspace, s);
+        });
+        workspace.check(nullptr);
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<size_t>(i)];
+        });
+    }
+    for (const auto& [name, idea, function] :
+         wb::implementations("append_kv", append_kv)) {
+        const wb::PagedWorkspace workspace(1);
+        Grader grade(name, text);
+        const wb::PagedCache cache = far_cache(grade);
+        Append append = tokens_of(inputs, {{0, 7, 1}});
+        append.positions[0] = static_cast<int32_t>(FarPools::kPage) + 100;
+        const auto* k = grade.input("k", append.k);
+        const auto* v = grade.input("v", append.v);
+        const auto* sequences = grade.input("sequences", append.sequences);
+        const auto* positions = grade.input("positions", append.positions);
+        auto* written =
+            grade.output<__nv_bfloat16>("the row of cache.v", {FarPools::kDim});
+        grade.run([&, function = function](cudaStream_t s) {
+            function(cache, k, v, sequences, positions, 1, workspace, s);
+            const int64_t row = FarPools::kFarPage * FarPools::kPage + 100;
+            CUDA_CHECK(cudaMemcpyAsync(written,
+                                       cache.v + row * FarPools::kDim,
+                                       FarPools::kDim * sizeof(__nv_bfloat16),
+                                       cudaMemcpyDeviceToDevice,
+                                       s));
+        });
+        workspace.check(nullptr);
+        std::vector<double> row;
+        for (const __nv_bfloat16 x : append.v)
+            row.push_back(static_cast<double>(__bfloat162float(x)));
+        grade.expect("the row of cache.v", row, [](int64_t) { return 0.0; });
+    }
+}
+
+}  // namespace paged_grading
