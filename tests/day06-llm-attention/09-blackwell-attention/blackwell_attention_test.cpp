@@ -8,6 +8,7 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/simulator.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -180,8 +181,9 @@ void grade_or_expect_refusal(const AttentionShape& shape, uint64_t seed) {
 TEST_CASE("shared memory descriptors, bit by bit") {
     for (const Swizzle swizzle : kSwizzles)
         for (const uint32_t address : {0u, 16u, 1024u, 0x2fc00u, 0x3fff0u, 0x7a3410u})
-            for (const uint32_t leading : {16u, 16384u, 0x1f0u, 0x3fff0u})
-                for (const uint32_t stride : {128u, 1024u, 8192u, 0x3fff0u}) {
+            for (const uint32_t leading : {16u, 16384u, 0x1f0u, 0x3fff0u, 0x140010u})
+                for (const uint32_t stride :
+                     {128u, 1024u, 8192u, 0x3fff0u, 0x2c0400u}) {
                     const auto mode = static_cast<uint64_t>(swizzle);
                     expect_fields(
                         call_of("shared_descriptor",
@@ -189,6 +191,18 @@ TEST_CASE("shared memory descriptors, bit by bit") {
                         shared_of(address, leading, stride, swizzle),
                         tables::shared_descriptor(address, leading, stride, mode));
                 }
+}
+
+TEST_CASE("shared memory descriptors: each bit of each argument, alone") {
+    for (int bit = 4; bit < 32; ++bit) {
+        const uint32_t one = uint32_t{1} << bit;
+        for (const auto& [address, leading, stride] : {std::array{one, 0u, 0u},
+                                                       std::array{0u, one, 0u},
+                                                       std::array{0u, 0u, one}})
+            expect_fields(call_of("shared_descriptor", {address, leading, stride, 2}),
+                          shared_of(address, leading, stride, Swizzle::bytes_128),
+                          tables::shared_descriptor(address, leading, stride, 2));
+    }
 }
 
 TEST_CASE("shared memory descriptors, whole") {
@@ -260,8 +274,8 @@ TEST_CASE("the 128-byte swizzle is the one in the PTX ISA's figure") {
 
 TEST_CASE("steps along K: 32 bytes in a panel, then the next panel") {
     // Where TMA puts element 16 * step of row 0: found by writing a tile as it does.
-    for (const int rows : {64, 128})
-        for (int step = 0; step < 8; ++step)
+    for (const int rows : {8, 64, 128, 256})
+        for (int step = 0; step < 16; ++step)
             expect_equal(call_of("key_step_bytes", {rows, step}),
                          result_of([&] { return key_step_bytes(rows, step); }),
                          tables::first_byte_of_panels(rows, 16 * step));
