@@ -5,6 +5,7 @@
 
 #include <wb/implementations.h>
 #include <wb/testing/attention.h>
+#include <wb/testing/attention_cases.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/stored_types.h>
 
@@ -57,12 +58,14 @@ AttentionExpected expect_stored(const AttentionShape& shape,
 }
 
 /// Runs every rung for one type.
-/// @param stored  numbers of T
+/// @param stored    numbers of T
+/// @param with_lse  the log-sum-exp is wanted; else lse is null
 template <class T>
 void grade_stored(const AttentionShape& shape,
                   const AttentionInputs& stored,
                   const AttentionExpected& expected,
-                  const std::string& text) {
+                  const std::string& text,
+                  bool with_lse = true) {
     for (const auto& [name, idea, attention] : implementations_of<T>()) {
         Grader grade(name,
                      std::string(Format<T>::kName) + ", " + describe(shape) + text);
@@ -71,14 +74,18 @@ void grade_stored(const AttentionShape& shape,
         const T* d_v = grade.input("v", rounded<T>(stored.v));
         T* d_o = grade.output<T>(
             "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
-        float* d_lse =
-            grade.output<float>("lse", {shape.batch, shape.query_heads, shape.queries});
+        float* d_lse = nullptr;
+        if (with_lse) {
+            d_lse = grade.output<float>(
+                "lse", {shape.batch, shape.query_heads, shape.queries});
+        }
         grade.run([&, attention = attention](cudaStream_t stream) {
             attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
         });
         grade.expect("o", expected.o, [&](int64_t i) {
             return expected.o_bound[static_cast<std::size_t>(i)];
         });
+        if (!with_lse) continue;
         grade.expect("lse", expected.lse, [&](int64_t i) {
             return expected.lse_bound[static_cast<std::size_t>(i)];
         });
@@ -89,9 +96,10 @@ void grade_stored(const AttentionShape& shape,
 template <class T>
 void grade_type(const AttentionShape& shape,
                 const AttentionInputs& inputs,
-                const std::string& text) {
+                const std::string& text,
+                bool with_lse = true) {
     const auto stored = as_stored<T>(inputs);
-    grade_stored<T>(shape, stored, expect_stored<T>(shape, stored), text);
+    grade_stored<T>(shape, stored, expect_stored<T>(shape, stored), text, with_lse);
 }
 
 /// Errors of a result, over all of its elements.
