@@ -31,6 +31,30 @@ std::string why_not_here() {
     return reason;
 }
 
+/// The covering design of this chapter, and what of it has this mask.
+void grade_edges(Mask mask) {
+    static const auto cases = [] {
+        AttentionLevels levels;
+        levels.types = {"fp16", "bf16"};
+        levels.head_dims = {64, 128, 256};
+        levels.kv_heads = {1, 2};
+        levels.groups = {1, 2, 4};
+        levels.queries = {1, 7, 63, 64, 65, 129};
+        levels.keys = {1, 7, 64, 65, 127, 128, 129};
+        levels.scales = {0.0f, 0.05f, 1.0f};  // not negative
+        levels.most_products = 1'100'000;
+        return attention_cases(levels);
+    }();
+    for_each_case(cases, mask, [](const AttentionCase& c) {
+        const auto inputs = inputs_of(c);
+        if (c.type == 0) {
+            grade_type<__half>(c.shape, inputs, c.text, c.with_lse);
+        } else {
+            grade_type<__nv_bfloat16>(c.shape, inputs, c.text, c.with_lse);
+        }
+    });
+}
+
 /// Leaves a test case on machines that lack the instructions.
 #define NEEDS_HOPPER()                             \
     do {                                           \
@@ -148,6 +172,26 @@ TEST_CASE("the largest score in the first or the last block") {
     }
 }
 
+TEST_CASE("edges meet: no mask") {
+    NEEDS_HOPPER();
+    grade_edges(Mask::none);
+}
+
+TEST_CASE("edges meet: causal, as many queries as keys") {
+    NEEDS_HOPPER();
+    grade_edges(Mask::causal);
+}
+
+TEST_CASE("edges meet: causal, fewer queries than keys") {
+    NEEDS_HOPPER();
+    grade_edges(Mask::fewer_queries);
+}
+
+TEST_CASE("edges meet: causal, more queries than keys") {
+    NEEDS_HOPPER();
+    grade_edges(Mask::more_queries);
+}
+
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     NEEDS_HOPPER();
     for (const bool rising : {true, false}) {
@@ -164,26 +208,6 @@ TEST_CASE("the scale may be anything that is not negative") {
         auto shape = plain_attention(1, 1, 33, 150, 64, true);
         shape.scale = scale;
         grade_bf16(shape);
-    }
-}
-
-TEST_CASE("without the log-sum-exp") {
-    NEEDS_HOPPER();
-    const auto shape = plain_attention(1, 2, 35, 37, 64, true);
-    const auto stored = as_stored<__half>(random_attention(shape, 1));
-    const auto expected = expect_half<__half>(shape, stored);
-    for (const auto& [name, idea, attention] : implementations_of<__half>()) {
-        Grader grade(name, describe(shape) + ", lse = nullptr");
-        const __half* d_q = grade.input("q", rounded<__half>(stored.q));
-        const __half* d_k = grade.input("k", rounded<__half>(stored.k));
-        const __half* d_v = grade.input("v", rounded<__half>(stored.v));
-        __half* d_o = grade.output<__half>("o", {1, 2, 35, 64});
-        grade.run([&, attention = attention](cudaStream_t s) {
-            attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
-        });
-        grade.expect("o", expected.o, [&](int64_t i) {
-            return expected.o_bound[static_cast<size_t>(i)];
-        });
     }
 }
 
