@@ -7,6 +7,7 @@
 #include <wb/scratch.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/covering.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 
@@ -35,6 +36,44 @@ void grade_sum(int64_t n, uint64_t seed) {
         grade.run([&, add = add](cudaStream_t s) { add(d_a, d_b, d_c, n, s); });
         grade.expect("c", expected, [&](int64_t i) {
             return wb::testing::float_bound(1, std::abs(expected[i]));
+        });
+    }
+}
+
+/// Slices that start at elements of their own; c may be a or b.
+void grade_slices(const wb::testing::Combination& c) {
+    const int64_t n = c["n"];
+    const int64_t a_start = c["a from"];
+    const int64_t b_start = c["b from"];
+    const bool is_a = c.words("c is") == "a";
+    const bool is_b = c.words("c is") == "b";
+    const int64_t c_start = is_a ? a_start : is_b ? b_start : c["c from"];
+    const auto a = wb::testing::random_normal(n + 3, 1);
+    const auto b = wb::testing::random_normal(n + 3, 2);
+    const auto at = [](int64_t i) { return static_cast<size_t>(i); };
+    const std::vector<float> before = is_a   ? a
+                                      : is_b ? b
+                                             : std::vector<float>(at(n + 3));
+    std::vector<double> expected(before.begin(), before.end());
+    std::vector<bool> in_slice(before.size());
+    for (int64_t i = 0; i < n; ++i) {
+        expected[at(c_start + i)] =
+            double{a[at(a_start + i)]} + double{b[at(b_start + i)]};
+        in_slice[at(c_start + i)] = true;
+    }
+    for (const auto& [name, idea, add] :
+         wb::implementations("vector_add", vector_add)) {
+        Grader grade(name, c.text());
+        float* d_c = grade.in_out("c", {n + 3}, before);
+        const float* d_a = is_a ? d_c : grade.input("a", a);
+        const float* d_b = is_b ? d_c : grade.input("b", b);
+        grade.run([&, add = add](cudaStream_t s) {
+            add(d_a + a_start, d_b + b_start, d_c + c_start, n, s);
+        });
+        grade.expect("c", expected, [&](int64_t i) {
+            return in_slice[at(i)]
+                       ? wb::testing::float_bound(1, std::abs(expected[at(i)]))
+                       : 0.0;
         });
     }
 }
@@ -163,6 +202,70 @@ TEST_CASE("nothing is kept from call to call") {
     // The first call again, behind another one.
     for (const int64_t n : {300, 2000, 300})
         grade_sum(n, static_cast<uint64_t>(n));
+}
+
+TEST_CASE("edges meet: sizes, where slices start, and what the result is") {
+    static const auto cases =
+        wb::testing::Covering()
+            .factor("n", {1, 3, 4, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097})
+            .factor("a from", {0, 1, 2, 3})
+            .factor("b from", {0, 1, 2, 3})
+            .factor("c from", {0, 1, 2, 3})
+            .factor("c is", {"another array", "a", "b"})
+            .cases();
+    for (const auto& c : cases)
+        DYNAMIC_SECTION(c.text()) {
+            grade_slices(c);
+        }
+}
+
+TEST_CASE("more than 2^31 elements", "[large]") {
+    Grader("vector_add", "n = 0").expect_no_work([](cudaStream_t s) {
+        vector_add(nullptr, nullptr, nullptr, 0, s);
+    });
+#ifdef SIMT_CPU
+    WB_SKIP("2^32 threads are too much for the simulator");
+#else
+    // a is b and zeros, but for 7 at the end, where a 32-bit index does not reach: 2^31
+    // is a negative int, and past 2^32 an unsigned one begins again at 0.
+    constexpr int64_t kN = (int64_t{1} << 32) + 5;
+    constexpr size_t kBytes = static_cast<size_t>(kN) * sizeof(float);
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < 2 * kBytes + (size_t{1} << 30))
+        WB_SKIP("needs 36 GB of free GPU memory");
+    float* d_a = nullptr;
+    float* d_c = nullptr;
+    CUDA_CHECK(cudaMalloc(&d_a, kBytes));
+    CUDA_CHECK(cudaMalloc(&d_c, kBytes));
+    CUDA_CHECK(cudaMemset(d_a, 0, kBytes));
+    const std::vector<int64_t> places = {0, int64_t{1} << 31, kN - 1};
+    for (const int64_t place : places) {
+        const float value = place == 0 ? 1.0f : 7.0f;
+        CUDA_CHECK(
+            cudaMemcpy(d_a + place, &value, sizeof(float), cudaMemcpyHostToDevice));
+    }
+    for (const auto& [name, idea, add] :
+         wb::implementations("vector_add", vector_add)) {
+        Grader grade(name, "n = 2^32 + 5, elements 0, 2^31 and n - 1");
+        float* d_few = grade.output<float>("c", {3});
+        CUDA_CHECK(cudaMemset(d_c, 0xFF, kBytes));
+        grade.run([&, add = add](cudaStream_t s) {
+            add(d_a, d_a, d_c, kN, s);
+            for (size_t i = 0; i < places.size(); ++i) {
+                CUDA_CHECK(cudaMemcpyAsync(d_few + i,
+                                           d_c + places[i],
+                                           sizeof(float),
+                                           cudaMemcpyDeviceToDevice,
+                                           s));
+            }
+        });
+        grade.expect("c", {2.0, 14.0, 14.0}, [](int64_t) { return 0.0; });
+    }
+    CUDA_CHECK(cudaFree(d_a));
+    CUDA_CHECK(cudaFree(d_c));
+#endif
 }
 
 TEST_CASE("no elements: nothing is launched") {

@@ -7,6 +7,7 @@
 #include <wb/reference/saxpy.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/covering.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
@@ -64,6 +65,36 @@ void grade_saxpy(const Case& c) {
         });
         grade.expect("y", expected, [&](int64_t i) {
             return bound(c.alpha, x[i], expected[i]);
+        });
+    }
+}
+
+/// Slices that start at elements of their own; y may be x.
+void grade_slices(const wb::testing::Combination& c) {
+    const int64_t n = c["n"];
+    const int64_t y_start = c["y from"];
+    const bool is_x = c.words("y is") == "x";
+    const int64_t x_start = is_x ? y_start : c["x from"];
+    const float alpha = std::stof(c.words("alpha"));
+    const auto blocks = static_cast<int>(c["blocks"]);
+    const auto at = [](int64_t i) { return static_cast<std::size_t>(i); };
+    const auto y = wb::testing::random_normal(n + 3, 2);
+    const auto x = is_x ? y : wb::testing::random_normal(n + 3, 1);
+    std::vector<double> expected(y.begin(), y.end());
+    for (int64_t i = 0; i < n; ++i)
+        expected[at(y_start + i)] += double{alpha} * double{x[at(x_start + i)]};
+    for (const auto& [name, idea, saxpy] :
+         wb::implementations("saxpy_grid_stride", saxpy_grid_stride)) {
+        Grader grade(name, c.text());
+        float* d_y = grade.in_out("y", {n + 3}, y);
+        const float* d_x = is_x ? d_y : grade.input("x", x);
+        grade.run([&, saxpy = saxpy](cudaStream_t stream) {
+            saxpy(alpha, d_x + x_start, d_y + y_start, n, blocks, stream);
+        });
+        grade.expect("y", expected, [&](int64_t i) {
+            const int64_t k = i - y_start;
+            if (k < 0 || k >= n) return 0.0;  // not part of the slice
+            return bound(alpha, x[at(x_start + k)], expected[at(i)]);
         });
     }
 }
@@ -256,6 +287,22 @@ TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") 
         grade.expect_queued(
             [&, saxpy = saxpy](cudaStream_t s) { saxpy(2.0f, d_x, d_y, kN, 2, s); });
     }
+}
+
+TEST_CASE("edges meet: sizes, grids, alpha, where slices start") {
+    static const auto cases =
+        wb::testing::Covering()
+            .factor("n", {1, 3, 4, 31, 32, 33, 255, 256, 257, 1025, 4099})
+            .factor("blocks", {1, 2, 7, 132})
+            .factor("alpha", {"2.5", "0", "1", "-1", "1e30", "1e-30"})
+            .factor("x from", {0, 1, 2, 3})
+            .factor("y from", {0, 1, 2, 3})
+            .factor("y is", {"another array", "x"})
+            .cases();
+    for (const auto& c : cases)
+        DYNAMIC_SECTION(c.text()) {
+            grade_slices(c);
+        }
 }
 
 TEST_CASE("first element and stride are computed in 64 bits") {

@@ -7,6 +7,7 @@
 #include <wb/scratch.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/covering.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
@@ -44,6 +45,39 @@ void grade_bias(const Shape& s, uint64_t seed = 1) {
     }
 }
 
+/// Tensors that start at elements of their own; y may be x.
+void grade_edges(const wb::testing::Combination& c) {
+    const Shape s = {c["N"], c["C"], c["H"], c["W"]};
+    const int64_t count = wb::testing::elements(s);
+    const bool in_place = c.words("y is") == "x";
+    const int64_t y_start = c["y from"];
+    const int64_t x_start = in_place ? y_start : c["x from"];
+    const auto x = wb::testing::random_normal(count, 1);
+    const auto bias = wb::testing::random_normal(s[1], 2);
+    auto expected = wb::reference::add_bias_nchw(x, bias, s[0], s[1], s[2], s[3]);
+    std::vector<float> moved(static_cast<size_t>(x_start), 7.0f);
+    moved.insert(moved.end(), x.begin(), x.end());
+    // What lies before y is not part of it.
+    expected.insert(expected.begin(), static_cast<size_t>(y_start), 7.0);
+    for (const auto& [name, idea, add_bias] :
+         wb::implementations("add_bias_nchw", add_bias_nchw)) {
+        Grader grade(name, c.text());
+        const auto before =
+            in_place ? moved : std::vector<float>(expected.size(), 7.0f);
+        float* d_y = grade.in_out("y", {count + y_start}, before);
+        const float* d_x = in_place ? d_y : grade.input("x", moved);
+        const float* d_bias = grade.input("bias", bias);
+        grade.run([&, add_bias = add_bias](cudaStream_t stream) {
+            add_bias(
+                d_x + x_start, d_bias, d_y + y_start, s[0], s[1], s[2], s[3], stream);
+        });
+        grade.expect("y", expected, [&](int64_t i) {
+            if (i < y_start) return 0.0;
+            return wb::testing::float_bound(1, std::abs(expected[size_t(i)]));
+        });
+    }
+}
+
 }  // namespace
 
 TEST_CASE("one image: every channel gets its own bias") {
@@ -69,6 +103,35 @@ TEST_CASE("31, 32 and 33 along each dimension") {
                              Shape{2, size, 3, 5},
                              Shape{2, 3, size, 5},
                              Shape{2, 3, 5, size}));
+}
+
+TEST_CASE("edges meet: all dimensions, and where tensors start") {
+    static const auto cases =
+        wb::testing::Covering()
+            .factor("N", {1, 2, 5, 33})
+            .factor("C", {1, 2, 3, 4, 33})
+            .factor("H", {1, 2, 3, 7, 31, 32, 33})
+            .factor("W", {1, 2, 3, 4, 31, 32, 33, 257})
+            .factor("x from", {0, 1, 2, 3})
+            .factor("y from", {0, 1, 2, 3})
+            .factor("y is", {"another tensor", "x"})
+            .forbid({"N", "C", "H", "W"},
+                    [](const std::vector<int64_t>& v) {
+                        return v[0] * v[1] * v[2] * v[3] > 12'000;  // takes long
+                    })
+            .cases();
+    for (const auto& c : cases)
+        DYNAMIC_SECTION(c.text()) {
+            grade_edges(c);
+        }
+}
+
+TEST_CASE("sizes past 4096, along each dimension") {
+    for (const Shape& s : {Shape{4099, 2, 1, 2},
+                           Shape{2, 4099, 1, 2},
+                           Shape{1, 2, 4099, 2},
+                           Shape{1, 2, 2, 4099}})
+        grade_bias(s);
 }
 
 TEST_CASE("primes along every dimension, so that nothing divides evenly") {
@@ -114,6 +177,53 @@ TEST_CASE("more planes than a grid is deep", "[long]") {
 
 TEST_CASE("more rows than a grid is high", "[long]") {
     grade_bias(Shape{1, 1, 600011, 1});
+}
+
+TEST_CASE("more than 2^31 elements along one dimension", "[large]") {
+    Grader("add_bias_nchw", "N = 0").expect_no_work([](cudaStream_t stream) {
+        add_bias_nchw(nullptr, nullptr, nullptr, 0, 1, 1, 1, stream);
+    });
+#ifdef SIMT_CPU
+    WB_SKIP("2^31 threads are too much for the simulator");
+#else
+    // x is zeros, so that y is the bias, wherever one looks.
+    constexpr int64_t kMany = (int64_t{1} << 31) + 33;
+    constexpr size_t kBytes = static_cast<size_t>(kMany) * sizeof(float);
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < 2 * kBytes + (size_t{1} << 30))
+        WB_SKIP("needs 18 GB of free GPU memory");
+    float* d_x = nullptr;
+    float* d_y = nullptr;
+    CUDA_CHECK(cudaMalloc(&d_x, kBytes));
+    CUDA_CHECK(cudaMalloc(&d_y, kBytes));
+    CUDA_CHECK(cudaMemset(d_x, 0, kBytes));
+    const std::vector<int64_t> places = {0, (int64_t{1} << 31) - 1, kMany - 1};
+    for (const Shape& s :
+         {Shape{kMany, 1, 1, 1}, Shape{1, 1, kMany, 1}, Shape{1, 1, 1, kMany}}) {
+        for (const auto& [name, idea, add_bias] :
+             wb::implementations("add_bias_nchw", add_bias_nchw)) {
+            Grader grade(name, sizes(s, 0) + ", x = 0, elements 0, 2^31 - 1, the last");
+            const float* d_bias = grade.input("bias", std::vector<float>{5.0f});
+            float* d_few = grade.output<float>("y", {3});
+            CUDA_CHECK(cudaMemset(d_y, 0xFF, kBytes));
+            grade.run([&, add_bias = add_bias](cudaStream_t stream) {
+                add_bias(d_x, d_bias, d_y, s[0], s[1], s[2], s[3], stream);
+                for (size_t i = 0; i < places.size(); ++i) {
+                    CUDA_CHECK(cudaMemcpyAsync(d_few + i,
+                                               d_y + places[i],
+                                               sizeof(float),
+                                               cudaMemcpyDeviceToDevice,
+                                               stream));
+                }
+            });
+            grade.expect("y", {5.0, 5.0, 5.0}, [](int64_t) { return 0.0; });
+        }
+    }
+    CUDA_CHECK(cudaFree(d_x));
+    CUDA_CHECK(cudaFree(d_y));
+#endif
 }
 
 TEST_CASE("a batch as in a network") {

@@ -7,12 +7,14 @@
 #include <wb/scratch.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/covering.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace {
 
@@ -83,6 +85,43 @@ void grade_exact(int64_t n, uint64_t seed) {
               small_integers(n, seed + 1000),
               0,
               "whole numbers, " + sizes(n, seed));
+}
+
+/// Slices that start at elements of their own; what lies around them is NaN. All sums
+/// are exact.
+void grade_slices(const wb::testing::Combination& c) {
+    const int64_t n = c["n"];
+    const bool is_a = c.words("b is") == "a";
+    const auto around = [&](int64_t start, uint64_t seed) {
+        std::vector<float> values = small_integers(n, seed);
+        for (int64_t i = 0; i < n; ++i) {
+            if ((c["numbers"] == 1 && i < n - 1) || (c["numbers"] == 2 && i > 0))
+                values[static_cast<size_t>(i)] = 0.0f;
+        }
+        if (c["numbers"] == 1) values.back() = 3.0f;
+        if (c["numbers"] == 2) values.front() = 3.0f;
+        std::vector<float> result(static_cast<size_t>(n + 3), NAN);
+        std::copy(values.begin(), values.end(), result.begin() + start);
+        return result;
+    };
+    const int64_t a_start = c["a from"];
+    const int64_t b_start = is_a ? a_start : c["b from"];
+    const auto a = around(a_start, 1);
+    const auto b = is_a ? a : around(b_start, 2);
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; ++i)
+        sum += double{a[size_t(a_start + i)]} * double{b[size_t(b_start + i)]};
+    for (const auto& [name, idea, dot] :
+         wb::implementations("dot_product", dot_product)) {
+        Grader grade(name, c.text());
+        const float* d_a = grade.input("a", a);
+        const float* d_b = is_a ? d_a : grade.input("b", b);
+        float* d_result = grade.output<float>("result", {1});
+        grade.run([&, dot = dot](cudaStream_t s) {
+            dot(d_a + a_start, d_b + b_start, d_result, n, s);
+        });
+        grade.expect("result", {sum}, [](int64_t) { return 0.0; });
+    }
 }
 
 }  // namespace
@@ -213,6 +252,21 @@ TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") 
         grade.expect_queued(
             [&, dot = dot, n = n](cudaStream_t s) { dot(d_a, d_b, d_result, n, s); });
     }
+}
+
+TEST_CASE("edges meet: sizes, where arrays start, what they hold") {
+    static const auto cases =
+        wb::testing::Covering()
+            .factor("n", {1, 2, 3, 4, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097})
+            .factor("a from", {0, 1, 2, 3})
+            .factor("b from", {0, 1, 2, 3})
+            .factor("numbers", {"whole", "the last counts", "the first counts"})
+            .factor("b is", {"another array", "a"})
+            .cases();
+    for (const auto& c : cases)
+        DYNAMIC_SECTION(c.text()) {
+            grade_slices(c);
+        }
 }
 
 TEST_CASE("a and b may be the same array") {
