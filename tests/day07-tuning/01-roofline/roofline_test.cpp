@@ -160,14 +160,15 @@ void expect_prediction(const std::string& what,
 }  // namespace
 
 TEST_CASE("saxpy: two reads, one write, an operation and one more") {
-    const auto n = GENERATE(as<int64_t>(), 4096, 1000, 100'003, 0);
+    const auto n = GENERATE(
+        as<int64_t>(), 4096, 1000, 100'003, 0, 1, 2, 7, 8, 9, 31, 32, 33, 63, 65);
     const Cost cost = result_of([&] { return saxpy_cost(n); });
     expect_cost(call_text("saxpy_cost", n), cost, trace_saxpy(n));
 }
 
 TEST_CASE("a strided read: whole sectors, wanted or not") {
     const auto stride = GENERATE(as<int64_t>(), 1, 2, 3, 7, 8, 9, 32, 1000);
-    const auto n = GENERATE(as<int64_t>(), 4096, 100'003, 0);
+    const auto n = GENERATE(as<int64_t>(), 4096, 100'003, 0, 1, 2, 5, 8, 9, 31, 33);
     const Cost cost = result_of([&] { return strided_scale_cost(n, stride); });
     const std::string call = call_text("strided_scale_cost", n, stride);
     expect_cost(call, cost, trace_strided_scale(n, stride));
@@ -175,7 +176,7 @@ TEST_CASE("a strided read: whole sectors, wanted or not") {
 
 TEST_CASE("a polynomial: as many operations as you like") {
     const auto degree = GENERATE(as<int64_t>(), 1, 16, 1000, 0);
-    const auto n = GENERATE(as<int64_t>(), 10'000, 0);
+    const auto n = GENERATE(as<int64_t>(), 10'000, 0, 1, 5, 8, 9, 31, 33);
     const Cost cost = result_of([&] { return polynomial_cost(n, degree); });
     const std::string call = call_text("polynomial_cost", n, degree);
     expect_cost(call, cost, trace_polynomial(n, degree));

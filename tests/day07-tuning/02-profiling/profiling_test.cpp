@@ -219,12 +219,20 @@ TEST_CASE("mended_f keeps nothing, or nearly everything") {
 }
 
 TEST_CASE("many elements", "[large]") {
-    run_a("mended_a", mended_a, 50'021, 9);
+    run_a("mended_a", mended_a, 150'011, 3);
     run_b("mended_b", mended_b, 200'003, 16);
     run_c("mended_c", mended_c, 509, 521);
     run_d("mended_d", mended_d, 61, 2'003);
     run_e("mended_e", mended_e, 200'003, false, 0.0f);
     run_f("mended_f", mended_f, 5'003, 32, 0.9f);
+}
+
+TEST_CASE("sizes past 4096, along each dimension") {
+    run_a("mended_a", mended_a, 33, 4099);
+    run_c("mended_c", mended_c, 4099, 5);
+    run_c("mended_c", mended_c, 5, 4099);
+    run_d("mended_d", mended_d, 4099, 5);
+    run_d("mended_d", mended_d, 2, 8209);
 }
 
 TEST_CASE("mended_a is healed", "[serial]") {

@@ -157,6 +157,9 @@ TEST_CASE("how much independent work a thread needs") {
     expect_needed(
         {128.0, 4.0}, 384, 1, 2);  // three: 1.33 would do, but nobody has that
     expect_needed({128.0, 4.0}, 2048, 1, 1);  // at least one
+    expect_needed({1.0, 1001.0}, 500, 1, 3);  // just above 2
+    expect_needed({1e5, 1.0}, 99'999, 1, 2);  // and above 1
+    expect_needed({1.0, 999.0}, 500, 1, 2);   // just below 2
     expect_needed({1.5e12, 800e-9}, 132 * 2048, 4, 2);
     expect_needed({1.5e12, 800e-9}, 132 * 2048, 16, 1);
     expect_needed({1.5e12, 800e-9}, 132 * 256, 16, 3);

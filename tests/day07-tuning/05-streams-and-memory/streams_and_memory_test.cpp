@@ -115,6 +115,22 @@ TEST_CASE("any order of the streams that the events allow") {
                       ", streams in order " + std::to_string(seed));
 }
 
+TEST_CASE("any order of the streams: a ring that goes round many times") {
+    constexpr int64_t kChunk = 8;
+    const auto seed = GENERATE(range(1u, 7u));
+    const StreamOrder order(seed);
+    for (const auto& [name, idea, process] :
+         wb::implementations("process_chunks", process_chunks)) {
+        for (const int buffers : {1, 2, 3})
+            grade_one(name,
+                      process,
+                      60 * kChunk - 3,
+                      {kChunk, buffers, 2},
+                      HostMemory::pinned,
+                      ", streams in order " + std::to_string(seed));
+    }
+}
+
 TEST_CASE("the pass is one operation of its stream") {
     // The second pass needs the first one's result, and the host waits only once.
     constexpr int64_t kN = 5 * 64 + 1;
