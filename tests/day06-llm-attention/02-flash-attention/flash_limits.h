@@ -3,7 +3,7 @@
 #include "flash_attention.h"
 
 #include <wb/check.h>
-#include <wb/ladder.h>
+#include <wb/implementations.h>
 #include <wb/scratch.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/bounds.h>

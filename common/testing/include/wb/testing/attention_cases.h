@@ -4,6 +4,7 @@
 #pragma once
 
 #include <wb/attention.h>
+#include <wb/describe.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/guarded_buffer.h>
