@@ -4,7 +4,6 @@
 #include <wb/check.h>
 #include <wb/implementations.h>
 #include <wb/reference/vector_add.h>
-#include <wb/scratch.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/covering.h>
@@ -155,47 +154,6 @@ TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") 
         grade.expect_queued(
             [&, add = add](cudaStream_t s) { add(d_a, d_b, d_c, kN, s); });
     }
-}
-
-TEST_CASE("more than 2^31 elements", "[large]") {
-    Grader("vector_add", "n = 0").expect_no_work([](cudaStream_t s) {
-        vector_add(nullptr, nullptr, nullptr, 0, s);
-    });
-#ifdef SIMT_CPU
-    WB_SKIP("26 GB of memory and 2^31 threads are too much for the simulator");
-#else
-    constexpr int64_t kN = (int64_t{1} << 31) + 33;
-    constexpr int64_t kLast = 3;
-    size_t free_bytes = 0;
-    size_t total_bytes = 0;
-    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-    if (free_bytes < 3 * kN * sizeof(float) + (size_t{1} << 30)) {
-        WB_SKIP("needs 27 GB of free GPU memory");
-    }
-    const wb::Scratch<float> a(kN, nullptr);
-    const wb::Scratch<float> b(kN, nullptr);
-    const wb::Scratch<float> c(kN, nullptr);
-    CUDA_CHECK(cudaMemset(a.data(), 0, kN * sizeof(float)));
-    CUDA_CHECK(cudaMemset(b.data(), 0, kN * sizeof(float)));
-    const float last[kLast] = {1.0f, 2.0f, 3.0f};
-    CUDA_CHECK(
-        cudaMemcpy(a.data() + kN - kLast, last, sizeof(last), cudaMemcpyHostToDevice));
-    for (const auto& [name, idea, add] :
-         wb::implementations("vector_add", vector_add)) {
-        Grader grade(name, "n = 2^31 + 33, the last elements");
-        float* d_last = grade.output<float>("last", {kLast});
-        CUDA_CHECK(cudaMemset(c.data(), 0xFF, kN * sizeof(float)));
-        grade.run([&, add = add](cudaStream_t s) {
-            add(a.data(), b.data(), c.data(), kN, s);
-            CUDA_CHECK(cudaMemcpyAsync(d_last,
-                                       c.data() + kN - kLast,
-                                       sizeof(last),
-                                       cudaMemcpyDeviceToDevice,
-                                       s));
-        });
-        grade.expect("last", {1.0, 2.0, 3.0}, [](int64_t) { return 0.0; });
-    }
-#endif
 }
 
 TEST_CASE("nothing is kept from call to call") {
