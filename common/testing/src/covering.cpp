@@ -1,5 +1,7 @@
 #include <wb/testing/covering.h>
+#include <wb/testing/guarded_buffer.h>
 #include <wb/testing/random.h>
+#include <wb/testing/simulator.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -278,5 +280,7 @@ class CoveringSearch {
 std::vector<Combination> Covering::cases(std::uint64_t seed) const {
     return CoveringSearch(*this, seed).run();
 }
+
+bool is_watched() { return runs_checked() || !canaries_wanted(); }
 
 }  // namespace wb::testing

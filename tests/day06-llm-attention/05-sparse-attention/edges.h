@@ -72,11 +72,11 @@ inline void grade(const wb::testing::Combination& c, uint64_t seed) {
 
 /// Those with this pattern, each as a section.
 inline void grade_all(int64_t pattern) {
-    constexpr uint64_t kChecked = 30;  // as in for_each_case()
+    constexpr uint64_t kWatched = 30;  // as in for_each_case()
     static const auto all = cases();
     for (uint64_t i = 0; i < all.size(); ++i) {
         if (all[i]["pattern"] != pattern) continue;
-        if (wb::testing::runs_checked() && i >= kChecked) continue;
+        if (wb::testing::is_watched() && i >= kWatched) continue;
         DYNAMIC_SECTION(all[i].text()) {
             grade(all[i], i + 1);
         }

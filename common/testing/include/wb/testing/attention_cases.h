@@ -7,8 +7,7 @@
 #include <wb/describe.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/catch.h>
-#include <wb/testing/guarded_buffer.h>
-#include <wb/testing/simulator.h>
+#include <wb/testing/covering.h>
 
 #include <cstdint>
 #include <string>
@@ -80,15 +79,12 @@ std::vector<AttentionCase> attention_cases(const AttentionLevels& levels = {});
 
 /// Runs grade(c) for those with this mask, each as a section of the test case.
 ///
-/// Under the checker, and under compute-sanitizer, only the first thirty of all are
-/// run: a greedy design meets most pairs of levels in its first cases, and threads race
-/// for a shape, not for a kind of logits.
+/// Where a tool watches (is_watched()), only the first thirty of all are run.
 template <class Grade>
 void for_each_case(const std::vector<AttentionCase>& cases, Mask mask, Grade grade) {
-    constexpr std::uint64_t kChecked = 30;
+    constexpr std::uint64_t kWatched = 30;
     for (const AttentionCase& c : cases) {
-        const bool watched = runs_checked() || !canaries_wanted();
-        if (c.mask != mask || (watched && c.seed > kChecked)) continue;
+        if (c.mask != mask || (is_watched() && c.seed > kWatched)) continue;
         DYNAMIC_SECTION(c.name()) {
             grade(c);
         }
