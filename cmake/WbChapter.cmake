@@ -20,7 +20,9 @@
 #                                     for ./learn dev mutate (WbMutants.cmake)
 # and all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
 # ….mutant.<name>, ….right, ….checked (the checker finds nothing in the solution), ….goals (it
-# meets its goals), labelled with the day, the chapter, and learner or workbook.
+# meets its goals), labelled with the day, the chapter, and learner or workbook. They build
+# what they need first: build.day01.vector_add the learner's program,
+# build.day01.vector_add.workbook all others that are tested.
 #
 # A known-wrong kernel is an edit (mutants/<name>.diff, see tools/bundle/edit.h) of
 # mutants/right.cu, a short right version that must pass the chapter's tests (….right), or
@@ -153,7 +155,7 @@ function(wb_wrong_kernels program id test day contract_dir labels)
             -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source} ${kinds}
             -P ${WB_SCRIPTS}/expect_rejected.cmake)
         set_tests_properties(${case} PROPERTIES LABELS "${labels}"
-            TIMEOUT ${WB_TEST_TIMEOUT})
+            TIMEOUT ${WB_TEST_TIMEOUT} FIXTURES_REQUIRED built.${test}.workbook)
         wb_leaves_verdict(${case} WB_WRONG_KERNEL=${mutant})
     endforeach()
     foreach(source ${ARG_RIGHT})
@@ -162,7 +164,7 @@ function(wb_wrong_kernels program id test day contract_dir labels)
             -DPROGRAM=$<TARGET_FILE:${program}> -DSOURCE=${source}
             -P ${WB_SCRIPTS}/expect_right.cmake)
         set_tests_properties(${test}.${right} PROPERTIES LABELS "${labels}"
-            TIMEOUT ${WB_TEST_TIMEOUT})
+            TIMEOUT ${WB_TEST_TIMEOUT} FIXTURES_REQUIRED built.${test}.workbook)
         wb_leaves_verdict(${test}.${right} WB_WRONG_KERNEL=${right})
     endforeach()
 endfunction()
@@ -207,8 +209,8 @@ function(wb_checked_tests id day test tests_dir contract_dir labels)
     endif()
     wb_wrong_kernels(${id}_wrong_goals ${id} ${test} ${day} ${contract_dir} "${labels}"
         PREFIX goals. CHECK count SOURCES ${mutants})
-    set_tests_properties(${tests} PROPERTIES
-        LABELS "${labels}" TIMEOUT ${WB_TEST_TIMEOUT})
+    set_tests_properties(${tests} PROPERTIES LABELS "${labels}"
+        TIMEOUT ${WB_TEST_TIMEOUT} FIXTURES_REQUIRED built.${test}.workbook)
 endfunction()
 
 function(wb_chapter path)
@@ -244,22 +246,26 @@ function(wb_chapter path)
     add_dependencies(${id}_unsolved_kernels ${id}_kernels)
 
     # The learner's program.
-    wb_test_library(${id}_tests ${tests_dir}/${name}_test.cpp ${contract_dir})
+    set(cases ${tests_dir}/${name}_test.cpp)
+    wb_test_library(${id}_tests ${cases} ${contract_dir})
     wb_kernels(${id}_learner_kernels ${contract_dir}/${name}.cu
         INCLUDES ${contract_dir})
     wb_test_program(${id} ${id}_tests ${id}_learner_kernels)
-    wb_add_tests(${id} ${test} "learner;${day};${name}")
+    wb_add_tests(${id} ${test} "learner;${day};${name}" SOURCES ${cases}
+        LEARNER ${contract_dir}/${name}.cu)
     add_dependencies(learner ${id})
 
     # The workbook's own: the solution passes, the starter says what to do, and every
     # known-wrong kernel is rejected.
     set(labels "workbook;${day};${name}")
     wb_test_program(${id}_solution ${id}_tests ${id}_solution_kernels)
-    wb_add_tests(${id}_solution ${test}.solution "${labels}")
+    wb_add_tests(${id}_solution ${test}.solution "${labels}" SOURCES ${cases}
+        FIXTURE ${test}.workbook)
     wb_test_program(${id}_unsolved ${id}_tests ${id}_unsolved_kernels)
     add_test(NAME ${test}.unsolved COMMAND ${CMAKE_COMMAND}
         -DPROGRAM=$<TARGET_FILE:${id}_unsolved> -P ${WB_SCRIPTS}/expect_unsolved.cmake)
-    set_tests_properties(${test}.unsolved PROPERTIES LABELS "${labels}" TIMEOUT 300)
+    set_tests_properties(${test}.unsolved PROPERTIES LABELS "${labels}" TIMEOUT 300
+        FIXTURES_REQUIRED built.${test}.workbook)
     wb_leaves_verdict(${test}.unsolved)
     wb_add_to_workbook(${day} ${id}_solution ${id}_unsolved)
 
@@ -307,6 +313,14 @@ function(wb_chapter path)
         wb_checked_tests(${id} ${day} ${test} ${tests_dir} ${contract_dir} "${labels}")
         wb_mutants(${id} ${path} ${name} ${contract_dir})
     endif()
+
+    set(programs)
+    foreach(program solution unsolved wrong checked_solution wrong_goals)
+        if(TARGET ${id}_${program})
+            list(APPEND programs ${id}_${program})
+        endif()
+    endforeach()
+    wb_built_first(${test}.workbook ${programs})
 endfunction()
 
 # The target that makes all starters.

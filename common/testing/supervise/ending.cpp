@@ -4,16 +4,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include <nlohmann/json.hpp>
-
 #include <filesystem>
 
+#include "document.h"
 #include "place.h"
 
 namespace wb::supervise {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kSkipped = 4;  // CTest: SKIP_RETURN_CODE
 constexpr int kFound = 86;   // the simulator's checker has found something
@@ -126,21 +123,10 @@ Json finding_of(const Early& early, const std::string& when, const SourceLine& p
     return finding;
 }
 
-/// Of a program that said nothing.
-Json empty_document(const std::string& program) {
-    return {{"format", "warpbook verdict 1"},
-            {"chapter", ""},
-            {"program", std::filesystem::path(program).filename()},
-            {"backend", ""},
-            {"checked", false},
-            {"ended", false},
-            {"cases", Json::array()},
-            {"findings", Json::array()}};
-}
-
 /// Zero only if it is also what the verdicts say.
 int status_of(const Json& document, int status) {
     if (status != 0 && status != kSkipped) return status;
+    if (document["cases"].empty()) return 1;  // it has none of this name
     for (const Json& one : document["cases"])
         if (one["verdict"] == "failed" || one["verdict"] == "unsolved" ||
             one["verdict"] == "running")
@@ -150,7 +136,7 @@ int status_of(const Json& document, int status) {
 
 }  // namespace
 
-Ending judge(const Run& run, const std::string& program) {
+Ending judge(const Run& run, const std::string& program, bool lists) {
     Json document = Json::parse(run.document, nullptr, false);
     if (document.is_discarded()) document = empty_document(program);
     const int status = WIFEXITED(run.wait_status) ? WEXITSTATUS(run.wait_status) : 1;
@@ -158,22 +144,21 @@ Ending judge(const Run& run, const std::string& program) {
     const bool has_ended =
         document["ended"] == true && !run.is_disturbed && WIFEXITED(run.wait_status);
     if (has_ended) {
-        ending.status = status_of(document, status);
+        ending.status = lists ? status : status_of(document, status);
     } else {
         const Early early = how_it_ended(run, program);
         Json* running = running_case(document);
         const Json finding =
             finding_of(early, when(document, running), place_in(early.stack, program));
-        for (const Json& line : finding["text"])
-            ending.words += "wb| " + line.get<std::string>() + "\n";
+        ending.words = words_of(finding);
         document["ended"] = false;
         if (running) (*running)["verdict"] = "failed";
         (running ? *running : document)["findings"].push_back(finding);
         ending.status =
             status == 0 || status == kSkipped || status == kFound ? 1 : status;
     }
-    ending.document =
-        document.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+    ending.document = text_of(document);
+    ending.summary = summary_of(document);
     return ending;
 }
 

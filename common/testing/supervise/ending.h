@@ -13,11 +13,13 @@ struct Ending {
         document{};       ///< JSON; "ended" in it is true only if all is as it should
     std::string words{};  ///< for the terminal: why it is not; "" if it is
     int status = 0;
+    std::string summary{};  ///< of a single test case, see document.h
 };
 
 /// Judges a run by its last document and by the way in which it ended.
 ///
 /// @param program  its path
-Ending judge(const Run& run, const std::string& program);
+/// @param lists    it was to name its test cases, and to run none
+Ending judge(const Run& run, const std::string& program, bool lists);
 
 }  // namespace wb::supervise

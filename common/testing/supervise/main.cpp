@@ -16,6 +16,7 @@
 #include <string>
 
 #include "ending.h"
+#include "not_built.h"
 #include "program.h"
 
 namespace {
@@ -49,15 +50,21 @@ int main(int argc, char** argv) {
     const char* variable = std::getenv("WB_VERDICT");
     const std::string file = variable ? variable : "";
     try {
+        if (const auto ending = wb::supervise::not_built(command)) {
+            std::fputs((ending->words + ending->summary).c_str(), stdout);
+            write_file(file, ending->document);
+            return ending->status;
+        }
         // Until its end is seen, no document says that it has ended.
         const auto on_document = [&](const std::string& document) {
             if (document.find("\n \"ended\": true") == document.npos)
                 write_file(file, document);
         };
         const auto run = wb::supervise::run(command, lists, on_document);
-        const auto ending = wb::supervise::judge(run, command.front());
+        const auto ending = wb::supervise::judge(run, command.front(), lists);
         if (lists && ending.status == 0) std::fputs(run.names.c_str(), stdout);
         std::fputs(ending.words.c_str(), lists ? stderr : stdout);
+        if (!file.empty()) std::fputs(ending.summary.c_str(), stdout);
         write_file(file, ending.document);
         return ending.status;
     } catch (const std::exception& error) {
