@@ -3,13 +3,15 @@
 ./learn dev new-chapter dayNN-day/NN-chapter
 ./learn dev mutate CHAPTER [--sample K] [--seed N] [--version vN] [--operator NAME]
                    [--jobs N] [--save] [--quick]
+./learn dev grades FILE.xml... [--csv]
 
 For authors: is every chapter complete? Or writes the measured numbers into the index of
 each ladder, at the head of its solution. Or makes all files of a new chapter, which
 compiles and passes its tests; dev check then names what is left to write. Or makes
 small mistakes in a solution by machine, and shows those that the tests do not notice;
 --save keeps the score in book/data/mutation.json, --quick tries three again whose
-killers that file names (docs/mutation.md).
+killers that file names (docs/mutation.md). Or, for those who grade a class, makes a
+table of what ctest --output-junit has written (docs/class.md).
 """
 
 import re
@@ -31,6 +33,7 @@ def arguments(parser) -> None:
     parser.add_argument("--jobs", type=int, default=0)
     parser.add_argument("--save", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--csv", action="store_true")
 
 
 def run(options) -> int:
@@ -45,8 +48,12 @@ def run(options) -> int:
             from learn import mutate
 
             return mutate.run(chapters, options)
+        case ["grades", *files]:
+            from learn import grades
+
+            return grades.run(files, options.csv)
     raise ui.Stop("./learn dev knows ./learn dev check, ./learn dev ladders,"
-                  " ./learn dev mutate CHAPTER and"
+                  " ./learn dev mutate CHAPTER, ./learn dev grades FILE.xml and"
                   " ./learn dev new-chapter dayNN-day/NN-chapter")
 
 
