@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # dev_style.sh: what we wrote is at most 88 columns wide, formatted, and names no folder
 # of the machine that it was written on. Scripts, whose quoted texts cannot be broken,
-# and pages beside the lessons have 100 columns. Python and shell scripts have no slips
-# that a program which reads them can see.
+# lists and pages beside the lessons have 100 columns. Python and shell scripts have no
+# slips that a program which reads them can see.
 #
 #     tools/dev_style.sh [CHECKOUT]
 #
@@ -42,9 +42,9 @@ check_width() {
     } | cut -d: -f1,2)
     while IFS= read -r place; do
         problem "$place" "more than $WIDE_LIMIT columns"
-    done < <(grep -rnIE --include='*.sh' --include='*.cmake' --include='CMakeLists.txt' \
-        --include='*.js' --include='*.mjs' --include='*.vue' --include='*.css' \
-        --include='*.html' --include='*.md' "^.{$((WIDE_LIMIT + 1)),}" \
+    done < <(grep -rnIE --include='*.sh' --include='*.cmake' --include='*.txt' \
+        --include='simt-c++' --include='*.js' --include='*.mjs' --include='*.vue' \
+        --include='*.css' --include='*.html' --include='*.md' "^.{$((WIDE_LIMIT + 1)),}" \
         "${OURS[@]}" "${BESIDE[@]}" | grep -vE "$whole" | cut -d: -f1,2)
 }
 
@@ -97,7 +97,7 @@ cd "${1:-$TOOLS/..}" || exit 2
 OURS=(common day*-*/*/*.h day*-*/*/*.md solutions tests/!(learn) tools README.md)
 # Patterns, so that what a checkout lacks is not looked for.
 BESIDE=(@(cmake|docs|learn|CMakeLists.txt|CONTRIBUTING.md) .c[i] tests/learn/*.sh
-    book/!(dist) book/.vitepress/them[e])
+    tests/learn/@(course|graded|CMakeLists.txt) book/!(dist) book/.vitepress/them[e])
 check_width
 check_format
 check_python

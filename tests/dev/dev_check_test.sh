@@ -161,6 +161,10 @@ make_checkout
 printf '# %s\n' "$(printf 'x%.0s' {1..99})" >tools/wide.sh
 style
 expect_problem 'tools/wide.sh:1: more than 100 columns'
+printf 'f: drop: g(); -> nothing  # %s\n' "$(printf 'x%.0s' {1..99})" \
+    >"$TESTS/equivalent.txt"
+style
+expect_problem 'equivalent.txt:1: more than 100 columns'
 if command -v shellcheck >/dev/null; then
     printf '#!/bin/sh\ncd /tmp\n' >tools/slips.sh
     style

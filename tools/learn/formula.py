@@ -35,8 +35,12 @@ TEXTS = ("text", "texttt", "textbf", "textit", "mathrm", "mathbf", "mathit", "ma
          "mathcal", "operatorname", "mathrel", "mathop")
 SPACES = {",": " ", ";": " ", ":": " ", " ": " ", "!": "", "\\": "\n"}
 
-SUPERSCRIPTS = dict(zip("0123456789+−-()nixTt", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿⁱˣᵀᵗ"))
-SUBSCRIPTS = dict(zip("0123456789+−aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ"))
+SUPERSCRIPTS = dict(
+    zip("0123456789+−-()nixTt",
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿⁱˣᵀᵗ"))
+SUBSCRIPTS = dict(
+    zip("0123456789+−aehijklmnoprstuvx",
+        "₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ"))
 
 
 def readable(source: str) -> str:

@@ -2,6 +2,8 @@
 are right, with the reason, and book/data/mutation.json holds the scores.
 
     vector_add_v2: off_by_one: 4 + 1, kThreads -> 4 + 2, kThreads  # one idle block more
+    vector_add_v2: condition: !is_aligned_for_float4(a) -> true
+        # always the scalar version: right, only slower
 
 A mutant is named by its function and its words, so that the list survives when files
 are split and lines move. "(2)" stands behind the second of two that read the same."""
@@ -27,16 +29,31 @@ def equivalents(chapter: Chapter) -> dict[str, str]:
     found: dict[str, str] = {}
     if not file.is_file():
         return found
-    for number, line in enumerate(file.read_text().split("\n"), 1):
-        key, mark, reason = line.partition("  # ")
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, entry in _entries(file.read_text()):
+        key, mark, reason = entry.partition("  # ")
         if not mark or not reason.strip():
             raise ui.Stop(f"{file}:{number}: no reason; write KEY  # REASON")
         if key in found:
             raise ui.Stop(f"{file}:{number}: this mutant is listed already")
         found[key] = reason.strip()
     return found
+
+
+def _entries(text: str) -> list[tuple[int, str]]:
+    """Each with the number of its first line. An indented line continues the one before
+    it; if it begins with "# ", there begins the reason."""
+    entries: list[tuple[int, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.strip()
+        if not words or line.startswith("#"):
+            continue
+        if line[0] == " " and entries:
+            first, entry = entries.pop()
+            gap = "  " if words.startswith("# ") else " "
+            entries.append((first, f"{entry}{gap}{words}"))
+        else:
+            entries.append((number, words))
+    return entries
 
 
 def save(chapter: Chapter, score: dict) -> None:

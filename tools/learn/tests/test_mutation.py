@@ -237,7 +237,13 @@ class Known(unittest.TestCase):
         self.assertEqual(
             self.read("# All are right.\n\nf: drop: g(); -> nothing  # slow"),
             {"f: drop: g(); -> nothing": "slow"})
-        for wrong in ("f: drop: g(); -> nothing", "f: x  # ", "k  # a\nk  # b"):
+        self.assertEqual(
+            self.read("f: a -> b c\n    d\n    # slow, and\n    wrong: # is no mark\n"
+                      "g: b  # short\n# All.\nh: c  # long\n    er"),
+            {"f: a -> b c d": "slow, and wrong: # is no mark", "g: b": "short",
+             "h: c": "long er"})
+        for wrong in ("f: drop: g(); -> nothing", "f: x  # ", "k  # a\nk  # b",
+                      "f: x\n    y", "f: x\n    #"):
             with self.assertRaises(ui.Stop):
                 self.read(wrong)
 
