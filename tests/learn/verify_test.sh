@@ -35,7 +35,7 @@ expect 'nvcc 13.0'
 expect 'suite              ok'
 expect '9 passed, 0 failed, 0 skipped'
 expect 'conformance        ok'
-expect '7 passed, 0 failed'
+expect 'ok            0  1 passed, 0 failed'
 expect 'memcheck           NOT RUN'
 expect 'bench              FAILED'
 expect 'without a result: day01.plus_two day02.plus_three'
@@ -45,6 +45,17 @@ expect_file results/junit.xml
 expect_file results/ctest.log
 expect_file results/bench.json
 check 'verify.json names the driver' grep -q '"driver_version": "580 \\"x\\""' results/verify.json
+
+# A conformance program is judged by its verdict, whatever its exit status and words say.
+program=build/cuda/bin/conformance
+cp "$program" conformance
+for change in 's/"passed"/"failed"/' 's/"ended": true/"ended": false/' '2,$d'; do
+    sed "$change" conformance >"$program"
+    echo 'echo 7 passed, 0 failed' >>"$program"
+    learn_there verify-gpu --out results --only test
+    expect 'conformance        FAILED'
+done
+cp conformance "$program"
 
 # A sanitizer that is content with all but one program under one tool.
 # shellcheck disable=SC2016 # expands in the impostor

@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from learn import build, compile_errors, course, preset, selection, selftest, steps, ui
+from learn import (
+    build, compile_errors, course, preset, selection, selftest, steps, ui, verdicts)
 
 PARTS = ("build", "test", "sanitize", "bench")
 LONGEST_LOG = 5_000_000  # bytes of one part: more would not travel
@@ -150,14 +151,20 @@ def _conformance(state: Run) -> None:
         why = "there is no program 'conformance' in this build"
         state.end("conformance", "NOT RUN", why)
         return
-    result = steps.run([program], state.work / "conformance.log", seconds=120)
-    found = re.findall(r"^\d+ passed, \d+ failed.*$", result.text, re.MULTILINE)
-    last = found[-1] if found else "no summary"
-    if result.status == 0 and re.match(r"[1-9]\d* passed, 0 failed", last):
-        state.end("conformance", "ok", last)
+    file = state.work / "conformance.json"
+    file.unlink(missing_ok=True)
+    result = steps.run(
+        [program], state.work / "conformance.log", seconds=120,
+        environment={"WB_VERDICT": str(file)})
+    verdict = verdicts.read(file)
+    said = [case.verdict for case in verdict.cases] if verdict else []
+    words = f"{said.count('passed')} passed, {said.count('failed')} failed"
+    is_whole = verdict is not None and verdict.ended and set(said) == {"passed"}
+    if result.status == 0 and is_whole:
+        state.end("conformance", "ok", words)
     else:
         ui.quote(result.text, 15)
-        detail = f"{last}, exit status {result.status}"
+        detail = f"{words}, exit status {result.status}"
         state.end("conformance", "FAILED", detail)
 
 
