@@ -66,9 +66,9 @@ def _run_one(sanitizer: str, tool: str, target: str, work: Path) -> str:
         environment={"WB_CANARIES": "0", "WB_VERDICT": str(file)},
         seconds=SECONDS,
     )
-    # The tool is not ours: its exit status tells of errors, but not of racecheck's
-    # warnings, nor that it has watched the program; and what its XML (--xml --save) holds
-    # is not documented. So its own summary is read, too.
+    # The tool is not ours. Its exit status tells of errors, but not of racecheck's
+    # warnings, and what its XML (--xml --save) holds is not documented. So its own
+    # summary is read, too.
     summaries = re.findall(r"(?:ERROR|RACECHECK) SUMMARY:.*", result.text)
     if result.status == steps.TIMED_OUT:
         return f"not done after {SECONDS} s"

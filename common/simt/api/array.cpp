@@ -25,10 +25,8 @@ bool is_format(const cudaChannelFormatDesc& format) {
     return whole && fits(format.y) && fits(format.z) && fits(format.w) && !three;
 }
 
-cudaError_t create(cudaArray_t* array,
-                   const cudaChannelFormatDesc* format,
-                   cudaExtent extent,
-                   unsigned int flags) {
+cudaError_t create(cudaArray_t* array, const cudaChannelFormatDesc* format,
+                   cudaExtent extent, unsigned int flags) {
     if (!array || !format || extent.width == 0) return cudaErrorInvalidValue;
     if (flags & ~(cudaArraySurfaceLoadStore | cudaArrayTextureGather)) {
         hint("layered arrays and cubemaps are not simulated");
@@ -50,14 +48,9 @@ cudaError_t create(cudaArray_t* array,
 }
 
 /// A copy of rows between an array and plain memory; x in bytes.
-CopyOperation copy_rows(const char* call,
-                        cudaPitchedPtr dst,
-                        cudaPos dst_pos,
-                        cudaPitchedPtr src,
-                        cudaPos src_pos,
-                        size_t width,
-                        size_t height,
-                        cudaMemcpyKind kind) {
+CopyOperation copy_rows(const char* call, cudaPitchedPtr dst, cudaPos dst_pos,
+                        cudaPitchedPtr src, cudaPos src_pos, size_t width,
+                        size_t height, cudaMemcpyKind kind) {
     cudaMemcpy3DParms params = {};
     params.dstPtr = dst;
     params.dstPos = dst_pos;
@@ -73,58 +66,35 @@ bool fits(cudaArray_const_t array, size_t x, size_t y, size_t width, size_t heig
            height <= array->rows() - y;
 }
 
-cudaError_t copy_to(cudaArray_t dst,
-                    size_t x,
-                    size_t y,
-                    const void* src,
-                    size_t src_pitch,
-                    size_t width,
-                    size_t height,
-                    cudaMemcpyKind kind,
+cudaError_t copy_to(cudaArray_t dst, size_t x, size_t y, const void* src,
+                    size_t src_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                     cudaStream_t stream) {
     return api_call([&] {
         if (!is_array(dst)) return cudaErrorInvalidResourceHandle;
         if (!fits(dst, x, y, width, height)) return cudaErrorInvalidValue;
         const cudaPitchedPtr from = {const_cast<void*>(src), src_pitch, width, height};
         return submit(stream,
-                      copy_rows("cudaMemcpy2DToArray",
-                                dst->pitched(),
-                                {x, y, 0},
-                                from,
-                                {0, 0, 0},
-                                width,
-                                height,
-                                kind));
+                      copy_rows("cudaMemcpy2DToArray", dst->pitched(), {x, y, 0}, from,
+                                {0, 0, 0}, width, height, kind));
     });
 }
 
-cudaError_t copy_from(void* dst,
-                      size_t dst_pitch,
-                      cudaArray_const_t src,
-                      size_t x,
-                      size_t y,
-                      size_t width,
-                      size_t height,
-                      cudaMemcpyKind kind,
+cudaError_t copy_from(void* dst, size_t dst_pitch, cudaArray_const_t src, size_t x,
+                      size_t y, size_t width, size_t height, cudaMemcpyKind kind,
                       cudaStream_t stream) {
     return api_call([&] {
         if (!is_array(src)) return cudaErrorInvalidResourceHandle;
         if (!fits(src, x, y, width, height)) return cudaErrorInvalidValue;
-        return submit(stream,
-                      copy_rows("cudaMemcpy2DFromArray",
-                                {dst, dst_pitch, width, height},
-                                {0, 0, 0},
-                                src->pitched(),
-                                {x, y, 0},
-                                width,
-                                height,
-                                kind));
+        return submit(
+            stream,
+            copy_rows("cudaMemcpy2DFromArray", {dst, dst_pitch, width, height},
+                      {0, 0, 0}, src->pitched(), {x, y, 0}, width, height, kind));
     });
 }
 
 /// The rectangle that `bytes` bytes from x on cover: part of a row, or whole rows.
-bool rectangle(
-    cudaArray_const_t array, size_t x, size_t bytes, size_t* width, size_t* height) {
+bool rectangle(cudaArray_const_t array, size_t x, size_t bytes, size_t* width,
+               size_t* height) {
     const size_t pitch = array->pitch();
     const bool one_row = x + bytes <= pitch;
     *width = one_row ? bytes : pitch;
@@ -165,10 +135,8 @@ bool resolve_arrays(cudaMemcpy3DParms& params) {
 using namespace simt::detail;
 
 cudaError_t cudaMallocArray(cudaArray_t* array,
-                            const cudaChannelFormatDesc* description,
-                            size_t width,
-                            size_t height,
-                            unsigned int flags) {
+                            const cudaChannelFormatDesc* description, size_t width,
+                            size_t height, unsigned int flags) {
     return api_call([&] {
         return create(array, description, {width, height, 0}, flags);
     });
@@ -176,8 +144,7 @@ cudaError_t cudaMallocArray(cudaArray_t* array,
 
 cudaError_t cudaMalloc3DArray(cudaArray_t* array,
                               const cudaChannelFormatDesc* description,
-                              cudaExtent extent,
-                              unsigned int flags) {
+                              cudaExtent extent, unsigned int flags) {
     return api_call([&] { return create(array, description, extent, flags); });
 }
 
@@ -191,10 +158,8 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     });
 }
 
-cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* description,
-                             cudaExtent* extent,
-                             unsigned int* flags,
-                             cudaArray_t array) {
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* description, cudaExtent* extent,
+                             unsigned int* flags, cudaArray_t array) {
     return api_call([&] {
         if (!is_array(array)) return cudaErrorInvalidResourceHandle;
         if (description) *description = array->format;
@@ -214,58 +179,34 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* description,
     });
 }
 
-cudaError_t cudaMemcpy2DToArray(cudaArray_t dst,
-                                size_t dst_x,
-                                size_t dst_y,
-                                const void* src,
-                                size_t src_pitch,
-                                size_t width,
-                                size_t height,
-                                cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t dst_x, size_t dst_y,
+                                const void* src, size_t src_pitch, size_t width,
+                                size_t height, cudaMemcpyKind kind) {
     return copy_to(dst, dst_x, dst_y, src, src_pitch, width, height, kind, nullptr);
 }
 
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst,
-                                     size_t dst_x,
-                                     size_t dst_y,
-                                     const void* src,
-                                     size_t src_pitch,
-                                     size_t width,
-                                     size_t height,
-                                     cudaMemcpyKind kind,
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t dst_x, size_t dst_y,
+                                     const void* src, size_t src_pitch, size_t width,
+                                     size_t height, cudaMemcpyKind kind,
                                      cudaStream_t stream) {
     return copy_to(dst, dst_x, dst_y, src, src_pitch, width, height, kind, stream);
 }
 
-cudaError_t cudaMemcpy2DFromArray(void* dst,
-                                  size_t dst_pitch,
-                                  cudaArray_const_t src,
-                                  size_t src_x,
-                                  size_t src_y,
-                                  size_t width,
-                                  size_t height,
-                                  cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2DFromArray(void* dst, size_t dst_pitch, cudaArray_const_t src,
+                                  size_t src_x, size_t src_y, size_t width,
+                                  size_t height, cudaMemcpyKind kind) {
     return copy_from(dst, dst_pitch, src, src_x, src_y, width, height, kind, nullptr);
 }
 
-cudaError_t cudaMemcpy2DFromArrayAsync(void* dst,
-                                       size_t dst_pitch,
-                                       cudaArray_const_t src,
-                                       size_t src_x,
-                                       size_t src_y,
-                                       size_t width,
-                                       size_t height,
-                                       cudaMemcpyKind kind,
-                                       cudaStream_t stream) {
+cudaError_t cudaMemcpy2DFromArrayAsync(void* dst, size_t dst_pitch,
+                                       cudaArray_const_t src, size_t src_x,
+                                       size_t src_y, size_t width, size_t height,
+                                       cudaMemcpyKind kind, cudaStream_t stream) {
     return copy_from(dst, dst_pitch, src, src_x, src_y, width, height, kind, stream);
 }
 
-cudaError_t cudaMemcpyToArray(cudaArray_t dst,
-                              size_t dst_x,
-                              size_t dst_y,
-                              const void* src,
-                              size_t bytes,
-                              cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t dst_x, size_t dst_y,
+                              const void* src, size_t bytes, cudaMemcpyKind kind) {
     size_t width = 0;
     size_t height = 0;
     if (!is_array(dst) || !rectangle(dst, dst_x, bytes, &width, &height))
@@ -273,12 +214,8 @@ cudaError_t cudaMemcpyToArray(cudaArray_t dst,
     return copy_to(dst, dst_x, dst_y, src, width, width, height, kind, nullptr);
 }
 
-cudaError_t cudaMemcpyFromArray(void* dst,
-                                cudaArray_const_t src,
-                                size_t src_x,
-                                size_t src_y,
-                                size_t bytes,
-                                cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyFromArray(void* dst, cudaArray_const_t src, size_t src_x,
+                                size_t src_y, size_t bytes, cudaMemcpyKind kind) {
     size_t width = 0;
     size_t height = 0;
     if (!is_array(src) || !rectangle(src, src_x, bytes, &width, &height))

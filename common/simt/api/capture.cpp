@@ -60,9 +60,7 @@ void finish(const std::shared_ptr<Capture>& capture) {
     --g_captures;
 }
 
-cudaError_t begin(CUstream_st* stream,
-                  cudaStreamCaptureMode mode,
-                  CUgraph_st* graph,
+cudaError_t begin(CUstream_st* stream, cudaStreamCaptureMode mode, CUgraph_st* graph,
                   std::vector<cudaGraphNode_t> tail) {
     if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
         return cudaErrorInvalidValue;
@@ -120,8 +118,7 @@ std::recursive_mutex& capture_mutex() {
     return *mutex;
 }
 
-void join_capture(const std::shared_ptr<Capture>& capture,
-                  CUstream_st* stream,
+void join_capture(const std::shared_ptr<Capture>& capture, CUstream_st* stream,
                   const std::vector<cudaGraphNode_t>& tail) {
     stream->capture = capture;
     stream->tail = tail;
@@ -245,15 +242,11 @@ void record_operation(cudaStream_t handle, OperationPtr operation) {
 
 void record_kernel(KernelRecord kernel) {
     note_captured_kernel(kernel.function);
-    const cudaKernelNodeParams params = {const_cast<void*>(kernel.function),
-                                         kernel.grid,
-                                         kernel.block,
-                                         static_cast<unsigned>(kernel.shared_bytes),
-                                         nullptr,
-                                         nullptr};
-    record_operation(
-        kernel.stream,
-        std::make_shared<CapturedKernelOperation>(params, std::move(kernel.work)));
+    const cudaKernelNodeParams params = {
+        const_cast<void*>(kernel.function),         kernel.grid, kernel.block,
+        static_cast<unsigned>(kernel.shared_bytes), nullptr,     nullptr};
+    record_operation(kernel.stream, std::make_shared<CapturedKernelOperation>(
+                                        params, std::move(kernel.work)));
 }
 
 }  // namespace simt::detail
@@ -269,11 +262,9 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
     });
 }
 
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t handle,
-                                          cudaGraph_t graph,
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t handle, cudaGraph_t graph,
                                           const cudaGraphNode_t* dependencies,
-                                          const cudaGraphEdgeData*,
-                                          size_t count,
+                                          const cudaGraphEdgeData*, size_t count,
                                           cudaStreamCaptureMode mode) {
     return api_call([&] {
         const std::lock_guard lock(capture_mutex());
@@ -297,11 +288,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle,
                                      cudaStreamCaptureStatus* status,
-                                     unsigned long long* id,
-                                     cudaGraph_t* graph,
+                                     unsigned long long* id, cudaGraph_t* graph,
                                      const cudaGraphNode_t** dependencies,
-                                     const cudaGraphEdgeData** edges,
-                                     size_t* count) {
+                                     const cudaGraphEdgeData** edges, size_t* count) {
     return api_call([&] {
         const std::lock_guard lock(capture_mutex());
         const CUstream_st* stream = find_stream(handle);
@@ -332,8 +321,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
 
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle,
                                                 cudaGraphNode_t* dependencies,
-                                                const cudaGraphEdgeData*,
-                                                size_t count,
+                                                const cudaGraphEdgeData*, size_t count,
                                                 unsigned int flags) {
     return api_call([&] {
         const std::lock_guard lock(capture_mutex());

@@ -26,8 +26,7 @@ struct Capture {
 std::recursive_mutex& capture_mutex();
 
 /// Lets `stream` take part in `capture`, after the nodes of `tail`.
-void join_capture(const std::shared_ptr<Capture>& capture,
-                  CUstream_st* stream,
+void join_capture(const std::shared_ptr<Capture>& capture, CUstream_st* stream,
                   const std::vector<cudaGraphNode_t>& tail);
 
 /// Breaks a capture: the call `call` cannot be captured.

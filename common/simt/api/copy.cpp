@@ -24,8 +24,7 @@ Layout layout(const cudaPitchedPtr& memory, const cudaPos& position) {
     const size_t slice = memory.pitch * memory.ysize;
     return {static_cast<char*>(memory.ptr) + position.z * slice +
                 position.y * memory.pitch + position.x,
-            memory.pitch,
-            slice};
+            memory.pitch, slice};
 }
 
 bool is_empty(const cudaExtent& extent) {
@@ -42,17 +41,11 @@ bool span(const cudaExtent& extent, const Layout& end, size_t* bytes) {
            !__builtin_add_overflow(*bytes, extent.width, bytes);
 }
 
-cudaError_t check_end(const cudaExtent& extent,
-                      const Layout& end,
-                      Side side,
-                      const char* call,
-                      const char* name) {
+cudaError_t check_end(const cudaExtent& extent, const Layout& end, Side side,
+                      const char* call, const char* name) {
     if (extent.height > 1 && end.pitch < extent.width) {
-        hint("%s: the pitch of %s (%zu bytes) is less than a row (%zu bytes)",
-             call,
-             name,
-             end.pitch,
-             extent.width);
+        hint("%s: the pitch of %s (%zu bytes) is less than a row (%zu bytes)", call,
+             name, end.pitch, extent.width);
         return cudaErrorInvalidPitchValue;
     }
     size_t bytes = 0;
@@ -80,19 +73,14 @@ Side source_side(cudaMemcpyKind kind) {
 CopyOperation::CopyOperation(const char* call, const cudaMemcpy3DParms& params)
     : call_(call), params_(params), valid_arrays_(resolve_arrays(params_)) {}
 
-CopyOperation CopyOperation::linear(
-    const char* call, void* dst, const void* src, size_t bytes, cudaMemcpyKind kind) {
+CopyOperation CopyOperation::linear(const char* call, void* dst, const void* src,
+                                    size_t bytes, cudaMemcpyKind kind) {
     return rows(call, dst, bytes, src, bytes, bytes, 1, kind);
 }
 
-CopyOperation CopyOperation::rows(const char* call,
-                                  void* dst,
-                                  size_t dst_pitch,
-                                  const void* src,
-                                  size_t src_pitch,
-                                  size_t width,
-                                  size_t height,
-                                  cudaMemcpyKind kind) {
+CopyOperation CopyOperation::rows(const char* call, void* dst, size_t dst_pitch,
+                                  const void* src, size_t src_pitch, size_t width,
+                                  size_t height, cudaMemcpyKind kind) {
     cudaMemcpy3DParms params = {};
     params.dstPtr = {dst, dst_pitch, width, height};
     params.srcPtr = {const_cast<void*>(src), src_pitch, width, height};
@@ -166,8 +154,7 @@ cudaError_t FillOperation::run(cudaStream_t) const {
             }
             default:
                 for (size_t x = 0; x < params_.width; ++x)
-                    std::memcpy(row + x * sizeof params_.value,
-                                &params_.value,
+                    std::memcpy(row + x * sizeof params_.value, &params_.value,
                                 sizeof params_.value);
         }
     }

@@ -13,20 +13,12 @@ class CopyOperation : public Operation {
     CopyOperation(const char* call, const cudaMemcpy3DParms& params);
 
     /// One row of bytes.
-    static CopyOperation linear(const char* call,
-                                void* dst,
-                                const void* src,
-                                size_t bytes,
-                                cudaMemcpyKind kind);
+    static CopyOperation linear(const char* call, void* dst, const void* src,
+                                size_t bytes, cudaMemcpyKind kind);
     /// Rows that start one pitch apart.
-    static CopyOperation rows(const char* call,
-                              void* dst,
-                              size_t dst_pitch,
-                              const void* src,
-                              size_t src_pitch,
-                              size_t width,
-                              size_t height,
-                              cudaMemcpyKind kind);
+    static CopyOperation rows(const char* call, void* dst, size_t dst_pitch,
+                              const void* src, size_t src_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind);
 
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemcpy; }
     /// True if one end is host memory that is not pinned.

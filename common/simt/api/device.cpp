@@ -219,9 +219,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
     });
 }
 
-cudaError_t cudaDeviceGetP2PAttribute(int* value,
-                                      cudaDeviceP2PAttr,
-                                      int source,
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int source,
                                       int destination) {
     return api_call([&] {
         if (!value) return cudaErrorInvalidValue;

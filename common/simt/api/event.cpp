@@ -138,8 +138,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
     });
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event,
-                                     cudaStream_t handle,
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle,
                                      unsigned int flags) {
     return with_event(event, [&](CUevent_st&) {
         if (flags & ~cudaEventRecordExternal) return cudaErrorInvalidValue;
@@ -156,8 +155,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
-                                cudaEvent_t event,
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event,
                                 unsigned int flags) {
     return with_event(event, [&](CUevent_st&) {
         CUstream_st* stream = find_stream(handle);
@@ -195,8 +193,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     return is_done(event->last_record) ? cudaSuccess : cudaErrorNotReady;
 }
 
-cudaError_t cudaEventElapsedTime(float* milliseconds,
-                                 cudaEvent_t start,
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start,
                                  cudaEvent_t end) {
     return api_call([&] {
         if (!milliseconds) return cudaErrorInvalidValue;

@@ -47,8 +47,7 @@ CUgraphNode_st* own_node(cudaGraphExec_t exec, cudaGraphNode_t node) {
 }
 
 template <class Op>
-cudaError_t set_exec_params(cudaGraphExec_t exec,
-                            cudaGraphNode_t node,
+cudaError_t set_exec_params(cudaGraphExec_t exec, cudaGraphNode_t node,
                             const Op& operation) {
     CUgraphNode_st* own = own_node(exec, node);
     if (!own || own->operation->type() != operation.type())
@@ -75,12 +74,10 @@ cudaGraphExecUpdateResultInfo compare(const CUgraph_st& own, const CUgraph_st& u
         const CUgraphNode_st& before = *own.nodes[i];
         const CUgraphNode_st& after = *update.nodes[i];
         if (before.operation->type() != after.operation->type())
-            return {cudaGraphExecUpdateErrorNodeTypeChanged,
-                    update.nodes[i].get(),
+            return {cudaGraphExecUpdateErrorNodeTypeChanged, update.nodes[i].get(),
                     nullptr};
         if (dependency_positions(own, before) != dependency_positions(update, after))
-            return {cudaGraphExecUpdateErrorTopologyChanged,
-                    update.nodes[i].get(),
+            return {cudaGraphExecUpdateErrorTopologyChanged, update.nodes[i].get(),
                     nullptr};
     }
     return {cudaGraphExecUpdateSuccess, nullptr, nullptr};
@@ -126,8 +123,7 @@ bool can_be_disabled(const CUgraphNode_st& node) {
 
 using namespace simt::detail;
 
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec,
-                                          cudaGraph_t graph,
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
                                           unsigned long long flags) {
     constexpr unsigned long long kKnown =
         cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
@@ -142,27 +138,23 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec,
     });
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec,
-                                 cudaGraph_t graph,
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags) {
     return cudaGraphInstantiateWithFlags(exec, graph, flags);
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec,
-                                 cudaGraph_t graph,
-                                 cudaGraphNode_t* error_node,
-                                 char* log,
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 cudaGraphNode_t* error_node, char* log,
                                  size_t log_size) {
     const cudaError_t error = cudaGraphInstantiateWithFlags(exec, graph, 0);
     if (error_node) *error_node = nullptr;
     if (log && log_size > 0)
-        std::snprintf(
-            log, log_size, "%s", error == cudaSuccess ? "" : cudaGetErrorString(error));
+        std::snprintf(log, log_size, "%s",
+                      error == cudaSuccess ? "" : cudaGetErrorString(error));
     return error;
 }
 
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec,
-                                           cudaGraph_t graph,
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
                                            cudaGraphInstantiateParams* params) {
     if (!params) return api_call([] { return cudaErrorInvalidValue; });
     const cudaError_t error = cudaGraphInstantiateWithFlags(exec, graph, params->flags);
@@ -201,8 +193,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     });
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec,
-                                cudaGraph_t graph,
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
     return api_call([&] {
         if (!is_exec(exec) || !is_graph(graph)) return cudaErrorInvalidValue;
@@ -216,8 +207,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec,
     });
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec,
-                                cudaGraph_t graph,
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphNode_t* error_node,
                                 cudaGraphExecUpdateResult* result) {
     cudaGraphExecUpdateResultInfo info = {cudaGraphExecUpdateError, nullptr, nullptr};
@@ -227,8 +217,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec,
     return error;
 }
 
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec,
-                                             cudaGraphNode_t node,
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* params) {
     return api_call([&] {
         if (!params) return cudaErrorInvalidValue;
@@ -236,8 +225,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec,
     });
 }
 
-cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec,
-                                             cudaGraphNode_t node,
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaMemcpy3DParms* params) {
     return api_call([&] {
         if (!params) return cudaErrorInvalidValue;
@@ -247,20 +235,17 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec,
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec,
-                                               cudaGraphNode_t node,
-                                               void* dst,
-                                               const void* src,
-                                               size_t bytes,
+                                               cudaGraphNode_t node, void* dst,
+                                               const void* src, size_t bytes,
                                                cudaMemcpyKind kind) {
     return api_call([&] {
-        const auto copy = CopyOperation::linear(
-            "cudaGraphExecMemcpyNodeSetParams1D", dst, src, bytes, kind);
+        const auto copy = CopyOperation::linear("cudaGraphExecMemcpyNodeSetParams1D",
+                                                dst, src, bytes, kind);
         return set_exec_params(exec, node, copy);
     });
 }
 
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec,
-                                             cudaGraphNode_t node,
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaMemsetParams* params) {
     return api_call([&] {
         if (!params) return cudaErrorInvalidValue;
@@ -269,8 +254,7 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec,
     });
 }
 
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec,
-                                           cudaGraphNode_t node,
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            const cudaHostNodeParams* params) {
     return api_call([&] {
         if (!params) return cudaErrorInvalidValue;
@@ -278,8 +262,7 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec,
     });
 }
 
-cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec,
-                                    cudaGraphNode_t node,
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
                                     unsigned int enabled) {
     return api_call([&] {
         CUgraphNode_st* own = own_node(exec, node);
@@ -289,8 +272,7 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec,
     });
 }
 
-cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec,
-                                    cudaGraphNode_t node,
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
                                     unsigned int* enabled) {
     return api_call([&] {
         const CUgraphNode_st* own = own_node(exec, node);

@@ -14,10 +14,8 @@ namespace {
 
 /// Adds a node with the operation if CUDA would accept it.
 template <class Op>
-cudaError_t add_node(cudaGraphNode_t* node,
-                     cudaGraph_t graph,
-                     const cudaGraphNode_t* dependencies,
-                     size_t count,
+cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph,
+                     const cudaGraphNode_t* dependencies, size_t count,
                      const Op& operation) {
     if (!node || !is_graph(graph) || (count > 0 && !dependencies))
         return cudaErrorInvalidValue;
@@ -57,10 +55,8 @@ using namespace simt::detail;
 
 // ---- Adding -----------------------------------------------------------------------
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node,
-                                   cudaGraph_t graph,
-                                   const cudaGraphNode_t* dependencies,
-                                   size_t count,
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, size_t count,
                                    const cudaKernelNodeParams* params) {
     return api_call([&] {
         if (!params) return cudaErrorInvalidValue;
@@ -68,10 +64,8 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node,
-                                   cudaGraph_t graph,
-                                   const cudaGraphNode_t* dependencies,
-                                   size_t count,
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, size_t count,
                                    const cudaMemcpy3DParms* params) {
     return api_call([&] {
         if (!params) return cudaErrorInvalidValue;
@@ -80,13 +74,9 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node,
-                                     cudaGraph_t graph,
-                                     const cudaGraphNode_t* dependencies,
-                                     size_t count,
-                                     void* dst,
-                                     const void* src,
-                                     size_t bytes,
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* dependencies, size_t count,
+                                     void* dst, const void* src, size_t bytes,
                                      cudaMemcpyKind kind) {
     return api_call([&] {
         const auto copy =
@@ -95,10 +85,8 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node,
-                                   cudaGraph_t graph,
-                                   const cudaGraphNode_t* dependencies,
-                                   size_t count,
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, size_t count,
                                    const cudaMemsetParams* params) {
     return api_call([&] {
         if (!params) return cudaErrorInvalidValue;
@@ -107,10 +95,8 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node,
-                                 cudaGraph_t graph,
-                                 const cudaGraphNode_t* dependencies,
-                                 size_t count,
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                 const cudaGraphNode_t* dependencies, size_t count,
                                  const cudaHostNodeParams* params) {
     return api_call([&] {
         if (!params) return cudaErrorInvalidValue;
@@ -118,11 +104,9 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node,
-                                       cudaGraph_t graph,
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* dependencies,
-                                       size_t count,
-                                       cudaGraph_t child) {
+                                       size_t count, cudaGraph_t child) {
     return api_call([&] {
         if (!is_graph(child) || child == graph) return cudaErrorInvalidValue;
         const GraphOperation operation(child->clone());
@@ -130,29 +114,23 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node,
-                                  cudaGraph_t graph,
-                                  const cudaGraphNode_t* dependencies,
-                                  size_t count) {
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* dependencies, size_t count) {
     return api_call(
         [&] { return add_node(node, graph, dependencies, count, EmptyOperation()); });
 }
 
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node,
-                                        cudaGraph_t graph,
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                         const cudaGraphNode_t* dependencies,
-                                        size_t count,
-                                        cudaEvent_t event) {
+                                        size_t count, cudaEvent_t event) {
     return api_call([&] {
         const EventRecordOperation operation(event);
         return add_node(node, graph, dependencies, count, operation);
     });
 }
 
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node,
-                                      cudaGraph_t graph,
-                                      const cudaGraphNode_t* dependencies,
-                                      size_t count,
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* dependencies, size_t count,
                                       cudaEvent_t event) {
     return api_call([&] {
         const EventWaitOperation operation(event);
@@ -160,10 +138,8 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node,
-                                     cudaGraph_t graph,
-                                     const cudaGraphNode_t* dependencies,
-                                     size_t count,
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* dependencies, size_t count,
                                      cudaMemAllocNodeParams* params) {
     return api_call([&] {
         if (!params || params->bytesize == 0) return cudaErrorInvalidValue;
@@ -175,10 +151,8 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node,
-                                    cudaGraph_t graph,
-                                    const cudaGraphNode_t* dependencies,
-                                    size_t count,
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* dependencies, size_t count,
                                     void* pointer) {
     return api_call([&] {
         const FreeOperation operation(pointer);
@@ -186,42 +160,40 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddNode(cudaGraphNode_t* node,
-                             cudaGraph_t graph,
-                             const cudaGraphNode_t* dependencies,
-                             size_t count,
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                             const cudaGraphNode_t* dependencies, size_t count,
                              cudaGraphNodeParams* params) {
     if (!params) return api_call([] { return cudaErrorInvalidValue; });
     switch (params->type) {
         case cudaGraphNodeTypeKernel:
-            return cudaGraphAddKernelNode(
-                node, graph, dependencies, count, &params->kernel);
+            return cudaGraphAddKernelNode(node, graph, dependencies, count,
+                                          &params->kernel);
         case cudaGraphNodeTypeMemcpy:
-            return cudaGraphAddMemcpyNode(
-                node, graph, dependencies, count, &params->memcpy.copyParams);
+            return cudaGraphAddMemcpyNode(node, graph, dependencies, count,
+                                          &params->memcpy.copyParams);
         case cudaGraphNodeTypeMemset:
-            return cudaGraphAddMemsetNode(
-                node, graph, dependencies, count, &params->memset);
+            return cudaGraphAddMemsetNode(node, graph, dependencies, count,
+                                          &params->memset);
         case cudaGraphNodeTypeHost:
-            return cudaGraphAddHostNode(
-                node, graph, dependencies, count, &params->host);
+            return cudaGraphAddHostNode(node, graph, dependencies, count,
+                                        &params->host);
         case cudaGraphNodeTypeGraph:
-            return cudaGraphAddChildGraphNode(
-                node, graph, dependencies, count, params->graph.graph);
+            return cudaGraphAddChildGraphNode(node, graph, dependencies, count,
+                                              params->graph.graph);
         case cudaGraphNodeTypeEmpty:
             return cudaGraphAddEmptyNode(node, graph, dependencies, count);
         case cudaGraphNodeTypeWaitEvent:
-            return cudaGraphAddEventWaitNode(
-                node, graph, dependencies, count, params->eventWait.event);
+            return cudaGraphAddEventWaitNode(node, graph, dependencies, count,
+                                             params->eventWait.event);
         case cudaGraphNodeTypeEventRecord:
-            return cudaGraphAddEventRecordNode(
-                node, graph, dependencies, count, params->eventRecord.event);
+            return cudaGraphAddEventRecordNode(node, graph, dependencies, count,
+                                               params->eventRecord.event);
         case cudaGraphNodeTypeMemAlloc:
-            return cudaGraphAddMemAllocNode(
-                node, graph, dependencies, count, &params->alloc);
+            return cudaGraphAddMemAllocNode(node, graph, dependencies, count,
+                                            &params->alloc);
         case cudaGraphNodeTypeMemFree:
-            return cudaGraphAddMemFreeNode(
-                node, graph, dependencies, count, params->free.dptr);
+            return cudaGraphAddMemFreeNode(node, graph, dependencies, count,
+                                           params->free.dptr);
         default:
             break;
     }
@@ -231,11 +203,9 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddNode(cudaGraphNode_t* node,
-                             cudaGraph_t graph,
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
                              const cudaGraphNode_t* dependencies,
-                             const cudaGraphEdgeData*,
-                             size_t count,
+                             const cudaGraphEdgeData*, size_t count,
                              cudaGraphNodeParams* params) {
     return cudaGraphAddNode(node, graph, dependencies, count, params);
 }
@@ -272,15 +242,12 @@ cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
     });
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node,
-                                           void* dst,
-                                           const void* src,
-                                           size_t bytes,
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* dst,
+                                           const void* src, size_t bytes,
                                            cudaMemcpyKind kind) {
     return api_call([&] {
-        return set_params(node,
-                          CopyOperation::linear(
-                              "cudaGraphMemcpyNodeSetParams1D", dst, src, bytes, kind));
+        return set_params(node, CopyOperation::linear("cudaGraphMemcpyNodeSetParams1D",
+                                                      dst, src, bytes, kind));
     });
 }
 

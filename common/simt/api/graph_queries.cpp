@@ -42,11 +42,8 @@ bool are_nodes_of(cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count)
 }
 
 template <class Change>
-cudaError_t change_edges(cudaGraph_t graph,
-                         const cudaGraphNode_t* from,
-                         const cudaGraphNode_t* to,
-                         size_t count,
-                         Change change) {
+cudaError_t change_edges(cudaGraph_t graph, const cudaGraphNode_t* from,
+                         const cudaGraphNode_t* to, size_t count, Change change) {
     return api_call([&] {
         if (!is_graph(graph) || !are_nodes_of(graph, from, count) ||
             !are_nodes_of(graph, to, count))
@@ -119,8 +116,7 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
     });
 }
 
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node,
-                                     cudaGraphNode_t original,
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
                                      cudaGraph_t clone) {
     return api_call([&] {
         if (!node || !is_node(original) || !is_graph(clone))
@@ -130,11 +126,9 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node,
     });
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph,
-                                     const cudaGraphNode_t* from,
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                      const cudaGraphNode_t* to,
-                                     const cudaGraphEdgeData*,
-                                     size_t count) {
+                                     const cudaGraphEdgeData*, size_t count) {
     return change_edges(graph, from, to, count, [](auto* before, auto* after) {
         if (before == after || has_edge(before, after)) return cudaErrorInvalidValue;
         after->dependencies.push_back(before);
@@ -142,28 +136,22 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph,
     });
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph,
-                                     const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to,
-                                     size_t count) {
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, size_t count) {
     return cudaGraphAddDependencies(graph, from, to, nullptr, count);
 }
 
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph,
-                                        const cudaGraphNode_t* from,
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                         const cudaGraphNode_t* to,
-                                        const cudaGraphEdgeData*,
-                                        size_t count) {
+                                        const cudaGraphEdgeData*, size_t count) {
     return change_edges(graph, from, to, count, [](auto* before, auto* after) {
         return std::erase(after->dependencies, before) ? cudaSuccess
                                                        : cudaErrorInvalidValue;
     });
 }
 
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph,
-                                        const cudaGraphNode_t* from,
-                                        const cudaGraphNode_t* to,
-                                        size_t count) {
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, size_t count) {
     return cudaGraphRemoveDependencies(graph, from, to, nullptr, count);
 }
 
@@ -178,8 +166,7 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     });
 }
 
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph,
-                              cudaGraphNode_t* nodes,
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes,
                               size_t* count) {
     return api_call([&] {
         if (!is_graph(graph)) return cudaErrorInvalidValue;
@@ -190,8 +177,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph,
     });
 }
 
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph,
-                                  cudaGraphNode_t* nodes,
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes,
                                   size_t* count) {
     return api_call([&] {
         if (!is_graph(graph)) return cudaErrorInvalidValue;
@@ -202,10 +188,8 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph,
     });
 }
 
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph,
-                              cudaGraphNode_t* from,
-                              cudaGraphNode_t* to,
-                              size_t* count) {
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from,
+                              cudaGraphNode_t* to, size_t* count) {
     return api_call([&] {
         if (!is_graph(graph) || !count || !from != !to) return cudaErrorInvalidValue;
         std::vector<cudaGraphNode_t> sources;
@@ -221,18 +205,15 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph,
     });
 }
 
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph,
-                              cudaGraphNode_t* from,
-                              cudaGraphNode_t* to,
-                              cudaGraphEdgeData* edges,
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from,
+                              cudaGraphNode_t* to, cudaGraphEdgeData* edges,
                               size_t* count) {
     if (edges && count) std::fill_n(edges, *count, cudaGraphEdgeData());
     return cudaGraphGetEdges(graph, from, to, count);
 }
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
-                                         cudaGraphNode_t* dependencies,
-                                         size_t* count) {
+                                         cudaGraphNode_t* dependencies, size_t* count) {
     return api_call([&] {
         if (!is_node(node)) return cudaErrorInvalidValue;
         return give(node->dependencies, dependencies, count);
@@ -241,15 +222,13 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
                                          cudaGraphNode_t* dependencies,
-                                         cudaGraphEdgeData* edges,
-                                         size_t* count) {
+                                         cudaGraphEdgeData* edges, size_t* count) {
     if (edges && count) std::fill_n(edges, *count, cudaGraphEdgeData());
     return cudaGraphNodeGetDependencies(node, dependencies, count);
 }
 
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
-                                           cudaGraphNode_t* dependents,
-                                           size_t* count) {
+                                           cudaGraphNode_t* dependents, size_t* count) {
     return api_call([&] {
         if (!is_node(node)) return cudaErrorInvalidValue;
         std::vector<cudaGraphNode_t> found;
@@ -261,8 +240,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
 
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
                                            cudaGraphNode_t* dependents,
-                                           cudaGraphEdgeData* edges,
-                                           size_t* count) {
+                                           cudaGraphEdgeData* edges, size_t* count) {
     if (edges && count) std::fill_n(edges, *count, cudaGraphEdgeData());
     return cudaGraphNodeGetDependentNodes(node, dependents, count);
 }
@@ -282,14 +260,11 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
         if (!file) return cudaErrorOperatingSystem;
         std::fprintf(file, "digraph dot {\n");
         for (const auto& node : graph->nodes) {
-            std::fprintf(file,
-                         "    node_%zu [label=\"%zu: %s\"];\n",
-                         node->id,
-                         node->id,
-                         type_name(node->operation->type()));
+            std::fprintf(file, "    node_%zu [label=\"%zu: %s\"];\n", node->id,
+                         node->id, type_name(node->operation->type()));
             for (const CUgraphNode_st* dependency : node->dependencies)
-                std::fprintf(
-                    file, "    node_%zu -> node_%zu;\n", dependency->id, node->id);
+                std::fprintf(file, "    node_%zu -> node_%zu;\n", dependency->id,
+                             node->id);
         }
         std::fprintf(file, "}\n");
         return std::fclose(file) == 0 ? cudaSuccess : cudaErrorOperatingSystem;

@@ -12,17 +12,13 @@ using namespace simt::detail;
 
 namespace {
 
-cudaError_t launch_cooperative(const void* function,
-                               const LaunchRequest& request,
+cudaError_t launch_cooperative(const void* function, const LaunchRequest& request,
                                void** args) {
     if (!fits_cooperatively(request.grid, request.block, request.shared_bytes)) {
         hint(
             "cooperative launch of %u x %u x %u blocks: they cannot all be resident on "
             "the %d multiprocessors of the simulated device",
-            request.grid.x,
-            request.grid.y,
-            request.grid.z,
-            multiprocessors());
+            request.grid.x, request.grid.y, request.grid.z, multiprocessors());
         return cudaErrorCooperativeLaunchTooLarge;
     }
     return launch_kernel(function, request, args);
@@ -44,9 +40,7 @@ cudaError_t apply_attributes(const cudaLaunchConfig_t& config, LaunchRequest& re
                 hint(
                     "thread block clusters (%u x %u x %u) are not simulated: they need "
                     "a GPU of compute capability 9.0",
-                    cluster.x,
-                    cluster.y,
-                    cluster.z);
+                    cluster.x, cluster.y, cluster.z);
                 return cudaErrorNotSupported;
             }
             case cudaLaunchAttributeDeviceUpdatableKernelNode:
@@ -61,41 +55,29 @@ cudaError_t apply_attributes(const cudaLaunchConfig_t& config, LaunchRequest& re
 
 }  // namespace
 
-cudaError_t cudaLaunchKernel(const void* function,
-                             dim3 grid,
-                             dim3 block,
-                             void** args,
-                             size_t shared_bytes,
-                             cudaStream_t stream,
-                             const char* file,
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
+                             size_t shared_bytes, cudaStream_t stream, const char* file,
                              int line) {
     return api_call([&] {
-        const LaunchRequest request = {
-            grid, block, shared_bytes, stream, false, file, line};
+        const LaunchRequest request = {grid,  block, shared_bytes, stream,
+                                       false, file,  line};
         return launch_kernel(function, request, args);
     });
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void* function,
-                                        dim3 grid,
-                                        dim3 block,
-                                        void** args,
-                                        size_t shared_bytes,
-                                        cudaStream_t stream,
-                                        const char* file,
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** args, size_t shared_bytes,
+                                        cudaStream_t stream, const char* file,
                                         int line) {
     return api_call([&] {
-        const LaunchRequest request = {
-            grid, block, shared_bytes, stream, true, file, line};
+        const LaunchRequest request = {grid, block, shared_bytes, stream,
+                                       true, file,  line};
         return launch_cooperative(function, request, args);
     });
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
-                                const void* function,
-                                void** args,
-                                const char* file,
-                                int line) {
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** args, const char* file, int line) {
     return api_call([&] {
         if (!config) return cudaErrorInvalidValue;
         LaunchRequest request = {config->gridDim,
@@ -129,8 +111,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
     });
 }
 
-cudaError_t cudaFuncSetAttribute(const void* function,
-                                 cudaFuncAttribute attribute,
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
                                  int value) {
     return api_call([&] {
         if (!is_kernel(function)) return not_a_kernel(function);
@@ -142,8 +123,7 @@ cudaError_t cudaFuncSetAttribute(const void* function,
                         "cudaFuncSetAttribute: %d bytes of dynamic shared memory, but "
                         "a "
                         "block of this device has %zu at most",
-                        value,
-                        most);
+                        value, most);
                     return cudaErrorInvalidValue;
                 }
                 return set_max_dynamic_smem(function, static_cast<size_t>(value))

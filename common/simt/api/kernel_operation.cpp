@@ -59,8 +59,7 @@ cudaError_t not_a_kernel(const void* function) {
     return function ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
 }
 
-cudaError_t launch_kernel(const void* function,
-                          const LaunchRequest& request,
+cudaError_t launch_kernel(const void* function, const LaunchRequest& request,
                           void** args) {
     const KernelEntry* entry = find_kernel(function);
     if (!entry) return not_a_kernel(function);

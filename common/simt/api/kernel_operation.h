@@ -22,8 +22,7 @@ cudaError_t not_a_kernel(const void* function);
 /// Launches the kernel that `request` and `args` describe.
 /// @returns what the launch left as the thread's error, not_a_kernel() for the address
 ///          of something else.
-cudaError_t launch_kernel(const void* function,
-                          const LaunchRequest& request,
+cudaError_t launch_kernel(const void* function, const LaunchRequest& request,
                           void** args);
 
 /// A launch that was described by cudaKernelNodeParams. The arguments are copied.

@@ -29,13 +29,8 @@ std::function<void(cudaStream_t)> repeatable(const Config& config, const Body& b
 }
 
 void record(const Config& config, const Body& body) {
-    record_kernel({config.stream,
-                   body.name,
-                   body.address,
-                   config.grid,
-                   config.block,
-                   config.smem,
-                   repeatable(config, body)});
+    record_kernel({config.stream, body.name, body.address, config.grid, config.block,
+                   config.smem, repeatable(config, body)});
 }
 
 /// Queues the launch, where streams are asynchronous.

@@ -26,9 +26,7 @@ cudaError_t allocate_for(void** pointer, size_t bytes, MemoryKind kind) {
         void* memory = allocate(bytes, kind);
         if (!memory) {
             hint("%zu bytes could not be allocated: %zu of at most %zu are in use",
-                 bytes,
-                 memory_used(),
-                 memory_limit());
+                 bytes, memory_used(), memory_limit());
             return cudaErrorMemoryAllocation;
         }
         *pointer = memory;
@@ -53,16 +51,13 @@ cudaError_t not_simulated(const char* what) {
 void explain_free(const char* call, const void* pointer) {
     Allocation allocation;
     if (!find_allocation(pointer, &allocation)) {
-        hint("%s: %p is no live allocation%s",
-             call,
-             pointer,
+        hint("%s: %p is no live allocation%s", call, pointer,
              !in_device_range(pointer) ? " (a host pointer?)"
                                        : ": was it freed before?");
     } else if (allocation.begin != pointer) {
         hint("%s: %p points into an allocation, not to its start", call, pointer);
     } else {
-        hint("%s: %p was not allocated by the function that belongs to this one",
-             call,
+        hint("%s: %p was not allocated by the function that belongs to this one", call,
              pointer);
     }
 }
@@ -90,9 +85,7 @@ cudaError_t cudaFree(void* pointer) {
     });
 }
 
-cudaError_t cudaMallocPitch(void** pointer,
-                            size_t* pitch,
-                            size_t width,
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width,
                             size_t height) {
     size_t bytes = 0;
     size_t row = 0;
@@ -290,10 +283,8 @@ cudaMemLocation location_of(int device) {
 
 }  // namespace
 
-cudaError_t cudaMemPrefetchAsync(const void* pointer,
-                                 size_t bytes,
-                                 cudaMemLocation location,
-                                 unsigned int flags,
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
+                                 cudaMemLocation location, unsigned int flags,
                                  cudaStream_t stream) {
     return api_call([&] {
         if (!pointer || bytes == 0 || flags != 0) return cudaErrorInvalidValue;
@@ -306,16 +297,12 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer,
     });
 }
 
-cudaError_t cudaMemPrefetchAsync(const void* pointer,
-                                 size_t bytes,
-                                 int device,
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device,
                                  cudaStream_t stream) {
     return cudaMemPrefetchAsync(pointer, bytes, location_of(device), 0, stream);
 }
 
-cudaError_t cudaMemAdvise(const void* pointer,
-                          size_t bytes,
-                          cudaMemoryAdvise advice,
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
                           cudaMemLocation location) {
     return api_call([&] {
         const bool known = advice >= cudaMemAdviseSetReadMostly &&
@@ -332,18 +319,14 @@ cudaError_t cudaMemAdvise(const void* pointer,
     });
 }
 
-cudaError_t cudaMemAdvise(const void* pointer,
-                          size_t bytes,
-                          cudaMemoryAdvise advice,
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
                           int device) {
     return cudaMemAdvise(pointer, bytes, advice, location_of(device));
 }
 
-cudaError_t cudaMemRangeGetAttribute(void* data,
-                                     size_t data_size,
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_size,
                                      cudaMemRangeAttribute attribute,
-                                     const void* pointer,
-                                     size_t bytes) {
+                                     const void* pointer, size_t bytes) {
     return api_call([&] {
         if (!data || data_size < sizeof(int)) return cudaErrorInvalidValue;
         if (!is_managed_range(pointer, bytes, "cudaMemRangeGetAttribute"))
@@ -355,9 +338,7 @@ cudaError_t cudaMemRangeGetAttribute(void* data,
     });
 }
 
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream,
-                                     void* pointer,
-                                     size_t,
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
                                      unsigned int) {
     return api_call([&] {
         if (const cudaError_t error = check_stream(stream)) return error;

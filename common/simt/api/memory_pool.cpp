@@ -114,9 +114,7 @@ cudaError_t free_later(void* pointer, CUstream_st& stream) {
     return cudaSuccess;
 }
 
-cudaError_t allocate_from(Pool* pool,
-                          void** pointer,
-                          size_t bytes,
+cudaError_t allocate_from(Pool* pool, void** pointer, size_t bytes,
                           cudaStream_t stream) {
     if (!pointer) return cudaErrorInvalidValue;
     if (!is_pool(pool)) return cudaErrorInvalidValue;
@@ -180,9 +178,7 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
         [&] { return allocate_from(g_current_pool, pointer, bytes, stream); });
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** pointer,
-                                    size_t bytes,
-                                    cudaMemPool_t pool,
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
     return api_call([&] { return allocate_from(pool, pointer, bytes, stream); });
 }
@@ -259,8 +255,7 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
     });
 }
 
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool,
-                                    cudaMemPoolAttr attribute,
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
                                     void* value) {
     return api_call([&] {
         if (!value || !is_pool(pool)) return cudaErrorInvalidValue;
@@ -276,8 +271,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool,
     });
 }
 
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool,
-                                    cudaMemPoolAttr attribute,
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
                                     void* value) {
     return api_call([&] {
         if (!value || !is_pool(pool)) return cudaErrorInvalidValue;
@@ -314,8 +308,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep) {
     });
 }
 
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
-                                 const cudaMemAccessDesc* access,
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
                                  size_t count) {
     return api_call([&] {
         if (!is_pool(pool) || (count > 0 && !access)) return cudaErrorInvalidValue;
@@ -327,8 +320,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
     });
 }
 
-cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags,
-                                 cudaMemPool_t pool,
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                  cudaMemLocation* location) {
     return api_call([&] {
         if (!flags || !location || !is_pool(pool)) return cudaErrorInvalidValue;

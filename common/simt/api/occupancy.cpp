@@ -126,8 +126,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
-                                                      const void* function,
-                                                      int blocks,
+                                                      const void* function, int blocks,
                                                       int block_size) {
     return api_call([&] {
         const DeviceModel& model = device_model();
@@ -145,8 +144,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
     });
 }
 
-cudaError_t cudaOccupancyMaxActiveClusters(int*,
-                                           const void*,
+cudaError_t cudaOccupancyMaxActiveClusters(int*, const void*,
                                            const cudaLaunchConfig_t*) {
     return api_call([] {
         hint("thread block clusters are not simulated");
@@ -154,8 +152,7 @@ cudaError_t cudaOccupancyMaxActiveClusters(int*,
     });
 }
 
-cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size,
-                                                 const void* function,
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
                                                  const cudaLaunchConfig_t* config) {
     return cudaOccupancyMaxActiveClusters(size, function, config);
 }

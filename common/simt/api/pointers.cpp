@@ -77,8 +77,7 @@ Pointee look_up(const void* address) {
     Allocation allocation;
     if (find_allocation(address, &allocation)) {
         const char* end = allocation.begin + allocation.size;
-        return {space_of(allocation.kind),
-                allocation.begin,
+        return {space_of(allocation.kind), allocation.begin,
                 static_cast<size_t>(end - bytes)};
     }
     Pointee symbol;
@@ -87,8 +86,8 @@ Pointee look_up(const void* address) {
     return {Space::host, nullptr, kUnlimited};
 }
 
-bool check_range(
-    const void* address, size_t bytes, Side side, const char* call, const char* name) {
+bool check_range(const void* address, size_t bytes, Side side, const char* call,
+                 const char* name) {
     if (bytes == 0) return true;
     if (!address) {
         hint("%s: %s is a null pointer", call, name);
@@ -96,11 +95,8 @@ bool check_range(
     }
     const Pointee pointee = look_up(address);
     if (pointee.space == Space::freed) {
-        hint("%s: %s (%p) does not point into a live allocation: %s",
-             call,
-             name,
-             address,
-             describe_address(address).c_str());
+        hint("%s: %s (%p) does not point into a live allocation: %s", call, name,
+             address, describe_address(address).c_str());
         return false;
     }
     const bool wrong_side = (side == Side::device && !pointee.device_ok()) ||
@@ -108,11 +104,8 @@ bool check_range(
     if (wrong_side) {
         const bool variable =
             pointee.space == Space::host && in_static_storage(address);
-        hint("%s: %s (%p) is %s, but the call needs %s pointer here: %s",
-             call,
-             name,
-             address,
-             describe(pointee.space),
+        hint("%s: %s (%p) is %s, but the call needs %s pointer here: %s", call, name,
+             address, describe(pointee.space),
              side == Side::device ? "a device" : "a host",
              variable
                  ? "the host reaches a __device__ or __constant__ variable through "
@@ -124,11 +117,7 @@ bool check_range(
         hint(
             "%s: %zu bytes at %s (%p) end %zu bytes past the end of their allocation "
             "(sizes are in bytes: is a sizeof missing or too much?)",
-            call,
-            bytes,
-            name,
-            address,
-            bytes - pointee.bytes_left);
+            call, bytes, name, address, bytes - pointee.bytes_left);
         return false;
     }
     return true;

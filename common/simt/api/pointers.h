@@ -35,7 +35,7 @@ enum class Side { host, device, any };
 
 /// True if `bytes` bytes at `address` exist and may be used from `side`; otherwise one
 /// line on stderr names the call and its parameter.
-bool check_range(
-    const void* address, size_t bytes, Side side, const char* call, const char* name);
+bool check_range(const void* address, size_t bytes, Side side, const char* call,
+                 const char* name);
 
 }  // namespace simt::detail

@@ -170,9 +170,7 @@ std::vector<TaskPtr> tasks_before(const CUstream_st& stream) {
     return before;
 }
 
-TaskPtr defer(CUstream_st& stream,
-              Work work,
-              Weight weight,
+TaskPtr defer(CUstream_st& stream, Work work, Weight weight,
               const std::vector<TaskPtr>& after) {
     Queue& q = queue();
     const std::lock_guard lock(q.mutex);
@@ -212,8 +210,7 @@ cudaError_t run_late(const Operation& operation, cudaStream_t stream) {
 cudaError_t defer_operation(CUstream_st& stream, OperationPtr operation) {
     const bool waits = operation->host_waits();
     const TaskPtr task = defer(
-        stream,
-        [operation, handle = &stream] { return run_late(*operation, handle); },
+        stream, [operation, handle = &stream] { return run_late(*operation, handle); },
         Weight::one);
     return waits ? finish(task) : cudaSuccess;
 }
@@ -286,8 +283,8 @@ void on_issue(IssueHook hook) {
 
 IssueCounters issue_counters() {
     const detail::IssueCounts& counts = detail::g_issued;
-    return {
-        counts.kernels, counts.captures, counts.instantiations, counts.graph_launches};
+    return {counts.kernels, counts.captures, counts.instantiations,
+            counts.graph_launches};
 }
 
 }  // namespace simt

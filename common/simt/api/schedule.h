@@ -30,9 +30,7 @@ bool deferring();
 
 /// Queues `work` behind what the stream has to do so far, behind what the rules of the
 /// legacy default stream ask for, and behind `after`.
-TaskPtr defer(CUstream_st& stream,
-              Work work,
-              Weight weight,
+TaskPtr defer(CUstream_st& stream, Work work, Weight weight,
               const std::vector<TaskPtr>& after = {});
 
 /// The same for an operation; waits for it if CUDA's call would.

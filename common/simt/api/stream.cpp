@@ -97,8 +97,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     });
 }
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream,
-                                         unsigned int flags,
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags,
                                          int priority) {
     return api_call([&] {
         if (!stream || (flags & ~cudaStreamNonBlocking)) return cudaErrorInvalidValue;
@@ -180,8 +179,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
     });
 }
 
-cudaError_t cudaStreamSetAttribute(cudaStream_t handle,
-                                   cudaLaunchAttributeID attribute,
+cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID attribute,
                                    const cudaLaunchAttributeValue* value) {
     return with_stream(handle, [&](CUstream_st& stream) {
         if (!value) return cudaErrorInvalidValue;
@@ -204,8 +202,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle,
     });
 }
 
-cudaError_t cudaStreamGetAttribute(cudaStream_t handle,
-                                   cudaLaunchAttributeID attribute,
+cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttributeID attribute,
                                    cudaLaunchAttributeValue* value) {
     return with_stream(handle, [&](const CUstream_st& stream) {
         if (!value) return cudaErrorInvalidValue;
@@ -240,10 +237,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     return api_call([&] { return submit(stream, HostOperation({function, data})); });
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream,
-                                  cudaStreamCallback_t callback,
-                                  void* data,
-                                  unsigned int flags) {
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void* data, unsigned int flags) {
     return api_call([&] {
         if (!callback || flags != 0) return cudaErrorInvalidValue;
         if (capturing(stream)) return refuse_if_capturing(stream);

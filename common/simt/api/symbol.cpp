@@ -23,11 +23,8 @@ bool in_bounds(const Symbol& symbol, size_t bytes, size_t offset, const char* ca
     size_t end = 0;
     const bool overflow = __builtin_add_overflow(bytes, offset, &end);
     if (symbol.size == 0 || (!overflow && end <= symbol.size)) return true;
-    hint("%s: %zu bytes at offset %zu do not fit into the variable's %zu bytes",
-         call,
-         bytes,
-         offset,
-         symbol.size);
+    hint("%s: %zu bytes at offset %zu do not fit into the variable's %zu bytes", call,
+         bytes, offset, symbol.size);
     return false;
 }
 
@@ -46,13 +43,8 @@ void note(const Symbol& symbol) {
 
 }  // namespace
 
-cudaError_t copy_to_symbol(Symbol symbol,
-                           const void* src,
-                           size_t bytes,
-                           size_t offset,
-                           cudaMemcpyKind kind,
-                           cudaStream_t stream,
-                           bool synchronous) {
+cudaError_t copy_to_symbol(Symbol symbol, const void* src, size_t bytes, size_t offset,
+                           cudaMemcpyKind kind, cudaStream_t stream, bool synchronous) {
     constexpr const char* kCall = "cudaMemcpyToSymbol";
     return api_call([&] {
         if (const cudaError_t error = check_symbol(symbol)) return error;
@@ -63,17 +55,13 @@ cudaError_t copy_to_symbol(Symbol symbol,
         // An extern array's size is not known, so that its end cannot be checked.
         if (symbol.size == 0) kind = cudaMemcpyDefault;
         char* dst = static_cast<char*>(symbol.address) + offset;
-        return issue(
-            CopyOperation::linear(kCall, dst, src, bytes, kind), stream, synchronous);
+        return issue(CopyOperation::linear(kCall, dst, src, bytes, kind), stream,
+                     synchronous);
     });
 }
 
-cudaError_t copy_from_symbol(void* dst,
-                             Symbol symbol,
-                             size_t bytes,
-                             size_t offset,
-                             cudaMemcpyKind kind,
-                             cudaStream_t stream,
+cudaError_t copy_from_symbol(void* dst, Symbol symbol, size_t bytes, size_t offset,
+                             cudaMemcpyKind kind, cudaStream_t stream,
                              bool synchronous) {
     constexpr const char* kCall = "cudaMemcpyFromSymbol";
     return api_call([&] {
@@ -84,8 +72,8 @@ cudaError_t copy_from_symbol(void* dst,
         note(symbol);
         if (symbol.size == 0) kind = cudaMemcpyDefault;
         const char* src = static_cast<const char*>(symbol.address) + offset;
-        return issue(
-            CopyOperation::linear(kCall, dst, src, bytes, kind), stream, synchronous);
+        return issue(CopyOperation::linear(kCall, dst, src, bytes, kind), stream,
+                     synchronous);
     });
 }
 

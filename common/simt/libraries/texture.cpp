@@ -79,8 +79,8 @@ bool describe(const cudaResourceDesc& resource, Texture& texture, cudaError_t* e
                                                  texture.element_bytes);
     const size_t bytes = texture.pitch * static_cast<size_t>(texture.size[1]) *
                          static_cast<size_t>(texture.size[2]);
-    return check_range(
-        texture.data, bytes, Side::device, "cudaCreateTextureObject", "the resource");
+    return check_range(texture.data, bytes, Side::device, "cudaCreateTextureObject",
+                       "the resource");
 }
 
 /// One channel as a number: floats as they are, integers scaled to [0, 1] or [-1, 1]
@@ -149,8 +149,8 @@ const char* element(const Texture& texture, const Position& position, int dimens
 }
 
 void read_floats(const Texture& texture, const char* bytes, float out[4]) {
-    const int bits[4] = {
-        texture.format.x, texture.format.y, texture.format.z, texture.format.w};
+    const int bits[4] = {texture.format.x, texture.format.y, texture.format.z,
+                         texture.format.w};
     for (int c = 0; c < 4; ++c) {
         out[c] = 0;
         if (!bytes)
@@ -161,8 +161,8 @@ void read_floats(const Texture& texture, const char* bytes, float out[4]) {
 }
 
 /// Copies an element's bytes to a value of the program's type.
-void read_raw(
-    const Texture& texture, const char* bytes, void* out, int count, size_t size) {
+void read_raw(const Texture& texture, const char* bytes, void* out, int count,
+              size_t size) {
     const size_t wanted = static_cast<size_t>(count) * size;
     const size_t given =
         texture.element_bytes < wanted ? texture.element_bytes : wanted;
@@ -206,12 +206,8 @@ bool gives_floats(const Texture& texture) {
 
 }  // namespace
 
-void fetch_texel(cudaTextureObject_t object,
-                 const Fetch& where,
-                 void* out,
-                 int count,
-                 size_t size,
-                 bool as_float) {
+void fetch_texel(cudaTextureObject_t object, const Fetch& where, void* out, int count,
+                 size_t size, bool as_float) {
     const Texture& texture = texture_of(object);
     float at[3] = {where.x, where.y, where.z};
     for (int d = 0; d < where.dimensions && texture.how.normalizedCoords; ++d)
@@ -233,12 +229,8 @@ void fetch_texel(cudaTextureObject_t object,
     std::memcpy(out, value, static_cast<size_t>(count) * sizeof(float));
 }
 
-void fetch_linear(cudaTextureObject_t object,
-                  int index,
-                  void* out,
-                  int count,
-                  size_t size,
-                  bool as_float) {
+void fetch_linear(cudaTextureObject_t object, int index, void* out, int count,
+                  size_t size, bool as_float) {
     const Texture& texture = texture_of(object);
     if (index < 0 || index >= texture.size[0]) return;  // the value stays zero
     const char* bytes = texture.at(index, 0, 0);
@@ -249,14 +241,8 @@ void fetch_linear(cudaTextureObject_t object,
     std::memcpy(out, value, static_cast<size_t>(count) * sizeof(float));
 }
 
-void* surface_address(cudaSurfaceObject_t object,
-                      int x,
-                      int y,
-                      int z,
-                      size_t bytes,
-                      cudaSurfaceBoundaryMode mode,
-                      const char* file,
-                      int line) {
+void* surface_address(cudaSurfaceObject_t object, int x, int y, int z, size_t bytes,
+                      cudaSurfaceBoundaryMode mode, const char* file, int line) {
     const Texture& surface = texture_of(object);
     const auto width = static_cast<long long>(surface.pitch);
     const auto size = static_cast<long long>(bytes);
@@ -264,17 +250,10 @@ void* surface_address(cudaSurfaceObject_t object,
                         z >= 0 && z < surface.size[2];
     if (!inside && mode == cudaBoundaryModeTrap)
         fault(
-            cudaErrorIllegalAddress,
-            file,
-            line,
+            cudaErrorIllegalAddress, file, line,
             "surface access at byte %d, row %d, slice %d, but the surface has rows of "
             "%lld bytes, %lld rows, %lld slices (x counts bytes, not elements)",
-            x,
-            y,
-            z,
-            width,
-            surface.size[1],
-            surface.size[2]);
+            x, y, z, width, surface.size[1], surface.size[2]);
     if (!inside && mode == cudaBoundaryModeZero) return nullptr;
     const long long column = place(x / size, width / size, cudaAddressModeClamp) * size;
     const long long row = place(y, surface.size[1], cudaAddressModeClamp);

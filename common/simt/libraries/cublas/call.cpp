@@ -51,17 +51,14 @@ void Call::memory(const void* pointer, size_t bytes, const char* name) {
         fail(CUBLAS_STATUS_INVALID_VALUE);
 }
 
-void Call::matrix(
-    const void* A, int rows, int cols, int ld, size_t element, const char* name) {
+void Call::matrix(const void* A, int rows, int cols, int ld, size_t element,
+                  const char* name) {
     if (!ok()) return;
     if (ld < std::max(1, rows)) {
         hint(
             "%s: the leading dimension of %s (%d) is less than its %d rows "
             "(matrices are column-major)",
-            name_,
-            name,
-            ld,
-            rows);
+            name_, name, ld, rows);
         return fail(CUBLAS_STATUS_INVALID_VALUE);
     }
     if (rows <= 0 || cols <= 0) return;
@@ -75,9 +72,7 @@ bool Call::place(const void* pointer, size_t bytes, const char* name) {
     const bool device = mode_ == CUBLAS_POINTER_MODE_DEVICE;
     const auto side = device ? detail::Side::device : detail::Side::host;
     if (detail::check_range(pointer, bytes, side, name_, name)) return true;
-    hint("%s: cublasSetPointerMode says that %s is in %s memory",
-         name_,
-         name,
+    hint("%s: cublasSetPointerMode says that %s is in %s memory", name_, name,
          device ? "device" : "host");
     fail(CUBLAS_STATUS_INVALID_VALUE);
     return false;
@@ -94,12 +89,7 @@ bool Call::begin() {
 }
 
 void Call::record(std::function<void()> work) {
-    detail::record_kernel({handle_->stream,
-                           name_,
-                           nullptr,
-                           dim3(1),
-                           dim3(1),
-                           0,
+    detail::record_kernel({handle_->stream, name_, nullptr, dim3(1), dim3(1), 0,
                            [work = std::move(work)](cudaStream_t) { work(); }});
 }
 

@@ -62,8 +62,8 @@ class Call {
     void matrix(const T* A, int rows, int cols, int ld, const char* name) {
         matrix(A, rows, cols, ld, sizeof(T), name);
     }
-    void matrix(
-        const void* A, int rows, int cols, int ld, size_t element, const char* name);
+    void matrix(const void* A, int rows, int cols, int ld, size_t element,
+                const char* name);
     void memory(const void* pointer, size_t bytes, const char* name);
 
     /// A scalar where the pointer mode says.

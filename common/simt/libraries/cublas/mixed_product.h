@@ -100,8 +100,8 @@ auto widen(T value) {
 
 /// A matrix of rows x cols, copied without gaps and converted to Sum.
 template <class Sum>
-std::vector<Sum> unpack(
-    const void* data, cudaDataType type, int rows, int cols, int ld) {
+std::vector<Sum> unpack(const void* data, cudaDataType type, int rows, int cols,
+                        int ld) {
     std::vector<Sum> packed(static_cast<size_t>(rows) * static_cast<size_t>(cols));
     with_type(type, [&](auto* tag) {
         const auto* source = static_cast<decltype(tag)>(data);
@@ -156,19 +156,8 @@ void multiply_as(const Problem& p, Sum alpha, Sum beta) {
     const auto A = unpack<Sum>(p.A, p.ab_type, a_rows, a_cols, p.lda);
     const auto B = unpack<Sum>(p.B, p.ab_type, b_rows, b_cols, p.ldb);
     std::vector<Sum> products(static_cast<size_t>(p.m) * static_cast<size_t>(p.n));
-    multiply(p.transa,
-             p.transb,
-             p.m,
-             p.n,
-             p.k,
-             Sum(1),
-             A.data(),
-             std::max(1, a_rows),
-             B.data(),
-             std::max(1, b_rows),
-             Sum(0),
-             products.data(),
-             p.m);
+    multiply(p.transa, p.transb, p.m, p.n, p.k, Sum(1), A.data(), std::max(1, a_rows),
+             B.data(), std::max(1, b_rows), Sum(0), products.data(), p.m);
     store(p, products, alpha, beta);
 }
 

@@ -25,35 +25,13 @@ void clear_matrix(T* C, int m, int n, int ldc) {
 
 /// C = alpha op(A) op(B) + beta C, column-major.
 template <class T>
-void multiply(cublasOperation_t transa,
-              cublasOperation_t transb,
-              int m,
-              int n,
-              int k,
-              T alpha,
-              const T* A,
-              int lda,
-              const T* B,
-              int ldb,
-              T beta,
-              T* C,
+void multiply(cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,
+              T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
               int ldc) {
     if (m == 0 || n == 0) return;
     if (beta == T()) clear_matrix(C, m, n, ldc);
-    blas::Routines<T>::gemm(CblasColMajor,
-                            blas::cpu(transa),
-                            blas::cpu(transb),
-                            m,
-                            n,
-                            k,
-                            alpha,
-                            A,
-                            lda,
-                            B,
-                            ldb,
-                            beta,
-                            C,
-                            ldc);
+    blas::Routines<T>::gemm(CblasColMajor, blas::cpu(transa), blas::cpu(transb), m, n,
+                            k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 }  // namespace simt::cublas

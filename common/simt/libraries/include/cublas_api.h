@@ -38,43 +38,23 @@ const char* cublasGetStatusString(cublasStatus_t status);
 
 // ---- Copies between host and device -----------------------------------------------
 
-cublasStatus_t cublasSetVector(
-    int n, int elem_size, const void* x, int incx, void* device_y, int incy);
-cublasStatus_t cublasGetVector(
-    int n, int elem_size, const void* device_x, int incx, void* y, int incy);
-cublasStatus_t cublasSetMatrix(
-    int rows, int cols, int elem_size, const void* A, int lda, void* device_B, int ldb);
-cublasStatus_t cublasGetMatrix(
-    int rows, int cols, int elem_size, const void* device_A, int lda, void* B, int ldb);
-cublasStatus_t cublasSetVectorAsync(int n,
-                                    int elem_size,
-                                    const void* x,
-                                    int incx,
-                                    void* device_y,
-                                    int incy,
+cublasStatus_t cublasSetVector(int n, int elem_size, const void* x, int incx,
+                               void* device_y, int incy);
+cublasStatus_t cublasGetVector(int n, int elem_size, const void* device_x, int incx,
+                               void* y, int incy);
+cublasStatus_t cublasSetMatrix(int rows, int cols, int elem_size, const void* A,
+                               int lda, void* device_B, int ldb);
+cublasStatus_t cublasGetMatrix(int rows, int cols, int elem_size, const void* device_A,
+                               int lda, void* B, int ldb);
+cublasStatus_t cublasSetVectorAsync(int n, int elem_size, const void* x, int incx,
+                                    void* device_y, int incy, cudaStream_t stream);
+cublasStatus_t cublasGetVectorAsync(int n, int elem_size, const void* device_x,
+                                    int incx, void* y, int incy, cudaStream_t stream);
+cublasStatus_t cublasSetMatrixAsync(int rows, int cols, int elem_size, const void* A,
+                                    int lda, void* device_B, int ldb,
                                     cudaStream_t stream);
-cublasStatus_t cublasGetVectorAsync(int n,
-                                    int elem_size,
-                                    const void* device_x,
-                                    int incx,
-                                    void* y,
-                                    int incy,
-                                    cudaStream_t stream);
-cublasStatus_t cublasSetMatrixAsync(int rows,
-                                    int cols,
-                                    int elem_size,
-                                    const void* A,
-                                    int lda,
-                                    void* device_B,
-                                    int ldb,
-                                    cudaStream_t stream);
-cublasStatus_t cublasGetMatrixAsync(int rows,
-                                    int cols,
-                                    int elem_size,
-                                    const void* device_A,
-                                    int lda,
-                                    void* B,
-                                    int ldb,
+cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int elem_size,
+                                    const void* device_A, int lda, void* B, int ldb,
                                     cudaStream_t stream);
 
 // ---- Levels 1 to 3, for float (S) and double (D) ----------------------------------

@@ -47,18 +47,12 @@ template <class... P>
 inline constexpr size_t kParamSizes[sizeof...(P) + 1] = {sizeof(P)..., 0};
 
 template <class... P, size_t... I>
-void call_kernel(const KernelEntry& entry,
-                 const LaunchRequest& request,
-                 void** args,
+void call_kernel(const KernelEntry& entry, const LaunchRequest& request, void** args,
                  std::index_sequence<I...>) {
     using Function = void (*)(P...);
     auto function = reinterpret_cast<Function>(const_cast<void*>(entry.function));
-    Config config(request.grid,
-                  request.block,
-                  request.shared_bytes,
-                  request.stream,
-                  request.file,
-                  request.line);
+    Config config(request.grid, request.block, request.shared_bytes, request.stream,
+                  request.file, request.line);
     config.cooperative = request.cooperative;
     (void)args;  // unused by a kernel without parameters
     kernel(entry.name, function)
@@ -66,8 +60,7 @@ void call_kernel(const KernelEntry& entry,
 }
 
 template <class... P>
-void launch_by_args(const KernelEntry& entry,
-                    const LaunchRequest& request,
+void launch_by_args(const KernelEntry& entry, const LaunchRequest& request,
                     void** args) {
     call_kernel<P...>(entry, request, args, std::index_sequence_for<P...>());
 }
@@ -75,11 +68,8 @@ void launch_by_args(const KernelEntry& entry,
 /// The entry of a kernel whose type is known.
 template <class... P>
 KernelEntry make_entry(const char* name, void (*function)(P...)) {
-    return {reinterpret_cast<const void*>(function),
-            name,
-            sizeof...(P),
-            kParamSizes<P...>,
-            &launch_by_args<P...>};
+    return {reinterpret_cast<const void*>(function), name, sizeof...(P),
+            kParamSizes<P...>, &launch_by_args<P...>};
 }
 
 }  // namespace simt::detail

@@ -50,19 +50,15 @@ const void* pointer_value(const T& value) {
 /// Calls a kernel with copies of the arguments: its parameters are variables. That they
 /// are handed over is no access of the program.
 template <class F, class Args, size_t... kIndex>
-SIMT_UNSEEN void call_kernel(const F& function,
-                             const Args& args,
+SIMT_UNSEEN void call_kernel(const F& function, const Args& args,
                              std::index_sequence<kIndex...>) {
     function(std::get<kIndex>(args)...);
 }
 
 /// Launches `function`, called with copies of the arguments by each thread.
 template <class F, class... A>
-void launch_call(const char* name,
-                 const void* address,
-                 const Config& config,
-                 F function,
-                 std::tuple<A...> args) {
+void launch_call(const char* name, const void* address, const Config& config,
+                 F function, std::tuple<A...> args) {
     struct Call {
         F function;
         std::tuple<A...> args;
@@ -72,20 +68,17 @@ void launch_call(const char* name,
         const void* const pointers[] = {pointer_value(value)..., nullptr};
         launch(
             config,
-            Body{name,
-                 address,
+            Body{name, address,
                  [](const void* context) SIMT_UNSEEN {
                      const auto& c = *static_cast<const Call*>(context);
                      call_kernel(c.function, c.args, std::index_sequence_for<A...>());
                  },
-                 &call,
-                 sizeof call,
+                 &call, sizeof call,
                  [](const void* context) -> const void* {
                      return new Call(*static_cast<const Call*>(context));
                  },
                  [](const void* context) { delete static_cast<const Call*>(context); },
-                 pointers,
-                 sizeof...(A)});
+                 pointers, sizeof...(A)});
     };
     std::apply(with_pointers, call.args);
 }
@@ -119,19 +112,14 @@ struct TypedLaunch {
     Config config;
 
     void operator()(P... args) const {
-        detail::launch_call(name,
-                            reinterpret_cast<const void*>(function),
-                            config,
+        detail::launch_call(name, reinterpret_cast<const void*>(function), config,
                             function,
                             std::tuple<std::decay_t<P>...>(std::forward<P>(args)...));
     }
     /// Fewer arguments than parameters: the others have defaults.
     template <class... A>
     requires(sizeof...(A) < sizeof...(P)) void operator()(A... args) const {
-        detail::launch_call(name,
-                            reinterpret_cast<const void*>(function),
-                            config,
-                            call,
+        detail::launch_call(name, reinterpret_cast<const void*>(function), config, call,
                             std::tuple<A...>(std::move(args)...));
     }
 };
@@ -143,11 +131,8 @@ struct TypedKernel {
     void (*function)(P...);
     Call call;
 
-    TypedLaunch<Call, P...> operator()(dim3 grid,
-                                       dim3 block = 1,
-                                       size_t smem = 0,
-                                       cudaStream_t stream = nullptr,
-                                       SIMT_SITE) const {
+    TypedLaunch<Call, P...> operator()(dim3 grid, dim3 block = 1, size_t smem = 0,
+                                       cudaStream_t stream = nullptr, SIMT_SITE) const {
         return with(Config(grid, block, smem, stream, file, line));
     }
     TypedLaunch<Call, P...> with(const Config& config) const {
@@ -169,8 +154,8 @@ struct DeducedLaunch {
         const void* address = nullptr;
         if constexpr (std::is_invocable_v<const Find&, Exact>)
             address = reinterpret_cast<const void*>(find(Exact()));
-        detail::launch_call(
-            name, address, config, call, std::tuple<A...>(std::move(args)...));
+        detail::launch_call(name, address, config, call,
+                            std::tuple<A...>(std::move(args)...));
     }
 };
 
@@ -181,9 +166,7 @@ struct DeducedKernel {
     Find find;
     Call call;
 
-    DeducedLaunch<Find, Call> operator()(dim3 grid,
-                                         dim3 block = 1,
-                                         size_t smem = 0,
+    DeducedLaunch<Find, Call> operator()(dim3 grid, dim3 block = 1, size_t smem = 0,
                                          cudaStream_t stream = nullptr,
                                          SIMT_SITE) const {
         return {name, find, call, Config(grid, block, smem, stream, file, line)};
@@ -192,8 +175,7 @@ struct DeducedKernel {
 
 namespace detail {
 template <class Call, class... P>
-TypedKernel<Call, P...> typed_kernel(const char* name,
-                                     void (*function)(P...),
+TypedKernel<Call, P...> typed_kernel(const char* name, void (*function)(P...),
                                      Call call) {
     return {name, function, call};
 }

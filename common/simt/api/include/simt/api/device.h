@@ -38,10 +38,8 @@ cudaError_t cudaCtxResetPersistingL2Cache();
 cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
-cudaError_t cudaDeviceGetP2PAttribute(int* value,
-                                      cudaDeviceP2PAttr attribute,
-                                      int source,
-                                      int destination);
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute,
+                                      int source, int destination);
 
 /// 13000, as CUDA 13.0.
 cudaError_t cudaDriverGetVersion(int* version);

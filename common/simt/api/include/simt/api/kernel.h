@@ -19,39 +19,29 @@
 /// @returns cudaErrorInvalidResourceHandle if `function` is not the address of a
 ///          kernel, cudaErrorInvalidDeviceFunction if it is null, cudaErrorInvalidValue
 ///          for an impossible shape.
-cudaError_t cudaLaunchKernel(const void* function,
-                             dim3 grid,
-                             dim3 block,
-                             void** args,
-                             size_t shared_bytes = 0,
-                             cudaStream_t stream = nullptr,
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
+                             size_t shared_bytes = 0, cudaStream_t stream = nullptr,
                              const char* file = __builtin_FILE(),
                              int line = __builtin_LINE());
 
 /// The same for kernels that call `grid.sync()`.
 /// @returns cudaErrorCooperativeLaunchTooLarge if the blocks cannot all be resident.
-cudaError_t cudaLaunchCooperativeKernel(const void* function,
-                                        dim3 grid,
-                                        dim3 block,
-                                        void** args,
-                                        size_t shared_bytes = 0,
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** args, size_t shared_bytes = 0,
                                         cudaStream_t stream = nullptr,
                                         const char* file = __builtin_FILE(),
                                         int line = __builtin_LINE());
 
 /// Launches with attributes. Cooperative launches are supported, hints are accepted;
 /// thread block clusters are not simulated: cudaErrorNotSupported.
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
-                                const void* function,
-                                void** args,
-                                const char* file = __builtin_FILE(),
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** args, const char* file = __builtin_FILE(),
                                 int line = __builtin_LINE());
 
 // ---- Attributes -------------------------------------------------------------------
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function);
-cudaError_t cudaFuncSetAttribute(const void* function,
-                                 cudaFuncAttribute attribute,
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
                                  int value);
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config);
 cudaError_t cudaFuncSetSharedMemConfig(const void* function,
@@ -71,16 +61,13 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
                                                                    size_t shared_bytes,
                                                                    unsigned int flags);
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
-                                                      const void* function,
-                                                      int blocks,
+                                                      const void* function, int blocks,
                                                       int block_size);
 
 /// Thread block clusters are not simulated: cudaErrorNotSupported.
-cudaError_t cudaOccupancyMaxActiveClusters(int* clusters,
-                                           const void* function,
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
                                            const cudaLaunchConfig_t* config);
-cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size,
-                                                 const void* function,
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
                                                  const cudaLaunchConfig_t* config);
 
 // ---- The same for typed kernels ---------------------------------------------------
@@ -124,56 +111,35 @@ class OccupancySearch {
 }  // namespace simt::detail
 
 template <class T>
-simt::detail::IfKernel<T> cudaLaunchKernel(T* function,
-                                           dim3 grid,
-                                           dim3 block,
-                                           void** args,
-                                           size_t shared_bytes = 0,
+simt::detail::IfKernel<T> cudaLaunchKernel(T* function, dim3 grid, dim3 block,
+                                           void** args, size_t shared_bytes = 0,
                                            cudaStream_t stream = nullptr,
                                            const char* file = __builtin_FILE(),
                                            int line = __builtin_LINE()) {
-    return cudaLaunchKernel(simt::detail::kernel_address(function),
-                            grid,
-                            block,
-                            args,
-                            shared_bytes,
-                            stream,
-                            file,
-                            line);
+    return cudaLaunchKernel(simt::detail::kernel_address(function), grid, block, args,
+                            shared_bytes, stream, file, line);
 }
 
 template <class T>
 simt::detail::IfKernel<T> cudaLaunchCooperativeKernel(
-    T* function,
-    dim3 grid,
-    dim3 block,
-    void** args,
-    size_t shared_bytes = 0,
-    cudaStream_t stream = nullptr,
-    const char* file = __builtin_FILE(),
+    T* function, dim3 grid, dim3 block, void** args, size_t shared_bytes = 0,
+    cudaStream_t stream = nullptr, const char* file = __builtin_FILE(),
     int line = __builtin_LINE()) {
-    return cudaLaunchCooperativeKernel(simt::detail::kernel_address(function),
-                                       grid,
-                                       block,
-                                       args,
-                                       shared_bytes,
-                                       stream,
-                                       file,
-                                       line);
+    return cudaLaunchCooperativeKernel(simt::detail::kernel_address(function), grid,
+                                       block, args, shared_bytes, stream, file, line);
 }
 
 /// Launches with the arguments themselves, converted to the kernel's parameter types.
 template <class... P, class... A>
-cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config,
-                               void (*function)(P...),
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*function)(P...),
                                A&&... args) {
     static_assert(sizeof...(P) == sizeof...(A), "one argument for each parameter");
     std::tuple<std::remove_cvref_t<P>...> values(std::forward<A>(args)...);
     return std::apply(
         [&](auto&... value) {
             void* pointers[] = {static_cast<void*>(&value)..., nullptr};
-            return cudaLaunchKernelExC(
-                config, simt::detail::kernel_address(function), pointers);
+            return cudaLaunchKernelExC(config, simt::detail::kernel_address(function),
+                                       pointers);
         },
         values);
 }
@@ -184,11 +150,10 @@ simt::detail::IfKernel<T> cudaFuncGetAttributes(cudaFuncAttributes* attributes,
     return cudaFuncGetAttributes(attributes, simt::detail::kernel_address(function));
 }
 template <class T>
-simt::detail::IfKernel<T> cudaFuncSetAttribute(T* function,
-                                               cudaFuncAttribute attribute,
+simt::detail::IfKernel<T> cudaFuncSetAttribute(T* function, cudaFuncAttribute attribute,
                                                int value) {
-    return cudaFuncSetAttribute(
-        simt::detail::kernel_address(function), attribute, value);
+    return cudaFuncSetAttribute(simt::detail::kernel_address(function), attribute,
+                                value);
 }
 template <class T>
 simt::detail::IfKernel<T> cudaFuncSetCacheConfig(T* function, cudaFuncCache config) {
@@ -213,10 +178,7 @@ template <class T>
 simt::detail::IfKernel<T> cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, T* function, int block_size, size_t shared_bytes, unsigned int flags) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks,
-        simt::detail::kernel_address(function),
-        block_size,
-        shared_bytes,
+        blocks, simt::detail::kernel_address(function), block_size, shared_bytes,
         flags);
 }
 template <class T>
@@ -232,11 +194,7 @@ simt::detail::IfKernel<T> cudaOccupancyAvailableDynamicSMemPerBlock(size_t* byte
 /// `shared_of_block(block_size)` gives the dynamic shared memory of a block.
 template <class T, class F>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-    int* min_grid,
-    int* block,
-    T function,
-    F shared_of_block,
-    int limit = 0,
+    int* min_grid, int* block, T function, F shared_of_block, int limit = 0,
     unsigned int flags = 0) {
     const void* address = simt::detail::kernel_address(function);
     if (!min_grid || !block) return cudaErrorInvalidValue;
@@ -248,14 +206,15 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     return search.result(min_grid, block);
 }
 template <class T, class F>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(
-    int* min_grid, int* block, T function, F shared_of_block, int limit = 0) {
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid, int* block,
+                                                           T function,
+                                                           F shared_of_block,
+                                                           int limit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
         min_grid, block, function, shared_of_block, limit);
 }
 template <class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid,
-                                                        int* block,
+cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid, int* block,
                                                         T function,
                                                         size_t shared_bytes = 0,
                                                         int limit = 0,
@@ -264,8 +223,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid,
         min_grid, block, function, [=](int) { return shared_bytes; }, limit, flags);
 }
 template <class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(
-    int* min_grid, int* block, T function, size_t shared_bytes = 0, int limit = 0) {
-    return cudaOccupancyMaxPotentialBlockSizeWithFlags(
-        min_grid, block, function, shared_bytes, limit);
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid, int* block, T function,
+                                               size_t shared_bytes = 0, int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block, function,
+                                                       shared_bytes, limit);
 }

@@ -11,40 +11,24 @@
 #include "types.h"
 
 cudaError_t cudaMemcpy(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind);
-cudaError_t cudaMemcpyAsync(void* dst,
-                            const void* src,
-                            size_t bytes,
-                            cudaMemcpyKind kind,
-                            cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes,
+                            cudaMemcpyKind kind, cudaStream_t stream = nullptr);
 
 /// Copies `height` rows of `width` bytes; the pitches are the distances between rows.
 /// @returns cudaErrorInvalidPitchValue if a pitch is less than the width.
-cudaError_t cudaMemcpy2D(void* dst,
-                         size_t dst_pitch,
-                         const void* src,
-                         size_t src_pitch,
-                         size_t width,
-                         size_t height,
-                         cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DAsync(void* dst,
-                              size_t dst_pitch,
-                              const void* src,
-                              size_t src_pitch,
-                              size_t width,
-                              size_t height,
-                              cudaMemcpyKind kind,
-                              cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpy2D(void* dst, size_t dst_pitch, const void* src, size_t src_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src,
+                              size_t src_pitch, size_t width, size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream = nullptr);
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy);
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy,
                               cudaStream_t stream = nullptr);
 
-cudaError_t cudaMemcpyPeer(
-    void* dst, int dst_device, const void* src, int src_device, size_t bytes);
-cudaError_t cudaMemcpyPeerAsync(void* dst,
-                                int dst_device,
-                                const void* src,
-                                int src_device,
-                                size_t bytes,
+cudaError_t cudaMemcpyPeer(void* dst, int dst_device, const void* src, int src_device,
+                           size_t bytes);
+cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const void* src,
+                                int src_device, size_t bytes,
                                 cudaStream_t stream = nullptr);
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* copy);
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy,
@@ -52,22 +36,14 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy,
 
 /// Fills `bytes` bytes of device memory with the low byte of `value`.
 cudaError_t cudaMemset(void* pointer, int value, size_t bytes);
-cudaError_t cudaMemsetAsync(void* pointer,
-                            int value,
-                            size_t bytes,
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes,
                             cudaStream_t stream = nullptr);
-cudaError_t cudaMemset2D(
-    void* pointer, size_t pitch, int value, size_t width, size_t height);
-cudaError_t cudaMemset2DAsync(void* pointer,
-                              size_t pitch,
-                              int value,
-                              size_t width,
-                              size_t height,
-                              cudaStream_t stream = nullptr);
+cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width,
+                         size_t height);
+cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width,
+                              size_t height, cudaStream_t stream = nullptr);
 cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent);
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched,
-                              int value,
-                              cudaExtent extent,
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent,
                               cudaStream_t stream = nullptr);
 
 // ---- __device__ and __constant__ variables ----------------------------------------
@@ -80,20 +56,10 @@ struct Symbol {
     size_t size;
 };
 
-cudaError_t copy_to_symbol(Symbol,
-                           const void* src,
-                           size_t bytes,
-                           size_t offset,
-                           cudaMemcpyKind,
-                           cudaStream_t,
-                           bool synchronous);
-cudaError_t copy_from_symbol(void* dst,
-                             Symbol,
-                             size_t bytes,
-                             size_t offset,
-                             cudaMemcpyKind,
-                             cudaStream_t,
-                             bool synchronous);
+cudaError_t copy_to_symbol(Symbol, const void* src, size_t bytes, size_t offset,
+                           cudaMemcpyKind, cudaStream_t, bool synchronous);
+cudaError_t copy_from_symbol(void* dst, Symbol, size_t bytes, size_t offset,
+                             cudaMemcpyKind, cudaStream_t, bool synchronous);
 cudaError_t symbol_address(void** pointer, Symbol);
 cudaError_t symbol_size(size_t* bytes, Symbol);
 
@@ -114,42 +80,34 @@ Symbol symbol_of(const T& variable) {
 /// @returns cudaErrorInvalidValue past the variable's end, cudaErrorInvalidSymbol for
 ///          something that is no variable in static storage.
 template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol,
-                               const void* src,
-                               size_t bytes,
+cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* src, size_t bytes,
                                size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-    return simt::detail::copy_to_symbol(
-        simt::detail::symbol_of(symbol), src, bytes, offset, kind, nullptr, true);
+    return simt::detail::copy_to_symbol(simt::detail::symbol_of(symbol), src, bytes,
+                                        offset, kind, nullptr, true);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(const T& symbol,
-                                    const void* src,
-                                    size_t bytes,
+cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* src, size_t bytes,
                                     size_t offset = 0,
                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                     cudaStream_t stream = nullptr) {
-    return simt::detail::copy_to_symbol(
-        simt::detail::symbol_of(symbol), src, bytes, offset, kind, stream, false);
+    return simt::detail::copy_to_symbol(simt::detail::symbol_of(symbol), src, bytes,
+                                        offset, kind, stream, false);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* dst,
-                                 const T& symbol,
-                                 size_t bytes,
+cudaError_t cudaMemcpyFromSymbol(void* dst, const T& symbol, size_t bytes,
                                  size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-    return simt::detail::copy_from_symbol(
-        dst, simt::detail::symbol_of(symbol), bytes, offset, kind, nullptr, true);
+    return simt::detail::copy_from_symbol(dst, simt::detail::symbol_of(symbol), bytes,
+                                          offset, kind, nullptr, true);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbolAsync(void* dst,
-                                      const T& symbol,
-                                      size_t bytes,
+cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const T& symbol, size_t bytes,
                                       size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                       cudaStream_t stream = nullptr) {
-    return simt::detail::copy_from_symbol(
-        dst, simt::detail::symbol_of(symbol), bytes, offset, kind, stream, false);
+    return simt::detail::copy_from_symbol(dst, simt::detail::symbol_of(symbol), bytes,
+                                          offset, kind, stream, false);
 }
 
 /// Device address of a `__device__` or `__constant__` variable.

@@ -33,45 +33,31 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* host);
 
 // ---- Managed memory ---------------------------------------------------------------
 
-cudaError_t cudaMallocManaged(void** pointer,
-                              size_t bytes,
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes,
                               unsigned int flags = cudaMemAttachGlobal);
 /// Checks its arguments; the simulator has nothing to move.
-cudaError_t cudaMemPrefetchAsync(const void* pointer,
-                                 size_t bytes,
-                                 cudaMemLocation location,
-                                 unsigned int flags,
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
+                                 cudaMemLocation location, unsigned int flags,
                                  cudaStream_t stream = nullptr);
 /// The form of CUDA 12 and older.
-cudaError_t cudaMemPrefetchAsync(const void* pointer,
-                                 size_t bytes,
-                                 int device,
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device,
                                  cudaStream_t stream = nullptr);
-cudaError_t cudaMemAdvise(const void* pointer,
-                          size_t bytes,
-                          cudaMemoryAdvise advice,
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
                           cudaMemLocation location);
 /// The form of CUDA 12 and older.
-cudaError_t cudaMemAdvise(const void* pointer,
-                          size_t bytes,
-                          cudaMemoryAdvise advice,
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
                           int device);
-cudaError_t cudaMemRangeGetAttribute(void* data,
-                                     size_t data_size,
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_size,
                                      cudaMemRangeAttribute attribute,
-                                     const void* pointer,
-                                     size_t bytes);
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream,
-                                     void* pointer,
+                                     const void* pointer, size_t bytes);
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer,
                                      size_t length = 0,
                                      unsigned int flags = cudaMemAttachSingle);
 
 // ---- Stream-ordered allocation and pools ------------------------------------------
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
-cudaError_t cudaMallocFromPoolAsync(void** pointer,
-                                    size_t bytes,
-                                    cudaMemPool_t pool,
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
@@ -79,18 +65,14 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool,
-                                    cudaMemPoolAttr attribute,
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
                                     void* value);
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool,
-                                    cudaMemPoolAttr attribute,
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
                                     void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
-                                 const cudaMemAccessDesc* access,
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
                                  size_t count);
-cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags,
-                                 cudaMemPool_t pool,
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                  cudaMemLocation* location);
 
 // ---- Memory shared between processes ------------------------------------------------
@@ -98,8 +80,7 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags,
 // is not there.
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
-cudaError_t cudaIpcOpenMemHandle(void** pointer,
-                                 cudaIpcMemHandle_t handle,
+cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle,
                                  unsigned int flags);
 cudaError_t cudaIpcCloseMemHandle(void* pointer);
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
@@ -135,15 +116,12 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int flags)
     return cudaHostGetDevicePointer(simt::detail::untyped(device), host, flags);
 }
 template <class T>
-cudaError_t cudaMallocManaged(T** pointer,
-                              size_t bytes,
+cudaError_t cudaMallocManaged(T** pointer, size_t bytes,
                               unsigned int flags = cudaMemAttachGlobal) {
     return cudaMallocManaged(simt::detail::untyped(pointer), bytes, flags);
 }
 template <class T>
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream,
-                                     T* pointer,
-                                     size_t length = 0,
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T* pointer, size_t length = 0,
                                      unsigned int flags = cudaMemAttachSingle) {
     return cudaStreamAttachMemAsync(stream, static_cast<void*>(pointer), length, flags);
 }
@@ -152,17 +130,13 @@ cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) {
     return cudaMallocAsync(simt::detail::untyped(pointer), bytes, stream);
 }
 template <class T>
-cudaError_t cudaMallocFromPoolAsync(T** pointer,
-                                    size_t bytes,
-                                    cudaMemPool_t pool,
+cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
     return cudaMallocFromPoolAsync(simt::detail::untyped(pointer), bytes, pool, stream);
 }
 /// CUDA's C++ overload that names the pool.
 template <class T>
-cudaError_t cudaMallocAsync(T** pointer,
-                            size_t bytes,
-                            cudaMemPool_t pool,
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaMemPool_t pool,
                             cudaStream_t stream) {
     return cudaMallocFromPoolAsync(simt::detail::untyped(pointer), bytes, pool, stream);
 }

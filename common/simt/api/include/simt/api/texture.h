@@ -9,8 +9,8 @@
 
 // ---- Channel formats ----------------------------------------------------------------
 
-inline cudaChannelFormatDesc cudaCreateChannelDesc(
-    int x, int y, int z, int w, cudaChannelFormatKind f) {
+inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   cudaChannelFormatKind f) {
     return {x, y, z, w, f};
 }
 inline cudaChannelFormatDesc cudaCreateChannelDescHalf() {
@@ -54,71 +54,39 @@ cudaChannelFormatDesc cudaCreateChannelDesc() {
 
 /// An array of width x height elements (height 0: one dimension).
 cudaError_t cudaMallocArray(cudaArray_t* array,
-                            const cudaChannelFormatDesc* description,
-                            size_t width,
-                            size_t height = 0,
-                            unsigned int flags = 0);
+                            const cudaChannelFormatDesc* description, size_t width,
+                            size_t height = 0, unsigned int flags = 0);
 cudaError_t cudaMalloc3DArray(cudaArray_t* array,
                               const cudaChannelFormatDesc* description,
-                              cudaExtent extent,
-                              unsigned int flags = 0);
+                              cudaExtent extent, unsigned int flags = 0);
 cudaError_t cudaFreeArray(cudaArray_t array);
-cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* description,
-                             cudaExtent* extent,
-                             unsigned int* flags,
-                             cudaArray_t array);
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* description, cudaExtent* extent,
+                             unsigned int* flags, cudaArray_t array);
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* description,
                                cudaArray_const_t array);
 
 // Offsets and widths are in bytes, heights in rows.
-cudaError_t cudaMemcpy2DToArray(cudaArray_t dst,
-                                size_t dst_x,
-                                size_t dst_y,
-                                const void* src,
-                                size_t src_pitch,
-                                size_t width,
-                                size_t height,
-                                cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst,
-                                     size_t dst_x,
-                                     size_t dst_y,
-                                     const void* src,
-                                     size_t src_pitch,
-                                     size_t width,
-                                     size_t height,
-                                     cudaMemcpyKind kind,
+cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t dst_x, size_t dst_y,
+                                const void* src, size_t src_pitch, size_t width,
+                                size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t dst_x, size_t dst_y,
+                                     const void* src, size_t src_pitch, size_t width,
+                                     size_t height, cudaMemcpyKind kind,
                                      cudaStream_t stream = nullptr);
-cudaError_t cudaMemcpy2DFromArray(void* dst,
-                                  size_t dst_pitch,
-                                  cudaArray_const_t src,
-                                  size_t src_x,
-                                  size_t src_y,
-                                  size_t width,
-                                  size_t height,
-                                  cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DFromArrayAsync(void* dst,
-                                       size_t dst_pitch,
-                                       cudaArray_const_t src,
-                                       size_t src_x,
-                                       size_t src_y,
-                                       size_t width,
-                                       size_t height,
+cudaError_t cudaMemcpy2DFromArray(void* dst, size_t dst_pitch, cudaArray_const_t src,
+                                  size_t src_x, size_t src_y, size_t width,
+                                  size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DFromArrayAsync(void* dst, size_t dst_pitch,
+                                       cudaArray_const_t src, size_t src_x,
+                                       size_t src_y, size_t width, size_t height,
                                        cudaMemcpyKind kind,
                                        cudaStream_t stream = nullptr);
 /// Fills whole rows from (dst_x, dst_y) on; the bytes must end with a row, or in the
 /// first.
-cudaError_t cudaMemcpyToArray(cudaArray_t dst,
-                              size_t dst_x,
-                              size_t dst_y,
-                              const void* src,
-                              size_t bytes,
-                              cudaMemcpyKind kind);
-cudaError_t cudaMemcpyFromArray(void* dst,
-                                cudaArray_const_t src,
-                                size_t src_x,
-                                size_t src_y,
-                                size_t bytes,
-                                cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t dst_x, size_t dst_y,
+                              const void* src, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromArray(void* dst, cudaArray_const_t src, size_t src_x,
+                                size_t src_y, size_t bytes, cudaMemcpyKind kind);
 
 // ---- Texture and surface objects ----------------------------------------------------
 

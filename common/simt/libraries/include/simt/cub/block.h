@@ -20,12 +20,8 @@ enum BlockScanAlgorithm {
 };
 
 /// Reductions over a block; the result is valid in thread 0.
-template <class T,
-          int kX,
-          BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS,
-          int kY = 1,
-          int kZ = 1,
-          int = 0>
+template <class T, int kX, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS,
+          int kY = 1, int kZ = 1, int = 0>
 class BlockReduce {
  public:
     struct TempStorage {
@@ -58,12 +54,8 @@ class BlockReduce {
 };
 
 /// Prefix sums over a block.
-template <class T,
-          int kX,
-          BlockScanAlgorithm = BLOCK_SCAN_RAKING,
-          int kY = 1,
-          int kZ = 1,
-          int = 0>
+template <class T, int kX, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int kY = 1,
+          int kZ = 1, int = 0>
 class BlockScan {
     static constexpr int kThreads = kX * kY * kZ;
 
@@ -134,8 +126,8 @@ class BlockScan {
         storage_.values[detail::rank()] = in;
         __syncthreads();
         if (detail::rank() == 0)
-            storage_.total = detail::scan(
-                storage_.values, kThreads, initial, has_initial, inclusive, op);
+            storage_.total = detail::scan(storage_.values, kThreads, initial,
+                                          has_initial, inclusive, op);
         __syncthreads();
         out = storage_.values[detail::rank()];
     }
@@ -180,9 +172,8 @@ class BlockRadixSort {
         if (t == 0) {
             std::iota(storage_.order, storage_.order + kX * kItems, 0);
             std::stable_sort(
-                storage_.order, storage_.order + kX * kItems, [&](int a, int b) {
-                    return less(storage_.keys[a], storage_.keys[b]);
-                });
+                storage_.order, storage_.order + kX * kItems,
+                [&](int a, int b) { return less(storage_.keys[a], storage_.keys[b]); });
         }
         __syncthreads();
         for (int i = 0; i < kItems; ++i) {

@@ -25,54 +25,32 @@ using ValueOf = thrust::detail::Value<It>;
 /// *out = a reduction of in[0, n).
 struct DeviceReduce {
     template <class In, class Out, class N, class Op, class T>
-    static cudaError_t Reduce(void* memory,
-                              size_t& bytes,
-                              In in,
-                              Out out,
-                              N n,
-                              Op op,
-                              T initial,
-                              cudaStream_t stream = nullptr) {
+    static cudaError_t Reduce(void* memory, size_t& bytes, In in, Out out, N n, Op op,
+                              T initial, cudaStream_t stream = nullptr) {
         return detail::device_call(memory, bytes, stream, [&] {
             *out = thrust::reduce(in, in + n, initial, op);
         });
     }
     template <class In, class Out, class N>
-    static cudaError_t Sum(void* memory,
-                           size_t& bytes,
-                           In in,
-                           Out out,
-                           N n,
+    static cudaError_t Sum(void* memory, size_t& bytes, In in, Out out, N n,
                            cudaStream_t stream = nullptr) {
         using T = detail::ValueOf<In>;
         return Reduce(memory, bytes, in, out, n, thrust::plus<T>(), T(), stream);
     }
     template <class In, class Out, class N>
-    static cudaError_t Max(void* memory,
-                           size_t& bytes,
-                           In in,
-                           Out out,
-                           N n,
+    static cudaError_t Max(void* memory, size_t& bytes, In in, Out out, N n,
                            cudaStream_t stream = nullptr) {
-        return detail::device_call(
-            memory, bytes, stream, [&] { *out = *thrust::max_element(in, in + n); });
+        return detail::device_call(memory, bytes, stream,
+                                   [&] { *out = *thrust::max_element(in, in + n); });
     }
     template <class In, class Out, class N>
-    static cudaError_t Min(void* memory,
-                           size_t& bytes,
-                           In in,
-                           Out out,
-                           N n,
+    static cudaError_t Min(void* memory, size_t& bytes, In in, Out out, N n,
                            cudaStream_t stream = nullptr) {
-        return detail::device_call(
-            memory, bytes, stream, [&] { *out = *thrust::min_element(in, in + n); });
+        return detail::device_call(memory, bytes, stream,
+                                   [&] { *out = *thrust::min_element(in, in + n); });
     }
     template <class In, class Out, class N>
-    static cudaError_t ArgMax(void* memory,
-                              size_t& bytes,
-                              In in,
-                              Out out,
-                              N n,
+    static cudaError_t ArgMax(void* memory, size_t& bytes, In in, Out out, N n,
                               cudaStream_t stream = nullptr) {
         return detail::device_call(memory, bytes, stream, [&] {
             const auto best = thrust::max_element(in, in + n);
@@ -80,37 +58,21 @@ struct DeviceReduce {
         });
     }
     template <class In, class Out, class N>
-    static cudaError_t ArgMin(void* memory,
-                              size_t& bytes,
-                              In in,
-                              Out out,
-                              N n,
+    static cudaError_t ArgMin(void* memory, size_t& bytes, In in, Out out, N n,
                               cudaStream_t stream = nullptr) {
         return detail::device_call(memory, bytes, stream, [&] {
             const auto best = thrust::min_element(in, in + n);
             *out = {static_cast<int>(best - in), *best};
         });
     }
-    template <class Keys,
-              class KeysOut,
-              class In,
-              class Out,
-              class Count,
-              class Op,
+    template <class Keys, class KeysOut, class In, class Out, class Count, class Op,
               class N>
-    static cudaError_t ReduceByKey(void* memory,
-                                   size_t& bytes,
-                                   Keys keys,
-                                   KeysOut keys_out,
-                                   In in,
-                                   Out out,
-                                   Count count,
-                                   Op op,
-                                   N n,
-                                   cudaStream_t stream = nullptr) {
+    static cudaError_t ReduceByKey(void* memory, size_t& bytes, Keys keys,
+                                   KeysOut keys_out, In in, Out out, Count count, Op op,
+                                   N n, cudaStream_t stream = nullptr) {
         return detail::device_call(memory, bytes, stream, [&] {
-            *count = thrust::reduce_by_key(
-                         keys, keys + n, in, keys_out, out, thrust::equal_to<>(), op)
+            *count = thrust::reduce_by_key(keys, keys + n, in, keys_out, out,
+                                           thrust::equal_to<>(), op)
                          .first -
                      keys_out;
         });
@@ -120,46 +82,27 @@ struct DeviceReduce {
 /// Prefix sums of in[0, n).
 struct DeviceScan {
     template <class In, class Out, class Op, class T, class N>
-    static cudaError_t ExclusiveScan(void* memory,
-                                     size_t& bytes,
-                                     In in,
-                                     Out out,
-                                     Op op,
-                                     T initial,
-                                     N n,
-                                     cudaStream_t stream = nullptr) {
+    static cudaError_t ExclusiveScan(void* memory, size_t& bytes, In in, Out out, Op op,
+                                     T initial, N n, cudaStream_t stream = nullptr) {
         return detail::device_call(memory, bytes, stream, [&] {
             thrust::exclusive_scan(in, in + n, out, initial, op);
         });
     }
     template <class In, class Out, class N>
-    static cudaError_t ExclusiveSum(void* memory,
-                                    size_t& bytes,
-                                    In in,
-                                    Out out,
-                                    N n,
+    static cudaError_t ExclusiveSum(void* memory, size_t& bytes, In in, Out out, N n,
                                     cudaStream_t stream = nullptr) {
-        return ExclusiveScan(
-            memory, bytes, in, out, cub::Sum(), detail::ValueOf<In>(), n, stream);
+        return ExclusiveScan(memory, bytes, in, out, cub::Sum(), detail::ValueOf<In>(),
+                             n, stream);
     }
     template <class In, class Out, class Op, class N>
-    static cudaError_t InclusiveScan(void* memory,
-                                     size_t& bytes,
-                                     In in,
-                                     Out out,
-                                     Op op,
-                                     N n,
-                                     cudaStream_t stream = nullptr) {
+    static cudaError_t InclusiveScan(void* memory, size_t& bytes, In in, Out out, Op op,
+                                     N n, cudaStream_t stream = nullptr) {
         return detail::device_call(memory, bytes, stream, [&] {
             thrust::inclusive_scan(in, in + n, out, op);
         });
     }
     template <class In, class Out, class N>
-    static cudaError_t InclusiveSum(void* memory,
-                                    size_t& bytes,
-                                    In in,
-                                    Out out,
-                                    N n,
+    static cudaError_t InclusiveSum(void* memory, size_t& bytes, In in, Out out, N n,
                                     cudaStream_t stream = nullptr) {
         return InclusiveScan(memory, bytes, in, out, cub::Sum(), n, stream);
     }
@@ -168,76 +111,51 @@ struct DeviceScan {
 /// Stable sorts. Whole keys are compared: a range of bits cannot be chosen.
 struct DeviceRadixSort {
     template <class Key, class N>
-    static cudaError_t SortKeys(
-        void* memory, size_t& bytes, const Key* in, Key* out, N n) {
+    static cudaError_t SortKeys(void* memory, size_t& bytes, const Key* in, Key* out,
+                                N n) {
         return sort(memory, bytes, in, out, n, std::less<>());
     }
     template <class Key, class N>
-    static cudaError_t SortKeysDescending(
-        void* memory, size_t& bytes, const Key* in, Key* out, N n) {
+    static cudaError_t SortKeysDescending(void* memory, size_t& bytes, const Key* in,
+                                          Key* out, N n) {
         return sort(memory, bytes, in, out, n, std::greater<>());
     }
     template <class Key, class Value, class N>
-    static cudaError_t SortPairs(void* memory,
-                                 size_t& bytes,
-                                 const Key* in,
-                                 Key* out,
-                                 const Value* values,
-                                 Value* values_out,
-                                 N n) {
+    static cudaError_t SortPairs(void* memory, size_t& bytes, const Key* in, Key* out,
+                                 const Value* values, Value* values_out, N n) {
         return sort_pairs(memory, bytes, in, out, values, values_out, n, std::less<>());
     }
     template <class Key, class Value, class N>
-    static cudaError_t SortPairsDescending(void* memory,
-                                           size_t& bytes,
-                                           const Key* in,
-                                           Key* out,
-                                           const Value* values,
-                                           Value* values_out,
-                                           N n) {
-        return sort_pairs(
-            memory, bytes, in, out, values, values_out, n, std::greater<>());
+    static cudaError_t SortPairsDescending(void* memory, size_t& bytes, const Key* in,
+                                           Key* out, const Value* values,
+                                           Value* values_out, N n) {
+        return sort_pairs(memory, bytes, in, out, values, values_out, n,
+                          std::greater<>());
     }
     template <class Key, class N>
-    static cudaError_t SortKeys(void* memory,
-                                size_t& bytes,
-                                DoubleBuffer<Key>& keys,
+    static cudaError_t SortKeys(void* memory, size_t& bytes, DoubleBuffer<Key>& keys,
                                 N n) {
         return sort(memory, bytes, keys.Current(), keys.Current(), n, std::less<>());
     }
     template <class Key, class Value, class N>
-    static cudaError_t SortPairs(void* memory,
-                                 size_t& bytes,
-                                 DoubleBuffer<Key>& keys,
-                                 DoubleBuffer<Value>& values,
-                                 N n) {
-        return sort_pairs(memory,
-                          bytes,
-                          keys.Current(),
-                          keys.Current(),
-                          values.Current(),
-                          values.Current(),
-                          n,
-                          std::less<>());
+    static cudaError_t SortPairs(void* memory, size_t& bytes, DoubleBuffer<Key>& keys,
+                                 DoubleBuffer<Value>& values, N n) {
+        return sort_pairs(memory, bytes, keys.Current(), keys.Current(),
+                          values.Current(), values.Current(), n, std::less<>());
     }
 
  private:
     template <class Key, class N, class Less>
-    static cudaError_t sort(
-        void* memory, size_t& bytes, const Key* in, Key* out, N n, Less less) {
+    static cudaError_t sort(void* memory, size_t& bytes, const Key* in, Key* out, N n,
+                            Less less) {
         return detail::device_call(memory, bytes, nullptr, [&] {
             thrust::copy(in, in + n, out);
             thrust::sort(out, out + n, less);
         });
     }
     template <class Key, class Value, class N, class Less>
-    static cudaError_t sort_pairs(void* memory,
-                                  size_t& bytes,
-                                  const Key* in,
-                                  Key* out,
-                                  const Value* values,
-                                  Value* values_out,
-                                  N n,
+    static cudaError_t sort_pairs(void* memory, size_t& bytes, const Key* in, Key* out,
+                                  const Value* values, Value* values_out, N n,
                                   Less less) {
         return detail::device_call(memory, bytes, nullptr, [&] {
             thrust::copy(in, in + n, out);
@@ -250,41 +168,24 @@ struct DeviceRadixSort {
 /// Keeps some of in[0, n); *count is how many.
 struct DeviceSelect {
     template <class In, class Out, class Count, class N, class Predicate>
-    static cudaError_t If(void* memory,
-                          size_t& bytes,
-                          In in,
-                          Out out,
-                          Count count,
-                          N n,
-                          Predicate predicate,
-                          cudaStream_t stream = nullptr) {
+    static cudaError_t If(void* memory, size_t& bytes, In in, Out out, Count count, N n,
+                          Predicate predicate, cudaStream_t stream = nullptr) {
         return detail::device_call(memory, bytes, stream, [&] {
             *count = thrust::copy_if(in, in + n, out, predicate) - out;
         });
     }
     template <class In, class Flags, class Out, class Count, class N>
-    static cudaError_t Flagged(void* memory,
-                               size_t& bytes,
-                               In in,
-                               Flags flags,
-                               Out out,
-                               Count count,
-                               N n,
-                               cudaStream_t stream = nullptr) {
+    static cudaError_t Flagged(void* memory, size_t& bytes, In in, Flags flags, Out out,
+                               Count count, N n, cudaStream_t stream = nullptr) {
         return detail::device_call(memory, bytes, stream, [&] {
-            *count = thrust::copy_if(
-                         in, in + n, flags, out, [](auto flag) { return bool(flag); }) -
+            *count = thrust::copy_if(in, in + n, flags, out,
+                                     [](auto flag) { return bool(flag); }) -
                      out;
         });
     }
     template <class In, class Out, class Count, class N>
-    static cudaError_t Unique(void* memory,
-                              size_t& bytes,
-                              In in,
-                              Out out,
-                              Count count,
-                              N n,
-                              cudaStream_t stream = nullptr) {
+    static cudaError_t Unique(void* memory, size_t& bytes, In in, Out out, Count count,
+                              N n, cudaStream_t stream = nullptr) {
         return detail::device_call(memory, bytes, stream, [&] {
             *count = thrust::unique_copy(in, in + n, out) - out;
         });
@@ -294,24 +195,12 @@ struct DeviceSelect {
 /// The values and lengths of runs of equal elements.
 struct DeviceRunLengthEncode {
     template <class In, class Out, class Lengths, class Count, class N>
-    static cudaError_t Encode(void* memory,
-                              size_t& bytes,
-                              In in,
-                              Out out,
-                              Lengths lengths,
-                              Count count,
-                              N n,
+    static cudaError_t Encode(void* memory, size_t& bytes, In in, Out out,
+                              Lengths lengths, Count count, N n,
                               cudaStream_t stream = nullptr) {
-        return DeviceReduce::ReduceByKey(memory,
-                                         bytes,
-                                         in,
-                                         out,
-                                         thrust::constant_iterator<int>(1),
-                                         lengths,
-                                         count,
-                                         cub::Sum(),
-                                         n,
-                                         stream);
+        return DeviceReduce::ReduceByKey(memory, bytes, in, out,
+                                         thrust::constant_iterator<int>(1), lengths,
+                                         count, cub::Sum(), n, stream);
     }
 };
 }  // namespace cub

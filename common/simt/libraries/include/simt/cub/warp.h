@@ -73,8 +73,8 @@ class WarpScan {
         storage_.values[lane] = in;
         __syncwarp(mask);
         if (lane == 0)
-            storage_.total = detail::scan(
-                storage_.values, kWidth, initial, has_initial, inclusive, op);
+            storage_.total = detail::scan(storage_.values, kWidth, initial, has_initial,
+                                          inclusive, op);
         __syncwarp(mask);
         out = storage_.values[lane];
         const T total = storage_.total;

@@ -57,10 +57,8 @@ inline float curand_uniform(curandStatePhilox4_32_10_t* state) {
 }
 inline float4 curand_uniform4(curandStatePhilox4_32_10_t* state) {
     const uint4 x = curand4(state);
-    return float4{simt::detail::uniform_float(x.x),
-                  simt::detail::uniform_float(x.y),
-                  simt::detail::uniform_float(x.z),
-                  simt::detail::uniform_float(x.w)};
+    return float4{simt::detail::uniform_float(x.x), simt::detail::uniform_float(x.y),
+                  simt::detail::uniform_float(x.z), simt::detail::uniform_float(x.w)};
 }
 /// Of 53 bits for XORWOW, of 32 bits for Philox.
 inline double curand_uniform_double(curandStateXORWOW_t* state) {

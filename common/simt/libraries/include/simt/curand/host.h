@@ -133,9 +133,7 @@ curandStatus_t curand_fill(curandGenerator_t generator, T* out, size_t n, Draw d
 }
 /// The same for distributions that make pairs: n must be even.
 template <class T, class Draw>
-curandStatus_t curand_fill_pairs(curandGenerator_t generator,
-                                 T* out,
-                                 size_t n,
+curandStatus_t curand_fill_pairs(curandGenerator_t generator, T* out, size_t n,
                                  Draw draw) {
     if (n % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
     return curand_fill(generator, out, n, draw);
@@ -148,40 +146,39 @@ inline curandStatus_t curandGenerate(curandGenerator_t g, unsigned int* out, siz
     return simt::detail::curand_fill(g, out, n, [](auto* s) { return curand(s); });
 }
 inline curandStatus_t curandGenerateUniform(curandGenerator_t g, float* out, size_t n) {
-    return simt::detail::curand_fill(
-        g, out, n, [](auto* s) { return curand_uniform(s); });
+    return simt::detail::curand_fill(g, out, n,
+                                     [](auto* s) { return curand_uniform(s); });
 }
-inline curandStatus_t curandGenerateUniformDouble(curandGenerator_t g,
-                                                  double* out,
+inline curandStatus_t curandGenerateUniformDouble(curandGenerator_t g, double* out,
                                                   size_t n) {
-    return simt::detail::curand_fill(
-        g, out, n, [](auto* s) { return curand_uniform_double(s); });
+    return simt::detail::curand_fill(g, out, n,
+                                     [](auto* s) { return curand_uniform_double(s); });
 }
-inline curandStatus_t curandGenerateNormal(
-    curandGenerator_t g, float* out, size_t n, float mean, float deviation) {
+inline curandStatus_t curandGenerateNormal(curandGenerator_t g, float* out, size_t n,
+                                           float mean, float deviation) {
     return simt::detail::curand_fill_pairs(
         g, out, n, [=](auto* s) { return mean + deviation * curand_normal(s); });
 }
-inline curandStatus_t curandGenerateNormalDouble(
-    curandGenerator_t g, double* out, size_t n, double mean, double deviation) {
+inline curandStatus_t curandGenerateNormalDouble(curandGenerator_t g, double* out,
+                                                 size_t n, double mean,
+                                                 double deviation) {
     return simt::detail::curand_fill_pairs(
         g, out, n, [=](auto* s) { return mean + deviation * curand_normal_double(s); });
 }
-inline curandStatus_t curandGenerateLogNormal(
-    curandGenerator_t g, float* out, size_t n, float mean, float deviation) {
+inline curandStatus_t curandGenerateLogNormal(curandGenerator_t g, float* out, size_t n,
+                                              float mean, float deviation) {
     return simt::detail::curand_fill_pairs(
         g, out, n, [=](auto* s) { return curand_log_normal(s, mean, deviation); });
 }
-inline curandStatus_t curandGenerateLogNormalDouble(
-    curandGenerator_t g, double* out, size_t n, double mean, double deviation) {
+inline curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t g, double* out,
+                                                    size_t n, double mean,
+                                                    double deviation) {
     return simt::detail::curand_fill_pairs(g, out, n, [=](auto* s) {
         return curand_log_normal_double(s, mean, deviation);
     });
 }
-inline curandStatus_t curandGeneratePoisson(curandGenerator_t g,
-                                            unsigned int* out,
-                                            size_t n,
-                                            double lambda) {
+inline curandStatus_t curandGeneratePoisson(curandGenerator_t g, unsigned int* out,
+                                            size_t n, double lambda) {
     if (!(lambda > 0.0 && lambda <= 400000.0)) return CURAND_STATUS_OUT_OF_RANGE;
     return simt::detail::curand_fill(
         g, out, n, [=](auto* s) { return curand_poisson(s, lambda); });

@@ -27,10 +27,8 @@ inline uint4 curand_Philox4x32_10(uint4 c, uint2 key) {
     for (int round = 0; round < 10; ++round) {
         const uint64_t p = uint64_t(0xD2511F53u) * c.x;
         const uint64_t q = uint64_t(0xCD9E8D57u) * c.z;
-        c = make_uint4(uint32_t(q >> 32) ^ c.y ^ key.x,
-                       uint32_t(q),
-                       uint32_t(p >> 32) ^ c.w ^ key.y,
-                       uint32_t(p));
+        c = make_uint4(uint32_t(q >> 32) ^ c.y ^ key.x, uint32_t(q),
+                       uint32_t(p >> 32) ^ c.w ^ key.y, uint32_t(p));
         key.x += 0x9E3779B9u;
         key.y += 0xBB67AE85u;
     }
@@ -40,16 +38,13 @@ inline uint4 curand_Philox4x32_10(uint4 c, uint2 key) {
 namespace simt::detail {
 /// Adds n to the lower (y:x) or upper (w:z) half of the counter; the lower half
 /// carries.
-inline void philox_advance(curandStatePhilox4_32_10_t* state,
-                           unsigned long long low,
+inline void philox_advance(curandStatePhilox4_32_10_t* state, unsigned long long low,
                            unsigned long long high) {
     uint4& c = state->ctr;
     const uint64_t old_low = uint64_t(c.y) << 32 | c.x;
     const uint64_t new_low = old_low + low;
     const uint64_t new_high = (uint64_t(c.w) << 32 | c.z) + high + (new_low < old_low);
-    c = make_uint4(uint32_t(new_low),
-                   uint32_t(new_low >> 32),
-                   uint32_t(new_high),
+    c = make_uint4(uint32_t(new_low), uint32_t(new_low >> 32), uint32_t(new_high),
                    uint32_t(new_high >> 32));
     state->output = curand_Philox4x32_10(c, state->key);
 }
@@ -68,10 +63,8 @@ inline void skipahead_sequence(unsigned long long n,
 }
 
 /// Starts a generator: different sequences of one seed do not overlap.
-inline void curand_init(unsigned long long seed,
-                        unsigned long long sequence,
-                        unsigned long long offset,
-                        curandStatePhilox4_32_10_t* state) {
+inline void curand_init(unsigned long long seed, unsigned long long sequence,
+                        unsigned long long offset, curandStatePhilox4_32_10_t* state) {
     *state = {};
     state->key = make_uint2(uint32_t(seed), uint32_t(seed >> 32));
     skipahead_sequence(sequence, state);
@@ -80,8 +73,8 @@ inline void curand_init(unsigned long long seed,
 
 /// The next 32 random bits.
 inline unsigned int curand(curandStatePhilox4_32_10_t* state) {
-    const unsigned int four[] = {
-        state->output.x, state->output.y, state->output.z, state->output.w};
+    const unsigned int four[] = {state->output.x, state->output.y, state->output.z,
+                                 state->output.w};
     const unsigned int result = four[state->STATE++];
     if (state->STATE == 4) {
         state->STATE = 0;

@@ -102,10 +102,8 @@ inline void skipahead_sequence(unsigned long long n, curandStateXORWOW_t* state)
 }
 
 /// Starts a generator: different sequences of one seed do not overlap.
-inline void curand_init(unsigned long long seed,
-                        unsigned long long sequence,
-                        unsigned long long offset,
-                        curandStateXORWOW_t* state) {
+inline void curand_init(unsigned long long seed, unsigned long long sequence,
+                        unsigned long long offset, curandStateXORWOW_t* state) {
     const uint32_t low = static_cast<uint32_t>(seed) ^ 0xaad26b49u;
     const uint32_t high = static_cast<uint32_t>(seed >> 32) ^ 0xf7dcefddu;
     const uint32_t a = 1099087573u * low;

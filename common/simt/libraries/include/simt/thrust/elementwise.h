@@ -105,20 +105,15 @@ Out transform_if(In first, In last, Out out, F f, Predicate predicate) {
 }
 /// Transforms where predicate(stencil element) holds.
 template <class In, class Stencil, class Out, class F, class Predicate>
-Out transform_if(
-    In first, In last, Stencil stencil, Out out, F f, Predicate predicate) {
+Out transform_if(In first, In last, Stencil stencil, Out out, F f,
+                 Predicate predicate) {
     for (; first != last; ++first, ++stencil, ++out) {
         if (predicate(*stencil)) *out = f(*first);
     }
     return out;
 }
 template <class In1, class In2, class Stencil, class Out, class F, class Predicate>
-Out transform_if(In1 first,
-                 In1 last,
-                 In2 second,
-                 Stencil stencil,
-                 Out out,
-                 F f,
+Out transform_if(In1 first, In1 last, In2 second, Stencil stencil, Out out, F f,
                  Predicate predicate) {
     for (; first != last; ++first, ++second, ++stencil, ++out) {
         if (predicate(*stencil)) *out = f(*first, *second);
@@ -135,8 +130,8 @@ Out gather(Map first, Map last, In in, Out out) {
 }
 /// out[i] = in[map[i]] where predicate(stencil[i])
 template <class Map, class Stencil, class In, class Out, class Predicate>
-Out gather_if(
-    Map first, Map last, Stencil stencil, In in, Out out, Predicate predicate) {
+Out gather_if(Map first, Map last, Stencil stencil, In in, Out out,
+              Predicate predicate) {
     for (; first != last; ++first, ++stencil, ++out) {
         if (predicate(*stencil)) *out = in[static_cast<std::ptrdiff_t>(*first)];
     }
@@ -150,16 +145,16 @@ void scatter(In first, In last, Map map, Out out) {
 }
 /// out[map[i]] = in[i] where predicate(stencil[i])
 template <class In, class Map, class Stencil, class Out, class Predicate>
-void scatter_if(
-    In first, In last, Map map, Stencil stencil, Out out, Predicate predicate) {
+void scatter_if(In first, In last, Map map, Stencil stencil, Out out,
+                Predicate predicate) {
     for (; first != last; ++first, ++map, ++stencil) {
         if (predicate(*stencil)) out[static_cast<std::ptrdiff_t>(*map)] = *first;
     }
 }
 template <class In, class Map, class Stencil, class Out>
 void scatter_if(In first, In last, Map map, Stencil stencil, Out out) {
-    thrust::scatter_if(
-        first, last, map, stencil, out, [](const auto& x) { return bool(x); });
+    thrust::scatter_if(first, last, map, stencil, out,
+                       [](const auto& x) { return bool(x); });
 }
 
 template <class It, class T>

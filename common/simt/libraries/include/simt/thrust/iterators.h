@@ -154,13 +154,11 @@ constant_iterator<T> make_constant_iterator(T value, std::ptrdiff_t position = 0
 template <class F, class Base, class = void, class = void>
 class transform_iterator
     : public detail::Adaptor<
-          transform_iterator<F, Base>,
-          Base,
+          transform_iterator<F, Base>, Base,
           std::remove_cvref_t<std::invoke_result_t<F&, detail::Reference<Base>>>,
           std::invoke_result_t<F&, detail::Reference<Base>>> {
     using Super = detail::Adaptor<
-        transform_iterator,
-        Base,
+        transform_iterator, Base,
         std::remove_cvref_t<std::invoke_result_t<F&, detail::Reference<Base>>>,
         std::invoke_result_t<F&, detail::Reference<Base>>>;
 
@@ -188,13 +186,9 @@ transform_iterator<F, Base> make_transform_iterator(Base base, F function) {
 /// elements[*index]
 template <class Elements, class Index>
 class permutation_iterator
-    : public detail::Adaptor<permutation_iterator<Elements, Index>,
-                             Index,
-                             detail::Value<Elements>,
-                             detail::Reference<Elements>> {
-    using Super = detail::Adaptor<permutation_iterator,
-                                  Index,
-                                  detail::Value<Elements>,
+    : public detail::Adaptor<permutation_iterator<Elements, Index>, Index,
+                             detail::Value<Elements>, detail::Reference<Elements>> {
+    using Super = detail::Adaptor<permutation_iterator, Index, detail::Value<Elements>,
                                   detail::Reference<Elements>>;
 
  public:

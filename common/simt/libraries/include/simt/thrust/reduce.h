@@ -29,9 +29,8 @@ template <class It, class T, class Op>
 T reduce(It first, It last, T init, Op op) {
     const std::ptrdiff_t n = last - first;
     if (n == 0) return init;
-    return op(init,
-              detail::reduce_pairs<T>(
-                  0, n, [&](auto i) { return static_cast<T>(first[i]); }, op));
+    return op(init, detail::reduce_pairs<T>(
+                        0, n, [&](auto i) { return static_cast<T>(first[i]); }, op));
 }
 template <class It, class T>
 T reduce(It first, It last, T init) {
@@ -46,9 +45,8 @@ template <class It, class F, class T, class Op>
 T transform_reduce(It first, It last, F f, T init, Op op) {
     const std::ptrdiff_t n = last - first;
     if (n == 0) return init;
-    return op(init,
-              detail::reduce_pairs<T>(
-                  0, n, [&](auto i) { return static_cast<T>(f(first[i])); }, op));
+    return op(init, detail::reduce_pairs<T>(
+                        0, n, [&](auto i) { return static_cast<T>(f(first[i])); }, op));
 }
 /// init sum product(a, b) sum …
 template <class It1, class It2, class T, class Sum, class Product>

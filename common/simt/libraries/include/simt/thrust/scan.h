@@ -83,8 +83,8 @@ Out inclusive_scan_by_key(Keys first, Keys last, In in, Out out) {
 }
 /// An exclusive scan that starts anew, with init, where the key changes.
 template <class Keys, class In, class Out, class T, class Equal, class Op>
-Out exclusive_scan_by_key(
-    Keys first, Keys last, In in, Out out, T init, Equal equal, Op op) {
+Out exclusive_scan_by_key(Keys first, Keys last, In in, Out out, T init, Equal equal,
+                          Op op) {
     if (first == last) return out;
     detail::Value<Keys> key = *first;
     T sum = init;

@@ -24,8 +24,8 @@ Out copy_if(In first, In last, Out out, Predicate predicate) {
 /// Copies the elements for which the predicate does not hold.
 template <class In, class Stencil, class Out, class Predicate>
 Out remove_copy_if(In first, In last, Stencil stencil, Out out, Predicate predicate) {
-    return thrust::copy_if(
-        first, last, stencil, out, [&](const auto& x) { return !predicate(x); });
+    return thrust::copy_if(first, last, stencil, out,
+                           [&](const auto& x) { return !predicate(x); });
 }
 template <class In, class Out, class Predicate>
 Out remove_copy_if(In first, In last, Out out, Predicate predicate) {
@@ -46,14 +46,14 @@ It remove(It first, It last, const T& value) {
 }
 template <class In, class Out, class T>
 Out remove_copy(In first, In last, Out out, const T& value) {
-    return thrust::remove_copy_if(
-        first, last, out, [&](const auto& x) { return x == value; });
+    return thrust::remove_copy_if(first, last, out,
+                                  [&](const auto& x) { return x == value; });
 }
 
 /// Elements for which the predicate holds go to one output, the others to another.
 template <class In, class Out1, class Out2, class Predicate>
-std::pair<Out1, Out2> stable_partition_copy(
-    In first, In last, Out1 yes, Out2 no, Predicate predicate) {
+std::pair<Out1, Out2> stable_partition_copy(In first, In last, Out1 yes, Out2 no,
+                                            Predicate predicate) {
     for (; first != last; ++first) {
         if (predicate(*first)) {
             *yes = *first;
@@ -66,8 +66,8 @@ std::pair<Out1, Out2> stable_partition_copy(
     return {yes, no};
 }
 template <class In, class Out1, class Out2, class Predicate>
-std::pair<Out1, Out2> partition_copy(
-    In first, In last, Out1 yes, Out2 no, Predicate predicate) {
+std::pair<Out1, Out2> partition_copy(In first, In last, Out1 yes, Out2 no,
+                                     Predicate predicate) {
     return thrust::stable_partition_copy(first, last, yes, no, predicate);
 }
 /// Brings the elements for which the predicate holds to the front; returns their end.
@@ -101,8 +101,8 @@ It partition(It first, It last, Predicate predicate) {
 
 /// Copies the first of each run of equal keys, with its value.
 template <class Keys, class In, class KeysOut, class Out, class Equal>
-std::pair<KeysOut, Out> unique_by_key_copy(
-    Keys first, Keys last, In in, KeysOut keys, Out out, Equal equal) {
+std::pair<KeysOut, Out> unique_by_key_copy(Keys first, Keys last, In in, KeysOut keys,
+                                           Out out, Equal equal) {
     while (first != last) {
         const detail::Value<Keys> key = *first;
         *keys = key;
@@ -117,8 +117,8 @@ std::pair<KeysOut, Out> unique_by_key_copy(
     return {keys, out};
 }
 template <class Keys, class In, class KeysOut, class Out>
-std::pair<KeysOut, Out> unique_by_key_copy(
-    Keys first, Keys last, In in, KeysOut keys, Out out) {
+std::pair<KeysOut, Out> unique_by_key_copy(Keys first, Keys last, In in, KeysOut keys,
+                                           Out out) {
     return thrust::unique_by_key_copy(first, last, in, keys, out, equal_to<>());
 }
 template <class Keys, class Values>
@@ -126,16 +126,14 @@ std::pair<Keys, Values> unique_by_key(Keys first, Keys last, Values values) {
     return thrust::unique_by_key_copy(first, last, values, first, values);
 }
 template <class Keys, class Values, class Equal>
-std::pair<Keys, Values> unique_by_key(Keys first,
-                                      Keys last,
-                                      Values values,
+std::pair<Keys, Values> unique_by_key(Keys first, Keys last, Values values,
                                       Equal equal) {
     return thrust::unique_by_key_copy(first, last, values, first, values, equal);
 }
 template <class In, class Out, class Equal>
 Out unique_copy(In first, In last, Out out, Equal equal) {
-    return thrust::unique_by_key_copy(
-               first, last, first, out, make_discard_iterator(), equal)
+    return thrust::unique_by_key_copy(first, last, first, out, make_discard_iterator(),
+                                      equal)
         .first;
 }
 template <class In, class Out>
@@ -159,8 +157,8 @@ std::ptrdiff_t unique_count(It first, It last) {
 
 /// The reduction of the values of each run of equal keys.
 template <class Keys, class In, class KeysOut, class Out, class Equal, class Op>
-std::pair<KeysOut, Out> reduce_by_key(
-    Keys first, Keys last, In in, KeysOut keys, Out out, Equal equal, Op op) {
+std::pair<KeysOut, Out> reduce_by_key(Keys first, Keys last, In in, KeysOut keys,
+                                      Out out, Equal equal, Op op) {
     while (first != last) {
         const detail::Value<Keys> key = *first;
         detail::Value<In> sum = *in;
@@ -174,13 +172,13 @@ std::pair<KeysOut, Out> reduce_by_key(
     return {keys, out};
 }
 template <class Keys, class In, class KeysOut, class Out, class Equal>
-std::pair<KeysOut, Out> reduce_by_key(
-    Keys first, Keys last, In in, KeysOut keys, Out out, Equal equal) {
+std::pair<KeysOut, Out> reduce_by_key(Keys first, Keys last, In in, KeysOut keys,
+                                      Out out, Equal equal) {
     return thrust::reduce_by_key(first, last, in, keys, out, equal, plus<>());
 }
 template <class Keys, class In, class KeysOut, class Out>
-std::pair<KeysOut, Out> reduce_by_key(
-    Keys first, Keys last, In in, KeysOut keys, Out out) {
+std::pair<KeysOut, Out> reduce_by_key(Keys first, Keys last, In in, KeysOut keys,
+                                      Out out) {
     return thrust::reduce_by_key(first, last, in, keys, out, equal_to<>());
 }
 

@@ -32,9 +32,8 @@ void sort_by_key(Keys first, Keys last, Values second, Less less) {
     const auto items = values(second, second + (last - first));
     std::vector<size_t> order(keys.size());
     std::iota(order.begin(), order.end(), size_t(0));
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        return less(keys[a], keys[b]);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return less(keys[a], keys[b]); });
     for (const size_t from : order) {
         *first++ = keys[from];
         *second++ = items[from];
@@ -81,15 +80,8 @@ Out merge(In1 a, In1 a_end, In2 b, In2 b_end, Out out) {
     return thrust::merge(a, a_end, b, b_end, out, std::less<>());
 }
 template <class K1, class K2, class V1, class V2, class KOut, class VOut, class Less>
-std::pair<KOut, VOut> merge_by_key(K1 a,
-                                   K1 a_end,
-                                   K2 b,
-                                   K2 b_end,
-                                   V1 a_value,
-                                   V2 b_value,
-                                   KOut keys,
-                                   VOut items,
-                                   Less less) {
+std::pair<KOut, VOut> merge_by_key(K1 a, K1 a_end, K2 b, K2 b_end, V1 a_value,
+                                   V2 b_value, KOut keys, VOut items, Less less) {
     for (; a != a_end || b != b_end; ++keys, ++items) {
         if (a == a_end || (b != b_end && less(*b, *a))) {
             *keys = *b++;
@@ -102,10 +94,10 @@ std::pair<KOut, VOut> merge_by_key(K1 a,
     return {keys, items};
 }
 template <class K1, class K2, class V1, class V2, class KOut, class VOut>
-std::pair<KOut, VOut> merge_by_key(
-    K1 a, K1 a_end, K2 b, K2 b_end, V1 a_value, V2 b_value, KOut keys, VOut items) {
-    return thrust::merge_by_key(
-        a, a_end, b, b_end, a_value, b_value, keys, items, std::less<>());
+std::pair<KOut, VOut> merge_by_key(K1 a, K1 a_end, K2 b, K2 b_end, V1 a_value,
+                                   V2 b_value, KOut keys, VOut items) {
+    return thrust::merge_by_key(a, a_end, b, b_end, a_value, b_value, keys, items,
+                                std::less<>());
 }
 
 // Searches in the sorted sequence [first, last): of one value, which gives a position,
@@ -143,20 +135,20 @@ std::pair<It, It> equal_range(It first, It last, const T& value) {
 }
 
 // Operations on sorted sequences, as in the standard library.
-#define SIMT_THRUST_SET(name)                                                     \
-    template <class In1, class In2, class Out, class Less>                        \
-    Out name(In1 a, In1 a_end, In2 b, In2 b_end, Out out, Less less) {            \
-        const auto x = detail::values(a, a_end);                                  \
-        const auto y = detail::values(b, b_end);                                  \
-        std::vector<detail::Value<In1>> z;                                        \
-        std::name(                                                                \
-            x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(z), less); \
-        return thrust::copy(z.begin(), z.end(), out);                             \
-    }                                                                             \
-    template <class In1, class In2, class Out>                                    \
-    Out name(In1 a, In1 a_end, In2 b, In2 b_end, Out out) {                       \
-        return thrust::name(a, a_end, b, b_end, out, std::less<>());              \
-    }                                                                             \
+#define SIMT_THRUST_SET(name)                                                    \
+    template <class In1, class In2, class Out, class Less>                       \
+    Out name(In1 a, In1 a_end, In2 b, In2 b_end, Out out, Less less) {           \
+        const auto x = detail::values(a, a_end);                                 \
+        const auto y = detail::values(b, b_end);                                 \
+        std::vector<detail::Value<In1>> z;                                       \
+        std::name(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(z), \
+                  less);                                                         \
+        return thrust::copy(z.begin(), z.end(), out);                            \
+    }                                                                            \
+    template <class In1, class In2, class Out>                                   \
+    Out name(In1 a, In1 a_end, In2 b, In2 b_end, Out out) {                      \
+        return thrust::name(a, a_end, b, b_end, out, std::less<>());             \
+    }                                                                            \
     SIMT_THRUST_WITH_POLICY(name)
 SIMT_THRUST_SET(set_union)
 SIMT_THRUST_SET(set_intersection)
