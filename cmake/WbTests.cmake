@@ -97,7 +97,9 @@ function(wb_add_tests target prefix labels)
     endif()
     set(include_file ${CMAKE_CURRENT_BINARY_DIR}/ctest/${target}.cmake)
     file(GENERATE OUTPUT ${include_file} CONTENT
-        "include(\"${WB_TEST_CASES}\")
+        "if(NOT COMMAND wb_program_tests)
+    include(\"${WB_TEST_CASES}\")
+endif()
 wb_program_tests(\"$<TARGET_FILE:${target}>\" \"${sources}\" \"${labels}\"
     PREFIX \"${prefix}\" FIXTURE \"built.${ARG_FIXTURE}\"
     SUPERVISE \"$<TARGET_FILE:wb_supervise>\"
