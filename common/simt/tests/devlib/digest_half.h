@@ -1,11 +1,11 @@
-/// digest_half.h: what __half and __nv_bfloat16 have in common. The file that includes it
-/// says which of them it is about:
+/// digest_half.h: what __half and __nv_bfloat16 have in common. The file that includes
+/// it says which of them it is about:
 ///
-///     H(name)       its functions' names in the table: fp16_##name
-///     H_ONE, H_TWO  __half, __half2
-///     H_FROM(what)  __float2half for float, __int2half_rn for int, _rn
-///     H_TO(what)    __half2float for float, __half2int_rn for int_rn
-///     H_TINY        times this, results are subnormal; H_BIG: they overflow
+///     H(name)             its functions' names in the table: fp16_##name
+///     H_ONE, H_TWO        __half, __half2
+///     H_FROM(what, mode)  __int2half_rn for int, _rn
+///     H_TO(what)          __half2float for float, __half2int_rn for int_rn
+///     H_TINY              times this, results are subnormal; H_BIG: they overflow
 #pragma once
 
 #include "digest.h"
