@@ -42,8 +42,8 @@ function(wb_built_first name)
     # Isolated from the surroundings, as ./learn starts it.
     add_test(NAME build.${name}
         COMMAND Python3::Interpreter -I -S -X pycache_prefix=.learn/pycache
-            ${WB_BUILD_FIRST} ${CMAKE_BINARY_DIR} wb_supervise ${ARG_UNPARSED_ARGUMENTS}
-            ${learner}
+            ${WB_BUILD_FIRST} ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR}
+            wb_supervise ${ARG_UNPARSED_ARGUMENTS} ${learner}
         WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(build.${name} PROPERTIES
         LABELS build FIXTURES_SETUP built.${name} TIMEOUT 7200

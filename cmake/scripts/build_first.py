@@ -1,6 +1,6 @@
 """What CTest runs before the tests of a program: builds it (WbTests.cmake).
 
-    build_first.py BUILD-FOLDER TARGET... [--learner FILE --program PROGRAM]
+    build_first.py CMAKE BUILD-FOLDER TARGET... [--learner FILE --program PROGRAM]
 
 Fails if the targets cannot be built, and says why; CTest then runs none of their tests.
 If only the learner's file does not compile, it passes, and leaves PROGRAM.not_built with
@@ -26,6 +26,7 @@ PLACE = re.compile(r"(\S+?)[:(](\d+)")
 
 def main() -> int:
     parser = argparse.ArgumentParser()
+    parser.add_argument("cmake")
     parser.add_argument("folder")
     parser.add_argument("targets", nargs="+")
     parser.add_argument("--learner", default="")
@@ -33,10 +34,12 @@ def main() -> int:
     options = parser.parse_args()
     ui.Settings.command_line = "ctest"
     lock.take()
-    # -k 0: whatever else is needed is built, though one file does not compile.
-    command = ["cmake", "--build", options.folder, "--target", *options.targets]
+    # Whatever else is needed is built, though one file does not compile.
+    is_ninjas = Path(options.folder, "build.ninja").is_file()
+    keep_going = ["--", "-k", "0"] if is_ninjas else ["--", "-k"]
+    command = [options.cmake, "--build", options.folder, "--target", *options.targets]
     result = subprocess.run(
-        [*command, "--", "-k", "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        [*command, *keep_going], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, errors="replace", pass_fds=lock.inherited())
     note = Path(f"{options.program}.not_built")
     if result.returncode == 0:
