@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -28,7 +29,7 @@ class Lines {
         posix_spawn_file_actions_adddup2(&actions, to[0], 0);
         posix_spawn_file_actions_adddup2(&actions, from[1], 1);
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1, 0);
-        const char* argv[] = {"addr2line", "-a", "-i", "-e", path.c_str(), nullptr};
+        const char* argv[] = {"addr2line", "-afiC", "-e", path.c_str(), nullptr};
         pid_t child = 0;
         const int failed = posix_spawnp(
             &child, argv[0], &actions, nullptr, const_cast<char**>(argv), environ);
@@ -47,23 +48,30 @@ class Lines {
         answer_ = fdopen(from[0], "r");
     }
 
-    std::vector<std::string> ask(uintptr_t address) {
-        std::vector<std::string> lines;
-        if (!question_ || !answer_) return lines;
+    /// A frame is a function, and a place in it.
+    struct Frame {
+        std::string function, line;
+    };
+
+    std::vector<Frame> ask(uintptr_t address) {
+        std::vector<Frame> frames;
+        if (!question_ || !answer_) return frames;
         // How many lines an answer has is not said: the next one's head ends it.
         std::fprintf(question_, "0x%zx\n0x0\n", static_cast<size_t>(address));
         std::fflush(question_);
         read_line();  // repeats the address
         for (;;) {
+            std::string function = read_line();
+            if (function.empty()) break;
             std::string line = read_line();
-            if (line.empty()) break;
-            if (line.rfind("0x", 0) == 0) {
-                read_line();  // ??:0, the place of address 0
+            if (function.rfind("0x", 0) == 0) {
+                read_line();  // ?? and ??:0, the place of address 0
                 break;
             }
-            lines.push_back(line.substr(0, line.find(" (discriminator")));
+            line.resize(std::min(line.size(), line.find(" (discriminator")));
+            frames.push_back({std::move(function), std::move(line)});
         }
-        return lines;
+        return frames;
     }
 
  private:
@@ -79,9 +87,7 @@ class Lines {
     FILE* answer_ = nullptr;
 };
 
-}  // namespace
-
-std::vector<std::string> lines_at(uintptr_t pc) {
+std::vector<Lines::Frame> frames_at(uintptr_t pc) {
     Dl_info info;
     link_map* map = nullptr;
     if (!dladdr1(reinterpret_cast<void*>(pc),
@@ -100,6 +106,21 @@ std::vector<std::string> lines_at(uintptr_t pc) {
         process = std::make_unique<Lines>(error ? name : real.string());
     }
     return process->ask(pc - map->l_addr);
+}
+
+}  // namespace
+
+std::vector<std::string> lines_at(uintptr_t pc) {
+    std::vector<std::string> lines;
+    for (Lines::Frame& frame : frames_at(pc))
+        lines.push_back(std::move(frame.line));
+    return lines;
+}
+
+std::string function_at(uintptr_t pc) {
+    const std::vector<Lines::Frame> frames = frames_at(pc);
+    return frames.empty() || frames.back().function == "??" ? ""
+                                                            : frames.back().function;
 }
 
 }  // namespace simt::check

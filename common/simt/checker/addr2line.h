@@ -13,4 +13,8 @@ namespace simt::check {
 /// @param pc  inside the instruction that is meant
 std::vector<std::string> lines_at(uintptr_t pc);
 
+/// The function that begins at an address, demangled, "void ns::scale<4>(float*, int)";
+/// "" if it is not known.
+std::string function_at(uintptr_t pc);
+
 }  // namespace simt::check

@@ -69,6 +69,9 @@ class Checker : public detail::Observer {
         if (counting) count_warp_synchronised(block, warp, present, op, file, line);
     }
     void fenced() override { fence(); }
+    void multiplied(detail::TensorType type, uint64_t operations) override {
+        if (counting) count_multiplied(type, operations);
+    }
     void shared_variable(Worker&,
                          Block& block,
                          const detail::SharedVariable& variable) override {

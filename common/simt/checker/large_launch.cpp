@@ -5,6 +5,7 @@
 
 #include "core/fault.h"
 #include "core/pool.h"
+#include "kernel_name.h"
 
 namespace simt::check {
 namespace {
@@ -38,7 +39,7 @@ void note_block_synchronised(const detail::Worker& worker) {
         "==SIMT== note: kernel %s (launched at %s) is large for --check: after "
         "%.0f s its first block of\n    %llu has not ended. Mistakes show at "
         "small sizes, too: let a block do less.\n",
-        launch.body->name,
+        kernel_name(launch).c_str(),
         detail::place(launch.config->file, launch.config->line).c_str(),
         spent,
         static_cast<unsigned long long>(launch.num_blocks));
@@ -61,7 +62,7 @@ void note_block_ends(const detail::Worker& worker) {
         "==SIMT== note: kernel %s (%llu blocks of %u threads, launched at %s) is large "
         "for --check:\n    this launch will take about %.0f s. Mistakes show at small "
         "sizes, too: about %llu blocks take %.0f s.\n",
-        launch.body->name,
+        kernel_name(launch).c_str(),
         static_cast<unsigned long long>(launch.num_blocks),
         launch.block_size,
         detail::place(launch.config->file, launch.config->line).c_str(),

@@ -9,6 +9,7 @@
 #include "core/finding.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "kernel_name.h"
 #include "order.h"
 
 namespace simt::check {
@@ -56,7 +57,7 @@ std::string closing(const Finding& f, const Launch* launch) {
     if (launch) {
         text +=
             format("    Kernel %s, launched at %s.",
-                   launch->body->name,
+                   kernel_name(*launch).c_str(),
                    detail::place(launch->config->file, launch->config->line).c_str());
         if (launch->seed != 0)
             text += format(" Repeat with SIMT_SEED=%llu.",
@@ -72,7 +73,7 @@ Finding finish(Finding f, const Scene& scene, Detail detail, const std::string& 
     f.fix = advice(f.kind, detail);
     f.lesson = detail::lesson_of(f.kind, detail_name(detail));
     if (scene.launch) {
-        f.kernel = scene.launch->body->name;
+        f.kernel = kernel_name(*scene.launch);
         f.launched = {scene.launch->config->file, scene.launch->config->line};
     }
     f.who = scene.who;

@@ -31,6 +31,11 @@ struct Site {
 uint32_t site_of(
     uintptr_t pc, void* const* frame, uint16_t bytes, bool write, bool atomic);
 
+/// True if the file holds the user's wrappers of instructions (SIMT_CHECK_THROUGH names
+/// a part of their paths): as with the simulator's headers, what they access belongs to
+/// the line that calls them.
+bool is_wrapper(const std::string& file);
+
 /// A site by its number.
 const Site& site(uint32_t number);
 

@@ -6,6 +6,7 @@
 
 #include "simt/fault.h"
 #include "simt/ptx.h"
+#include "simt/tensor.h"
 
 namespace simt::ptx::detail {
 namespace {
@@ -68,6 +69,7 @@ void move_matrices(simt::detail::WarpArg* const* lanes, uint32_t) {
 template <class Format>
 void multiply_m16n8k16(simt::detail::WarpArg* const* lanes, uint32_t) {
     float a[16][16], b[16][8], c[16][8];
+    simt::detail::note_product(simt::detail::TensorType::f16, 16, 8, 16);
     for (int lane = 0; lane < 32; ++lane) {
         const auto& mine = *static_cast<MmaOperands*>(lanes[lane]->p);
         const int group = lane / 4;

@@ -14,6 +14,7 @@
 #include "fault.h"
 #include "memory.h"
 #include "scheduler.h"
+#include "simt/tensor.h"
 
 namespace simt::detail {
 
@@ -104,6 +105,9 @@ class Observer {
     virtual void async_pending(const void* to, size_t bytes, bool begins) {
         (void)to, (void)bytes, (void)begins;
     }
+
+    /// Tensor cores have worked for the running block: two operations a product.
+    virtual void multiplied(TensorType, uint64_t operations) { (void)operations; }
 
     /// A fault has ended the launch. True if the observer has said so by itself.
     virtual bool faulted(const Launch&, const PendingFault&) { return false; }

@@ -4,6 +4,7 @@
 
 #include "core/observer.h"
 #include "simt/formats.h"
+#include "simt/tensor.h"
 #include "tensor_map.h"
 
 namespace simt::detail {
@@ -146,7 +147,9 @@ void multiply(ptx::detail::WgmmaFormat format,
               int n,
               const WgmmaOperands& operands,
               float* values) {
-    const int depth = format == ptx::detail::WgmmaFormat::e4m3 ? 32 : 16;
+    const bool bytes = format == ptx::detail::WgmmaFormat::e4m3;
+    const int depth = bytes ? 32 : 16;
+    note_product(bytes ? TensorType::f8 : TensorType::f16, rows, n, depth);
     std::vector<float> b(static_cast<size_t>(depth * n));
     for (int column = 0; column < n; ++column)
         for (int k = 0; k < depth; ++k)

@@ -227,6 +227,10 @@ void count_warp_synchronised(detail::Block& block,
     if (BlockTraces* traces = traces_of(block)) replay_warp(*traces, warp);
 }
 
+void count_multiplied(detail::TensorType type, uint64_t operations) {
+    if (g_kernel) g_kernel->tensor_flop[static_cast<int>(type)] += operations;
+}
+
 void count_pause(detail::Worker& worker) {
     if (!g_long || !g_kernel) return;
     g_long = false;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/scheduler.h"
+#include "simt/tensor.h"
 
 namespace simt::check {
 
@@ -27,6 +28,9 @@ void count_warp_synchronised(detail::Block& block,
 /// The running thread has issued a cp.async.
 void count_copy(
     const void* to, const void* from, int bytes, int src_bytes, detail::Worker& worker);
+
+/// Tensor cores have worked for the kernel that runs.
+void count_multiplied(detail::TensorType type, uint64_t operations);
 
 /// Called between two accesses: lets the other lanes of a warp catch up when the record
 /// of the running one has become long.

@@ -1,6 +1,7 @@
 #include "json.h"
 
 #include <cstdio>
+#include <iterator>
 
 namespace simt::check {
 
@@ -106,6 +107,9 @@ void append_shared(Json& json, const std::string& name, const Cost& cost) {
         .member(name + "_ideal_wavefronts", cost.ideal_wavefronts);
 }
 
+/// In the order of detail::TensorType.
+constexpr const char* kTensorTypes[] = {"f16", "tf32", "f8", "i8", "f64"};
+
 void append(Json& json, const Kernel& kernel, const Totals& totals) {
     json.open('{');
     append_global(json, "global_load", totals.global_load);
@@ -121,10 +125,10 @@ void append(Json& json, const Kernel& kernel, const Totals& totals) {
         .member("bytes_requested", totals.bytes_requested)
         .member("bytes_moved", totals.bytes_moved)
         .member("bytes_touched", kernel.bytes_touched)
-        .member("bytes_touched_written", kernel.bytes_touched_written)
-        .key("flop")
-        .null()
-        .close('}');
+        .member("bytes_touched_written", kernel.bytes_touched_written);
+    for (size_t i = 0; i < std::size(kTensorTypes); ++i)
+        json.member(std::string("tensor_") + kTensorTypes[i], kernel.tensor_flop[i]);
+    json.key("flop").null().close('}');
 }
 
 }  // namespace
@@ -153,6 +157,8 @@ void append(Json& json, const KernelSummary& summary) {
             .member("blocks", branch.blocks)
             .member("executions", branch.executions)
             .member("lanes", branch.lanes)
+            .member("part_executions", branch.part_executions)
+            .member("part_lanes", branch.part_lanes)
             .close('}');
     json.close(']').key("barriers").open('[');
     for (const BarrierSummary& barrier : summary.barriers)

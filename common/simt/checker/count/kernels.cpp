@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "checker/findings.h"
+#include "checker/kernel_name.h"
 #include "request.h"
 
 namespace simt::check {
@@ -113,7 +114,7 @@ void Kernel::end_launch() {
 }
 
 Kernel* kernel_of(const detail::Launch& launch) {
-    const std::string name = launch.body->name;
+    const std::string& name = kernel_name(launch);
     if (!is_wanted(name)) return nullptr;
     const std::string& section = current_section();
     Kernel* kernel = nullptr;

@@ -44,6 +44,7 @@ class Kernel {
     uint64_t launches = 0;
     uint64_t warps = 0;
     uint64_t bytes_touched = 0, bytes_touched_written = 0;  // summed over launches
+    uint64_t tensor_flop[5] = {};  // of tensor cores, by detail::TensorType
 
     /// Adds a step of a warp: `lanes` at `point`; see replay().
     void count(uint32_t point, uint32_t lanes, const Event* events);

@@ -1,5 +1,6 @@
 #include "summary.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -39,16 +40,16 @@ const Place& place_of_block(uintptr_t pc) {
     if (lines.empty()) return it->second;
     const std::string& innermost = lines.front();
     const size_t colon = innermost.rfind(':');
-    if (colon != std::string::npos && detail::is_users(innermost.substr(0, colon)))
-        it->second = {innermost.substr(0, colon),
-                      std::atoi(innermost.c_str() + colon + 1)};
+    const std::string file = innermost.substr(0, std::min(colon, innermost.size()));
+    if (colon != std::string::npos && detail::is_users(file) && !is_wrapper(file))
+        it->second = {file, std::atoi(innermost.c_str() + colon + 1)};
     return it->second;
 }
 
 std::vector<BranchSummary> branches_of(const Kernel& kernel) {
     struct Sum {
         std::set<uintptr_t> blocks;
-        Cost cost;
+        Cost cost, part;
     };
     std::map<std::pair<std::string, int>, Sum> sums;
     for (const Kernel::Row& row : kernel.rows()) {
@@ -59,6 +60,7 @@ std::vector<BranchSummary> branches_of(const Kernel& kernel) {
         Sum& sum = sums[{place.file, place.line}];
         sum.blocks.insert(p.pc);
         sum.cost.add(row.cost);
+        if (row.cost.lanes < 32 * row.cost.requests) sum.part.add(row.cost);
     }
     std::vector<BranchSummary> branches;
     for (const auto& [place, sum] : sums)
@@ -66,7 +68,9 @@ std::vector<BranchSummary> branches_of(const Kernel& kernel) {
                             place.second,
                             static_cast<unsigned>(sum.blocks.size()),
                             sum.cost.requests,
-                            sum.cost.lanes});
+                            sum.cost.lanes,
+                            sum.part.requests,
+                            sum.part.lanes});
     return branches;
 }
 

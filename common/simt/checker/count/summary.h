@@ -20,11 +20,14 @@ struct LineSummary {
 };
 
 /// The basic blocks of a line: how often they were entered, and by how many lanes.
+/// Apart from them all, those that some lanes did not enter: what lies behind a
+/// condition, but not the condition.
 struct BranchSummary {
     std::string file;
     int line;
     unsigned blocks;
     uint64_t executions, lanes;
+    uint64_t part_executions, part_lanes;
 };
 
 /// Sums over a kernel. Accesses of cp.async are in async and bytes_moved only.

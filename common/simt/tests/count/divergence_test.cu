@@ -112,7 +112,7 @@ void expect_cost(
     const char* name, void (*kernel)(A...), int block, Expected e, A... args) {
     const Section section(name);
     kernel<<<1, block>>>(args...);
-    const Counters c = section.counters("kernel");
+    const Counters c = section.counters("");
     EXPECT(c.global_load.requests, e.requests);
     EXPECT(c.global_load.lanes, e.lanes);
     EXPECT(c.global_load.sectors, e.sectors);

@@ -4,6 +4,7 @@
 /// a few bits less or more, in an order that is not documented). A half accumulator is
 /// rounded once.
 #pragma once
+#include "simt/tensor.h"
 #include "simt/warp.h"
 #include "simt/wmma/fragment.h"
 
@@ -25,6 +26,15 @@ auto operand(const Storage<T>& value) {
     } else {
         return static_cast<Sum<T>>(value);
     }
+}
+
+/// The kind of operands, for those who count.
+template <class T>
+constexpr simt::detail::TensorType tensor_type() {
+    using Type = simt::detail::TensorType;
+    if (is_int8<T>) return Type::i8;
+    if (std::is_same_v<T, double>) return Type::f64;
+    return std::is_same_v<T, precision::tf32> ? Type::tf32 : Type::f16;
 }
 
 /// What a lane brings to mma_sync.
@@ -54,6 +64,7 @@ S accumulate(S sum, S a, S b, bool saturate) {
 template <int M, int N, int K, class T, class D, class A, class B, class C>
 void multiply(simt::detail::WarpArg* const* lanes, uint32_t mask) {
     using S = Sum<T>;
+    simt::detail::note_product(tensor_type<T>(), M, N, K);
     S a[M][K] = {};
     S b[K][N] = {};
     S sum[M][N] = {};
