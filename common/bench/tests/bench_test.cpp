@@ -130,6 +130,15 @@ TEST_CASE("bench: the sizes are those that the user chose") {
     CHECK(sizes() == std::vector<int>{1});
 }
 
+TEST_CASE("bench: xray has a size of its own where the usual one shows too little") {
+    Fixture f;
+    f.options.xray = "x.json";
+    CHECK(f.bench.sizes<int>({1}, {2, 3}, {4}) == std::vector<int>{2, 1});
+    CHECK(f.bench.sizes<int>({1}, {2, 3}, {4}, {5}) == std::vector<int>{5});
+    f.options.size = "n = 5";
+    CHECK(f.bench.sizes<int>({1}, {2, 3}, {4}, {5}) == std::vector<int>{5, 2, 3, 1});
+}
+
 TEST_CASE("bench: a grid of shapes is run when it was asked for, and nothing else") {
     Fixture f;
     const std::vector<int> tiny = {1};

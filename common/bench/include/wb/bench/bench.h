@@ -147,17 +147,23 @@ class Bench {
           Ceilings& ceilings);
 
     /// The sizes that the user chose with --sizes.
+    ///
+    /// @param xray  what --xray runs, where the first of `small` does not tell the
+    ///              rungs apart; not too much work
     template <class T>
     std::vector<T> sizes(const std::vector<T>& tiny,
                          const std::vector<T>& small,
-                         const std::vector<T>& full) const {
+                         const std::vector<T>& full,
+                         const std::vector<T>& xray = {}) const {
         if (!options_.size.empty()) {  // one of them is the one that was asked for
-            std::vector<T> all = small;
+            std::vector<T> all = xray;
+            all.insert(all.end(), small.begin(), small.end());
             all.insert(all.end(), tiny.begin(), tiny.end());
             return all;
         }
         if (!options_.xray.empty()) {  // the first of them that is not too much work
             if (options_.sizes == Sizes::tiny) return {tiny.front()};
+            if (!xray.empty()) return xray;
             return {small.front(), tiny.front()};
         }
         if (options_.sizes == Sizes::tiny) return tiny;
