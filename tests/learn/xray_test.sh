@@ -25,6 +25,14 @@ OUTPUT=$(<xray-arguments)
 expect '7 --xray'
 expect '--size n = 9'
 
+# Only the lines that the learner wrote are judged, unless asked otherwise.
+learn xray one
+expect "--own $CHECKOUT/day01-basics/01-one/one.cu:4-4"
+learn xray one --given
+expect_not '--own'
+learn xray one --solution
+expect_not '--own'
+
 # The solution, by option, by rung, or by path.
 learn xray one --solution
 expect '--title day01/01-one, the solution'

@@ -36,7 +36,8 @@ render() {
 render transpose --kernel naive
 expect_status 0
 expect 'Nothing unsafe was found'
-expect '78 % of the sectors that it moves are wasted, by line 13.'
+expect '78 % of the sectors that it moves are wasted, by transpose.cu:13.'
+expect '  transpose.cu:13, store'
 expect 'store         32 of 4 sectors 12 %'
 expect 'load          4 of 4 sectors  100 %   13 |         out[x * n + y + j] = in'
 expect "A warp's 32 stores of 4 bytes go to 32 different sectors of 32 bytes: 1,024 bytes"
@@ -45,7 +46,7 @@ expect 'l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum'
 expect_not 'transpose_tiled'
 
 render transpose --kernel 'tiled<0>'
-expect '94 % of its passes through shared memory are bank conflicts, in line 30.'
+expect '94 % of its passes through shared memory are bank conflicts, in transpose.cu:30.'
 expect 'shared load   32-way banks'
 expect 'Pad each row by one word'
 expect 'barrier       1 a block'
@@ -61,6 +62,23 @@ expect_not 'int main'
 render transpose --kernel spongy
 expect_status 2
 expect "no kernel is called 'spongy'; there are: transpose_naive, transpose_tiled<0>"
+
+# Nobody is blamed for lines that were given.
+render transpose --kernel naive --own "$HERE/transpose.cu:13-13"
+expect 'wasted, by transpose.cu:13.'
+render transpose --kernel naive --own "$HERE/transpose.cu:1-12,14"
+expect 'The lines that you wrote waste nothing. Lines that were given do; --given says which.'
+expect 'store         32 of 4 sectors 12 %'
+expect_not 'Let threadIdx.x run'
+render transpose --kernel 'tiled<1>' --own "$HERE/transpose.cu:13"
+expect 'Its accesses waste nothing'
+
+# What stands behind a condition has lanes of its own.
+BRANCH='"line": 13, "executions": 100, "lanes": 2880, "part_executions": 10, "part_lanes": 10'
+sed "s|\"branches\": \[\]|\"branches\": [{\"file\": \"$HERE/transpose.cu\", $BRANCH}]|" \
+    "$(recorded transpose)" >"$WORK/b.json"
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/b.json" --kernel naive)
+expect 'lanes         1 of 32 busy    3.1 %'
 
 # A mistake comes first, with both lines quoted.
 render racy
@@ -91,6 +109,31 @@ OUTPUT+=$(<"$WORK/roof.html")
 expect 'below 22.1, arithmetic'
 expect 'The roof here is 66.9 TFLOP/s'
 expect 'class="roofline"'
+# The same operations by tensor cores: their roof, and no time of the fp32 units.
+sed 's/"bytes_touched": 262144/"tensor_f16": 33554432, &/' "$WORK/s.json" >"$WORK/t.json"
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/t.json" --contract "$WORK/flop.json" --gpu h100 \
+    --kernel naive)
+expect '327, arithmetic (tensor cores, f16) above. The roof here is 193.7 TFLOP/s'
+expect 'tensor f16    34 ns     33,554,432 operations at 989.4 TFLOP/s (data sheet)'
+expect_not 'fp32  '
+sed -i 's/tensor_f16/tensor_f8/' "$WORK/t.json"
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/t.json" --kernel naive --gpu a100)
+expect 'no published peak for tensor instructions on f8: their time is left out'
+# Two rungs that do the same at this size are called alike; one that does more is not.
+python3 - "$WORK/s.json" <<'PY' >"$WORK/alike.json"
+import copy, json, sys
+run = json.load(open(sys.argv[1]))
+same, more = copy.deepcopy(run["kernels"][:1]), copy.deepcopy(run["kernels"][:1])
+same[0]["section"], more[0]["section"] = "transpose_v2", "transpose_v3"
+more[0]["grid"] = [9, 8, 1]
+json.dump(run | {"kernels": run["kernels"][:1] + same + more}, sys.stdout)
+PY
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/alike.json" --section v2 --html "$WORK/alike.html")
+expect_not 'At this size'
+OUTPUT=$("${RENDERER[@]}" --json "$WORK/alike.json" --html "$WORK/alike.html")
+expect 'At this size it launches, moves and waits as transpose_v1 does'
+[[ $(grep -c 'At this size' <<<"$OUTPUT$(<"$WORK/alike.html")") == 2 ]] \
+    || complain 'other than once in the text and once in the page'
 OUTPUT=$("${RENDERER[@]}" --json "$WORK/s.json" --section v2 2>&1)
 expect "there is no rung 'v2'; there are: transpose_v1"
 

@@ -20,4 +20,4 @@ if ! diff <(facts "$WORK/recorded.txt") <(facts "$WORK/run.txt"); then
     echo 'the run (>) costs something else than the recorded one (<)'
     exit 1
 fi
-grep -q '78 % of the sectors that it moves are wasted, by line 13' "$WORK/run.txt"
+grep -q '78 % of the sectors that it moves are wasted, by transpose.cu:13' "$WORK/run.txt"

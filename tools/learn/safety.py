@@ -173,6 +173,7 @@ def _run_part(chapter, command, part: str, cases: str, environment, step) -> int
         environment={
             "WB_PROGRESS": "1", "WB_VERDICT": str(file.absolute()),
             "SIMT_CHECK_TABLE": "0",
+            **build.THROUGH,
             **environment},
         seconds=time_limit())
     if result.status < 0:  # who writes the verdict was ended, not what it watched

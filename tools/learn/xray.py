@@ -4,6 +4,7 @@ What the memory system would do for each line of your kernel, and what is
 unsafe in it, without a GPU. Also for any program of your own; ARGUMENTS are
 passed on to it. The report is written as a page, too.
 --solution     the rungs of the solution; --rung v3 only one of them
+--given        judge the given lines, too, not only those that you wrote
 --kernel NAME  only kernels whose name contains NAME
 --size TEXT    on the size that contains TEXT, as "n = 4096"
 --gpu MODEL    h100 (usual), a100, rtx4090 or t4: for the predicted time
@@ -11,6 +12,7 @@ passed on to it. The report is written as a page, too.
 --html FILE    where the page goes (build/xray/NAME.html)
 """
 
+import difflib
 import json
 import os
 import re
@@ -18,6 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import markers
 from learn import build, ceilings, compile_errors, lint, preset, selection, steps, ui
 
 FOLDER = Path("build/xray")  # where reports go
@@ -28,6 +31,7 @@ FOUND = 86  # the checker's exit status when it has found something
 def arguments(parser) -> None:
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--solution", action="store_true")
+    parser.add_argument("--given", action="store_true")
     parser.add_argument("--rung")
     parser.add_argument("--kernel")
     parser.add_argument("--size")
@@ -94,7 +98,23 @@ def _chapter(target: str, options) -> int:
     _ask_for_registers(name, file, options.gpu, "-I", chapter.path)
     title = chapter.label + (", the solution" if is_solution else "")
     bench = f"build/cuda/{chapter.target}_bench" + ("" if is_solution else "_learner")
-    return _show(name, title, bench, options)
+    own = "" if is_solution or options.given else _own_lines(chapter)
+    return _show(name, title, bench, options, own)
+
+
+def _own_lines(chapter) -> str:
+    """The lines of the learner's file that the starter does not have, for the report's
+    --own; "" if there is no starter to compare with."""
+    try:
+        starter = markers.text_of(chapter.file).split("\n")
+    except (OSError, markers.MarkerError):
+        return ""
+    file = ui.ROOT / chapter.file
+    text = file.read_text(errors="replace").split("\n")
+    edits = difflib.SequenceMatcher(None, starter, text, autojunk=False).get_opcodes()
+    ranges = [f"{first + 1}-{last}" for what, _, _, first, last in edits
+              if what != "equal" and last > first]
+    return f"{file}:{','.join(ranges)}"
 
 
 def _build(target: str, file: str) -> None:
@@ -165,7 +185,7 @@ def _run(name: str, command: list, options, learners_file: str) -> None:
         log,
         environment={
             "SIMT_CHECK_JSON": str(report), "SIMT_CHECK_TABLE": "0",
-            "SIMT_CHECK_EXIT": "0",
+            "SIMT_CHECK_EXIT": "0", **build.THROUGH,
             "SIMT_SEED": options.seed or os.environ.get("SIMT_SEED", "0")},
         seconds=limit)
     # A launch that is too large says with how many blocks it would not be.
@@ -220,8 +240,10 @@ def _ask_for_registers(name: str, file: str, gpu: str, *flags: str) -> None:
         output.unlink(missing_ok=True)
 
 
-def _show(name: str, title: str, program: str, options) -> int:
-    """The report, as text and as a page."""
+def _show(name: str, title: str, program: str, options, own: str = "") -> int:
+    """The report, as text and as a page.
+
+    own: the lines that are judged, if not all are"""
     page = _absolute(options.html) if options.html else FOLDER / f"{name}.html"
     command = [sys.executable, "-I", "-S", "-X", "pycache_prefix=.learn/pycache"]
     command += ["tools/xray", "--json", _file(name, "run")]
@@ -232,6 +254,8 @@ def _show(name: str, title: str, program: str, options) -> int:
         command += ["--contract", _file(name, "contract")]
     if _has(FOLDER / f"{name}.ptxas"):
         command += ["--ptxas", FOLDER / f"{name}.ptxas"]
+    if own:
+        command += ["--own", own]
     if options.kernel:
         command += ["--kernel", options.kernel]
     if options.rung:

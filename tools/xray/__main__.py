@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from xray.gpu import Gpu, Resources, find_gpu, read_ptxas, take_ceilings  # noqa: E402
 from xray.page import Page  # noqa: E402
-from xray.run import Run, read_run, select  # noqa: E402
+from xray.run import Run, read_run, select, spare_given  # noqa: E402
 from xray.terminal import Printer  # noqa: E402
 
 
@@ -41,6 +41,7 @@ def options(words: list[str]) -> argparse.Namespace:
     add("--quiet", action="store_true", help="print nothing but errors")
     add("--kernel", default="", help="only kernels whose name contains it")
     add("--section", default="", help="only this rung, as v3")
+    add("--own", default="", help="the learner's lines, as path/file.cu:3-5,9")
     add("--gpu", help="a key of gpus.json, for the model and the occupancy")
     add("--ceilings", help="of ./learn ceilings, used if they are of that GPU")
     add("--ptxas", help="the output of nvcc -cubin -Xptxas -v")
@@ -56,6 +57,7 @@ def main(words: list[str]) -> int:
     chosen = options(words)
     run = read_run(chosen.json, chosen.contract)
     select(run, chosen.kernel, chosen.section)
+    spare_given(run, chosen.own)
     gpu = find_gpu(chosen.gpu) if chosen.gpu else None
     if gpu and chosen.ceilings:
         take_ceilings(gpu, chosen.ceilings)

@@ -47,9 +47,9 @@ def _mark(finding: Finding) -> Cost:
 def _costs_by_line(kernel: Kernel, findings: list[Finding]) -> dict[Place, list[Cost]]:
     found = [(a.place, explain.of_access(a, kernel)) for a in kernel.accesses]
     found += [(b.place, explain.of_barrier(b, kernel)) for b in kernel.barriers]
-    branches = [(b.place, explain.of_branch(b, kernel)) for b in kernel.branches]
     # Where all lanes go one way there is nothing to see.
-    found += [(place, cost) for place, cost in branches if cost.heat]
+    found += [(b.place, explain.of_branch(b, kernel)) for b in kernel.branches
+              if explain.is_divergent(b)]
     for finding in findings:
         if finding.kernel == kernel.name and finding.section == kernel.section:
             for place in dict.fromkeys((finding.place, finding.other)):
@@ -99,9 +99,9 @@ def _explain_once(views: list[View]) -> None:
                 said.add(cost.sentence)
 
 
-def remarks(views: list[View]) -> list[tuple[int, Cost]]:
+def remarks(views: list[View]) -> list[tuple[Place, Cost]]:
     """The costs that deserve words, worst first, with their lines."""
     found = [
-        (line.number, cost) for view in views for line in view.lines
+        (Place(view.file, line.number), cost) for view in views for line in view.lines
         for cost in line.costs if cost.advice and cost.heat]
     return sorted(found, key=lambda remark: -remark[1].heat)

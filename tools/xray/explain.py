@@ -167,6 +167,12 @@ def of_access(access: Access, kernel: Kernel) -> Cost:
         _explain_contention(access, cost)
     if access.merged > 0:
         cost.sentence += " (The compiler made one access of several here.)"
+    return _spared(cost) if access.given else cost
+
+
+def _spared(cost: Cost) -> Cost:
+    """The cost of a line that the learner was given: a fact without blame."""
+    cost.heat, cost.advice = Heat.good, ""
     return cost
 
 
@@ -178,14 +184,24 @@ def idle_share(branch: Branch, kernel: Kernel) -> float:
     return idle / all_lanes if all_lanes > 0 else 0.0
 
 
+def _busy_lanes(branch: Branch) -> float:
+    """Of 32, on average. A condition and what stands behind it may share a line, but
+    not their lanes: only what stands behind counts, if it is known."""
+    lanes, executions = branch.part_lanes, branch.part_executions
+    if executions <= 0:
+        lanes, executions = branch.lanes, branch.executions
+    return lanes / executions if executions > 0 else 0.0
+
+
+def is_divergent(branch: Branch) -> bool:
+    return _busy_lanes(branch) <= 31
+
+
 def of_branch(branch: Branch, kernel: Kernel) -> Cost:
     """Lanes that are not active."""
-    lanes = branch.lanes / branch.executions if branch.executions > 0 else 0.0
+    lanes = _busy_lanes(branch)
     busy = ratio_text(lanes)
     cost = Cost("lanes", f"{busy} of 32 busy", percent_text(lanes / WARP_SIZE))
-    if lanes > 31:
-        cost.sentence = "All lanes of a warp go the same way."
-        return cost
     idle = idle_share(branch, kernel)
     cost.heat = Heat.hot if idle >= 0.3 else Heat.warm if idle >= 0.1 else Heat.mild
     cost.sentence = (
@@ -196,7 +212,7 @@ def of_branch(branch: Branch, kernel: Kernel) -> Cost:
             "Give neighbouring lanes the same way to go: let the condition depend on"
             " the warp's number, not the lane's, or sort the work so that equal cases"
             " meet.")
-    return cost
+    return _spared(cost) if branch.given else cost
 
 
 def of_barrier(barrier: Barrier, kernel: Kernel) -> Cost:

@@ -27,6 +27,7 @@ class Gpu:
     sms: int
     clock: float  # Hz
     fp32: float  # FLOP/s
+    tensor: dict[str, float]  # the same of tensor cores, by the type of operands
     l2_bytes: float
     l2_rate: float
     rates: dict[str, float]  # of streams: read, write, copy, 2 reads + 1 write
@@ -56,7 +57,9 @@ def find_gpu(key: str) -> Gpu:
     limits = ("max_warps", "max_blocks", "registers", "shared_bytes", "shared_reserved")
     return Gpu(
         key=key, name=data["name"], arch=data["arch"], sms=data["sms"], clock=clock,
-        fp32=1e12 * figure("fp32_tflops"), l2_bytes=2**20 * figure("l2_mb"),
+        fp32=1e12 * figure("fp32_tflops"),
+        tensor={type_: 1e12 * rate for type_, rate in data["tensor_tflops"].items()},
+        l2_bytes=2**20 * figure("l2_mb"),
         l2_rate=clock * figure("l2_bytes_per_clock"),
         rates={mix: 1e9 * figure(name, measured) if measured else usual
                for mix, name in names.items()},
@@ -132,9 +135,11 @@ def read_ptxas(path: str) -> list[Resources]:
 
 
 def resources_of(kernel, known: list[Resources]) -> Resources | None:
-    """The one of a kernel's name with the most registers."""
+    """The one of a kernel's name; where its template arguments are not known, the one
+    with the most registers."""
     name = base_name(kernel.name)
     same = [one for one in known if base_name(one.kernel) == name]
+    same = [one for one in same if f"{kernel.name}(" in one.kernel] or same
     return max(same, key=lambda one: one.registers, default=None)
 
 

@@ -8,7 +8,9 @@ The time is the launch plus the longest of these, each as if it were alone:
   L2       sectors moved, over what the cache delivers a clock (where published)
   L1       sectors moved, four a clock and multiprocessor
   shared   passes through shared memory, one a clock and multiprocessor
-  fp32     operations over the peak, if the contract states them
+  tensor   what the tensor instructions multiplied, over the peak for their operands
+  fp32     the contract's operations, if it states them, that are not among those, over
+           the peak
   atomics  updates of the most wanted sector, one after another
 
 It knows no latency: a kernel that waits (few threads, long chains of barriers) takes
@@ -88,6 +90,14 @@ def _updates_of_one_sector(kernel: Kernel) -> float:
     return kernel.sum("lanes", is_atomic) / distinct
 
 
+def _tensor_term(type_: str, amount: float, gpu: Gpu) -> tuple:
+    """As predict() wants it."""
+    rate = gpu.tensor.get(type_, 0.0)
+    reason = (f"{count_text(amount)} operations at {ratio_text(rate * 1e-12)} TFLOP/s"
+              " (data sheet)")
+    return f"tensor {type_}", amount, rate, reason
+
+
 def predict(kernel: Kernel, gpu: Gpu, flop: float) -> Prediction:
     """flop: operations of the contract; 0 if unknown"""
     dram, written = _dram_traffic(kernel, gpu)
@@ -96,6 +106,8 @@ def predict(kernel: Kernel, gpu: Gpu, flop: float) -> Prediction:
     sectors = moved / SECTOR_BYTES
     passes = kernel.sum("wavefronts", lambda a: a.space == "shared")
     updates = _updates_of_one_sector(kernel)
+    tensor = kernel.tensor_flop()
+    flop = max(0.0, flop - sum(tensor.values()))
     clocks = gpu.sms * gpu.clock
     source = "measured" if gpu.measured else "data sheet x 0.92"
     terms = [
@@ -109,6 +121,7 @@ def predict(kernel: Kernel, gpu: Gpu, flop: float) -> Prediction:
              f"{count_text(sectors)} sectors, 4 a clock and multiprocessor"),
             ("shared memory", passes, clocks,
              f"{count_text(passes)} passes, 1 a clock and multiprocessor"),
+            *(_tensor_term(type_, amount, gpu) for type_, amount in tensor.items()),
             ("fp32", flop, gpu.fp32,
              f"{count_text(flop)} operations at"
              f" {ratio_text(gpu.fp32 * 1e-12)} TFLOP/s"),
@@ -119,6 +132,9 @@ def predict(kernel: Kernel, gpu: Gpu, flop: float) -> Prediction:
     if gpu.atomic_interval <= 0 and updates > 1000:
         missing = (f"{count_text(updates)} atomic updates of one sector are left out:"
                    " how long they queue was not measured on this GPU")
+    if unknown := [type_ for type_ in tensor if not gpu.tensor.get(type_)]:
+        missing = (f"{gpu.name} has no published peak for tensor instructions on"
+                   f" {', '.join(unknown)}: their time is left out")
     return Prediction(
         gpu.launch * max(1.0, kernel.launches),
         sorted(terms, key=lambda term: -term.seconds), missing)
@@ -132,6 +148,8 @@ class Roofline:
     ridge: float  # from which intensity on the peak is the limit
     roof: float  # that the GPU allows at this intensity
     predicted: float  # by the model's time
+    peak: float  # of the units that do most of the work
+    units: str  # "fp32, no tensor cores", "tensor cores, f16"
     gpu: Gpu
 
     def __str__(self) -> str:
@@ -139,7 +157,7 @@ class Roofline:
         return (
             f"{ratio_text(self.intensity)} operations for each byte of DRAM; on the"
             f" {self.gpu.name} memory is the limit below {ratio_text(self.ridge)},"
-            " arithmetic (fp32, no tensor cores) above. The roof here is"
+            f" arithmetic ({self.units}) above. The roof here is"
             f" {ratio_text(self.roof * 1e-12)} TFLOP/s, the model expects"
             f" {ratio_text(self.predicted * 1e-12)}.")
 
@@ -151,7 +169,20 @@ def roofline(run: Run, section: str, gpu: Gpu) -> Roofline | None:
     seconds = sum(predict(k, gpu, run.flop(k)).seconds for k in kernels)
     if flop <= 0 or amount <= 0 or seconds <= 0:
         return None
+    peak, units = _peak(kernels, flop, gpu)
     copy = gpu.rates["copy"]
     intensity = flop / amount
-    roof = min(gpu.fp32, intensity * copy)
-    return Roofline(intensity, gpu.fp32 / copy, roof, flop / seconds, gpu)
+    roof = min(peak, intensity * copy)
+    return Roofline(intensity, peak / copy, roof, flop / seconds, peak, units, gpu)
+
+
+def _peak(kernels: list[Kernel], flop: float, gpu: Gpu) -> tuple[float, str]:
+    """The peak of the units that do most of a section's operations, and their name."""
+    work: dict[str, float] = {}
+    for kernel in kernels:
+        for type_, amount in kernel.tensor_flop().items():
+            work[type_] = work.get(type_, 0.0) + amount
+    most = max(work, key=lambda type_: work[type_], default="")
+    if gpu.tensor.get(most) and sum(work.values()) > 0.5 * flop:
+        return gpu.tensor[most], f"tensor cores, {most}"
+    return gpu.fp32, "fp32, no tensor cores"

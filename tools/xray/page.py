@@ -15,7 +15,7 @@ from xray.gpu import occupancy, resources_of
 from xray.model import Roofline, predict, roofline
 from xray.run import Access, Finding, Kernel, Place
 from xray.source import quote
-from xray.totals import Total, bill_text, ncu_command, totals, verdict
+from xray.totals import Total, alike_text, bill_text, ncu_command, totals, verdict
 from xray.words import (
     bytes_text, count_text, dim_text, percent_text, place_text, position_text,
     ratio_text, relative_to, time_text)
@@ -180,8 +180,9 @@ class Page:
         run, contract = self.report.run, self.report.run.contract(name)
         roof = self.report.gpu and roofline(run, name, self.report.gpu)
         mistake = contract.mistake
+        bill = " ".join(filter(None, (bill_text(run, name), alike_text(run, name))))
         return part(
-            "section", name=name or "Kernels", bill=bill_text(run, name),
+            "section", name=name or "Kernels", bill=bill,
             idea=part("idea", idea=contract.idea) if contract.idea else "",
             mistake=part("mistake", mistake=mistake) if mistake else "",
             size=f"{contract.size}: " if contract.size else "",
@@ -293,7 +294,7 @@ def roofline_picture(place: Roofline) -> Html:
     def label(x: float, y: float, anchor: str, text: str) -> Html:
         return part("label", x=f"{x:.1f}", y=f"{y:.1f}", anchor=anchor, text=text)
 
-    peak, expected = place.gpu.fp32 * 1e-12, place.predicted * 1e-12
+    peak, expected = place.peak * 1e-12, place.predicted * 1e-12
     lowest = exponent(min(place.intensity, place.ridge, 1.0))
     x = Axis(lowest, exponent(max(place.intensity, place.ridge)) + 1, 56.0, 448.0)
     y = Axis(min(exponent(expected), 0), exponent(peak) + 1, 186.0, 12.0)

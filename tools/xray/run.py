@@ -38,6 +38,7 @@ class Access:
     max_ways: float = 0.0
     max_same_address: float = 0.0
     merged: float = 0.0  # requests that stand for several source accesses
+    given: bool = False  # not the learner's line: what it costs is nobody's fault
 
 
 @dataclass
@@ -47,6 +48,10 @@ class Branch:
     place: Place = Place()
     executions: float = 0.0  # by warps
     lanes: float = 0.0  # sum over the executions
+    # The same of what some lanes did not enter: what stands behind the condition.
+    part_executions: float = 0.0
+    part_lanes: float = 0.0
+    given: bool = False
 
 
 @dataclass
@@ -80,6 +85,12 @@ class Kernel:
     def sum(self, key: str, wanted) -> float:
         """Of a count of those accesses that are `wanted`."""
         return sum(getattr(access, key) for access in self.accesses if wanted(access))
+
+    def tensor_flop(self) -> dict[str, float]:
+        """What its tensor instructions multiplied, by the type of their operands."""
+        return {key.removeprefix("tensor_"): value
+                for key, value in self.totals.items()
+                if key.startswith("tensor_") and value > 0}
 
     @property
     def blocks(self) -> int:
@@ -216,6 +227,24 @@ def read_run(path: str, contracts: str | None = None) -> Run:
             contracts={contract.name: contract for contract in read})
     except (AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def spare_given(run: Run, own: str) -> None:
+    """Marks all lines but the learner's own as given, so that nobody is blamed for
+    them.
+
+    own: "path/file.cu:3-5,9"; "" marks nothing"""
+    if not own:
+        return
+    file, _, ranges = own.rpartition(":")
+    lines = set()
+    for part in filter(None, ranges.split(",")):
+        first, _, last = part.partition("-")
+        lines.update(range(int(first), int(last or first) + 1))
+    for kernel in run.kernels:
+        for cost in (*kernel.accesses, *kernel.branches):
+            its = cost.place.file == file and cost.place.line in lines
+            cost.given = not its
 
 
 def select(run: Run, kernel: str, section: str) -> None:

@@ -9,7 +9,7 @@ from xray.gpu import occupancy, resources_of
 from xray.model import predict, roofline
 from xray.run import Finding, Kernel, Place
 from xray.source import quote
-from xray.totals import bill_text, ncu_command, totals, verdict
+from xray.totals import alike_text, bill_text, ncu_command, totals, verdict
 from xray.words import (
     bytes_text, count_text, dim_text, percent_text, place_text, relative_to, time_text)
 
@@ -86,6 +86,8 @@ class Printer:
         if contract.mistake:
             print(self._styled("red", f"    Its result is WRONG: {contract.mistake}"))
         self._paragraph(bill_text(run, section))
+        if text := alike_text(run, section):
+            self._paragraph(text)
         gpu = self.report.gpu
         if gpu and (roof := roofline(run, section, gpu)):
             self._paragraph(f"A model: {roof}")
@@ -100,9 +102,10 @@ class Printer:
         views = annotate(kernel, self.report.run.findings)
         for view in views:
             self._function(view)
-        for number, (line, cost) in enumerate(remarks(views)):
+        for number, (place, cost) in enumerate(remarks(views)):
             start = "\n" if number == 0 else ""
-            what = self._styled(COLOURS[cost.heat], f"line {line}, {cost.what}")
+            where = place_text(place, self.report.root)
+            what = self._styled(COLOURS[cost.heat], f"{where}, {cost.what}")
             print(f"{start}  {what}")
             self._paragraph(f"{cost.sentence} {cost.advice}")
         print()

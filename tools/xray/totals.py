@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from xray.explain import idle_share
-from xray.run import SECTOR_BYTES, Kernel, Run
+from xray.run import SECTOR_BYTES, Kernel, Place, Run
 from xray.source import base_name
 from xray.words import bytes_text, count_text, percent_text, ratio_text
 
@@ -108,23 +108,30 @@ def bill_text(run: Run, section: str) -> str:
             f"{caught if touched < 0.7 * moved else ''}.")
 
 
-def _lines_text(wastes: list[tuple[int, float]]) -> str:
-    """ "line 13", "lines 13 and 20", at most three, the worst first."""
+def _lines_text(wastes: list[tuple[Place, float]]) -> str:
+    """ "dot.cu:13", "dot.cu:13 and 20", at most three, the worst first."""
     wastes = sorted(wastes, key=lambda waste: -waste[1])
     worst = wastes[0][1]
-    lines = [line for line, amount in wastes if amount >= 0.05 * worst]
-    *most, last = list(dict.fromkeys(map(str, lines)))[:3]
-    return f"lines {', '.join(most)} and {last}" if most else f"line {last}"
+    places = [place for place, amount in wastes if amount >= 0.05 * worst]
+    texts, file = [], None
+    for place in list(dict.fromkeys(places))[:3]:
+        name = "" if place.file == file else place.file.rpartition("/")[2] + ":"
+        texts.append(f"{name}{place.line}")
+        file = place.file
+    *most, last = texts
+    return f"{', '.join(most)} and {last}" if most else last
 
 
-def _waste_text(kernel: Kernel, shared: bool) -> str:
-    """ "77 % of the sectors that it moves are wasted, by line 13", or ""."""
+def _waste_text(kernel: Kernel, shared: bool, given: bool) -> str:
+    """ "77 % of the sectors that it moves are wasted, by dot.cu:13", or "".
+
+    given: of the given lines, or else of the learner's"""
     key = "wavefronts" if shared else "sectors"
-    costs = [
-        (a.place.line, getattr(a, key), getattr(a, f"ideal_{key}"))
-        for a in kernel.accesses if (a.space == "shared") == shared]
-    total = sum(cost for _, cost, _ in costs)
-    wastes = [(line, cost - ideal) for line, cost, ideal in costs if cost > ideal]
+    accesses = [a for a in kernel.accesses if (a.space == "shared") == shared]
+    total = sum(getattr(a, key) for a in accesses)
+    costs = [(a.place, getattr(a, key), getattr(a, f"ideal_{key}"))
+             for a in accesses if a.given == given]
+    wastes = [(place, cost - ideal) for place, cost, ideal in costs if cost > ideal]
     wasted = sum(waste for _, waste in wastes)
     if total <= 0 or wasted < 0.02 * total:
         return ""
@@ -133,19 +140,20 @@ def _waste_text(kernel: Kernel, shared: bool) -> str:
     return f"{percent_text(wasted / total)} {words} {_lines_text(wastes)}"
 
 
-def _queue_text(kernel: Kernel) -> str:
-    """ "up to 32 lanes of a warp queue up at one address in line 9", or ""."""
-    atomics = [a for a in kernel.accesses if a.op == "atomic"]
+def _queue_text(kernel: Kernel, given: bool) -> str:
+    """ "up to 32 lanes of a warp queue up at one address in dot.cu:9", or ""."""
+    atomics = [a for a in kernel.accesses if a.op == "atomic" and a.given == given]
     worst = max(atomics, key=lambda access: access.max_same_address, default=None)
     if not worst or worst.max_same_address <= 1.5:
         return ""
     return (f"up to {ratio_text(worst.max_same_address)} lanes of a warp queue up at"
-            f" one address in line {worst.place.line}")
+            f" one address in {_lines_text([(worst.place, 1.0)])}")
 
 
-def _idle_text(kernel: Kernel) -> str:
-    """ "48 % of its lanes wait for others, at lines 18 and 21", or ""."""
-    shares = [(b.place.line, idle_share(b, kernel)) for b in kernel.branches]
+def _idle_text(kernel: Kernel, given: bool) -> str:
+    """ "48 % of its lanes wait for others, at dot.cu:18 and 21", or ""."""
+    shares = [(b.place, idle_share(b, kernel))
+              for b in kernel.branches if b.given == given]
     idle = sum(share for _, share in shares)
     if idle < 0.1:
         return ""
@@ -153,16 +161,54 @@ def _idle_text(kernel: Kernel) -> str:
     return f"{percent_text(idle)} of its lanes wait for others, at {places}"
 
 
+def _wastes_text(kernel: Kernel, given: bool) -> str:
+    """What is wasted, and where, in one sentence; "" if nothing is."""
+    texts = (_waste_text(kernel, False, given), _waste_text(kernel, True, given),
+             _queue_text(kernel, given), _idle_text(kernel, given))
+    text = "; ".join(filter(None, texts))
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
 def verdict(kernel: Kernel) -> tuple[bool, str]:
-    """Whether nothing is wasted; one sentence: which of its traffic is, and where."""
-    texts = (_waste_text(kernel, False), _waste_text(kernel, True), _queue_text(kernel),
-             _idle_text(kernel))
-    if text := "; ".join(filter(None, texts)):
-        return False, f"{text[0].upper()}{text[1:]}."
+    """Whether nothing is wasted; one sentence: which of its traffic is, and where.
+    Lines that were given to the learner are not blamed."""
+    if text := _wastes_text(kernel, given=False):
+        return False, text
     if not kernel.accesses:
         return True, "No access to memory was counted."
+    if _wastes_text(kernel, given=True):
+        return True, ("The lines that you wrote waste nothing. Lines that were given"
+                      " do; --given says which.")
     return True, ("Its accesses waste nothing: each takes the fewest sectors and passes"
                   " that it can.")
+
+
+def _work(run: Run, section: str) -> list:
+    """What the kernels of a section did, without names and lines."""
+    work = []
+    for kernel in run.of(section):
+        done, conflicts = {}, 0.0
+        for a in kernel.accesses:
+            if a.space == "global":
+                requests, sectors = done.get(a.op, (0, 0))
+                done[a.op] = requests + a.requests, sectors + a.sectors
+            elif a.space == "shared":
+                conflicts += a.wavefronts - a.ideal_wavefronts
+        work.append((kernel.grid, kernel.block, kernel.launches,
+                     kernel.total("barriers"), done, conflicts))
+    return work
+
+
+def alike_text(run: Run, section: str) -> str:
+    """Which earlier rung did just as much at this size: a report cannot tell them
+    apart; "" if there is none."""
+    before = list(dict.fromkeys(kernel.section for kernel in run.kernels))
+    work = _work(run, section)
+    for other in before[:before.index(section)]:
+        if other and work == _work(run, other):
+            return (f"At this size it launches, moves and waits as {other} does; they"
+                    " may differ at another one (--size).")
+    return ""
 
 
 def ncu_command(kernel: Kernel, program: str) -> str:
