@@ -14,36 +14,36 @@ using Kind = simt::FindingKind;
 
 constexpr const char* kLaunch = "day01-basics/01-hello-gpu";
 constexpr const char* kGuard = "day01-basics/02-vector-add";
-constexpr const char* kIndexing = "day01-basics/04-add-bias-nchw";
 constexpr const char* kBarrier = "day01-basics/05-dot-product";
 constexpr const char* kAsync = "day06-llm-attention/07-tensor-core-attention";
 constexpr const char* kHopper = "day06-llm-attention/08-hopper-attention";
 constexpr const char* kVectors = "day07-tuning/04-instructions";
 
-struct Row {
-    Kind kind;
-    const char* detail;  // "": all that no row before it is about
-    const char* lesson;
-};
+constexpr const char* kEverybodyAdds = "First attempt: everybody adds to the result";
+constexpr const char* kBlockAdds = "Second attempt: the block adds up first";
+constexpr const char* kTheBarrier = "The barrier";
+constexpr const char* kGoesWrong = "What it looks like when it goes wrong";
 
-constexpr Row kLessons[] = {
-    {Kind::race, "writers", kGuard},
-    {Kind::race, "async", kAsync},
-    {Kind::race, "proxy", kHopper},
-    {Kind::race, "", kBarrier},
-    {Kind::out_of_bounds, "index", kIndexing},
-    {Kind::out_of_bounds, "", kGuard},
-    {Kind::use_after_free, "", kGuard},
-    {Kind::uninitialised, "async", kAsync},
-    {Kind::uninitialised, "shared", kBarrier},
-    {Kind::uninitialised, "", kGuard},
-    {Kind::misaligned, "", kVectors},
-    {Kind::host_pointer, "", kGuard},
-    {Kind::device_pointer_on_host, "", kGuard},
-    {Kind::divergent_barrier, "", kBarrier},
-    {Kind::missing_lanes, "", kBarrier},
-    {Kind::deadlock, "", kHopper},
-    {Kind::refused_launch, "", kLaunch},
+// No chapter explains __syncwarp() and the masks of shuffles, nor memory that is freed
+// too early: nothing is better than a lesson on something else.
+constexpr LessonSection kSections[] = {
+    {Kind::race, "same_warp", "", "", ""},
+    {Kind::race, "async", kAsync, "Find the bug", "cp_async_wait"},
+    {Kind::race, "proxy", kHopper, "The solution, rung by rung", "asynchronous proxy"},
+    {Kind::race, "writers", kBarrier, kEverybodyAdds, "atomicAdd"},
+    {Kind::race, "update", kBarrier, kEverybodyAdds, "atomicAdd"},
+    {Kind::race, "blocks", kBarrier, kTheBarrier, "no barrier for the whole grid"},
+    {Kind::race, "", kBarrier, kTheBarrier, "race"},
+    {Kind::out_of_bounds, "", kGuard, "The idea", "guard is missing"},
+    {Kind::uninitialised, "async", kAsync, "Find the bug", "cp_async_wait"},
+    {Kind::uninitialised, "shared", kBarrier, kBlockAdds, "garbage"},
+    {Kind::uninitialised, "", kBarrier, "The contract", "set it to 0"},
+    {Kind::misaligned, "", kVectors, "Four floats at a time", "multiple of 16"},
+    {Kind::host_pointer, "", kLaunch, "The picture", "two memories"},
+    {Kind::device_pointer_on_host, "", kLaunch, "The picture", "two memories"},
+    {Kind::divergent_barrier, "", kBarrier, kTheBarrier, "must reach the same barrier"},
+    {Kind::deadlock, "", kHopper, "A barrier that counts bytes", "hang"},
+    {Kind::refused_launch, "", kLaunch, kGoesWrong, "at most 1024 threads"},
 };
 
 #ifdef SIMT_CPU
@@ -55,13 +55,18 @@ constexpr Row kLessons[] = {
 
 }  // namespace
 
-const char* lesson_of(Kind kind, const char* detail) {
-    for (const Row& row : kLessons) {
+const LessonSection* lesson_section_of(Kind kind, const char* detail) {
+    for (const LessonSection& row : kSections) {
         const bool any = *row.detail == '\0';
         if (row.kind == kind && (any || std::strcmp(row.detail, detail) == 0))
-            return row.lesson;
+            return *row.lesson == '\0' ? nullptr : &row;
     }
-    return "";
+    return nullptr;
+}
+
+const char* lesson_of(Kind kind, const char* detail) {
+    const LessonSection* const found = lesson_section_of(kind, detail);
+    return found ? found->lesson : "";
 }
 
 }  // namespace wb
