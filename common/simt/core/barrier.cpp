@@ -61,14 +61,14 @@ void report_exited(Worker& w, const Block& b) {
             b.barrier_file,
             b.barrier_line,
             format(
-                "%u of the block's %u threads have returned, the others wait in %s().\n"
-                "    Every thread of a block must reach every barrier: do not return "
-                "before one,\n    put the work into an `if` instead. (The hardware "
-                "lets "
-                "this pass; CUDA's rules do not.)",
+                "%u of the block's %u threads have ended, the others wait in %s() at "
+                "%s.\n    Every thread of a block must reach every barrier: neither a "
+                "`return` before it nor an `if`\n    around it may keep some of them "
+                "from it. (The hardware lets this pass; CUDA's rules do not.)",
                 b.size - b.alive,
                 b.size,
-                b.barrier_op),
+                b.barrier_op,
+                place(b.barrier_file, b.barrier_line).c_str()),
             FindingKind::divergent_barrier));
 }
 

@@ -159,7 +159,7 @@ TEST("strict: threads that returned before a barrier") {
     simt::set_strict(false);
     CHECK(test::take_fault() == cudaErrorLaunchFailure);
     CHECK(test::report_contains(mistake()));
-    CHECK(test::report_contains("28 of the block's 128 threads have returned"));
+    CHECK(test::report_contains("28 of the block's 128 threads have ended"));
 }
 
 void two_barriers() {
