@@ -36,6 +36,24 @@ void fail(Kind kind, const std::string& what, const std::string& more) {
     fail(std::move(finding));
 }
 
+void expect_report(const std::string& implementation,
+                   const std::string& inputs,
+                   const std::string& got,
+                   const std::string& wanted) {
+    if (wanted.empty() ? got.empty() : got.find(wanted) != std::string::npos) return;
+    Finding finding;
+    finding.kind = Kind::contract;
+    finding.detail = "report";
+    finding.implementation = implementation;
+    finding.inputs = inputs;
+    finding.what = got.empty() ? "nothing is reported" : "it reports \"" + got + "\"";
+    finding.what += wanted.empty() ? ", but nothing is wrong with the inputs"
+                                   : ", but it must report \"" + wanted + "\"";
+    finding.numbers.message = got;
+    finding.numbers.wanted = wanted;
+    fail(std::move(finding));
+}
+
 void fail(const NotSolved& unsolved) {
     fail(finding_of(unsolved));
 }

@@ -6,6 +6,7 @@
 #include <wb/arguments.h>
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/paged.h>
 #include <wb/testing/simulator.h>
@@ -23,8 +24,7 @@ TEST_CASE("a prompt goes into the pages of its sequence") {
     std::vector<NewTokens> prompts;
     for (int64_t s = 0; s < inputs.batch(); ++s)
         prompts.push_back({s, 0, inputs.lengths[static_cast<size_t>(s)]});
-    REQUIRE(grade_append(inputs, tokens_of(inputs, prompts), with_seed(inputs, 1)) ==
-            "");
+    grade_append(inputs, tokens_of(inputs, prompts), with_seed(inputs, 1));
 }
 
 TEST_CASE("decoding appends one token to each sequence and changes nothing else") {
@@ -51,7 +51,7 @@ TEST_CASE("decoding appends one token to each sequence and changes nothing else"
             std::copy_n(v_pool.begin() + at, 64, inputs.v_pool.begin() + at);
         }
     }
-    REQUIRE(grade_append(inputs, append, with_seed(inputs, 2)) == "");
+    grade_append(inputs, append, with_seed(inputs, 2));
 }
 
 TEST_CASE("a token without a place is reported, and the others are written") {
@@ -91,10 +91,7 @@ TEST_CASE("a token without a place is reported, and the others are written") {
         add_token(1, 31);
         part = "sequence 1: entry 1 of its block table is -1";
     }
-    const std::string fault =
-        grade_append(inputs, append, "one token too many: " + part);
-    INFO("wb| append_kv, one token too many: " << part);
-    REQUIRE(fault.find(part) != std::string::npos);
+    grade_append(inputs, append, "one token too many", part);
 }
 
 TEST_CASE("edges meet: tokens in any order, into pages of any size") {
@@ -271,6 +268,27 @@ TEST_CASE("a table with room for far more tokens than there are") {
     grade_random(shape, 20);
 }
 
+/// Sequence 1, of two heads of 64, is not as it should be. The others are not harmed.
+static void expect_others(const std::string& name,
+                          const Result& result,
+                          const AttentionExpected& expected,
+                          bool counts_as_empty) {
+    for (size_t i = 0; i < result.o.size(); ++i) {
+        const bool bad = i / 128 == 1;
+        if (bad && !counts_as_empty) continue;
+        const double wanted = bad ? 0.0 : expected.o[i];
+        if (std::abs(result.o[i] - wanted) <= expected.o_bound[i]) continue;
+        wb::testing::Finding finding;
+        finding.kind = wb::testing::Kind::wrong_result;
+        finding.implementation = name;
+        finding.inputs = "sequence 1 of 0 to 2 is not as it should be";
+        finding.what = bad ? "its output is not 0" : "the output of another is wrong";
+        finding.numbers.got = result.o[i];
+        finding.numbers.expected = wanted;
+        wb::testing::fail(std::move(finding));
+    }
+}
+
 TEST_CASE("a page that does not exist is reported and not read") {
     const auto bad = GENERATE(as<int32_t>(), -1, 0x7FFFFFFF, -0x7FFFFFFF, 1'000'000);
     PagedInputs inputs = random_paged({{20, 40, 20}}, 21, 21);
@@ -279,13 +297,9 @@ TEST_CASE("a page that does not exist is reported and not read") {
     const std::string part =
         "sequence 1: entry 1 of its block table is " + std::to_string(bad);
     for (const auto& [name, idea, function] : attentions()) {
-        const Result result = attend(name, function, inputs, nullptr, part);
-        INFO("wb| " << name << ", expected the report: " << part);
-        REQUIRE(result.fault.find(part) != std::string::npos);
-        for (size_t i = 0; i < result.o.size(); ++i) {
-            if (i / 128 == 1) continue;  // the sequence of the page
-            REQUIRE(std::abs(result.o[i] - expected.o[i]) <= expected.o_bound[i]);
-        }
+        const Result result =
+            attend(name, function, inputs, nullptr, "a page that is not", true, part);
+        expect_others(name, result, expected, false);
     }
 }
 
@@ -296,14 +310,9 @@ TEST_CASE("a length that the table has no room for is reported") {
     inputs.lengths[1] = bad;
     const std::string part = "sequence 1: its length is " + std::to_string(bad);
     for (const auto& [name, idea, function] : attentions()) {
-        const Result result = attend(name, function, inputs, nullptr, part);
-        INFO("wb| " << name << ", expected the report: " << part);
-        REQUIRE(result.fault.find(part) != std::string::npos);
-        for (size_t i = 0; i < result.o.size(); ++i) {
-            const bool counts_as_empty = i / 128 == 1;
-            REQUIRE(std::abs(result.o[i] - (counts_as_empty ? 0.0 : expected.o[i])) <=
-                    expected.o_bound[i]);
-        }
+        const Result result =
+            attend(name, function, inputs, nullptr, "a length too long", true, part);
+        expect_others(name, result, expected, true);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_cases.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/paged.h>
 #include <wb/testing/stored_types.h>

@@ -20,6 +20,14 @@ namespace wb::testing {
                        const std::string& what,
                        const std::string& more = "");
 
+/// For functions that must report what is wrong with their inputs and go on. Fails,
+/// in the learner's words, unless `got` contains `wanted`; where that is "", nothing may
+/// be reported.
+void expect_report(const std::string& implementation,
+                   const std::string& inputs,
+                   const std::string& got,
+                   const std::string& wanted);
+
 /// The learner's function is not written yet.
 [[noreturn]] void fail(const NotSolved& unsolved);
 
