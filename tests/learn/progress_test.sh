@@ -69,6 +69,16 @@ check 'each version has its backup' test "$(find .learn/backup -name '*.cu' | wc
 learn check one
 expect_status 0
 
+# What lies beside the solution is included from there; what lies here, as it stands.
+cp solutions/day01-basics/01-one/one.cu kept.cu
+touch solutions/day01-basics/01-one/02_faster.cuh
+sed -i '1i #include "02_faster.cuh"\n#include "one.h"' solutions/day01-basics/01-one/one.cu
+learn solution one --copy
+OUTPUT=$(<day01-basics/01-one/one.cu)
+expect '#include "../../solutions/day01-basics/01-one/02_faster.cuh"'
+expect '#include "one.h"'
+mv kept.cu solutions/day01-basics/01-one/one.cu
+
 # Where no backup can be written, the learner's file is left alone.
 solve one 'return 2; // precious'
 mv .learn/backup .learn/kept && touch .learn/backup

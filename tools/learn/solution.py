@@ -4,6 +4,8 @@ After a pass (or with --reveal): where the solution is. --copy puts it into
 your file; your version is kept in .learn/backup first.
 """
 
+import os
+import re
 from pathlib import Path
 
 from learn import files, selection, ui
@@ -35,8 +37,21 @@ def run(options) -> int:
     return 0
 
 
+def _with_its_headers(chapter, text: str) -> str:
+    """What lies beside the solution only is included from there."""
+    folder = Path(chapter.solution).parent
+
+    def found(match: re.Match) -> str:
+        name = match[1]
+        if (Path(chapter.path) / name).exists() or not (folder / name).exists():
+            return match[0]
+        return f'#include "{os.path.relpath(folder / name, chapter.path)}"'
+
+    return re.sub(r'^#include "([^"/]+)"', found, text, flags=re.MULTILINE)
+
+
 def _copy(chapter) -> int:
-    text = Path(chapter.solution).read_text()
+    text = _with_its_headers(chapter, Path(chapter.solution).read_text())
     if files.holds(chapter, text):
         ui.say(f"{chapter.file} is the solution already.")
         return 0
