@@ -116,6 +116,7 @@ learn check one
 expect_status 0
 expect_first_line 'PASSED'
 expect 'Performance goal missed:'
+expect_not 'Well done'
 expect 'load in line 4: 32 sectors a request, at most 4'
 expect './learn xray one'
 expect_not 'wb|'
