@@ -69,6 +69,8 @@ def _safety(result) -> None:
 def _unsolved(result) -> None:
     headline(result, "yellow", f"NOT SOLVED YET{_functions_in_words(result)}")
     _functions(result)
+    if safety.is_wanted() and grade.number_right(result)[0]:
+        ui.say("  Races are looked for when all are written.")
     # Several TODOs in one file: naming the file once is enough.
     text = failing.text_of(result.first)
     ui.tell(text.replace(f", {result.chapter.file}:", ", "))

@@ -190,6 +190,12 @@ class Functions(unittest.TestCase):
             result.functions, {"v1": "passed", "v2": "unsolved", "v3": "failed"})
         self.assertEqual(grade.number_right(result), (1, 3))
 
+    def test_stand_in_the_order_of_versions(self):
+        names = ("append", "dot_v10", "dot", "dot_v2", "append_v1")
+        result = graded(self.case("passed", **dict.fromkeys(names, "passed")))
+        self.assertEqual(list(result.functions),
+                         ["append_v1", "append", "dot_v2", "dot_v10", "dot"])
+
     def test_only_one_is_no_list(self):
         result = graded(self.case("passed", f="passed", **{"f and g": "passed"}))
         self.assertEqual(result.functions, {})
@@ -255,7 +261,8 @@ class Reports(unittest.TestCase):
         one = Functions.case("unsolved", v1="passed", v2="unsolved")
         lines = self.shown(graded(one)).split("\n")
         self.assertIn("NOT SOLVED YET, 1 of 2 functions right", lines[0])
-        self.assertEqual(lines[1:3], ["  v1: right", "  v2: not solved yet"])
+        self.assertEqual(lines[1:4], ["  v1: right", "  v2: not solved yet",
+                                      "  Races are looked for when all are written."])
         one = Functions.case("unsolved", v1="unsolved")
         self.assertTrue(self.shown(graded(one)).split("\n")[0].endswith("SOLVED YET"))
 
