@@ -53,8 +53,9 @@ def _mutate(chapter: Chapter, options) -> int:
             f" versions {versions or 'none'}")
     hunt.trace()
     _tell_of_broken(hunt)
-    on_gpu = [m for m in mutants if hunt.needs_gpu(m)]
-    mutants = [m for m in mutants if hunt.fits(m) and m not in on_gpu]
+    mutants = [m for m in mutants if hunt.fits(m)]
+    on_gpu = [m for m in mutants if hunt.needs_gpu(m) and m.key not in listed]
+    mutants = [m for m in mutants if m not in on_gpu]
     mutants = mutants[: options.sample] if options.sample else mutants
     results = hunt.hunt(mutants, Progress(len(mutants)))
     if any(not r.killed_by and r.ran for r in results):

@@ -65,7 +65,7 @@ def cut(code, function):
         right = operand(code, i + 1, 1)
         word = code.words(i + 1, right)
         if not re.fullmatch(r"[a-zA-Z]\w*((\.|->)\w+)?", word) or re.match(
-                r"k[A-Z]|(block|grid)(Dim|Idx)|threadIdx", word):
+                r"k[A-Z]|(block|grid)(Dim|Idx)|threadIdx|sizeof", word):
             continue  # constants, and what the launch decides
         for most in (64, 128):
             mutant = _infix(code, function, "cut", i, "*", "cut", most)
