@@ -108,6 +108,44 @@ void run_product(const char* name, Product* launch, int64_t n) {
     grade.expect("c", expected, [=](int64_t) { return bound; });
 }
 
+constexpr int64_t kFew = 1 << 10;
+constexpr int64_t kTimes = 1 << 24;
+constexpr int64_t kMany = kFew * kTimes;  ///< more than 32 bits can count
+
+/// Compares a cost of more elements than can be traced with the trace of fewer, times
+/// these factors.
+template <class Predict>
+void expect_scaled(const std::string& call,
+                   Predict predict_cost,
+                   const Trace& few,
+                   const Cost& factor = {kTimes, kTimes, kTimes}) {
+    const Cost got = result_of(predict_cost);
+    const auto judge = [&](const char* field, double value, double wanted) {
+        if (near(value, wanted)) return;
+        fail(call + "." + field + " is " + in_words(value) + ", but should be " +
+             in_words(wanted) + ", which is in proportion to fewer elements");
+    };
+    const Cost counted = few.cost();
+    judge("flop", got.flop, counted.flop * factor.flop);
+    judge("dram_bytes", got.dram_bytes, counted.dram_bytes * factor.dram_bytes);
+    judge("requests", got.requests, counted.requests * factor.requests);
+    CHECK(near(got.flop, counted.flop * factor.flop));
+}
+
+/// The same for a product of matrices: operations and requests grow with the third
+/// power of the edge, elements with the second.
+template <class Predict, class Trace>
+void expect_scaled_product(const char* function, Predict predict_cost, Trace trace) {
+    constexpr int64_t kEdge = 64;
+    constexpr double kLonger = 4096.0;
+    constexpr double kCube = kLonger * kLonger * kLonger;
+    constexpr int64_t kLarge = kEdge * 4096;
+    expect_scaled(call_text(function, kLarge),
+                  [=] { return predict_cost(kLarge); },
+                  trace(kEdge),
+                  {kCube, kLonger * kLonger, kCube});
+}
+
 /// What the simulator's checker has counted so far; the operations it cannot count.
 Cost counted() {
 #ifdef SIMT_CPU
@@ -166,12 +204,27 @@ TEST_CASE("saxpy: two reads, one write, an operation and one more") {
     expect_cost(call_text("saxpy_cost", n), cost, trace_saxpy(n));
 }
 
+TEST_CASE("saxpy: more elements than 32 bits can count") {
+    expect_scaled(
+        call_text("saxpy_cost", kMany),
+        [] { return saxpy_cost(kMany); },
+        trace_saxpy(kFew));
+}
+
 TEST_CASE("a strided read: whole sectors, wanted or not") {
     const auto stride = GENERATE(as<int64_t>(), 1, 2, 3, 7, 8, 9, 32, 1000);
     const auto n = GENERATE(as<int64_t>(), 4096, 100'003, 0, 1, 2, 5, 8, 9, 31, 33);
     const Cost cost = result_of([&] { return strided_scale_cost(n, stride); });
     const std::string call = call_text("strided_scale_cost", n, stride);
     expect_cost(call, cost, trace_strided_scale(n, stride));
+}
+
+TEST_CASE("a strided read: more elements than 32 bits can count") {
+    const auto stride = GENERATE(as<int64_t>(), 5, 1 << 24);
+    expect_scaled(
+        call_text("strided_scale_cost", kMany, stride),
+        [=] { return strided_scale_cost(kMany, stride); },
+        trace_strided_scale(kFew, stride));
 }
 
 TEST_CASE("a polynomial: as many operations as you like") {
@@ -182,16 +235,31 @@ TEST_CASE("a polynomial: as many operations as you like") {
     expect_cost(call, cost, trace_polynomial(n, degree));
 }
 
+TEST_CASE("a polynomial: more elements than 32 bits can count") {
+    expect_scaled(
+        call_text("polynomial_cost", kMany, 3),
+        [] { return polynomial_cost(kMany, 3); },
+        trace_polynomial(kFew, 3));
+}
+
 TEST_CASE("a naive matrix product: caches serve memory, nothing serves warps") {
-    const auto n = GENERATE(as<int64_t>(), 32, 96, 0);
+    const auto n = GENERATE(as<int64_t>(), 32, 160, 0);
     const Cost cost = result_of([&] { return matmul_naive_cost(n); });
     expect_cost(call_text("matmul_naive_cost", n), cost, trace_matmul_naive(n));
+}
+
+TEST_CASE("a naive matrix product: more elements than 32 bits can count") {
+    expect_scaled_product("matmul_naive_cost", matmul_naive_cost, trace_matmul_naive);
 }
 
 TEST_CASE("a tiled matrix product: shared memory is asked, too") {
     const auto n = GENERATE(as<int64_t>(), 32, 96, 160, 0);
     const Cost cost = result_of([&] { return matmul_tiled_cost(n); });
     expect_cost(call_text("matmul_tiled_cost", n), cost, trace_matmul_tiled(n));
+}
+
+TEST_CASE("a tiled matrix product: more elements than 32 bits can count") {
+    expect_scaled_product("matmul_tiled_cost", matmul_tiled_cost, trace_matmul_tiled);
 }
 
 TEST_CASE("the given kernels compute what they say") {
@@ -241,6 +309,12 @@ TEST_CASE("a kernel with little to do is a launch, and little more") {
                       {0.0, 4.1e-6 * 3e12, 0.0},
                       kH100,
                       {Limit::memory, kLaunch + 4.1e-6});
+    // Powers of two, so that no time is rounded.
+    constexpr Roofs kExact{0x1p40, 0x1p40, 0x1p40, 0x1p-20};
+    expect_prediction("as long as the launch, which does not take longer",
+                      {0x1p20, 0.0, 0.0},
+                      kExact,
+                      {Limit::arithmetic, 0x1p-19});
 }
 
 TEST_CASE("the simulator counts what was predicted", "[.][goal]") {

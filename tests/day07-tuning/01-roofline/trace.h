@@ -21,9 +21,11 @@ class Trace {
         bool write, int array, int64_t first, int64_t step = 1, int lanes = kLanes) {
         ++cost_.requests;
         auto& sectors = write ? written_ : read_;
-        for (int lane = 0; lane < lanes; ++lane) {
+        const int elements = step == 0 ? 1 : lanes;
+        for (int lane = 0; lane < elements; ++lane) {
             const int64_t element = first + lane * step;
-            sectors.insert((int64_t{array} << 56) + element / 8);
+            if (lane == 0 || element / 8 != (element - step) / 8)
+                sectors.insert((int64_t{array} << 56) + element / 8);
             wanted_.insert((int64_t{array} << 56) + element + (int64_t{write} << 55));
         }
     }
