@@ -4,6 +4,7 @@
 
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/large.h>
 #include <wb/testing/random.h>
 
 #include <string>
@@ -211,7 +212,7 @@ TEST_CASE("mended_e far from zero") {
 
 TEST_CASE("mended_f computes the same") {
     const auto rows = GENERATE(as<int64_t>(), 0, 1, 31, 33, 127, 129, 257);
-    run_f("mended_f", mended_f, rows, GENERATE(as<int64_t>(), 0, 1, 31, 32, 64), 0.7f);
+    run_f("mended_f", mended_f, rows, GENERATE(as<int64_t>(), 0, 1, 31, 34, 64), 0.7f);
 }
 
 TEST_CASE("mended_f keeps nothing, or nearly everything") {
@@ -233,6 +234,72 @@ TEST_CASE("sizes past 4096, along each dimension") {
     run_c("mended_c", mended_c, 5, 4099);
     run_d("mended_d", mended_d, 4099, 5);
     run_d("mended_d", mended_d, 2, 8209);
+}
+
+TEST_CASE("more than 2^31 elements", "[large]") {
+    (void)result_of([] { return diagnose(); });  // of no use without it
+#ifdef SIMT_CPU
+    WB_SKIP("43 GB of memory and 2^33 threads are too much for the simulator");
+#else
+    // Zeros, but for the first element, the last one, and one that no int can name.
+    constexpr int64_t kN = (int64_t{1} << 31) + 64;
+    const std::vector<int64_t> places = {0, int64_t{1} << 31, kN - 1};
+    wb::testing::LargeArrays arrays(kN + kWindow, 4 * kN);
+    if (!arrays.has_memory()) WB_SKIP("needs 44 GB of free GPU memory");
+    arrays.set(0, 1.0f);
+    arrays.set(int64_t{1} << 31, 2.0f);
+    arrays.set(kN - 1, 5.0f);
+    const float* x = arrays.x;
+    float* y = arrays.y;
+    const std::string inputs = text_of("n", kN);
+    arrays.expect("mended_a",
+                  inputs,
+                  {0, kN - 1, 2 * kN - 1, 3 * kN, 4 * kN - 1},
+                  {1.0, 5.0, 5.0, 1.0, 5.0},
+                  [=](cudaStream_t s) { mended_a(kN, 1, x, y, s); });
+    arrays.expect("mended_b", inputs, places, {1.0, 2.0, 5.0}, [=](cudaStream_t s) {
+        mended_b(kN, 0, x, y, s);
+    });
+    Grader memory("mended_c", inputs);
+    const float* scale = memory.input("scale", std::vector<float>(64, 1.0f));
+    arrays.expect("mended_c",
+                  "rows = 2^25 + 1, cols = 64",
+                  places,
+                  {1.0, 2.0, 5.0},
+                  [=](cudaStream_t s) { mended_c(kN / 64, 64, scale, x, y, s); });
+    arrays.expect("mended_d",
+                  "batch = 2^25 + 1, length = 64",
+                  places,
+                  {63.0 / 64.0, 2.0 - 7.0 / 64.0, 5.0 - 7.0 / 64.0},
+                  [=](cudaStream_t s) { mended_d(kN / 64, 64, x, y, s); });
+    arrays.expect("mended_e", inputs, places, {-1.0, -2.0, -5.0}, [=](cudaStream_t s) {
+        mended_e(kN, false, x, y, s);
+    });
+    arrays.expect("mended_f",
+                  "rows = 2^25 + 1, cols = 64, keep = 0",
+                  places,
+                  {1.0, 2.0, 5.0},
+                  [=](cudaStream_t s) { mended_f(kN / 64, 64, 0.0f, x, y, s); });
+#endif
+}
+
+TEST_CASE("no elements: nothing is launched") {
+    const auto expect_no_work = [](const char* name, auto call) {
+        Grader(name, "no elements").expect_no_work(call);
+    };
+    float* none = nullptr;
+    expect_no_work("mended_a", [=](auto s) { mended_a(0, 5, none, none, s); });
+    expect_no_work("mended_b", [=](auto s) { mended_b(0, 5, none, none, s); });
+    expect_no_work("mended_e", [=](auto s) { mended_e(0, false, none, none, s); });
+    const int64_t rows = GENERATE(0, 5);
+    const int64_t cols = 5 - rows;
+    Grader memory("mended_c", "no elements");
+    const float* scale = memory.input("scale", std::vector<float>(5, 1.0f));
+    expect_no_work("mended_c",
+                   [=](auto s) { mended_c(rows, cols, scale, none, none, s); });
+    expect_no_work("mended_d", [=](auto s) { mended_d(rows, cols, none, none, s); });
+    expect_no_work("mended_f",
+                   [=](auto s) { mended_f(rows, cols, 0.5f, none, none, s); });
 }
 
 TEST_CASE("mended_a is healed", "[serial]") {
@@ -328,4 +395,13 @@ TEST_CASE("wrong arguments are refused by name") {
     refuse(
         "mended_f", "cols is 65", [=] { mended_f(4, 65, 0.5f, none, none, nullptr); });
     refuse("mended_f", "keep is 1", [=] { mended_f(4, 4, 1.0f, none, none, nullptr); });
+    Grader memory("mended_a", "wrong arguments");
+    float* y = memory.output<float>("y", {1024});
+    const char* null = "x is a null pointer";
+    refuse("mended_a", null, [=] { mended_a(4, 1, none, y, nullptr); });
+    refuse("mended_b", null, [=] { mended_b(4, 1, none, y, nullptr); });
+    refuse("mended_c", null, [=] { mended_c(4, 4, y, none, y, nullptr); });
+    refuse("mended_d", null, [=] { mended_d(4, 4, none, y, nullptr); });
+    refuse("mended_e", null, [=] { mended_e(4, true, none, y, nullptr); });
+    refuse("mended_f", null, [=] { mended_f(4, 4, 0.5f, none, y, nullptr); });
 }
