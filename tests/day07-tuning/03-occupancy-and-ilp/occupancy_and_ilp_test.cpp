@@ -5,6 +5,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/large.h>
 #include <wb/testing/random.h>
 #ifdef SIMT_CPU
 #include <simt/check.h>
@@ -66,6 +67,9 @@ std::vector<Needs> random_needs(const Multiprocessor& sm, int count, uint64_t se
 TEST_CASE("how many blocks fit, by each of four limits") {
     for (const Known& known : kKnown)
         expect_limits(multiprocessor(known.arch), known.needs, known.limits);
+    // More shared memory than 32 bits can count does not fit, either.
+    const int64_t much = (int64_t{1} << 32) + 1024;
+    expect_limits(multiprocessor(90), {256, 32, much}, {8, 32, 8, 0});
 }
 
 TEST_CASE("blocks of all sizes, put in one by one") {
@@ -109,6 +113,12 @@ TEST_CASE("the driver says the same of real kernels") {
         CHECK(row.shared_bytes == sm.shared_bytes);
         CHECK(row.shared_reserved == sm.shared_reserved);
     }
+#ifndef SIMT_CPU
+    // The facts are those of the kernel that was asked for: 8 loads of a thread are 32
+    // registers. The simulator has no registers.
+    CHECK(copy_floats_facts(1, 256, 0).registers <
+          copy_floats_facts(8, 256, 0).registers);
+#endif
     const auto compare = [&](const Facts& facts, int threads) {
         const Needs needs = needs_of(facts, threads);
         const int got = occupancy(sm, needs).blocks;
@@ -157,6 +167,7 @@ TEST_CASE("how much independent work a thread needs") {
     expect_needed(
         {128.0, 4.0}, 384, 1, 2);  // three: 1.33 would do, but nobody has that
     expect_needed({128.0, 4.0}, 2048, 1, 1);  // at least one
+    expect_needed({128.0, 0.0}, 128, 1, 1);   // even if nothing takes any time
     expect_needed({1.0, 1001.0}, 500, 1, 3);  // just above 2
     expect_needed({1e5, 1.0}, 99'999, 1, 2);  // and above 1
     expect_needed({1.0, 999.0}, 500, 1, 2);   // just below 2
@@ -181,6 +192,51 @@ TEST_CASE("a copy with ballast") {
 
 TEST_CASE("a copy of sixteen million floats and five", "[large]") {
     grade_copy((int64_t{1} << 24) + 5, {8, 0});
+}
+
+TEST_CASE("more than 2^31 elements, or pieces of 16 bytes", "[large]") {
+    Grader("copy_floats", "n = 0").expect_no_work([](cudaStream_t s) {
+        copy_floats(nullptr, nullptr, 0, {4, 0}, s);
+    });
+#ifdef SIMT_CPU
+    WB_SKIP("69 GB of memory and 2^31 threads are too much for the simulator");
+#else
+    // 2^31 pieces where there is the memory, else elements.
+    for (const int64_t size : {int64_t{1} << 33, int64_t{1} << 31}) {
+        const int64_t n = size + 5;
+        wb::testing::LargeArrays arrays(n, n);
+        if (!arrays.has_memory()) continue;
+        const std::vector<int64_t> places = {0, int64_t{1} << 31, size, n - 1};
+        for (const int64_t place : places)
+            arrays.set(place, place == 0 ? 1.0f : 7.0f);
+        const auto wanted = std::vector<double>{1.0, 7.0, 7.0, 7.0};
+        for (const auto& [name, idea, copy] :
+             wb::implementations("copy_floats", copy_floats)) {
+            arrays.expect(name,
+                          copy_case(n, {8, 0}),
+                          places,
+                          wanted,
+                          [&, copy = copy](cudaStream_t s) {
+                              copy(arrays.x, arrays.y, n, {8, 0}, s);
+                          });
+        }
+        constexpr int64_t kFew = (int64_t{1} << 31) + 5;
+        arrays.set(kFew - 1, 7.0f);
+        for (const auto& [name, idea, function] :
+             wb::implementations("iterate", iterate)) {
+            arrays.expect(name,
+                          "n = 2^31 + 5",
+                          {0, int64_t{1} << 31, kFew - 1},
+                          {2.0, 14.0, 14.0},
+                          [&, function = function](cudaStream_t s) {
+                              const Map twice = {2.0f, 0.0f, 1};
+                              function(arrays.x, arrays.y, kFew, twice, {8, 0}, s);
+                          });
+        }
+        return;
+    }
+    WB_SKIP("needs 19 GB of free GPU memory");
+#endif
 }
 
 TEST_CASE("all loads of a thread come before its first store") {
