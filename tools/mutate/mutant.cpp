@@ -6,18 +6,14 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace wb_mutant {
 
 // const for who reads them (mutant.h): a compiler may keep them in registers.
 int chosen = -1;
+int version = -1;
 unsigned char* seen = nullptr;
 void note(int id, unsigned char what);
-bool add_version(const char* exercise, const char* launcher, void (*function)());
-void (*find_version(const char* exercise))();
 
 namespace {
 
@@ -42,18 +38,12 @@ unsigned char* open_trace() {
     return map == MAP_FAILED ? nullptr : static_cast<unsigned char*>(map);
 }
 
-using Version = std::pair<std::string, void (*)()>;
-
-std::vector<Version>& versions() {
-    static std::vector<Version> all;
-    return all;
-}
-
 }  // namespace
 
 // Before all static objects: they may launch kernels.
 [[gnu::constructor(101)]] static void begin() {
     chosen = number_in("WB_MUTANT");
+    version = number_in("WB_MUTANT_VERSION");
     seen = open_trace();
 }
 
@@ -61,22 +51,6 @@ void note(int id, unsigned char what) {
     if (id >= 0 && static_cast<std::size_t>(id) < kMost &&
         (seen[id] | what) != seen[id])
         __atomic_fetch_or(&seen[id], what, __ATOMIC_RELAXED);
-}
-
-bool add_version(const char* exercise, const char* launcher, void (*function)()) {
-    const std::string name = launcher;
-    const std::string number = name.substr(name.rfind("_v") + 2);
-    versions().emplace_back(exercise + (":" + number), function);
-    return true;
-}
-
-void (*find_version(const char* exercise))() {
-    const char* number = std::getenv("WB_MUTANT_VERSION");
-    if (!number) return nullptr;
-    for (const auto& [name, function] : versions()) {
-        if (name == exercise + (':' + std::string(number))) return function;
-    }
-    return nullptr;
 }
 
 }  // namespace wb_mutant

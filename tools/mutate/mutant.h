@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <type_traits>
 
 #define WB_MUTANT_INLINE [[gnu::always_inline]] __host__ __device__ constexpr inline
@@ -25,6 +26,7 @@
 namespace wb_mutant {
 
 extern const int chosen;           // -1: none
+extern const int version;          // of the solution; -1: the contract's own choice
 extern unsigned char* const seen;  // null: nothing is traced
 
 constexpr unsigned char kReached = 1, kDiffers = 2, kDoesNotFit = 4;
@@ -348,28 +350,44 @@ WB_MUTANT_SIGNS(|, |, bit_or)
 WB_MUTANT_SIGNS(<<, <<, shift_left)
 WB_MUTANT_SIGNS(>>, >>, shift_right)
 
-/// Adds a version of an exercise. Returns true.
-bool add_version(const char* exercise, const char* launcher, void (*function)());
-
-/// The version that WB_MUTANT_VERSION names, if the exercise has it; else null.
-void (*find_version(const char* exercise))();
-
-/// What the contract's function calls: this launcher, or the version that is chosen.
+/// The versions that list_rung() is given, by their numbers; for each type of function.
 template <class Function>
-Function* version(const char* exercise, Function* launcher) {
-    const auto other = find_version(exercise);
-    return other ? reinterpret_cast<Function*>(other) : launcher;
+Function*& listed(int number) {
+    static Function* versions[16] = {};
+    return versions[number];
+}
+
+/// In place of wb::list_rung: the tests run the contract's function, which calls the
+/// version that is asked for. A learner's file has no rungs either.
+template <class Half, class Bfloat16>
+bool list_rung(const char*, const char* name, const char*, Half* fp16, Bfloat16* bf16) {
+    const int number = std::atoi(name + 1);
+    listed<Half>(number) = fp16;
+    listed<Bfloat16>(number) = bf16;
+    return true;
+}
+
+/// Runs the version that is chosen, if it is one of the list. Returns whether it did.
+///
+/// @tparam kDirect  versions that the contract's function itself calls
+template <int... kDirect, class Shape, class... Rest>
+bool run_listed(const Shape& shape, Rest... rest) {
+    if (version < 0 || ((version == kDirect) || ...)) return false;
+    const auto function = listed<void(const Shape&, Rest...)>(version);
+    if (function) function(shape, rest...);
+    return function != nullptr;
 }
 
 }  // namespace wb_mutant
 
-// The tests run the contract's function, which calls the version that is asked for: a
-// learner's file has no rungs either.
+/// Part of a woven call of a launcher: does this other version instead, if it is chosen
+/// and can be called like that. The call stands in parentheses.
+#define WB_MUTANT_RUN(number, call)                      \
+    if constexpr (requires { call; }) {                  \
+        if (::wb_mutant::version == number) return call; \
+    }
+
 #include <wb/ladder.h>
 #undef WB_RUNG
-#define WB_RUNG(exercise, launcher, idea)                      \
-    [[maybe_unused]] static const bool wb_version_##launcher = \
-        ::wb_mutant::add_version(                              \
-            #exercise,                                         \
-            #launcher,                                         \
-            reinterpret_cast<void (*)()>(static_cast<decltype(&exercise)>(&launcher)))
+#define WB_RUNG(exercise, launcher, idea) \
+    [[maybe_unused]] static const auto wb_no_rung_##launcher = &launcher

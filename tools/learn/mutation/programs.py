@@ -11,6 +11,7 @@ from pathlib import Path
 
 from learn import build, safety, ui, verdicts
 from learn.course import Chapter
+from learn.mutation import ladder
 from learn.mutation.code import Code
 from learn.mutation.mutant import Mutant, number_mutants
 from learn.mutation.operators import OPERATORS
@@ -26,11 +27,12 @@ PATIENCE = 10
 
 
 def sources(chapter: Chapter) -> list[Code]:
-    """The solution's main file and those beside it that it includes."""
+    """The solution's main file and those beside it that it includes. What it shares
+    with other chapters is mutated in the one that it belongs to."""
     folder = Path("solutions", chapter.path)
     found, names = [], [f"{chapter.name}.cu"]
     for name in names:
-        if not (folder / name).is_file():
+        if "/" in name or not (folder / name).is_file():
             continue
         code = Code(str(folder / name), (folder / name).read_text())
         found.append(code)
@@ -55,7 +57,9 @@ def write(chapter: Chapter, codes: list[Code], mutants: list[Mutant],
 
     versions  the launchers of all others stay empty, which saves most of the time of
               the compiler"""
-    unused = unused_launchers(codes, versions) if versions else set()
+    unused = ladder.unused(codes, versions) if versions else set()
+    known = ladder.versions(codes)
+    here = Path("solutions", chapter.path).absolute()
     folder = build.folder() / "mutants" / chapter.path
     folder.mkdir(parents=True, exist_ok=True)
     for number, mutant in enumerate(mutants):
@@ -63,28 +67,10 @@ def write(chapter: Chapter, codes: list[Code], mutants: list[Mutant],
     for code in codes:
         file = folder / Path(code.path).name
         text = weave(code, [m for m in mutants if m.code is code],
-                     str(Path(code.path).absolute()), unused)
+                     str(Path(code.path).absolute()), known, unused)
+        text = re.sub(r'^(#include ")(?=\.\./)', rf"\g<1>{here}/", text, flags=re.M)
         if not file.is_file() or file.read_text() != text:
             file.write_text(text)
-
-
-def unused_launchers(codes: list[Code], versions: set[int]) -> set[str]:
-    """Launchers of versions that these versions do not fall back on. What the
-    contract's function calls is chosen."""
-    functions = [(code, f) for code in codes for f in code.functions]
-    calls = {}
-    for code, f in functions:
-        words = {code[i] for i in range(f.body, f.end)
-                 if not re.fullmatch(rf"{re.escape(f.name)}_v\d+", code[i])}
-        calls[f.name] = calls.get(f.name, set()) | words
-    launchers = {f.name for _, f in functions if f.version and not f.on_device}
-    used = {f.name for _, f in functions
-            if f.version in versions or not f.version and f.name not in launchers}
-    while True:
-        more = {name for user in used for name in calls[user] & launchers} - used
-        if not more:
-            return launchers - used
-        used |= more
 
 
 def build_all(chapter: Chapter, codes: list[Code],

@@ -86,10 +86,11 @@ def loop_cut(code, function):
     """a loop that ends at 1024"""
     for name, condition in function.loops:
         words = [code[i] for i in range(condition.first, condition.last + 1)
-                 if code.tokens[i].kind == "name"]
+                 if code.tokens[i].kind == "name" and code[i + 1] != "::"]
         # A bound that only consists of constants is small.
         if name in words and any(
-                not re.fullmatch(r"k[A-Z]\w*|[DT]|wb", w) and w != name for w in words):
+                not re.fullmatch(r"k[A-Z]\w*|[DT]|[BWT][MNK]", w) and w != name
+                for w in words):
             yield Mutant(
                 code, function, "loop_cut", condition.first, condition.last,
                 f"{name} < 1024 && {code.words(condition.first, condition.last)}",

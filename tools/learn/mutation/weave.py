@@ -3,9 +3,9 @@ run time which one it shall be: `a < b` becomes `a < Op<…, less_equal<17>>{} >
 whose meaning stands in tools/mutate/mutant.h. One compilation then serves hundreds of
 mutants. No line is added, so that reports name the lines of the source."""
 
-import re
 from collections import defaultdict
 
+from learn.mutation import ladder
 from learn.mutation.code import Code
 from learn.mutation.mutant import NAMESPACE, Mutant
 
@@ -20,11 +20,16 @@ SIGNS = {
 """A sign, and the second one behind which its right operand comes: of the same
 precedence, so that no parentheses are needed."""
 
+INTEGERS = ("bool", "int", "unsigned", "size_t", "int64_t", "uint64_t", "uint32_t")
+
 
 def weave(code: Code, mutants: list[Mutant], path: str,
+          versions: dict[str, list[int]] | None = None,
           unused: set[str] = frozenset()) -> str:
-    """The text of a file with these mutants in it. The functions with these names are
-    never called."""
+    """The text of a file with these mutants in it.
+
+    versions  of each launcher, see ladder.py; by default those of this file
+    unused    functions that are never called"""
     edits: list[tuple[tuple, int, int, str]] = []  # order, start, end, text
     infix, calls = defaultdict(list), defaultdict(list)
     tokens = code.tokens
@@ -55,7 +60,10 @@ def weave(code: Code, mutants: list[Mutant], path: str,
         start, end = tokens[first].start, tokens[last].end
         edits.append(((start, 2, -end, 0), start, end,
                       f"{NAMESPACE}Call<{NAMESPACE}{base}, {', '.join(meanings)}>{{}}"))
-    edits += _versions(code)
+    changed = {m.around[0] if m.around else m.first for m in mutants}
+    edits += _not_constant(code, changed)
+    versions = versions or ladder.versions([code])
+    edits += ladder.edits(code, versions)
     for function in code.functions:
         if function.name in unused:
             start, end = tokens[function.body].end, tokens[function.end].start
@@ -70,12 +78,16 @@ def weave(code: Code, mutants: list[Mutant], path: str,
     return f'#include <mutant.h>\n#line 1 "{path}"\n{"".join(text)}'
 
 
-def _versions(code: Code):
-    """vector_add() calls vector_add_v2(): which version it calls is chosen, too."""
+def _not_constant(code: Code, changed: set[int]):
+    """`const int n = 2 * D;` is a constant expression, in which no mutant lives;
+    without the `const` it is none."""
     for function in code.functions:
-        name = function.name
-        for i in range(function.body, function.end):
-            if re.fullmatch(rf"{re.escape(name)}_v\d+", code[i]):
-                token = code.tokens[i]
-                yield ((token.start, 2, -token.end, 0), token.start, token.end,
-                       f'{NAMESPACE}version("{name}", &{code[i]})')
+        for statement in function.statements:
+            first, last = statement.first, statement.last
+            if first in function.constant or code[first] != "const" or (
+                    code[first + 1] not in INTEGERS or
+                    code[first + 2] != statement.declares) or (
+                        changed.isdisjoint(range(first, last + 1))):
+                continue
+            token = code.tokens[first]
+            yield (token.start, 2, -token.end, 0), token.start, token.end, ""

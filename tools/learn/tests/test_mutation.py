@@ -8,7 +8,7 @@ from pathlib import Path
 from learn import ui
 from learn.course import Chapter
 from learn.mutate import shuffled
-from learn.mutation import known
+from learn.mutation import known, ladder
 from learn.mutation.code import Code
 from learn.mutation.mutant import number_mutants
 from learn.mutation.operators import OPERATORS
@@ -64,6 +64,9 @@ class Operators(unittest.TestCase):
         self.assertEqual(
             lines("loop_cut", "for (int i = 0; i < n; ++i) s += a[i];"),
             ["for (int i = 0; i < 1024 && i < n; ++i) s += a[i];"])
+        for end in ("kThreads", "D", "T::TM"):
+            line = f"for (int i = 0; i < {end}; ++i) s += a[i];"
+            self.assertEqual(lines("loop_cut", line), [])
 
     def test_condition(self):
         self.assertEqual(
@@ -212,9 +215,55 @@ class Weaving(unittest.TestCase):
         woven = weave(code, some, "f.cu")
         self.assertEqual(woven.count("\n"), text.count("\n") + 2)
 
+    def test_a_constant_with_a_mutant_is_none(self):
+        self.assertEqual(self.woven("const int n = 2 * D;", "arithmetic"),
+                         " int n = 2 * Op<times<-1>, plus<0>>{} * D;")
+        self.assertEqual(self.woven("const int* p = q + D;", "arithmetic"),
+                         "const int* p = q + Op<plus<-1>, minus<0>>{} + D;")
+        self.assertEqual(self.woven("const int n = 2 * D;", "drop"),
+                         "const int n = 2 * D;")
+
+
+class Ladder(unittest.TestCase):
+    """Which version runs."""
+
     def test_the_contract_calls_the_chosen_version(self):
-        code = Code("f.cu", "void f(int n) {\n    f_v2(n);\n}\n")
-        self.assertIn('::wb_mutant::version("f", &f_v2)(n);', weave(code, [], "f.cu"))
+        code = Code("f.cu", "void f_v1(int n) {}\nvoid f_v2(int n) {}\n"
+                            "void f(int n) {\n    f_v2(n);\n}\n")
+        self.assertIn("([&](auto&&... a) { WB_MUTANT_RUN(1, (f_v1(a...)))"
+                      " return f_v2(a...); })(n);", weave(code, [], "f.cu"))
+
+    def test_a_version_in_another_file_is_known(self):
+        other = Code("1.cuh", "template <class T>\nvoid f_v1(int n) {}\n")
+        code = Code("f.cu", "template <class T>\nvoid f_v2(int n) {}\n"
+                            "void f(int n) {\n    f_v2<T>(n);\n}\n")
+        self.assertIn("WB_MUTANT_RUN(1, (f_v1<T>(a...))) return f_v2<T>(a...);",
+                      weave(code, [], "f.cu", ladder.versions([other, code])))
+
+    def test_versions_that_list_rung_is_given(self):
+        text = """void f_v1(Call c) {}
+            void f_v2(Call c) {}
+            bool b = wb::list_rung("f", "v1", "idea", %s<half>, %s<bf16>);
+            void f(const Shape& shape, T* q) {
+                f_v2(call);
+            }"""
+        listed = '::wb_mutant::list_rung("f", "v1", "idea",'
+        instead = "{ if (::wb_mutant::run_listed<2>(shape, q)) return;"
+        wrapped = weave(Code("f.cu", text % (("around",) * 2)), [], "f.cu")
+        self.assertIn(listed, wrapped)
+        self.assertIn(instead, wrapped)
+        plain = weave(Code("f.cu", text % (("f_v1",) * 2)), [], "f.cu")
+        self.assertIn(listed, plain)
+        self.assertNotIn(instead, plain)
+
+    def test_what_other_versions_need_is_left_out(self):
+        codes = [Code("f.cu", "void f_v1(int n) {}\nvoid f_v2(int n) { f_v1(n); }\n"
+                              "void f_v3(int n) {}\nvoid f(int n) { f_v3(n); }\n")]
+        self.assertEqual(ladder.unused(codes, {1}), {"f_v2", "f_v3"})
+        self.assertEqual(ladder.unused(codes, {2}), {"f_v3"})
+        self.assertEqual(ladder.unused(codes, {1, 3}), {"f_v2"})
+        # The contract's function falls back on its own.
+        self.assertEqual(ladder.unused(codes, {4}), {"f_v1", "f_v2"})
 
 
 class Known(unittest.TestCase):
