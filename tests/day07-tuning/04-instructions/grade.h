@@ -8,6 +8,7 @@
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/large.h>
 #include <wb/testing/random.h>
 
 #include <algorithm>
@@ -201,13 +202,13 @@ inline void grade_compress_all(const std::vector<float>& x,
 using Copy = void(const float* in, float* out, int64_t n, cudaStream_t stream);
 
 /// Copies n floats from in + in_offset to out + out_offset; what lies around them in
-/// `out` must stay.
+/// `out` must stay, and `in` ends with them.
 inline void grade_copy(const std::string& name,
                        Copy* copy,
                        int64_t n,
                        int64_t in_offset,
                        int64_t out_offset) {
-    const auto in = wb::testing::random_normal(n + 8, 1);
+    const auto in = wb::testing::random_normal(n + in_offset, 1);
     const auto before = wb::testing::random_normal(n + 8, 2);
     std::vector<double> expected(before.begin(), before.end());
     std::copy_n(in.begin() + in_offset, n, expected.begin() + out_offset);
@@ -225,6 +226,41 @@ inline void grade_copy_all(int64_t n, int64_t in_offset, int64_t out_offset) {
     for (const auto& [name, idea, copy] :
          wb::implementations("copy_floats", copy_floats))
         grade_copy(name, copy, n, in_offset, out_offset);
+}
+
+// --- 3 and 4 -----------------------------------------------------------------------
+
+/// More elements than 32 bits can count, and a copy that begins one float apart.
+inline void grade_large(wb::testing::LargeArrays& arrays, int64_t n) {
+    const std::vector<int64_t> places = {0, int64_t{1} << 31, n - 5, n - 2};
+    for (const int64_t place : places)
+        arrays.set(place, place == 0 ? 1.0f : 7.0f);
+    for (const auto& [name, idea, compress] :
+         wb::implementations("compress_outliers", compress_outliers)) {
+        const double root = std::sqrt(14.0);
+        arrays.expect(name,
+                      n_text(n),
+                      places,
+                      {1.0, root, root, root},
+                      [&, compress = compress](cudaStream_t s) {
+                          compress(arrays.x, arrays.y, n, s);
+                      });
+    }
+    for (const auto& [name, idea, copy] :
+         wb::implementations("copy_floats", copy_floats)) {
+        for (const int64_t offset : {0, 1}) {
+            std::vector<int64_t> copied;
+            for (const int64_t place : places)
+                copied.push_back(place + offset);
+            arrays.expect(name,
+                          n_text(n - 1) + ", to out + " + std::to_string(offset),
+                          copied,
+                          {1.0, 7.0, 7.0, 7.0},
+                          [&, copy = copy](cudaStream_t s) {
+                              copy(arrays.x, arrays.y + offset, n - 1, s);
+                          });
+        }
+    }
 }
 
 // --- 5 -----------------------------------------------------------------------------

@@ -70,6 +70,7 @@ TEST_CASE("worst_error: more floats than threads, and only one of them is bad") 
     constexpr uint32_t kInfinityBits = 0x7F800000;
     expect_worst_of_coarse(kInfinityBits - 70'000, 70'002);
     expect_worst_of_coarse(0xFFFFFF00, 256);
+    expect_worst_of_coarse(0xFFFFFFFF, 1);  // no error: the smallest packed()
 }
 
 TEST_CASE("worst_error: a million floats and more", "[long]") {
@@ -91,8 +92,10 @@ TEST_CASE("quick_exp: 4 ULP where the result is a normal number") {
 }
 
 TEST_CASE("quick_exp: too large, too small, and no number at all") {
-    const std::vector<float> x = {
-        89.0f, 100.0f, 1e30f, kInfinity, -104.0f, -1e30f, -kInfinity, kNaN};
+    std::vector<float> x = {
+        100.0f, 1e30f, kInfinity, -104.0f, -1e30f, -kInfinity, kNaN};
+    for (int i = 0; i < 64; ++i)  // where a correction still is a finite number
+        x.push_back(89.0f + static_cast<float>(i) / 64.0f);
     const auto y = exponentials_of(x);
     for (size_t i = 0; i < x.size(); ++i) {
         const bool right = std::isnan(x[i]) ? std::isnan(y[i])
@@ -168,6 +171,30 @@ TEST_CASE("copy_floats: every alignment, every length that a float4 may leave ov
 
 TEST_CASE("copy_floats: a million floats and more", "[large]") {
     grade_copy_all((1 << 20) + 5, GENERATE(0, 1), 1);
+}
+
+TEST_CASE("copy_floats: a short copy, and then a longer one") {
+    const int64_t in_offset = GENERATE(0, 1);
+    for (const int64_t n : {5, 5000})
+        grade_copy_all(n, in_offset, 0);
+}
+
+TEST_CASE("more than 2^31 floats, or float4s", "[large]") {
+    expect_written([] { compress_outliers(nullptr, nullptr, 0, nullptr); });
+    expect_written([] { copy_floats(nullptr, nullptr, 0, nullptr); });
+#ifdef SIMT_CPU
+    WB_SKIP("69 GB of memory and 2^31 threads are too much for the simulator");
+#else
+    // 2^31 float4s where there is the memory, else floats.
+    for (const int64_t size : {int64_t{1} << 33, int64_t{1} << 31}) {
+        const int64_t n = size + 5;
+        wb::testing::LargeArrays arrays(n, n);
+        if (!arrays.has_memory()) continue;
+        grade_large(arrays, n);
+        return;
+    }
+    WB_SKIP("needs 19 GB of free GPU memory");
+#endif
 }
 
 TEST_CASE("quotients: small divisors, powers of two and their neighbours") {
@@ -313,6 +340,9 @@ TEST_CASE("wrong arguments are refused by name") {
     });
     expect_refused("compress_outliers", "n = -1", "n is -1", [&] {
         compress_outliers(d, d, -1, nullptr);
+    });
+    expect_refused("compress_outliers", "x null", "x is a null pointer", [&] {
+        compress_outliers(nullptr, d, 8, nullptr);
     });
     expect_refused("copy_floats", "out on the host", "out is a host pointer", [&] {
         copy_floats(d, host, 8, nullptr);
