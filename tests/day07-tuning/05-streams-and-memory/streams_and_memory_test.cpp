@@ -8,10 +8,13 @@
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "host_array.h"
+#include "lanes.h"
 
 namespace {
 
@@ -101,7 +104,8 @@ TEST_CASE("many chunks, the last of which need not be full") {
 
 TEST_CASE("any order of the streams that the events allow") {
     // Chunks enough for the ring to go round three times.
-    constexpr int64_t kN = 9 * 64 + 5;
+    constexpr int64_t kChunk = 200;
+    constexpr int64_t kN = 9 * kChunk + 5;
     const auto seed = GENERATE(range(1u, 13u));
     const StreamOrder order(seed);
     for (const auto& [name, idea, process] :
@@ -110,7 +114,7 @@ TEST_CASE("any order of the streams that the events allow") {
             grade_one(name,
                       process,
                       kN,
-                      {64, buffers, 4},
+                      {kChunk, buffers, 4},
                       HostMemory::pinned,
                       ", streams in order " + std::to_string(seed));
 }
@@ -154,6 +158,79 @@ TEST_CASE("the pass is one operation of its stream") {
                        process(between.data(), out.data(), kN, plan, stream);
                    });
     }
+}
+
+TEST_CASE("the pass begins after what its stream was given before") {
+    // A copy fills `in`, on a stream that the default stream does not wait for.
+    constexpr int64_t kN = 5 * 64 + 1;
+    const ChunkPlan plan = {64, 2, 3};
+    const auto values = wb::testing::random_normal(kN, 1);
+    const auto seed = GENERATE(range(0u, 24u));
+    for (const auto& [name, idea, process] :
+         wb::implementations("process_chunks", process_chunks)) {
+        const std::string text = "in is filled first, order " + std::to_string(seed);
+        Grader grade(name, text);
+        const float* d_values = grade.input("values", values);
+        const StreamOrder order(seed);
+        const HostArray in(kN, HostMemory::pinned);
+        const HostArray out(kN, HostMemory::pinned);
+        const Lane lane;
+        grade_host(
+            name, text, values, out, plan.rounds, [&, process = process](cudaStream_t) {
+                in.poison();
+                copy_out(in.data(), d_values, kN, lane);
+                process(in.data(), out.data(), kN, plan, lane);
+                CUDA_CHECK(cudaStreamSynchronize(lane));
+            });
+    }
+}
+
+TEST_CASE("more than a thousand chunks") {
+    grade_all(1031 * 4, {4, 3, 1});
+}
+
+TEST_CASE("buffers of more than 2^31 elements, of which five are used", "[large]") {
+#ifndef SIMT_CPU
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < size_t{14} << 30) WB_SKIP("needs 14 GB of free GPU memory");
+#endif
+    grade_all(5, {int64_t{1} << 30, 3, 1});
+}
+
+TEST_CASE("more than 2^31 elements", "[large]") {
+    Grader("process_chunks", "n = 0").expect_no_work([](cudaStream_t s) {
+        process_chunks(nullptr, nullptr, 0, {}, s);
+    });
+#ifdef SIMT_CPU
+    WB_SKIP("9 GB of elements are too much for the simulator");
+#else
+    // Zeros, but for two elements of the third buffer. The kernel hands out pages of
+    // zeros where nobody has written, so that nothing need be filled in beforehand.
+    constexpr int64_t kN = (int64_t{1} << 31) + 5;
+    constexpr size_t kBytes = kN * sizeof(float);
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < size_t{14} << 30) WB_SKIP("needs 14 GB of free GPU memory");
+    void* pages = mmap(
+        nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) WB_SKIP("needs 9 GB of free memory");
+    auto* x = static_cast<float*>(pages);
+    x[kN - 5] = x[kN - 1] = 1.0f + 1024.0f;
+    Grader grade("process_chunks", describe(kN, {int64_t{1} << 30, 3, 1}));
+    float* few = grade.output<float>("out", {3});
+    grade.run_and_wait([&](cudaStream_t stream) {
+        process_chunks(x, x, kN, {int64_t{1} << 30, 3, 1}, stream);
+        CUDA_CHECK(cudaStreamSynchronize(stream));
+        const std::vector<float> seen = {x[0], x[kN - 5], x[kN - 1]};
+        CUDA_CHECK(cudaMemcpy(
+            few, seen.data(), seen.size() * sizeof(float), cudaMemcpyHostToDevice));
+    });
+    grade.expect("out", {1.0 / 1024.0, 1024.0, 1024.0}, [](int64_t) { return 1e-3; });
+    (void)munmap(pages, kBytes);
+#endif
 }
 
 TEST_CASE("the result may be written over the input") {
