@@ -73,8 +73,8 @@ void grade_steps(const std::string& name,
                  Make* make,
                  const DecoderShape& shape,
                  const std::vector<int>& positions,
+                 const Result& expected,
                  const std::string& case_text) {
-    const Result expected = one_by_one(shape, positions);
     Grader grade(name, case_text);
     const Model model(shape, random_weights);
     float* x = grade.output<float>("x", {shape.width});
@@ -97,17 +97,20 @@ void grade_steps(const std::string& name,
 void grade_all(const DecoderShape& shape,
                const std::vector<int>& positions,
                const std::string& case_text) {
+    const Result expected = one_by_one(shape, positions);
     for (const auto& [name, idea, make] :
          wb::implementations("make_stepper", make_stepper))
-        grade_steps(name, make, shape, positions, case_text);
+        grade_steps(name, make, shape, positions, expected, case_text);
 }
 
-}  // namespace
-
-TEST_CASE("a step of which the result is known") {
-    // No query, and unit matrices for key and output: at position 0, where a token sees
-    // itself only, each layer adds x / |x| to an x of which all |x| are the same.
-    const DecoderShape shape = {4, 64, 2};
+/// A step from which the token comes out as one can say beforehand: no query, and unit
+/// matrices for key and output. All that a token sees are the empty places before
+/// `position` and itself, with equal weights; so each layer adds x / |x| divided by
+/// their number to an x of which all |x| are the same.
+void grade_known(const std::string& name,
+                 Make* make,
+                 const DecoderShape& shape,
+                 int position) {
     const auto weights = [&](int matrix, int64_t count) {
         std::vector<float> values(static_cast<size_t>(count), 0.0f);
         for (int64_t i = 0; i < count; ++i)
@@ -115,26 +118,38 @@ TEST_CASE("a step of which the result is known") {
                 values[static_cast<size_t>(i)] = 1.0f;
         return values;
     };
+    const double added = static_cast<double>(shape.layers) / (position + 1);
     std::vector<float> in(static_cast<size_t>(shape.width));
     std::vector<double> expected;
     for (int i = 0; i < shape.width; ++i) {
         in[static_cast<size_t>(i)] = i % 3 == 0 ? -2.0f : 2.0f;
-        expected.push_back(i % 3 == 0 ? -2.0 - shape.layers : 2.0 + shape.layers);
+        expected.push_back(i % 3 == 0 ? -2.0 - added : 2.0 + added);
     }
+    Grader grade(name,
+                 "one step at position " + std::to_string(position) + ", " +
+                     std::to_string(shape.layers) + " layers of unit matrices");
+    const Model model(shape, weights);
+    float* x = grade.output<float>("x", {shape.width});
+    grade.run_and_wait([&](cudaStream_t stream) {
+        model.begin(in);
+        const auto stepper = make(model.decoder());
+        stepper->step(position, stream);
+        copy_behind(x, model.decoder().x, shape.width, stream);
+        CUDA_CHECK(cudaStreamSynchronize(stream));
+    });
+    grade.expect("x", expected, [](int64_t) { return 0.0; });
+}
+
+}  // namespace
+
+TEST_CASE("a step of which the result is known") {
     for (const auto& [name, idea, make] :
-         wb::implementations("make_stepper", make_stepper)) {
-        Grader grade(name, "one step, unit matrices");
-        const Model model(shape, weights);
-        float* x = grade.output<float>("x", {shape.width});
-        grade.run_and_wait([&, make = make](cudaStream_t stream) {
-            model.begin(in);
-            const auto stepper = make(model.decoder());
-            stepper->step(0, stream);
-            copy_behind(x, model.decoder().x, shape.width, stream);
-            CUDA_CHECK(cudaStreamSynchronize(stream));
-        });
-        grade.expect("x", expected, [](int64_t) { return 0.0; });
-    }
+         wb::implementations("make_stepper", make_stepper))
+        grade_known(name, make, {4, 64, 2}, 0);
+}
+
+TEST_CASE("more than a thousand layers", "[large]") {
+    grade_known("make_stepper", make_stepper, {1030, 32, 2}, 1);
 }
 
 TEST_CASE("every step is what launching one by one gives") {
