@@ -121,6 +121,7 @@ broken 'includes ./hint.md' sed -i 's/include: .*hints.md/include: .\/hint.md/' 
     "$CHAPTER/lesson.md"
 broken 'has no TODO(learner)' sed -i 's/TODO(learner)/To do/' "$SOLUTION"
 broken 'has no WB_NOT_SOLVED()' sed -i '/WB_NOT_SOLVED/d' "$SOLUTION"
+broken "has no <Ladder of='vector_add'>" sed -i '/Ladder/d' "$SOLUTION"
 broken 'its ladder is stale' sed -i '/Ladder/,/Ladder/s/  v2  3,/  v2  9,/' "$SOLUTION"
 broken 'gives no starter' sed -i '0,/#end$/s/#end$/#fin/' "$SOLUTION"
 broken '1 mutants' find "$TESTS/mutants" -name '*.diff' ! -name 'missing_guard.diff' -delete

@@ -9,7 +9,9 @@ each version, with its idea, what limits it, and how fast it is.
 
 An author writes the tags, and of each line version, idea and limit, two spaces apart;
 ./learn dev ladders writes the rest: numbers from book/data, units, columns. A version
-that was not measured at this size has a dash. in="us" shows times instead of rates.
+that was not measured at this size has a dash. in="us" shows times instead of rates;
+as="decode" stands behind of="attention" where the benchmark has a name of its own.
+Every exercise that a solution registers versions of has an index.
 """
 
 import json
@@ -18,7 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 WIDTH = 88
-BEGIN = re.compile(r'// <Ladder of="([^"]+)" at="([^"]*)"(?: in="(us)")?>')
+BEGIN = re.compile(
+    r'// <Ladder of="([^"]+)"(?: as="([^"]+)")? at="([^"]*)"(?: in="(us)")?>')
 END = re.compile(r"// </Ladder>.*")
 VERSION = re.compile(r"//   (v\d+\w*) +(.+)")
 NUMBER = re.compile(r"(?:-|[\d.,]+)  +(.*)")
@@ -40,6 +43,7 @@ class Table(NamedTuple):
     begin: int
     end: int
     exercise: str
+    measured: str  # what the benchmark calls it
     size: str
     time: bool
 
@@ -56,8 +60,9 @@ def filled(file: Path, root: Path = Path()) -> str:
     for table in reversed(tables):  # the last first: the numbers of lines stay
         lines[table.begin + 1 : table.end + 1] = _written(
             table, lines[table.begin + 1 : table.end], _measured(root, file), listed)
-    indexed = {table.exercise for table in tables}
-    if tables and (missing := sorted(set(listed) - indexed)):
+    every_line = "\n".join(f.read_text() for f in file.parent.glob("*.cu")).split("\n")
+    indexed = {match[1] for match in map(BEGIN.fullmatch, every_line) if match}
+    if missing := sorted(set(listed) - indexed):
         raise LadderError(f"has no <Ladder of={missing[0]!r}>")
     return "\n".join(lines)
 
@@ -83,7 +88,9 @@ def _tables(lines: list[str]) -> list[Table]:
                 end += 1
             if end == len(lines) or not END.fullmatch(lines[end]):
                 raise LadderError(f"line {begin + 1}: <Ladder> without // </Ladder>")
-            tables.append(Table(begin, end, match[1], match[2], match[3] == "us"))
+            name, measured, size, unit = match.groups()
+            tables.append(
+                Table(begin, end, name, measured or name, size, unit == "us"))
         elif line.startswith("// <Ladder"):
             raise LadderError(f'line {begin + 1}: is no <Ladder of="..." at="...">')
     return tables
@@ -135,15 +142,15 @@ def _parsed(line: str) -> tuple[str, str, str]:
 
 def _rows(table: Table, data: dict) -> dict[str, dict]:
     """The measured row of each version, at the table's size."""
-    for exercise in (table.exercise + end for end in TYPES):
+    for exercise in (table.measured + end for end in TYPES):
         rows = {
             match[1]: row for row in data.get("rows", [])
             if row["exercise"] == exercise and row["size"] == table.size
             and (match := re.fullmatch(r"\w+_(v\d+\w*)", row["rung"]))}
         if rows:
             return rows
-    if any(row["exercise"].startswith(table.exercise) for row in data.get("rows", [])):
-        raise LadderError(f"{table.exercise} was not measured at {table.size!r}")
+    if any(row["exercise"].startswith(table.measured) for row in data.get("rows", [])):
+        raise LadderError(f"{table.measured} was not measured at {table.size!r}")
     return {}
 
 

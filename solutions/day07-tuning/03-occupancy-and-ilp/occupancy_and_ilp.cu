@@ -2,8 +2,21 @@
 // much of it as they are told.
 // #solution
 //
-// Two ladders. The copy: v1 floats, v2 float4s, v3 all loads first. The iteration: v1
-// one chain after another, v2 side by side, v3 eight steps a round of the loop.
+// copy_floats_v1 is in copy_01_floats.cuh, all others are here.
+//
+// <Ladder of="copy_floats" as="occupancy_copy" at="4 loads, 1 block">
+//        GB/s  idea                what limits it
+//   v1    604  a float at a time   each load waits for the store before it
+//   v2  1,550  a float4 at a time  the same, with four times as much under way
+//   v3  2,600  all loads first     the registers that hold what was loaded
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
+//
+// <Ladder of="iterate" as="occupancy_iterate" at="4 chains, 1 block">
+//       TFLOP/s  idea                     what limits it
+//   v1     2.30  one chain after another  an FMA waits for the one before it
+//   v2     8.58  chains side by side      a step of the loop for each round of FMAs
+//   v3     47.0  eight steps a round      arithmetic, given enough warps
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "occupancy_and_ilp.h"
 
@@ -141,32 +154,7 @@ int independent_needed(const Pipe& pipe, int64_t threads, int size) {
 // #endregion little
 
 // #solution
-// #region copy-v1
-/// copy_floats_v1: a float at a time. x and y might overlap, for all that the compiler
-/// knows: what comes before in the code must be stored before the next load.
-///
-/// Launch   grid ceil_div(n, 4 * kLoads * kCopyThreads), block kCopyThreads
-template <int kLoads>
-__global__ void copy_floats_v1_kernel(const float* x, float* y, int64_t n) {
-    constexpr int kFloats = 4 * kLoads;
-    const int64_t first = int64_t{blockIdx.x} * (kFloats * kCopyThreads) + threadIdx.x;
-#pragma unroll
-    for (int k = 0; k < kFloats; ++k) {
-        const int64_t i = first + k * kCopyThreads;
-        if (i < n) y[i] = x[i];
-    }
-}
-// #endregion copy-v1
-
-static void copy_floats_v1(
-    const float* x, float* y, int64_t n, Variant variant, cudaStream_t stream) {
-    static const CopyKernel kKernels[] = {copy_floats_v1_kernel<1>,
-                                          copy_floats_v1_kernel<2>,
-                                          copy_floats_v1_kernel<4>,
-                                          copy_floats_v1_kernel<8>};
-    launch_copy(kKernels, x, y, n, variant, stream);
-}
-WB_RUNG(copy_floats, copy_floats_v1, "a float at a time, one after another");
+#include "copy_01_floats.cuh"
 
 // #region copy-v2
 /// copy_floats_v2: 16 bytes at a time, and the n % 4 floats at the end.

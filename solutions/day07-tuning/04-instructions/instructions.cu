@@ -1,12 +1,21 @@
 // instructions.cu: five small pieces, each about what a line of code costs.
 // #solution
 //
-//   compress_outliers v1  each thread its own    nearly every warp waits for an outlier
-//   compress_outliers v2  lists of outliers      full warps work them off
-//   compress_outliers v3  stores without holes   and all loads before the first
-//   copy_floats v1        float                  one float a thread
-//   copy_floats v2        float4                 and the floats at both ends
-//   copy_floats v3        four floats under way  where no float4 fits
+// compress_outliers_v3 is in compress_03_no_holes.cuh, copy_floats_v1 is given.
+//
+// <Ladder of="compress_outliers" at="n = 67108864">
+//        GB/s  idea                  what limits it
+//   v1    569  each thread its own   nearly every warp waits for an outlier
+//   v2  1,860  lists of outliers     stores with holes, where outliers are
+//   v3      -  stores without holes  memory: outliers are stored twice
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
+//
+// <Ladder of="copy_floats" at="n = 268435456 in + 1">
+//        GB/s  idea                   what limits it
+//   v1  2,330  float                  one float a thread under way
+//   v2  2,330  float4 and both ends   here no float4 fits: as v1
+//   v3  3,000  four floats under way  memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "instructions.h"
 
@@ -206,46 +215,7 @@ static void compress_outliers_v2(const float* x,
 // #solution
 WB_RUNG(compress_outliers, compress_outliers_v2, "lists of outliers");
 
-// #region compress-v3
-/// compress_outliers_v3: as v2, but a thread loads all of its elements before it looks
-/// at the first, and stores all of them, so that no store has holes. What it stores for
-/// an outlier is overwritten. Launched as compress_kernel, but for kLargeTile.
-constexpr int kLargeTile = 4096;
-static __global__ void compress_v3_kernel(const float* x, float* y, int64_t n) {
-    __shared__ int s_outliers[kLargeTile];
-    __shared__ int s_count;
-    const int64_t first = int64_t{blockIdx.x} * kLargeTile;
-    if (threadIdx.x == 0) s_count = 0;
-    __syncthreads();
-    const auto size = static_cast<int>(min(int64_t{kLargeTile}, n - first));
-    const auto thread = static_cast<int>(threadIdx.x);
-    float values[kLargeTile / kThreads];
-#pragma unroll
-    for (int j = 0; j < kLargeTile / kThreads; ++j)
-        if (thread + j * kThreads < size) values[j] = x[first + thread + j * kThreads];
-#pragma unroll
-    for (int j = 0; j < kLargeTile / kThreads; ++j) {
-        const int k = thread + j * kThreads;
-        if (k >= size) break;
-        y[first + k] = values[j];
-        if (is_outlier(values[j])) s_outliers[atomicAdd(&s_count, 1)] = k;
-    }
-    __syncthreads();
-    for (int j = thread; j < s_count; j += kThreads) {
-        const int64_t i = first + s_outliers[j];
-        y[i] = compressed(x[i]);
-    }
-}
-// #endregion compress-v3
-
-static void compress_outliers_v3(const float* x,
-                                 float* y,
-                                 int64_t n,
-                                 cudaStream_t stream) {
-    compress_v3_kernel<<<wb::grid_size(n, kLargeTile), kThreads, 0, stream>>>(x, y, n);
-    CUDA_CHECK_LAUNCH();
-}
-WB_RUNG(compress_outliers, compress_outliers_v3, "stores without holes");
+#include "compress_03_no_holes.cuh"
 // #end
 
 void compress_outliers(const float* x, float* y, int64_t n, cudaStream_t stream) {

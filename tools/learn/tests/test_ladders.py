@@ -103,8 +103,17 @@ class Ladders(unittest.TestCase):
         self.assertIn("line 1: is no", self.refused(AUTHOR.replace(' at="B4 N64"', "")))
         self.assertIn("takes 9", self.refused(AUTHOR.replace("few warps", "f" * 60)))
 
-    def test_a_solution_without_an_index_stays_as_it_is(self):
-        text = 'WB_RUNG(attention, attention_v1, "one");\n'
+    def test_a_benchmark_may_have_a_name_of_its_own(self):
+        self.measure(exercise="decode", v1=2.5)
+        text = self.filled(AUTHOR.replace('" at', '" as="decode" at'))
+        self.assertIn("//   v1     2.50  one thread a row", text)
+        self.assertIn("decode was not measured at 'B9'", self.refused(
+            AUTHOR.replace('" at="B4 N64', '" as="decode" at="B9')))
+
+    def test_a_ladder_without_an_index_is_refused(self):
+        self.assertIn("has no <Ladder of='attention'>", self.refused(
+            'WB_RUNG(attention, attention_v1, "one");\n'))
+        text = "void attention() {}\n"
         self.assertEqual(self.filled(text), text)
 
 
