@@ -114,14 +114,29 @@ expect 'expected 2, got 1'
 solve one 'return x + 1; // strided'
 learn check one
 expect_status 0
-expect_first_line 'PASSED'
+expect_first_line 'PASSED, all 3 cases in the simulator, but a performance goal is missed'
 expect 'Performance goal missed:'
 expect_not 'Well done'
+expect 'not yet as fast as it should be'
 expect 'load in line 4: 32 sectors a request, at most 4'
 expect './learn xray one'
 expect_not 'wb|'
 learn check one
 expect 'Performance goal missed:'
+
+# The map and the lists show it, and a day is not all done.
+learn map
+expect '1 performance goal missed'
+learn check day01
+expect 'passed, 3 cases, but a performance goal is missed'
+solve plus_two 'return x + 2;'
+learn check plus_two
+expect 'but for performance goals of day01/01-one'
+solve one 'return x + 1;'
+learn check one
+expect 'Well done: that is all of day 1.'
+learn map
+expect_not 'goal'
 
 # What nvcc refuses: PTX where the solution has none, but not the word in a comment.
 solve one 'asm("nop"); return x + 1;'

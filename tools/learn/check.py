@@ -7,8 +7,8 @@ A test case that does not end is stopped after 20 seconds (on a GPU: 120) and
 the remaining ones are not run; --time-limit N makes that N seconds.
 """
 
-from learn import build, compile_errors, course, grade, preset, report, selection
-from learn import ui, verdicts
+from learn import build, compile_errors, course, grade, preset, progress, report
+from learn import selection, ui, verdicts
 from learn.course import Chapter
 
 
@@ -41,7 +41,7 @@ def check_one(chapter: Chapter) -> int:
     report.show(result)
     if result.state != "passed":
         return 1
-    _congratulate(chapter, bool(result.safety and result.safety.goals))
+    _congratulate(result)
     return 0
 
 
@@ -52,8 +52,10 @@ def _check_many(chosen: list[Chapter]) -> int:
         result = grade.grade(chapter)
         results.append(result)
         if result.state == "passed":
-            cases = ui.count(result.passed, "case")
-            report.headline(result, "green", f"passed, {cases}")
+            words = f"passed, {ui.count(result.passed, 'case')}"
+            if result.goals:
+                words += f", but {report.goals_in_words(result)}"
+            report.headline(result, "yellow" if result.goals else "green", words)
         else:
             report.headline(result, "red", report.in_words(result))
     rest = [result for result in results if result.state != "passed"]
@@ -67,15 +69,21 @@ def _check_many(chosen: list[Chapter]) -> int:
     return 1
 
 
-def _congratulate(chapter: Chapter, misses_goal: bool = False) -> None:
+def _congratulate(result: grade.Grade) -> None:
     """After a pass; what comes next."""
+    chapter = result.chapter
     everything = course.load()
-    if misses_goal:
-        ui.say("  The result is right; how it is computed is not good yet.")
-    elif all(c.has_passed() for c in everything if c.day == chapter.day):
-        ui.say(f"  Well done: that is all of day {chapter.day_number}.")
-    else:
+    of_day = [c for c in everything if c.day == chapter.day]
+    if result.goals:
+        ui.say("  Right, which counts as a pass, and not yet as fast as it should be.")
+        report.steps_to_go(result)
+    elif not all(c.has_passed() for c in of_day):
         ui.say("  Well done.")
+    elif late := _with_goals(of_day):
+        ui.say(f"  Well done: that is all of day {chapter.day_number}, but for"
+               f" performance goals of {late}.")
+    else:
+        ui.say(f"  Well done: that is all of day {chapter.day_number}.")
     ui.next_step("Compare", f"./learn solution {chapter.name}")
     if following := course.first_unpassed(everything):
         ui.next_step("Next", f"{following.path}/lesson.md, then ./learn")
@@ -83,9 +91,18 @@ def _congratulate(chapter: Chapter, misses_goal: bool = False) -> None:
         course_done()
 
 
+def _with_goals(chapters: list[Chapter]) -> str:
+    """Those that have passed, and miss a goal."""
+    entries = progress.read_all()
+    return ", ".join(
+        c.label for c in chapters if c.key in entries and entries[c.key].goals)
+
+
 def course_done() -> None:
     everything = course.load()
     ui.say(ui.paint(f"All {len(everything)} chapters have passed.", "green"))
+    if late := _with_goals(everything):
+        ui.say(f"Performance goals are missed in {late}.")
     last = everything[-1].day_number
     if last < len(course.DAY_TITLES) - 1:
         ui.say(f"Day {last + 1} is not written yet: git pull brings what is new.")

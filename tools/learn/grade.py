@@ -81,6 +81,11 @@ class Grade:
         return in_order if len(result) > 1 else {}
 
     @property
+    def goals(self) -> list:
+        """The performance goals that a pass has missed."""
+        return list(self.safety.goals) if self.safety else []
+
+    @property
     def first(self) -> Case | None:
         """The first failing case. Where a chapter has several functions, a wrong one is
         reported before those that are not written yet."""
@@ -140,7 +145,8 @@ def grade(chapter: Chapter) -> Grade:
     if result.state in RECORDED:
         right, total = number_right(result)
         part = f"{right}/{total}" if 0 < right < total else ""
-        progress.record_grade(chapter.key, RECORDED[result.state], part)
+        progress.record_grade(
+            chapter.key, RECORDED[result.state], part, len(result.goals))
     return result
 
 

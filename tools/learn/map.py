@@ -35,6 +35,10 @@ def _line(chapter: course.Chapter, entry: progress.Entry, is_next: bool) -> str:
         words.append(f"passed {entry.passed}")
         if entry.grade != "passed":
             words.append("changed since: not passing now")
+        elif entry.goals:
+            colour = ["yellow"]
+            goals = "goal" if entry.goals == 1 else "goals"
+            words.append(f"{entry.goals} performance {goals} missed")
     elif entry.grade in STARTED:
         mark, colour = "~", ["yellow"]
         words.append("started")

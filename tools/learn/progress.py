@@ -3,9 +3,9 @@
     day01.vector_add  passed  2026-11-21  2026-11-21  1
 
 that is: chapter, last grade (new, unsolved, failing, unsafe, nocompile, passed), the
-day of that grade, the day it first passed (or -), hints shown, and how many of several
-functions are right, as 2/3. Deleting the file or a
-line only forgets; no learner's code is touched."""
+day of that grade, the day it first passed (or -), hints shown, how many of several
+functions are right, as 2/3 (or -), and how many performance goals are missed. Deleting
+the file or a line only forgets; no learner's code is touched."""
 
 import os
 import time
@@ -17,6 +17,7 @@ FILE = ui.STATE / "progress"
 HEAD = """\
 # Warpbook progress, kept by ./learn. Safe to read, edit or delete.
 # chapter  last-grade  graded-on  first-passed-on  hints-shown  functions-right
+#     goals-missed
 """
 
 
@@ -28,6 +29,7 @@ class Entry(NamedTuple):
     passed: str = "-"
     hints: int = 0
     functions: str = ""  # "2/3"
+    goals: int = 0  # missed, by what passed last
 
     @property
     def has_passed(self) -> bool:
@@ -46,11 +48,15 @@ def read_all() -> dict[str, Entry]:
     for fields in (line.split() for line in lines):
         if not fields or fields[0].startswith("#"):
             continue
-        key, *rest = fields[:6]
+        key, *rest = fields[:7]
         entry = Entry(*rest[:3])
         if rest[3:] and rest[3].isdigit():
             entry = entry._replace(hints=int(rest[3]))
-        entries[key] = entry._replace(functions=rest[4] if rest[4:] else "")
+        if rest[4:] and rest[4] != "-":
+            entry = entry._replace(functions=rest[4])
+        if rest[5:] and rest[5].isdigit():
+            entry = entry._replace(goals=int(rest[5]))
+        entries[key] = entry
     return entries
 
 
@@ -68,8 +74,7 @@ def write(key: str, entry: Entry) -> None:
     entries.pop(key, None)
     entries[key] = entry
     text = HEAD + "".join(
-        "  ".join((key, *map(str, fields))).rstrip() + "\n"
-        for key, fields in entries.items())
+        f"{key}  {_fields(entry)}\n" for key, entry in entries.items())
     aside = FILE.with_name(f"progress.{os.getpid()}")
     try:
         FILE.parent.mkdir(exist_ok=True)
@@ -85,13 +90,21 @@ def write(key: str, entry: Entry) -> None:
             " (is the disk full?).") from None
 
 
-def record_grade(key: str, grade: str, functions: str = "") -> None:
+def _fields(entry: Entry) -> str:
+    """The fields of a line, without those at its end that say nothing."""
+    fields = [*map(str, entry[:4]), entry.functions]
+    if entry.goals:
+        fields[4:] = [entry.functions or "-", str(entry.goals)]
+    return "  ".join(fields).rstrip()
+
+
+def record_grade(key: str, grade: str, functions: str = "", goals: int = 0) -> None:
     """After a check."""
     today = time.strftime("%Y-%m-%d")
     entry = read(key)
     passed = today if grade == "passed" and not entry.has_passed else entry.passed
     write(key, entry._replace(
-        grade=grade, graded=today, passed=passed, functions=functions))
+        grade=grade, graded=today, passed=passed, functions=functions, goals=goals))
 
 
 def record_hints(key: str, hints: int) -> None:

@@ -47,7 +47,11 @@ def steps_to_go(result: grade.Grade, *, stuck: bool = True, see: bool = False) -
 
 def _passed(result) -> None:
     where = preset.chosen().in_words
-    headline(result, "green", f"PASSED, all {ui.count(result.passed, 'case')} {where}")
+    words = f"PASSED, all {ui.count(result.passed, 'case')} {where}"
+    if result.goals:
+        headline(result, "yellow", f"{words}, but {goals_in_words(result)}")
+    else:
+        headline(result, "green", words)
     if skipped := result.number("skipped"):
         ui.say(f"  {ui.count(skipped, 'case')} skipped: this device cannot run them.")
     _safety(result)
@@ -61,9 +65,17 @@ def _safety(result) -> None:
         return
     ui.say("  Checked: no race, no access out of bounds, no uninitialised read.")
     if judged.goals:
-        ui.say(ui.paint("  Performance goal missed:", "yellow"))
+        goals = "goals" if len(judged.goals) > 1 else "goal"
+        ui.say(ui.paint(f"  Performance {goals} missed:", "yellow"))
         ui.tell(verdicts.text(judged.goals))
         ui.next_step("See", f"./learn xray {result.chapter.name}")
+
+
+def goals_in_words(result: grade.Grade) -> str:
+    """Of a pass that misses some."""
+    count = len(result.goals)
+    return f"{count} performance goals are missed" if count > 1 else (
+        "a performance goal is missed")
 
 
 def _unsolved(result) -> None:
