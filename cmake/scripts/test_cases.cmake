@@ -52,7 +52,9 @@ function(wb_read_cases)
 endfunction()
 
 # For CTest: a test for each case of a program, <prefix>.<case>. Each leaves its verdict
-# in VERDICTS/<name>.json (docs/verdict.md).
+# in VERDICTS/<name>.json (docs/verdict.md). If WB_CASES_TOGETHER names this build's
+# folder, one test, <prefix>, runs all cases of the program but the [serial] ones: on a
+# GPU each process costs the driver a quarter of a second, in which no other begins.
 #
 #   wb_program_tests(program sources labels FIXTURE fixture PREFIX prefix
 #                    SUPERVISE program VERDICTS folder TIMEOUT seconds)
@@ -66,6 +68,17 @@ function(wb_program_tests program sources labels)
     # CTest comes second.
     if(DEFINED ENV{WB_TIME_LIMIT})
         math(EXPR ARG_TIMEOUT "3 * $ENV{WB_TIME_LIMIT} + 10")
+    endif()
+    if("$ENV{WB_CASES_TOGETHER}/verdicts" STREQUAL ARG_VERDICTS
+        AND NOT names STREQUAL serial)
+        math(EXPR limit "3 * ${ARG_TIMEOUT}")
+        add_test("${ARG_PREFIX}" /usr/bin/env ${ARG_SUPERVISE} ${program}
+            "~[serial]~[.]" --reporter compact)
+        set_tests_properties("${ARG_PREFIX}" PROPERTIES
+            LABELS "${labels}" TIMEOUT ${limit} SKIP_RETURN_CODE 4
+            FIXTURES_REQUIRED "${ARG_FIXTURE}"
+            ENVIRONMENT "WB_VERDICT=${ARG_VERDICTS}/${ARG_PREFIX}.json")
+        set(names "${serial}")
     endif()
     foreach(name IN LISTS names)
         set(test "${ARG_PREFIX}.${name}")

@@ -40,11 +40,16 @@ def run(options) -> int:
     return summary(run_workbook_tests(junit, log, *only), log) or int(built.status != 0)
 
 
-def run_workbook_tests(junit: Path, log: Path, *more: str) -> list[ctest.Test] | None:
+def run_workbook_tests(
+    junit: Path, log: Path, *more: str, together: bool = False
+) -> list[ctest.Test] | None:
     """Everything but the learner's own cases, and what .ci/run alone runs, for it takes
-    long."""
+    long; together: with the cases of a program in one process."""
     arguments = ("-LE", "^(learner|slow|nvcc)$", "-j", str(build.jobs()))
-    return ctest.run(log, junit, *arguments, "--output-on-failure", *more)
+    folder = str(build.folder().absolute())
+    return ctest.run(
+        log, junit, *arguments, "--output-on-failure", *more,
+        environment={"WB_CASES_TOGETHER": folder} if together else None)
 
 
 def summary(tests: list[ctest.Test] | None, log: Path) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from learn import (
-    build, compile_errors, course, preset, selection, selftest, steps, ui, verdicts)
+    build, compile_errors, ctest, course, preset, selection, selftest, steps, ui, verdicts)
 
 PARTS = ("build", "test", "sanitize", "bench")
 LONGEST_LOG = 5_000_000  # bytes of one part: more would not travel
@@ -122,7 +122,8 @@ def _suite(state: Run) -> None:
     log = state.work / "ctest.log"
     # The results travel: a test that fails in thousands of lines must not fill them.
     tests = selftest.run_workbook_tests(
-        state.out / "junit.xml", log, "--test-output-size-failed", "20000")
+        state.out / "junit.xml", log, "--test-output-size-failed", "20000",
+        together=True)
     selftest.summary(tests, log)
     if tests is None:
         state.end("suite", "FAILED", "CTest ran no tests")
@@ -136,10 +137,20 @@ def _suite(state: Run) -> None:
         and not re.search(r"\bsm_\d", selftest.reason_of(test) + test.output)
         for test in tests)
     words = f"{number['passed']} passed, {failed} failed, {number['skipped']} skipped"
+    words += f"; {sum(map(_passed_cases, tests))} test cases passed"
     if number["passed"] and not failed and not unexplained:
         state.end("suite", "ok", words)
     else:
         state.end("suite", "FAILED", f"{words} ({unexplained} without cause)")
+
+
+def _passed_cases(test: ctest.Test) -> int:
+    """How many of a program's, or 1 for a test that is no program with cases."""
+    if test.outcome != "passed":
+        return 0
+    verdict = verdicts.read(verdicts.file_of(build.folder(), test.name))
+    cases = verdict.cases if verdict else []
+    return max(1, sum(case.verdict == "passed" for case in cases))
 
 
 def _conformance(state: Run) -> None:

@@ -281,6 +281,8 @@ std::vector<Combination> Covering::cases(std::uint64_t seed) const {
     return CoveringSearch(*this, seed).run();
 }
 
-bool is_watched() { return runs_checked() || !canaries_wanted(); }
+bool is_watched() {
+    return runs_checked() || !canaries_wanted();
+}
 
 }  // namespace wb::testing

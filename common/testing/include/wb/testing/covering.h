@@ -108,10 +108,10 @@ class Covering {
     std::vector<Rule> rules_;
 };
 
-/// A tool watches every access, some thirty times as slowly: the simulator's checker, or
-/// compute-sanitizer (WB_CANARIES=0). Tests then run the first cases of a design only: a
-/// greedy one meets most pairs of levels there, and threads race for a shape, not for
-/// a kind of logits.
+/// A tool watches every access, some thirty times as slowly: the simulator's checker,
+/// or compute-sanitizer (WB_CANARIES=0). Tests then run the first cases of a design
+/// only: a greedy one meets most pairs of levels there, and threads race for a shape,
+/// not for a kind of logits.
 bool is_watched();
 
 }  // namespace wb::testing

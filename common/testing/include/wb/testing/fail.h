@@ -21,8 +21,8 @@ namespace wb::testing {
                        const std::string& more = "");
 
 /// For functions that must report what is wrong with their inputs and go on. Fails,
-/// in the learner's words, unless `got` contains `wanted`; where that is "", nothing may
-/// be reported.
+/// in the learner's words, unless `got` contains `wanted`; where that is "", nothing
+/// may be reported.
 void expect_report(const std::string& implementation,
                    const std::string& inputs,
                    const std::string& got,
