@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from learn import (
-    build, compile_errors, ctest, course, preset, selection, selftest, steps, ui, verdicts)
+    build, compile_errors, course, ctest, preset, selection, selftest, steps, ui,
+    verdicts)
 
 PARTS = ("build", "test", "sanitize", "bench")
 LONGEST_LOG = 5_000_000  # bytes of one part: more would not travel
