@@ -139,6 +139,7 @@ def _report(report: Report, options) -> int:
             "equivalent": len(equivalent), "survivors": len(alive),
             "need_gpu": on_gpu,
             "score": round(score, 1), "seed": options.seed,
+            "sample": options.sample or "all",
             "solution": _tree("solutions", chapter), "tests": _tree("tests", chapter),
             "first": [[r.mutant.key, r.killer.version, r.killer.case]
                       for r in results if r.killed_by and not r.is_checkers][:6]})
