@@ -16,9 +16,11 @@ function(wb_mutants id path name contract_dir)
             INCLUDES ${contract_dir} ${CMAKE_SOURCE_DIR}/tools/mutate)
         target_compile_options(${program}_kernels PRIVATE -w)
         if(check)
-            # The checker does not see arrays of a thread: an index past one traps.
+            # The checker does not see arrays of a thread, nor memory of the host: an
+            # index past one traps.
             target_compile_options(${program}_kernels PRIVATE
                 -fsanitize=bounds -fsanitize-undefined-trap-on-error)
+            target_compile_definitions(${program}_kernels PRIVATE _GLIBCXX_ASSERTIONS)
         endif()
         set_target_properties(${program}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
         wb_test_program(${program} ${id}_tests ${program}_kernels)

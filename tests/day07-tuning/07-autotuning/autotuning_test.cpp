@@ -113,6 +113,8 @@ TEST_CASE("the model: memory and waiting, or shared memory") {
     is("shared memory takes no time", f, 100.0 + 2e8 / (800 * 4096.0) * 0.6);
     f = {true, 256, 0, 8, 0, 0.0, 0.0, 0.0};
     is("no blocks", f, 0.0);
+    f = {true, 256, 0, 4, 100000, 4e8, 4096.0, 0.0};
+    is("more bytes, and less room", f, 200.0 + 4e8 / (400 * 4096.0) * 0.6);
 }
 
 TEST_CASE("the model: what cannot run takes for ever") {
@@ -136,6 +138,8 @@ TEST_CASE("the model: what cannot run takes for ever") {
     f = fits;
     f.blocks_per_sm = 0;
     takes("no room for one block", f, true);
+    f.bytes = 0.0;
+    takes("no room for one block, which would move nothing", f, true);
 }
 
 TEST_CASE("what the model lets run is right, and all else is refused") {
@@ -262,6 +266,44 @@ TEST_CASE("no more trials than allowed, and each one is counted") {
             expect_fair(name, choice, rig, allowed);
         }
     }
+}
+
+TEST_CASE("what cannot run is never launched") {
+    for (const auto& [name, idea, tuner] : tuners()) {
+        for (const int allowed : {5, 200}) {
+            auto sites = made_up_sites(1);
+            for (size_t i = 0; i < sites.size(); i += 3)
+                sites[i].footprint.takes_shape = false;
+            for (size_t i = 1; i < sites.size(); i += 3)
+                sites[i].footprint.blocks_per_sm = 0;
+            Landscape rig({"made up", 1000, 1000}, sites, {}, 1);
+            const Choice choice =
+                result_of(name, [&, tuner = tuner] { return tuner(rig, allowed); });
+            expect_fair(name, choice, rig, allowed);
+        }
+    }
+}
+
+TEST_CASE("a clock that shows the same for all") {
+    for (const auto& [name, idea, tuner] : tuners()) {
+        auto sites = made_up_sites(1);
+        for (Site& site : sites)
+            site.us = 7.0;
+        Landscape rig({"made up", 1000, 1000}, sites, {0.0}, 1);
+        const Choice choice =
+            result_of(name, [&, tuner = tuner] { return tuner(rig, 200); });
+        expect_fair(name, choice, rig, 200);
+    }
+}
+
+TEST_CASE("more than a thousand configurations, of which only the last can run") {
+    for (const auto& [name, idea, tuner] : tuners()) {
+        Landscape rig = many_sites();
+        const Choice choice =
+            result_of(name, [&, tuner = tuner] { return tuner(rig, 9); });
+        expect_fair(name, choice, rig, 9);
+    }
+    grade_many_sites();
 }
 
 TEST_CASE("one configuration, or none that works") {

@@ -101,6 +101,12 @@ inline void grade_key() {
     compare("one more that does not take the shape", differs, [](Landscape& r) {
         r.site(7).footprint.takes_shape = false;
     });
+    compare("another name of the first configuration", differs, [](Landscape& r) {
+        r.site(0).name = "new";
+    });
+    compare("another name of the last configuration", differs, [](Landscape& r) {
+        r.site(r.count() - 1).name = "new";
+    });
     compare("1023 rows", same, [](Landscape& r) { r.problem().rows = 1023; });
     compare("512 rows", same, [](Landscape& r) { r.problem().rows = 512; });
     compare("511 rows", differs, [](Landscape& r) { r.problem().rows = 511; });
@@ -135,6 +141,19 @@ inline void grade_second_time() {
     expect(again.config == found.config && again.us == found.us,
            "tuned: the file gives another choice than was found: " +
                second.name(again.config));
+    // Other files: of a longer key, and with the first configuration for a choice.
+    for (int other = 0; other < 2; ++other) {
+        Landscape rig = some_rig();
+        rig.problem().family = other == 0 ? "made up, with a longer name" : "first";
+        if (other == 1) {  // and the model knows it
+            rig.site(0).us = 1e-3;
+            rig.site(0).footprint.bytes = 1.0;
+            rig.site(0).footprint.shared_passes = 0.0;
+        }
+        Landscape copy = rig;
+        (void)tuned_in(rig, directory.path());
+        expect_tuned("the second time", copy, directory, false);
+    }
     // The default directory is a matter of the environment.
     setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
     expect(default_cache_directory() == directory.path() + "/warpbook",
@@ -143,6 +162,34 @@ inline void grade_second_time() {
     setenv("HOME", directory.path().c_str(), 1);
     expect(default_cache_directory() == directory.path() + "/.cache/warpbook",
            "the cache is not below HOME");
+}
+
+/// Thirty families of 36, of which only the last one can run.
+inline Landscape many_sites() {
+    std::vector<Site> sites;
+    for (int family = 0; family < 30; ++family) {
+        for (Site site : made_up_sites(1)) {
+            site.name = "family " + std::to_string(family) + ", " + site.name;
+            site.parameters.push_back(family);
+            site.footprint.takes_shape = family == 29;
+            sites.push_back(site);
+        }
+    }
+    return Landscape({"made up", 1000, 1000}, sites, {}, 1);
+}
+
+/// Key and file of a table of more than a thousand.
+inline void grade_many_sites() {
+    const auto key = [](const Landscape& rig) {
+        return result_of("cache_key", [&] { return cache_key(rig); });
+    };
+    Landscape renamed = many_sites();
+    renamed.site(renamed.count() - 1).name = "new";
+    expect(key(renamed) != key(many_sites()),
+           "cache_key: another name of the last of many does not change it");
+    const Directory directory;
+    expect_tuned("with many configurations", many_sites(), directory, true);
+    expect_tuned("with many configurations again", many_sites(), directory, false);
 }
 
 inline void grade_damage() {

@@ -60,6 +60,9 @@ class Landscape : public Rig {
     Footprint footprint(int config) const override { return at(config).footprint; }
 
     bool check(int config) override {
+        const Footprint& f = at(config).footprint;
+        if ((!f.takes_shape || f.blocks_per_sm < 1) && mistake.empty())
+            mistake = "launched although it cannot run: " + at(config).name;
         checked_.at(static_cast<size_t>(config)) = true;
         return at(config).outcome == Outcome::right;
     }
