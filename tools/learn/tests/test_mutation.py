@@ -10,6 +10,7 @@ from learn.course import Chapter
 from learn.mutate import shuffled
 from learn.mutation import known, ladder
 from learn.mutation.code import Code
+from learn.mutation.hunt import Hunt, Run
 from learn.mutation.mutant import number_mutants
 from learn.mutation.operators import OPERATORS
 from learn.mutation.weave import weave
@@ -49,6 +50,20 @@ class Operators(unittest.TestCase):
         self.assertEqual(lines("arithmetic", "x = y[sizeof(float) % n];"),
                          ["x = y[sizeof(float) / n];"])
 
+    def test_a_mutant_needs_a_gpu_only_where_a_gpu_is_asked(self):
+        narrow, cut = mutants("narrow", "p += row * n;")[0], mutants(
+            "cut", "p = row * n;")[0]
+        narrow.number = cut.number = 0
+        hunt = Hunt(None, [], 1)
+        hunt.seen = {Run(0, "small"): b"\x01"}  # reached, and the same
+        self.assertFalse(hunt.needs_gpu(narrow))
+        hunt.skipped = {"more than 2^31 elements"}
+        self.assertTrue(hunt.needs_gpu(narrow))
+        self.assertFalse(hunt.needs_gpu(cut))
+        self.assertTrue(hunt.fits(narrow))
+        hunt.seen = {Run(0, "small"): b"\x05"}  # reached, of a type of 32 bits
+        self.assertFalse(hunt.fits(narrow))
+
     def test_narrow(self):
         self.assertEqual(lines("narrow", "p += row * n;"), ["p += int(row * n);"])
 
@@ -56,6 +71,7 @@ class Operators(unittest.TestCase):
         self.assertEqual(lines("cut", "p = row * n;"),
                          ["p = row * min(n, 64);", "p = row * min(n, 128);"])
         self.assertEqual(lines("cut", "p = row * kTile + i * 4;"), [])
+        self.assertEqual(lines("cut", "p = row * sizeof(float);"), [])
 
     def test_percent(self):
         self.assertEqual(lines("percent", "s += x * y;"), ["s += x * 1.01f * y;"])
