@@ -78,6 +78,7 @@ TEST_CASE("nothing is kept from call to call") {
 
 TEST_CASE("batches and heads keep to themselves") {
     grade(plain_attention(3, 5, 13, 11, 32));
+    grade(plain_attention(9, 67, 1, 3, 32));
 }
 
 TEST_CASE("causal: no query sees a later key") {
@@ -124,6 +125,15 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
               wb::testing::large_logits(shape, 1e4, rising, 1),
               rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
     }
+}
+
+TEST_CASE("scores of a million, all alike, of either sign") {
+    auto shape = plain_attention(1, 2, 5, 67, 32);
+    shape.scale = 1.0f;
+    for (const float score : {-0x1p20f, 0x1p20f})
+        grade(shape,
+              wb::testing::far_scores(shape, score),
+              ", every score 2^20 or -2^20");
 }
 
 TEST_CASE("edges meet: no mask") {

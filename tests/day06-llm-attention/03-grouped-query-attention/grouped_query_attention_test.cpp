@@ -62,6 +62,11 @@ TEST_CASE("one query, one key: each head's output is the value of its group") {
         grade(grouped(2, heads, 1, 1, 32));
 }
 
+TEST_CASE("more batches, heads and groups than usual") {
+    grade(grouped(9, {66, 33}, 1, 3, 32));
+    grade(grouped(5, {130, 1}, 1, 2, 32));
+}
+
 TEST_CASE("one query against a cache: what decoding does") {
     for (const Heads heads : kHeads)
         grade(grouped(2, heads, 1, 67, 64, true));
@@ -131,6 +136,19 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
             expect_attention(shape, inputs),
             rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
     }
+}
+
+TEST_CASE("scores of a million, all alike, of either sign") {
+    auto shape = grouped(1, {4, 2}, 5, 67, 32);
+    shape.scale = 1.0f;
+    for (const float score : {-0x1p20f, 0x1p20f})
+        wb::testing::grade_attention(
+            "grouped_query_attention",
+            grouped_query_attention,
+            shape,
+            wb::testing::far_scores(shape, score),
+            expect_attention(shape, wb::testing::far_scores(shape, score)),
+            ", every score 2^20 or -2^20");
 }
 
 TEST_CASE("edges meet: no mask") {

@@ -207,6 +207,15 @@ TEST_CASE("small weights count: a thousand keys at exp(-9) each") {
     grade(shape, inputs, ", scores 0 and -9");
 }
 
+TEST_CASE("scores of a million, all alike, of either sign") {
+    auto shape = plain_attention(1, 2, 5, 67, 32);
+    shape.scale = 1.0f;
+    for (const float score : {-0x1p20f, 0x1p20f})
+        grade(shape,
+              wb::testing::far_scores(shape, score),
+              ", every score 2^20 or -2^20");
+}
+
 TEST_CASE("edges meet: no mask") {
     grade_edges(Mask::none);
 }
@@ -229,6 +238,13 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
                               plain_attention(1, 1, 4099, 2, 32),
                               plain_attention(1, 1, 4128, 33, 32, true)})
         grade(shape, equal_weights(shape, 1), ", q = 0, v whole numbers");
+    // One key of 8193 more or less changes no mean in 16 bits: the last one decides.
+    auto shape = plain_attention(1, 1, 1, 8193, 32);
+    shape.scale = 1.0f;
+    auto inputs = constant_inputs(shape, 1.0f, 0.0f, 1.0f);
+    inputs.k[8192 * 32] = 16.0f;
+    std::fill_n(inputs.v.begin() + 8192 * 32, 32, -1.0f);
+    grade(shape, inputs, ", the last score 16, the others 0");
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {

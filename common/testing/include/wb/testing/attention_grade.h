@@ -109,6 +109,21 @@ inline AttentionExpected expect_equal_weights(const AttentionShape& shape,
     return expected;
 }
 
+/// Every score is the same, and far from zero: exactly, for a scale of 1 and a score
+/// that is a power of two. A maximum that begins at some large negative number, or that
+/// a half must hold, loses all keys. v is never near 0.
+inline AttentionInputs far_scores(const AttentionShape& shape, float score) {
+    AttentionInputs inputs = equal_weights(shape, 1);
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    for (std::size_t i = 0; i < inputs.q.size(); ++i)
+        inputs.q[i] = i % dim == 0 ? 1024.0f : 0.0f;
+    for (std::size_t i = 0; i < inputs.k.size(); ++i)
+        inputs.k[i] = i % dim == 0 ? score / 1024.0f : 0.0f;
+    for (float& value : inputs.v)
+        value += 8.0f;
+    return inputs;
+}
+
 /// Logits from -peak to peak: key j of a head has the logit peak * (2 j / keys - 1), or
 /// the same in the opposite order; in the upper half, every fourth key has one that is
 /// a little below the largest. Rising, each key of the lower half is a new maximum. It
