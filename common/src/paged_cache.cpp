@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "device_status.h"
+
 namespace wb {
 namespace {
 
@@ -93,14 +95,8 @@ PagedWorkspace::~PagedWorkspace() {
 }
 
 void PagedWorkspace::check(cudaStream_t stream) const {
-    PagedStatus status;
-    CUDA_CHECK(cudaMemcpyAsync(
-        &status, status_, sizeof(status), cudaMemcpyDeviceToHost, stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-    if (status.fault == 0) return;
-    CUDA_CHECK(cudaMemsetAsync(status_, 0, sizeof(status), stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-    throw PagedCacheError("paged cache: " + describe(status));
+    const PagedStatus status = take_status(status_, stream);
+    if (status.fault != 0) throw PagedCacheError("paged cache: " + describe(status));
 }
 
 }  // namespace wb

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "device_status.h"
+
 namespace wb {
 namespace {
 
@@ -39,14 +41,8 @@ PatternCheck::~PatternCheck() {
 }
 
 void PatternCheck::check(cudaStream_t stream) const {
-    PatternStatus status;
-    CUDA_CHECK(cudaMemcpyAsync(
-        &status, status_, sizeof(status), cudaMemcpyDeviceToHost, stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-    if (status.fault == 0) return;
-    CUDA_CHECK(cudaMemsetAsync(status_, 0, sizeof(status), stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-    throw PatternError("sparse pattern: " + describe(status));
+    const PatternStatus status = take_status(status_, stream);
+    if (status.fault != 0) throw PatternError("sparse pattern: " + describe(status));
 }
 
 }  // namespace wb
