@@ -7,6 +7,7 @@ docs/mutation.md says how, and what to do about a survivor."""
 
 import hashlib
 import re
+import resource
 import subprocess
 import time
 from collections import Counter, defaultdict
@@ -45,28 +46,55 @@ def _mutate(chapter: Chapter, options) -> int:
         wanted = [m for m in wanted if m.key not in listed]
     # Some are no C++, or the same as what was there.
     some = wanted[: options.sample * 8 // 5 + 3] if options.sample else wanted
+    spent = Spent()
     mutants, refused = programs.build_all(chapter, codes, some)
+    spent.on("building")
     program = programs.Program(build.must_have_program(f"{chapter.target}_mutants"))
     versions = sorted({f.version for code in codes for f in code.functions} - {0})
     hunt = Hunt(program, versions, options.jobs or build.jobs())
     ui.note(f"{chapter.label}: {len(mutants)} of {len(everything)} mutants,"
             f" versions {versions or 'none'}")
     hunt.trace()
+    spent.on("looking")
     _tell_of_broken(hunt)
     mutants = [m for m in mutants if hunt.fits(m)]
     on_gpu = [m for m in mutants if hunt.needs_gpu(m) and m.key not in listed]
     mutants = [m for m in mutants if m not in on_gpu]
     mutants = mutants[: options.sample] if options.sample else mutants
     results = hunt.hunt(mutants, Progress(len(mutants)))
+    spent.on("hunting")
     if any(not r.killed_by and r.ran for r in results):
         target = f"{chapter.target}_mutants_checked"
         build.must_build(target, what=f"the checked mutants of {chapter.name}")
         hunt.check(results, programs.Program(build.must_have_program(target), True))
+        spent.on("checking")
+    ui.note(f"Seconds of a processor: {spent}")
     stale += [f"{r.mutant.key}: {r.killer} rejects it" for r in results
               if r.killed_by and r.mutant.key in listed]
     return _report(Report(
         chapter, len(everything), results, len(refused), len(on_gpu), stale, listed,
         time.monotonic() - began), options)
+
+
+class Spent:
+    """Seconds of a processor that each part took."""
+
+    def __init__(self):
+        self.parts: dict[str, float] = {}
+        self.before = self._all()
+
+    @staticmethod
+    def _all() -> float:
+        return sum(sum(resource.getrusage(who)[:2]) for who in (
+            resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+    def on(self, part: str) -> None:
+        now = self._all()
+        self.parts[part] = now - self.before
+        self.before = now
+
+    def __str__(self):
+        return ", ".join(f"{part} {time:.0f}" for part, time in self.parts.items())
 
 
 def _is_wanted(mutant: Mutant, options) -> bool:
@@ -90,6 +118,8 @@ def shuffled(mutants: list[Mutant], seed: int) -> list[Mutant]:
 
 
 def _tell_of_broken(hunt: Hunt) -> None:
+    for run in sorted(hunt.long):
+        ui.note(f"takes too long, and is left out: {run}")
     for run in sorted(hunt.broken):
         ui.warn(f"fails without a mutant, and is left out: {run}")
     if not hunt.seen:

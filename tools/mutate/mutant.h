@@ -38,8 +38,19 @@ WB_MUTANT_INLINE bool is_chosen(int id) {
     return !std::is_constant_evaluated() && chosen == id;
 }
 
+/// Is there something left to see of a mutant? Most differ at once, and cost no more.
+WB_MUTANT_INLINE bool is_traced(int id) {
+    return !std::is_constant_evaluated() && seen && !(seen[id] & kDiffers);
+}
+
+/// Whether it matters what the mutant's value would be.
+WB_MUTANT_INLINE bool is_wanted(int id) {
+    return is_chosen(id) || is_traced(id);
+}
+
 WB_MUTANT_INLINE void trace(int id, bool differs) {
-    if (!std::is_constant_evaluated() && seen)
+    if (!is_traced(id)) return;
+    if (differs || !(seen[id] & kReached))
         note(id, differs ? kReached | kDiffers : kReached);
 }
 
@@ -152,6 +163,7 @@ T kept(T value, Place) {
 template <int ID, class T>
 WB_MUTANT_INLINE void round_to_half(T& sum) {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+        if (!is_wanted(ID)) return;
         const T rounded = static_cast<T>(__half2float(__float2half(float(sum))));
         trace(ID, rounded != sum);
         if (is_chosen(ID)) sum = rounded;
@@ -287,10 +299,12 @@ WB_MUTANT_SIGN(right, (static_cast<void>(a), b))
 template <class Meaning, class A, class B, class R>
 WB_MUTANT_INLINE void change(R& result, const R& original, const A& a, const B& b) {
     if constexpr (requires { static_cast<R>(Meaning::of(a, b, original)); }) {
+        if (!is_wanted(Meaning::id)) return;
         const R other = static_cast<R>(Meaning::of(a, b, original));
         trace(Meaning::id, differ(original, other));
         if (is_chosen(Meaning::id)) result = other;
     } else if constexpr (requires { static_cast<R>(Meaning::of(a, b)); }) {
+        if (!is_wanted(Meaning::id)) return;
         const R other = static_cast<R>(Meaning::of(a, b));
         trace(Meaning::id, differ(original, other));
         if (is_chosen(Meaning::id)) result = other;

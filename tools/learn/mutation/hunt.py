@@ -18,6 +18,9 @@ from learn.mutation.mutant import Mutant
 from learn.mutation.programs import Program
 
 REACHED, DIFFERS, MISFIT = 1, 2, 4  # as in mutant.h
+CHECKED = 12
+"""Cases that the checker sees of a mutant, the cheapest: it finds what a run does wrong
+even where the result is right, but is slow."""
 
 
 class Run(NamedTuple):
@@ -47,6 +50,7 @@ class Hunt:
         self.seconds: dict[Run, float] = {}
         self.seen: dict[Run, bytes] = {}
         self.broken: list[Run] = []  # that fail without a mutant
+        self.long: list[Run] = []  # that take too long
         self.skipped: set[str] = set()  # cases that only a GPU can run
         self.tries, self.kills = Counter(), Counter()
         self.clean: dict[Run, bool] = {}
@@ -65,7 +69,9 @@ class Hunt:
                 self.seconds[run] = outcome.seconds
                 if outcome.is_skipped:
                     self.skipped.add(run.case)
-                if outcome.killed_by:
+                if outcome.is_long:
+                    self.long.append(run)
+                elif outcome.killed_by:
                     self.broken.append(run)
                 else:
                     self.seen[run] = seen
@@ -128,7 +134,8 @@ class Hunt:
     def check(self, results: list[Result], program: Program) -> None:
         """Runs what has survived once more under the checker."""
         def one(result: Result) -> None:
-            for run in sorted(result.ran, key=lambda run: self.seconds[run]):
+            cheapest = sorted(result.ran, key=lambda run: self.seconds[run])
+            for run in cheapest[:CHECKED]:
                 outcome = program.run(
                     run.case, mutant=result.mutant.number, version=run.version,
                     usual=20 * self.seconds[run])
@@ -146,7 +153,8 @@ class Hunt:
     def is_clean(self, program: Program, run: Run) -> bool:
         """Does the checker find nothing without a mutant?"""
         if run not in self.clean:
-            self.clean[run] = not program.run(run.case, version=run.version).killed_by
+            self.clean[run] = not program.run(
+                run.case, version=run.version, usual=20 * self.seconds[run]).killed_by
         return self.clean[run]
 
 
