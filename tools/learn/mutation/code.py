@@ -347,8 +347,8 @@ class _Body:
         code, i = self.code, at
         if code[at] in CONSTANT:
             return code[at + 1]
-        while code[i] in SPECIFIERS:
-            i += 1
+        while code[i] in SPECIFIERS or code[i] in ("__align__", "alignas"):
+            i = code.pair[i + 1] + 1 if code[i + 1] == "(" else i + 1
         if code.tokens[i].kind != "name" or code[i] in KEYWORDS - {"auto", "decltype"}:
             return code[i] if i > at and code.tokens[i].kind == "name" else ""
         while code[i] in BUILTIN and code[i + 1] in BUILTIN:

@@ -20,7 +20,7 @@ from learn.mutation.operators import OPERATORS
 from learn.mutation.weave import weave
 
 FRAGILE = ("template_argument", "word", "other_function", "static_local",
-           "accumulate_half", "bound")
+           "accumulate_half", "bound", "overwrite")
 """Operators whose mutants may be no C++, for we know no types."""
 HANG = 5
 """Seconds after which the simulator ends a launch in which nothing moves."""
@@ -91,17 +91,22 @@ def build_all(chapter: Chapter, codes: list[Code],
         result = build.targets(target, what=f"the mutants of {chapter.name}")
         if not result.status:
             return mutants, refused
-        places = set(re.findall(
-            r"([^/\s]+\.(?:cuh?|h)):(\d+):(?:\d+:)? +(?:error|required)", result.text))
-        on_line = [m for m in mutants for file, line in places
-                   if Path(m.code.path).name == file and
-                   _covers(m, int(line))]
-        out = [m for m in on_line if m.operator in FRAGILE] or on_line
+        # Where the error is, else where the template is used that has it.
+        out = (_on_lines(mutants, result.text, "error") or
+               _on_lines(mutants, result.text, "required"))
         if not out:
             raise ui.Stop(f"The mutants of {chapter.name} could not be built, not even"
                           f" without some of them (the log: {build.LOG}).")
         refused += out
         mutants = [m for m in mutants if m not in out]
+
+
+def _on_lines(mutants: list[Mutant], text: str, what: str) -> list[Mutant]:
+    """The mutants on the lines that the compiler complains of."""
+    places = set(re.findall(rf"([^/\s]+\.(?:cuh?|h)):(\d+):(?:\d+:)? +{what}", text))
+    found = [m for m in mutants for file, line in places
+             if Path(m.code.path).name == file and _covers(m, int(line))]
+    return [m for m in found if m.operator in FRAGILE] or found
 
 
 def _covers(mutant: Mutant, line: int) -> bool:

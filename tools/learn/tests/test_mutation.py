@@ -122,7 +122,8 @@ class Operators(unittest.TestCase):
         self.assertEqual(lines("drop", "__syncthreads();"), [""])
         self.assertEqual(mutants("drop", "__syncthreads();")[0].after, "nothing")
         self.assertEqual(lines("drop", "if (i >= n) return;"), ["if (i >= n)"])
-        for kept in ("int i = 0;", "CUDA_CHECK_LAUNCH();", "(void)x;", "return x;"):
+        for kept in ("int i = 0;", "CUDA_CHECK_LAUNCH();", "(void)x;", "return x;",
+                     "__align__(16) float r[4];", "alignas(16) float r[4];"):
             self.assertEqual(mutants("drop", kept), [])
         inside = "for_dims(d, [&](auto dim) {\n    g(dim);\n});"
         self.assertEqual([m.before for m in mutants("drop", inside)][-1], "g(dim);")
