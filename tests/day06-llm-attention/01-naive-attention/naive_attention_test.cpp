@@ -106,11 +106,15 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
-    for (const bool rising : {true, false}) {
-        const auto shape = plain_attention(1, 1, 9, 131, 64);
-        grade(shape,
-              wb::testing::large_logits(shape, 1e4, rising, 1),
-              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
+    // The largest logit may be the last of many, or the first.
+    for (const auto& shape :
+         {plain_attention(1, 1, 9, 131, 64), plain_attention(1, 1, 1, 1100, 32)}) {
+        for (const bool rising : {true, false}) {
+            grade(shape,
+                  wb::testing::large_logits(shape, 1e4, rising, 1),
+                  rising ? ", logits up to 10^4, rising"
+                         : ", logits up to 10^4, falling");
+        }
     }
 }
 
@@ -254,6 +258,10 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("shape.head_dim is 48", plain_attention(1, 2, 4, 4, 48));
     refused("shape.head_dim is 0", plain_attention(1, 2, 4, 4, 0));
     refused("does not fit into 64 bits", plain_attention(1 << 30, 1 << 30, 9, 9, 32));
+    // The scores are more than q and than k.
+    for (const auto [queries, keys] : {std::pair{1 << 8, 1 << 29}, {1 << 29, 1 << 8}})
+        refused("query_heads * queries * keys = ",
+                plain_attention(1 << 14, 1 << 14, queries, keys, 32));
     auto grouped = good;
     grouped.query_heads = 4;
     refused("shape.kv_heads is 2", grouped);

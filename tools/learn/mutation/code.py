@@ -166,6 +166,8 @@ class Code:
         elif name and "=" not in head and "constexpr" != head[-1]:
             words = set(head)
             device = bool({"__global__", "__device__"} & words)
+            if "constexpr" in words and not device:
+                return  # like other constants, see docs/mutation.md
             index, text = name
             self.functions.append(
                 Function(prefix + text, index + 1, brace, close, device))

@@ -65,7 +65,7 @@ def cut(code, function):
         right = operand(code, i + 1, 1)
         word = code.words(i + 1, right)
         if not re.fullmatch(r"[a-zA-Z]\w*((\.|->)\w+)?", word) or re.match(
-                r"k[A-Z]|(block|grid)(Dim|Idx)|threadIdx|sizeof", word):
+                r"k[A-Z]|[BWT][DKMN]$|(block|grid)(Dim|Idx)|threadIdx|sizeof", word):
             continue  # constants, and what the launch decides
         for most in (64, 128):
             mutant = _infix(code, function, "cut", i, "*", "cut", most)
@@ -89,7 +89,7 @@ def loop_cut(code, function):
                  if code.tokens[i].kind == "name" and code[i + 1] != "::"]
         # A bound that only consists of constants is small.
         if name in words and any(
-                not re.fullmatch(r"k[A-Z]\w*|[DT]|[BWT][MNK]", w) and w != name
+                not re.fullmatch(r"k[A-Z]\w*|[DT]|[BWT][DKMN]", w) and w != name
                 for w in words):
             yield Mutant(
                 code, function, "loop_cut", condition.first, condition.last,

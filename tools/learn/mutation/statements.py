@@ -1,7 +1,14 @@
 """Operators over whole statements."""
 
+import re
+
 from learn.mutation.code import OPEN
 from learn.mutation.mutant import NAMESPACE, Mutant
+
+CONSTANT = re.compile(
+    r"k[A-Z]\w*|\w+_kernel|(head_)?dim|[DT]|Index|sizeof|float|double|int\w*|size_t")
+"""Words that mean the same in each call of one function: of a template, each has its
+own statics."""
 
 
 def accumulate_half(code, function):
@@ -84,7 +91,8 @@ def static_local(code, function):
             continue
         for i in range(statement.first, statement.last):
             if code[i] == "=" and code[i - 1] == statement.declares:
-                if code[i - 2] != "&" and code[i + 1] not in ("[", "{"):
+                if code[i - 2] != "&" and code[i + 1] not in ("[", "{") and (
+                        _may_differ(code, i + 1, statement.last)):
                     yield Mutant(
                         code, function, "static_local", statement.first,
                         statement.first, "static const",
@@ -92,3 +100,9 @@ def static_local(code, function):
                         around=(i + 1, statement.last - 1, f"{NAMESPACE}kept<ID>(",
                                 ", [] {})"))
                 break
+
+
+def _may_differ(code, first: int, end: int) -> bool:
+    """Does a value depend on more than constants and template parameters?"""
+    return any(code.tokens[i].kind == "name" and not CONSTANT.fullmatch(code[i])
+               for i in range(first, end))

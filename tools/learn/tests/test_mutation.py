@@ -47,6 +47,8 @@ class Operators(unittest.TestCase):
         self.assertEqual(lines("arithmetic", "const float* p = a + b * c;"),
                          ["const float* p = a - b * c;", "const float* p = a + b + c;"])
         self.assertEqual(lines("arithmetic", "float t[D + 1] = {};"), [])
+        constant = "constexpr int f(int n) {\n%s\n}\n"
+        self.assertEqual(lines("arithmetic", "return 2 * n;", constant), [])
         self.assertEqual(lines("arithmetic", "x = y[sizeof(float) % n];"),
                          ["x = y[sizeof(float) / n];"])
 
@@ -149,6 +151,8 @@ class Operators(unittest.TestCase):
         self.assertEqual(lines("static_local", "const bool c = n > 0;", LAUNCHER),
                          ["static const bool c = n > 0;"])
         self.assertEqual(lines("static_local", "const bool c = n > 0;"), [])
+        for same in ("auto kernel = f_v1_kernel<D>;", "size_t b = 2 * kRows * D;"):
+            self.assertEqual(lines("static_local", f"const {same}", LAUNCHER), [])
 
     def test_template_argument(self):
         self.assertEqual(lines("template_argument", "x = wait<1>(a) + f<true>(b);"),
