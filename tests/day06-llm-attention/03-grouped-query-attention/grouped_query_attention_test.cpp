@@ -95,6 +95,9 @@ TEST_CASE("multi-head, grouped-query and multi-query") {
         grade(grouped(2, heads, 13, 37, 32));
         grade(grouped(2, heads, 13, 37, 32, true));
     }
+    // Past 128, each number for itself.
+    for (const Heads heads : {Heads{130, 130}, Heads{130, 1}})
+        grade(grouped(1, heads, 1, 3, 32));
 }
 
 TEST_CASE("causal: the last query sees the last key, however many there are") {
@@ -171,6 +174,9 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
     for (const auto& shape : {grouped(1, {2, 1}, 1, 8193, 32),
                               grouped(1, {2, 1}, 3, 4128, 32, true),
                               grouped(1, {1, 1}, 2, 4099, 64, true),
+#ifndef SIMT_CPU
+                              grouped(1, {32, 1}, 1, 65'601, 32),
+#endif
                               grouped(1, {2, 1}, 4099, 2, 32),
                               grouped(1, {2, 2}, 4128, 33, 32, true)}) {
         const auto inputs = wb::testing::equal_weights(shape, 1);

@@ -84,7 +84,8 @@ inline void grade_attention_edges() {
                                   i + 1,
                                   static_cast<uint64_t>(c["pages"]) * 7);
             const AttentionExpected expected = expect_paged(inputs);
-            for (const auto& [name, idea, function] : attentions())
+            for (const auto& [name, idea, function] :
+                 wb::testing::whose_turn(attentions(), i))
                 attend(name, function, inputs, &expected, c.text(), c["lse"] == 0);
         }
     }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wb::testing {
@@ -89,6 +90,19 @@ void for_each_case(const std::vector<AttentionCase>& cases, Mask mask, Grade gra
             grade(c);
         }
     }
+}
+
+/// The implementations that run a case of a design: the last version all of them, those
+/// below a third each, in turn. A learner's function is alone, and runs all.
+/// @param number  of the case
+template <class Implementations>
+Implementations whose_turn(Implementations all, std::uint64_t number) {
+    constexpr std::uint64_t kTurns = 3;
+    Implementations some;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (i + 1 == all.size() || (i + number) % kTurns == 0)
+            some.push_back(std::move(all[i]));
+    return some;
 }
 
 /// Inputs whose scores are of this kind.

@@ -22,21 +22,21 @@ using AttentionFunction = void(const AttentionShape& shape,
                                float* lse,
                                cudaStream_t stream);
 
-/// Runs every rung of an exercise, or the learner's function, on these inputs.
+/// Runs these versions of an exercise on these inputs.
 ///
 /// @param text      what is told of the inputs, behind the shape: ", seed 1"
 /// @param with_lse  the log-sum-exp is wanted; else lse is null
-inline void grade_attention(const std::string& exercise,
-                            AttentionFunction* contract,
-                            const AttentionShape& shape,
-                            const AttentionInputs& inputs,
-                            const AttentionExpected& expected,
-                            const std::string& text,
-                            bool with_lse = true) {
+inline void grade_attention(
+    const std::vector<Implementation<AttentionFunction>>& versions,
+    const AttentionShape& shape,
+    const AttentionInputs& inputs,
+    const AttentionExpected& expected,
+    const std::string& text,
+    bool with_lse = true) {
     const Shape rows = {shape.batch, shape.query_heads, shape.queries};
     const Shape elements = {
         shape.batch, shape.query_heads, shape.queries, shape.head_dim};
-    for (const auto& [name, idea, attention] : implementations(exercise, contract)) {
+    for (const auto& [name, idea, attention] : versions) {
         Grader grade(name, describe(shape) + text);
         const float* d_q = grade.input("q", inputs.q);
         const float* d_k = grade.input("k", inputs.k);
@@ -54,6 +54,18 @@ inline void grade_attention(const std::string& exercise,
             return expected.lse_bound[static_cast<std::size_t>(i)];
         });
     }
+}
+
+/// Runs every rung of an exercise, or the learner's function.
+inline void grade_attention(const std::string& exercise,
+                            AttentionFunction* contract,
+                            const AttentionShape& shape,
+                            const AttentionInputs& inputs,
+                            const AttentionExpected& expected,
+                            const std::string& text,
+                            bool with_lse = true) {
+    grade_attention(
+        implementations(exercise, contract), shape, inputs, expected, text, with_lse);
 }
 
 /// The same, on random inputs.
@@ -78,8 +90,12 @@ inline void grade_cases(const std::string& exercise,
     for_each_case(cases, mask, [&](const AttentionCase& c) {
         const auto inputs = inputs_of(c);
         const auto expected = expect_attention(c.shape, inputs);
-        grade_attention(
-            exercise, contract, c.shape, inputs, expected, c.text, c.with_lse);
+        grade_attention(whose_turn(implementations(exercise, contract), c.seed),
+                        c.shape,
+                        inputs,
+                        expected,
+                        c.text,
+                        c.with_lse);
     });
 }
 
