@@ -156,7 +156,9 @@ TEST_CASE("a group of query heads shares a K/V head") {
                                 Heads{8, 8},
                                 Heads{12, 1},
                                 Heads{17, 1},
-                                Heads{5, 5});
+                                Heads{5, 5},
+                                Heads{68, 68},     // two K/V heads a block of v5
+                                Heads{136, 136});  // four
     PagedShape shape{{35, 0, 2}};
     shape.query_heads = heads.query;
     shape.kv_heads = heads.kv;
@@ -167,6 +169,57 @@ TEST_CASE("a sequence of ten thousand tokens beside short ones", "[large]") {
     PagedShape shape{{0, 10'240, 1, 15, 16, 17}};
     shape.query_heads = 2;
     grade_random(shape, 13);
+}
+
+TEST_CASE("more keys than all multiprocessors take at once", "[large]") {
+    // Each has several pieces, of several heads, and some are only part of a head's.
+    PagedShape shape{{1'030, 17}};
+    shape.query_heads = 33;
+    shape.kv_heads = 33;
+    const PagedInputs inputs = random_paged(shape, 28, 28);
+    const AttentionExpected expected = expect_paged(inputs);
+    for (const auto& [name, idea, function] : wb::testing::whose_turn(attentions(), 2))
+        attend(name, function, inputs, &expected, with_seed(inputs, 28));
+}
+
+TEST_CASE("a sequence of many heads alone") {
+    PagedShape shape{{20}};
+    shape.query_heads = 130;
+    shape.kv_heads = 130;
+    grade_random(shape, 29);
+}
+
+TEST_CASE("sequences that fill their row of the table") {
+    PagedShape shape{{48, 47, 33}};
+    shape.spare_entries = 0;
+    grade_random(shape, 30);
+}
+
+TEST_CASE("values past what a half can hold") {
+    PagedInputs inputs = random_paged({{300, 7}}, 31, 31);
+    for (int64_t s = 0; s < inputs.batch(); ++s) {
+        for (__nv_bfloat16& x : inputs.v[static_cast<size_t>(s)])
+            x = __float2bfloat16(1e6f * __bfloat162float(x));
+        fill_pages(inputs, s);
+    }
+    grade_inputs(inputs, "v up to 10^6, " + with_seed(inputs, 31));
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    // Not how much room the parts of a sequence need, either.
+    PagedShape small{{300}};
+    small.query_heads = 1;
+    PagedShape large{{2'320, 20}};
+    large.query_heads = 8;
+    large.head_dim = 128;
+    std::vector<std::pair<PagedInputs, AttentionExpected>> calls;
+    for (const PagedShape& shape : {small, large, small}) {
+        const PagedInputs inputs = random_paged(shape, 32, 32);
+        calls.emplace_back(inputs, expect_paged(inputs));
+    }
+    for (const auto& [name, idea, function] : attentions())
+        for (const auto& [inputs, expected] : calls)
+            attend(name, function, inputs, &expected, with_seed(inputs, 32));
 }
 
 TEST_CASE("pages past 2^31 numbers of the pool", "[large]") {
@@ -290,8 +343,11 @@ static void expect_others(const std::string& name,
 }
 
 TEST_CASE("a page that does not exist is reported and not read") {
-    const auto bad = GENERATE(as<int32_t>(), -1, 0x7FFFFFFF, -0x7FFFFFFF, 1'000'000);
+    static constexpr int32_t kFirstMissing = 0;  // stands for as many as there are
+    auto bad =
+        GENERATE(as<int32_t>(), -1, 0x7FFFFFFF, -0x7FFFFFFF, 1'000'000, kFirstMissing);
     PagedInputs inputs = random_paged({{20, 40, 20}}, 21, 21);
+    if (bad == kFirstMissing) bad = static_cast<int32_t>(inputs.num_pages);
     const AttentionExpected expected = expect_paged(inputs);
     inputs.table[static_cast<size_t>(inputs.pages_per_sequence + 1)] = bad;
     const std::string part =
