@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from learn import build, selection, ui
 from learn.course import Chapter
-from learn.mutation import known, programs, quick
+from learn.mutation import known, ladder, programs, quick
 from learn.mutation.hunt import Hunt, Progress, Result
 from learn.mutation.mutant import Mutant
 from learn.mutation.operators import OPERATORS
@@ -50,7 +50,7 @@ def _mutate(chapter: Chapter, options) -> int:
     mutants, refused = programs.build_all(chapter, codes, some)
     spent.on("building")
     program = programs.Program(build.must_have_program(f"{chapter.target}_mutants"))
-    versions = sorted({f.version for code in codes for f in code.functions} - {0})
+    versions = sorted({n for of_one in ladder.versions(codes).values() for n in of_one})
     hunt = Hunt(program, versions, options.jobs or build.jobs())
     ui.note(f"{chapter.label}: {len(mutants)} of {len(everything)} mutants,"
             f" versions {versions or 'none'}")

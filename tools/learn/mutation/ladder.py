@@ -14,6 +14,8 @@ def versions(codes: list[Code]) -> dict[str, list[int]]:
         for function in code.functions:
             if not function.on_device and (parts := _parts(function.name)):
                 found.setdefault(parts[0], set()).add(parts[1])
+        for stem, number in re.findall(r"WB_RUNG\(\s*\w+,\s*(\w+)_v(\d+)", code.text):
+            found.setdefault(stem, set()).add(int(number))
     return {stem: sorted(numbers) for stem, numbers in found.items()}
 
 
@@ -22,12 +24,19 @@ def _parts(name: str) -> tuple[str, int] | None:
     return (match[1], int(match[2])) if match else None
 
 
-def calls(code: Code, function) -> list[tuple[int, str, int]]:
-    """Where a function that is no version calls one: token, launcher, number."""
-    if function.version or function.on_device:
+def uses(code: Code, function) -> list[tuple[int, str, int]]:
+    """Where a function that is no version calls one, or takes its address: token,
+    launcher, number. What versions have in common may fall back on another."""
+    if function.version or function.on_device or re.search(
+            rf"_v\d+ =\s+{function.name}\b", code.text):
         return []
     return [(i, *parts) for i in range(function.body, function.end)
-            if (parts := _parts(code[i])) and code[_last(code, i) + 1] == "("]
+            if (parts := _parts(code[i])) and (
+                code[_last(code, i) + 1] == "(" or _is_value(code, i))]
+
+
+def _is_value(code: Code, i: int) -> bool:
+    return code[i - 1] == "=" and code[i + 1] == ";"
 
 
 def _last(code: Code, i: int) -> int:
@@ -48,9 +57,16 @@ def edits(code: Code, known: dict[str, list[int]]):
     tokens = code.tokens
     direct = set()
     for function in code.functions:
-        for i, stem, number in calls(code, function):
+        for i, stem, number in uses(code, function):
             others = [n for n in known.get(stem, []) if n != number]
             if not others:
+                continue
+            if _is_value(code, i):
+                which = "".join(f"{NAMESPACE}version == {n} ? &{stem}_v{n} : "
+                                for n in others)
+                token = tokens[i]
+                yield ((token.start, 2, -token.end, 0), token.start, token.end,
+                       f"({which}&{code[i]})")
                 continue
             last = _last(code, i)
             arguments = code.words(i + 1, last) if last > i else ""
@@ -89,7 +105,7 @@ def unused(codes: list[Code], wanted: set[int]) -> set[str]:
     for code in codes:
         for function in code.functions:
             words = {code[i] for i in range(function.body, function.end)} & launchers
-            for i, stem, number in calls(code, function):
+            for i, stem, number in uses(code, function):
                 words.discard(code[i])
                 words |= {f"{stem}_v{n}" for n in wanted & set(known.get(stem, []))}
                 if wanted - set(known.get(stem, [])) or _last(code, i) > i:

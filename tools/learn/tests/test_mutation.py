@@ -261,6 +261,15 @@ class Ladder(unittest.TestCase):
         self.assertIn("WB_MUTANT_RUN(1, (f_v1<T>(a...))) return f_v2<T>(a...);",
                       weave(code, [], "f.cu", ladder.versions([other, code])))
 
+    def test_a_version_may_be_a_name_for_something_else(self):
+        code = Code("f.cu", "void g(int n) {\n    f_v1(n);\n}\nvoid f_v1(int n) {}\n"
+                            "constexpr auto& f_v2 = g;\nWB_RUNG(f, f_v2, \"idea\");\n"
+                            "void f(int n) {\n    const auto version = f_v2;\n}\n")
+        self.assertEqual(ladder.versions([code]), {"f": [1, 2]})
+        woven = weave(code, [], "f.cu")
+        self.assertIn("version = (::wb_mutant::version == 1 ? &f_v1 : &f_v2);", woven)
+        self.assertIn("{\n    f_v1(n);\n}", woven)  # what f_v2 falls back on
+
     def test_versions_that_list_rung_is_given(self):
         text = """void f_v1(Call c) {}
             void f_v2(Call c) {}
