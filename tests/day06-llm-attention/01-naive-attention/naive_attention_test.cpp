@@ -106,16 +106,20 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
-    // The largest logit may be the last of many, or the first.
-    for (const auto& shape :
-         {plain_attention(1, 1, 9, 131, 64), plain_attention(1, 1, 1, 1100, 32)}) {
-        for (const bool rising : {true, false}) {
-            grade(shape,
-                  wb::testing::large_logits(shape, 1e4, rising, 1),
-                  rising ? ", logits up to 10^4, rising"
-                         : ", logits up to 10^4, falling");
-        }
+    for (const bool rising : {true, false}) {
+        const auto shape = plain_attention(1, 1, 9, 131, 64);
+        grade(shape,
+              wb::testing::large_logits(shape, 1e4, rising, 1),
+              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
     }
+}
+
+TEST_CASE("the largest of many logits may be the last") {
+    // The last is 138 more than the 1024th: exp() of that overflows.
+    const auto shape = plain_attention(1, 1, 1, 1300, 32);
+    grade(shape,
+          with_logits(shape, wb::testing::Logits::rising, {}, 1),
+          ", logits rise by half a unit");
 }
 
 TEST_CASE("edges meet: no mask") {
