@@ -38,7 +38,8 @@ std::atomic<IssueHook> g_issue_hook{nullptr};
 namespace {
 
 constexpr uint32_t kPriorities = 1u << 20;
-constexpr uint32_t kSwitch = 6;  // one task in so many gets another priority
+constexpr uint32_t kSwitch = 6;           // one task in so many gets another priority
+constexpr unsigned kRestless = 1u << 30;  // seeds from here on: each task does
 constexpr uint32_t kAtOnce =
     3;  // odd seeds: fewer tasks than this run after each issue
 
@@ -181,7 +182,8 @@ TaskPtr defer(CUstream_st& stream, Work work, Weight weight,
         if (before) task->after.push_back(before);
     task->in_legacy = is_legacy(stream);
     task->in_blocking = is_blocking(stream);
-    const bool keeps = stream.last && random_of(q).below(kSwitch) != 0;
+    const bool keeps = stream.last && options().stream_seed < kRestless &&
+                       random_of(q).below(kSwitch) != 0;
     task->priority = keeps ? stream.last->priority : random_of(q).below(kPriorities);
     stream.last = task;
     return enqueue(q, task, weight);

@@ -88,16 +88,26 @@ void shuffle_threads([[maybe_unused]] unsigned seed) {
 #endif
 }
 
+namespace {
+bool order_is_chosen = false;
+}
+
 StreamOrder::StreamOrder([[maybe_unused]] unsigned seed) {
 #ifdef SIMT_CPU
     simt::set_stream_seed(seed);
+    order_is_chosen = seed != 0;
 #endif
 }
 
 StreamOrder::~StreamOrder() {
 #ifdef SIMT_CPU
     simt::set_stream_seed(0);
+    order_is_chosen = false;
 #endif
+}
+
+bool StreamOrder::is_chosen() {
+    return order_is_chosen;
 }
 
 unsigned StreamOrder::longest_chain() {

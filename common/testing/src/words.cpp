@@ -99,6 +99,28 @@ std::string goal(const Finding& f) {
            whole(allowed) + " are wanted";
 }
 
+/// A launcher that was right the first time (called_again.cpp).
+std::string called_again(const Finding& f) {
+    std::string how = "called several times on the same numbers";
+    if (f.detail == "again") how = "called a second time with the same buffers";
+    if (f.detail == "other_contents")
+        how = "called again after other numbers were in the same buffers";
+    if (f.detail == "other_stream") how = "called again on another stream";
+    if (f.detail == "other_thread") how = "called again from another host thread";
+    if (f.detail == "queued")
+        how = "called with work in front of it and behind it on its stream";
+    if (f.detail == "same_result")
+        return "called again with other numbers in the same buffers, the function "
+               "gives "
+               "the result of the first call in " +
+               f.numbers.array;
+    if (!f.numbers.message.empty())
+        return how + ", the function fails: " + f.numbers.message;
+    return how + ", the function gives another result: " + f.numbers.array +
+           " is wrong in " + std::to_string(f.numbers.wrong.value_or(0)) + " of " +
+           std::to_string(f.numbers.count.value_or(0)) + " elements";
+}
+
 std::string sentence(const Finding& f) {
     const Numbers& n = f.numbers;
     switch (f.kind) {
@@ -117,6 +139,8 @@ std::string sentence(const Finding& f) {
             return refusal(f);
         case Kind::launcher_threw:
             return "the launcher threw: " + n.message;
+        case Kind::contract:
+            return called_again(f);
         case Kind::goal_missed:
             return goal(f);
         case Kind::time_limit:
@@ -138,6 +162,11 @@ Lines explanation(const Finding& f) {
                         element(n.array, n.worst_index) + ", where " +
                         number(n.bound.value_or(0)) + " is allowed");
     }
+    if (f.kind == Kind::contract && n.expected)
+        lines.push_back(element(n.array, n.index) + " should be " +
+                        number(*n.expected) + ", " +
+                        (n.untouched ? "but nothing is written there"
+                                     : "and is " + number(n.got.value_or(0))));
     for (const std::string& fact : f.seen)
         lines.push_back(fact);
     for (const std::string& line : split(f.advice))

@@ -18,6 +18,12 @@ struct Scale {
 /// Launches Scale; an empty range is launched too, with one block.
 void launch_scale(const float* x, float* y, Scale scale, cudaStream_t stream);
 
+/// y = 2 x for n <= 2048 elements, by way of memory that all launches have in common.
+void launch_twice_by_way_of_static(const float* x,
+                                   float* y,
+                                   int64_t n,
+                                   cudaStream_t stream);
+
 /// Puts a launch with zero blocks onto the stream, as a careless host does.
 void launch_zero_blocks(cudaStream_t stream);
 

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -44,8 +45,14 @@ class Grader {
     /// Device memory with these values, which the kernel must not change.
     template <class T>
     const T* input(const std::string& name, const std::vector<T>& values) {
-        return static_cast<const T*>(add(
-            name, Role::input, {}, sizeof(T), nullptr, values.data(), values.size()));
+        return static_cast<const T*>(add(name,
+                                         Role::input,
+                                         {},
+                                         sizeof(T),
+                                         is_floating<T>,
+                                         nullptr,
+                                         values.data(),
+                                         values.size()));
     }
 
     /// Poisoned device memory that the kernel must fill.
@@ -55,6 +62,7 @@ class Grader {
                                    Role::output,
                                    shape,
                                    sizeof(T),
+                                   is_floating<T>,
                                    read_element<T>,
                                    nullptr,
                                    static_cast<std::size_t>(elements(shape))));
@@ -69,6 +77,7 @@ class Grader {
                                    Role::in_out,
                                    shape,
                                    sizeof(T),
+                                   is_floating<T>,
                                    read_element<T>,
                                    values.data(),
                                    values.size()));
@@ -85,7 +94,8 @@ class Grader {
 
     /// Compares an output with the reference. Fails the test case if it is wrong;
     /// before that, runs the launcher again to see whether the result changes from run
-    /// to run.
+    /// to run. Now and then a launcher that was right is called again, with other
+    /// numbers in the same buffers, from another host thread and behind other work.
     void expect(const std::string& name,
                 const std::vector<double>& expected,
                 const Bound& bound);
@@ -105,6 +115,12 @@ class Grader {
     enum class Role { input, output, in_out };
     struct Array;
 
+    /// A number that may be any other: no index, no count, no bits of something.
+    template <class T>
+    static constexpr bool is_floating = std::is_floating_point_v<T> ||
+                                        (std::is_class_v<T> &&
+                                         std::is_constructible_v<float, T>);
+
     template <class T>
     static double read_element(const unsigned char* bytes) {
         T value;
@@ -116,11 +132,13 @@ class Grader {
               Role role,
               const Shape& shape,
               std::size_t element_bytes,
+              bool is_floating,
               ReadElement read,
               const void* values,
               std::size_t count);
     Array& find(const std::string& name) const;
     Observed observe(const Array& array) const;
+    Observed observe(const Array& array, const std::vector<unsigned char>& bytes) const;
     void run_watched(const std::function<void(cudaStream_t)>& launcher, bool may_wait);
     bool has_output() const;
     bool changes_from_run_to_run(const Array& array,
@@ -133,6 +151,33 @@ class Grader {
                                 const std::vector<double>& expected,
                                 const Bound& bound,
                                 Observed& got);
+
+    /// How a call after the first one differs from it (src/called_again.cpp).
+    struct Again {
+        const char* detail;   ///< of the finding
+        bool other_contents;  ///< a call with other numbers in the buffers precedes it
+        bool other_stream;
+        bool other_thread;
+        bool queued;  ///< work lies in front of it on its stream, and behind it
+    };
+    /// Calls once more what has been right, and passes if it is right again.
+    void expect_again(const Array& array,
+                      const std::vector<double>& expected,
+                      const Bound& bound);
+    bool is_to_be_called_again() const;
+    /// The result goes to Array::again; the arrays are then as the first call left
+    /// them. Gives what the launcher did besides: an error, or that it waited.
+    std::optional<Finding> call_again(const Again& how);
+    std::optional<Finding> call_queued(const Again& how, cudaStream_t stream);
+    void set_arrays(bool other_contents);
+    /// The result is the same for whatever numbers in the inputs.
+    bool ignores_contents(const Array& array);
+    /// What was broken by a call that differs from the first one in as little as
+    /// possible.
+    Finding what_differs(const Array& array,
+                         const std::vector<double>& expected,
+                         const Bound& bound);
+
     /// @param zeroed  an output that holds zeros instead of poison
     void launch(const Array* zeroed = nullptr);
     void check_memory();
@@ -143,6 +188,10 @@ class Grader {
     std::vector<std::unique_ptr<Array>> arrays_;
     std::function<void(cudaStream_t)> launcher_;
     cudaStream_t stream_ = nullptr;
+    cudaStream_t other_stream_ = nullptr;  ///< does not wait for the default stream
+    double launch_seconds_ = 0;  ///< of the host's processors, for the last launch
+    bool may_wait_ = false;
+    bool is_new_run_ = false;  ///< nothing has been expected of it yet
 };
 
 /// Passes if `call` throws wb::InvalidArgument whose message contains `part`; says in

@@ -32,6 +32,8 @@ class StreamOrder {
     StreamOrder(const StreamOrder&) = delete;
     StreamOrder& operator=(const StreamOrder&) = delete;
 
+    /// Whether one lives whose seed is not 0; false on a GPU.
+    static bool is_chosen();
     /// How many kernels and copies had to run one after the other; 0 on a GPU.
     static unsigned longest_chain();
 };

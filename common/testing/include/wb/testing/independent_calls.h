@@ -1,0 +1,23 @@
+/// wb/testing/independent_calls.h: that calls of a launcher have nothing in common.
+#pragma once
+
+#include <functional>
+
+namespace wb::testing {
+
+/// Passes if a launcher keeps nothing from call to call: it is called with one set of
+/// sizes, with another, and with the first again; then with both at once, from two host
+/// threads on two streams, in some of the orders that the streams leave open.
+///
+///     TEST_CASE("calls have nothing in common") {
+///         wb::testing::expect_independent([] { grade_random(300, 1); },
+///                                         [] { grade_random(2000, 2); });
+///     }
+///
+/// @param first, second  each grades a call with a Grader (or several calls); small
+///                       ones, for each is made about seven times. GENERATE() and sections
+///                       cannot be used in them
+void expect_independent(const std::function<void()>& first,
+                        const std::function<void()>& second);
+
+}  // namespace wb::testing

@@ -1,0 +1,27 @@
+/// grader_array.h: one array of a launch that is graded.
+#pragma once
+
+#include <wb/testing/grader.h>
+#include <wb/testing/guarded_buffer.h>
+
+#include <string>
+#include <vector>
+
+namespace wb::testing {
+
+struct Grader::Array {
+    std::string name;
+    Role role;
+    Shape shape;
+    std::size_t element_bytes;
+    bool is_floating;
+    ReadElement read;
+    std::vector<unsigned char> original;  // what is there before each launch
+    GuardedBuffer buffer;
+    // What calls have left there:
+    std::vector<unsigned char> first{};
+    std::vector<unsigned char> other{};  // the second one, with other inputs
+    std::vector<unsigned char> again{};  // the third one, with the first one's
+};
+
+}  // namespace wb::testing

@@ -1,0 +1,48 @@
+/// meeting.h: two host threads that grade, and meet where they call a launcher.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+
+namespace wb::testing {
+
+/// Two threads that run graders in turn: what grades may not be run by two at once, but
+/// the launchers are. Each has the baton but for the time of a launcher's call.
+class Meeting {
+ public:
+    /// The meeting that this thread takes part in, or null.
+    static Meeting* current();
+
+    /// Calls both, each from a thread of its own. Throws what the first one threw, else
+    /// what the second one threw.
+    void hold(const std::function<void()>& first, const std::function<void()>& second);
+
+    /// Calls when the other thread comes, too, unless that has ended; returns when both
+    /// calls have returned.
+    void at_once(const std::function<void()>& call);
+
+ private:
+    std::exception_ptr take_part(const std::function<void()>& part);
+    void wait_for_other();
+    void leave();
+
+    std::mutex baton_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int waiting_ = 0;
+    int left_ = 0;
+    unsigned long round_ = 0;
+};
+
+/// While true, each call that this thread grades is made again (called_again.cpp),
+/// however long it takes.
+bool& calls_are_made_again();
+
+/// What is special about the calls that this thread makes now, for the learner to read
+/// behind the sizes; "" if nothing is.
+std::string& circumstance();
+
+}  // namespace wb::testing
