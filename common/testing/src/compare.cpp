@@ -34,10 +34,13 @@ Comparison compare(const Observed& got,
         const double allowed = bound(index);
         const bool same_infinity =
             std::isinf(expected[i]) && got.values[i] == expected[i];
+        // What nobody wrote is a NaN, too.
+        const bool both_nan =
+            std::isnan(expected[i]) && std::isnan(got.values[i]) && !got.untouched[i];
         const double error =
-            same_infinity ? 0.0 : std::abs(got.values[i] - expected[i]);
+            same_infinity || both_nan ? 0.0 : std::abs(got.values[i] - expected[i]);
         // Written so that a NaN error, or a NaN bound, takes the failing branch.
-        if (!(error <= allowed)) {
+        if (!both_nan && !(error <= allowed)) {
             if (result.wrong++ == 0) result.first_wrong = index;
             const std::vector<std::int64_t> at = coordinates(got.shape, index);
             for (std::size_t d = 0; d < at.size(); ++d)

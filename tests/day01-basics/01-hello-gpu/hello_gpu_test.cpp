@@ -7,6 +7,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 
 #include <algorithm>
 #include <climits>
@@ -113,6 +114,11 @@ TEST_CASE("every thread of one block writes its own number") {
 TEST_CASE("the numbers go on from one block to the next") {
     grade_greetings(2, GENERATE(1, 32, 100));
     grade_greetings(GENERATE(7, 97), 33);
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    wb::testing::expect_independent([&] { grade_greetings(3, 97); },
+                                    [&] { grade_greetings(7, 33); });
 }
 
 TEST_CASE("a grid of more than 65535 blocks") {

@@ -10,9 +10,12 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/random.h>
+#include <wb/testing/special_values.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -139,10 +142,9 @@ TEST_CASE("several blocks share the work") {
 }
 
 TEST_CASE("nothing is kept from call to call") {
-    const Case first = {.n = 300, .num_blocks = 2};
-    grade_saxpy(first);
-    grade_saxpy({.n = 1000, .num_blocks = 7, .alpha = -0.5f, .seed = 2});
-    grade_saxpy(first);
+    wb::testing::expect_independent(
+        [&] { grade_saxpy({.n = 300, .num_blocks = 2}); },
+        [&] { grade_saxpy({.n = 1000, .num_blocks = 7, .alpha = -0.5f, .seed = 2}); });
 }
 
 TEST_CASE("more threads than elements") {
@@ -156,7 +158,11 @@ TEST_CASE("a prime number of elements, so that nothing divides evenly") {
 }
 
 TEST_CASE("a million elements and one more", "[long]") {
-    grade_saxpy({.n = (1 << 20) + 1, .num_blocks = GENERATE(1, 132, 8192)});
+    grade_saxpy({.n = (1 << 20) + 1, .num_blocks = GENERATE(1, 8192)});
+}
+
+TEST_CASE("more than 2^21 elements", "[long]") {
+    grade_saxpy({.n = (1 << 21) + 1, .num_blocks = 132});
 }
 
 TEST_CASE("alpha may be zero, negative, large or small") {
@@ -272,6 +278,32 @@ TEST_CASE("slices that start at any element") {
             return bound(2.5f, x[x_start + k], expected[i]);
         });
     }
+}
+
+TEST_CASE("tiny numbers, infinities and no numbers at all") {
+    // The products are exact, so that fused or not there is one rounding.
+    const float alpha = GENERATE(1.0f, -2.0f, 0.0f);
+    auto [x, y] = wb::testing::special_pairs();
+    if (alpha == -2.0f) std::replace(x.begin(), x.end(), -FLT_MAX, 3.0f);
+    if (alpha == -2.0f) std::replace(x.begin(), x.end(), FLT_MAX, 3.0f);
+    const auto n = static_cast<int64_t>(x.size());
+    std::vector<double> expected;
+    for (size_t i = 0; i < x.size(); ++i)
+        expected.push_back(alpha * x[i] + y[i]);
+    for (const auto& [name, idea, saxpy] :
+         wb::implementations("saxpy_grid_stride", saxpy_grid_stride)) {
+        Grader grade(name, "special numbers, alpha = " + std::to_string(alpha));
+        const float* d_x = grade.input("x", x);
+        float* d_y = grade.in_out("y", {n}, y);
+        grade.run([&, saxpy = saxpy](cudaStream_t stream) {
+            saxpy(alpha, d_x, d_y, n, 3, stream);
+        });
+        grade.expect("y", expected, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("whole blocks of 1024, and one element more or less") {
+    grade_saxpy({.n = GENERATE(as<int64_t>(), 65535, 65536, 8192), .num_blocks = 8});
 }
 
 TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") {

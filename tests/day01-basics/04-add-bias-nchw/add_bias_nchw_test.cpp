@@ -10,7 +10,9 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/random.h>
+#include <wb/testing/special_values.h>
 
 #include <limits>
 
@@ -92,9 +94,13 @@ TEST_CASE("several images share the channels' biases") {
 }
 
 TEST_CASE("nothing is kept from call to call") {
-    grade_bias(Shape{2, 3, 4, 5});
-    grade_bias(Shape{3, 5, 7, 2}, 2);
-    grade_bias(Shape{2, 3, 4, 5});
+    wb::testing::expect_independent(
+        [&] {
+            grade_bias(Shape{2, 3, 4, 5});
+        },
+        [&] {
+            grade_bias(Shape{3, 5, 7, 2}, 2);
+        });
 }
 
 TEST_CASE("31, 32 and 33 along each dimension") {
@@ -275,6 +281,30 @@ TEST_CASE("a tensor that starts at any element") {
             return wb::testing::float_bound(1, std::abs(expected[i]));
         });
     }
+}
+
+TEST_CASE("tiny numbers, infinities and no numbers at all") {
+    // A channel of one element for each pair.
+    const auto [x, bias] = wb::testing::special_pairs();
+    const auto C = static_cast<int64_t>(x.size());
+    std::vector<double> expected;
+    for (size_t i = 0; i < x.size(); ++i)
+        expected.push_back(x[i] + bias[i]);
+    for (const auto& [name, idea, add_bias] :
+         wb::implementations("add_bias_nchw", add_bias_nchw)) {
+        Grader grade(name, "special numbers, each with each");
+        const float* d_x = grade.input("x", x);
+        const float* d_bias = grade.input("bias", bias);
+        float* d_y = grade.output<float>("y", {1, C, 1, 1});
+        grade.run([&, add_bias = add_bias](cudaStream_t stream) {
+            add_bias(d_x, d_bias, d_y, 1, C, 1, 1, stream);
+        });
+        grade.expect("y", expected, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("planes of whole blocks of 1024") {
+    grade_bias(GENERATE(as<Shape>(), Shape{1, 2, 64, 512}, Shape{1, 1, 1, 65536}));
 }
 
 TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") {

@@ -10,11 +10,13 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace {
 
@@ -136,8 +138,8 @@ TEST_CASE("more elements than one block has threads") {
 }
 
 TEST_CASE("nothing is kept from call to call") {
-    for (const int64_t n : {300, 2000, 300})
-        grade_random(n, static_cast<uint64_t>(n));
+    wb::testing::expect_independent([&] { grade_random(300, 1); },
+                                    [&] { grade_random(2000, 2); });
 }
 
 TEST_CASE("a prime number of elements, so that nothing divides evenly") {
@@ -234,6 +236,41 @@ TEST_CASE("arrays that start at any element") {
             [&, dot = dot](cudaStream_t s) { dot(d_a, d_b, d_result, kSlice, s); });
         grade.expect("result", {expected.sum}, [](int64_t) { return 0.0; });
     }
+}
+
+TEST_CASE("tiny numbers add up exactly, too") {
+    // Products of 2^-149, the smallest float, times whole numbers: none is rounded.
+    const auto n = GENERATE(as<int64_t>(), 33, 1009);
+    const float unit = GENERATE(0x1p-149f, 0x1p-126f);
+    auto a = small_integers(n, 1);
+    const auto b = small_integers(n, 2);
+    for (float& value : a)
+        value *= unit;
+    grade_dot(a, b, 0, "tiny whole numbers, " + sizes(n, 1));
+}
+
+TEST_CASE("infinities and no numbers at all show in the sum") {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const float specials[] = {kInfinity, -kInfinity, NAN};
+    const float special = specials[GENERATE(0, 1, 2)];
+    constexpr int64_t kN = 1009;
+    auto a = small_integers(kN, 1);
+    const std::vector<float> b(a.size(), 1.0f);
+    a[static_cast<size_t>(GENERATE(0, 500, 1008))] = special;
+    const double sum = double{special};
+    for (const auto& [name, idea, dot] :
+         wb::implementations("dot_product", dot_product)) {
+        Grader grade(name, "an element is " + std::to_string(special));
+        const float* d_a = grade.input("a", a);
+        const float* d_b = grade.input("b", b);
+        float* d_result = grade.output<float>("result", {1});
+        grade.run([&, dot = dot](cudaStream_t s) { dot(d_a, d_b, d_result, kN, s); });
+        grade.expect("result", {sum}, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("whole blocks of 1024, and one element more or less") {
+    grade_exact(GENERATE(as<int64_t>(), 65535, 65536, 8192), 1);
 }
 
 TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") {

@@ -7,6 +7,7 @@
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
 
 #include <limits>
@@ -76,8 +77,7 @@ TEST_CASE("nothing is kept from call to call") {
     const auto first = grouped(1, {4, 2}, 5, 33, 64);
     auto other = grouped(2, {3, 3}, 35, 17, 32, true);
     other.scale = -0.3f;
-    for (const auto& shape : {first, other, first})
-        grade(shape);
+    wb::testing::expect_independent([&] { grade(first); }, [&] { grade(other); });
 }
 
 TEST_CASE("as many queries as keys, from one to odd primes") {

@@ -8,6 +8,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/paged.h>
 #include <wb/testing/simulator.h>
 
@@ -141,6 +142,15 @@ TEST_CASE("rows of 128 numbers") {
 
 TEST_CASE("edges meet: pages, head dimensions, logits, heads") {
     grade_attention_edges();
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    PagedShape first{{5, 40}, 16};
+    first.query_heads = 4;
+    first.kv_heads = 2;
+    const PagedShape other{{33, 1, 17}, 32};
+    wb::testing::expect_independent([&] { grade_random(first, 1); },
+                                    [&] { grade_random(other, 2); });
 }
 
 TEST_CASE("a group of query heads shares a K/V head") {

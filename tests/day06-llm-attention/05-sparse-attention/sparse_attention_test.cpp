@@ -3,6 +3,7 @@
 
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
 
 #include <algorithm>
@@ -41,6 +42,14 @@ TEST_CASE("every pattern") {
 TEST_CASE("batches and heads share the pattern, not the keys") {
     const auto pattern = wb::random_pattern(13, 19, 5, 1);
     grade_rows(shape_of(pattern, 32, 3, 5), pattern, "5 random keys a row");
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    const auto first = wb::random_pattern(13, 19, 5, 1);
+    const auto other = wb::random_pattern(35, 17, 3, 2);
+    wb::testing::expect_independent(
+        [&] { grade_rows(shape_of(first, 32, 2), first, "5 keys a row"); },
+        [&] { grade_rows(shape_of(other, 64), other, "3 keys a row"); });
 }
 
 TEST_CASE("an empty row gives zeros and minus infinity") {
@@ -157,6 +166,14 @@ TEST_CASE("blocks: sizes around those of a block") {
         const auto dense = wb::dense_pattern(n, n, false);
         grade_blocks(shape_of(dense, 32), dense, "dense: all blocks are full");
     }
+}
+
+TEST_CASE("blocks: nothing is kept from call to call") {
+    const auto first = wb::dense_pattern(13, 19, false);
+    const auto other = wb::local_pattern(70, 71, 9, 2);
+    wb::testing::expect_independent(
+        [&] { grade_blocks(shape_of(first, 32, 2), first, "dense"); },
+        [&] { grade_blocks(shape_of(other, 64), other, "window 9 + 2"); });
 }
 
 TEST_CASE("blocks: head dimensions, batches and heads") {

@@ -1,5 +1,6 @@
 // Grades day06-llm-attention/08-hopper-attention.
 #include <wb/testing/attention_grade.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
 
 #include <limits>
@@ -122,6 +123,13 @@ TEST_CASE("a query that sees no key gives zeros and minus infinity") {
     grade_bf16(plain_attention(1, 2, 5, 1, 64, true));
     grade_bf16(plain_attention(1, 1, 200, 40, 128, true));
     grade(plain_attention(2, 1, 3, 0, 64));
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    NEEDS_HOPPER();
+    wb::testing::expect_independent(
+        [&] { grade(plain_attention(1, 2, 5, 33, 64)); },
+        [&] { grade(plain_attention(1, 1, 70, 17, 128, true)); });
 }
 
 TEST_CASE("batches and heads keep to themselves") {

@@ -4,6 +4,7 @@
 
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/large.h>
 #include <wb/testing/random.h>
 
@@ -217,6 +218,18 @@ TEST_CASE("mended_f computes the same") {
 
 TEST_CASE("mended_f keeps nothing, or nearly everything") {
     run_f("mended_f", mended_f, 33, 32, GENERATE(0.0f, 0.999f));
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    const auto all = [](int64_t n, int steps) {
+        run_a("mended_a", mended_a, n, steps);
+        run_b("mended_b", mended_b, n, 8 * steps);
+        run_c("mended_c", mended_c, n, 31 * steps);
+        run_d("mended_d", mended_d, steps, 8 * n);
+        run_e("mended_e", mended_e, n, steps == 1, 0.0f);
+        run_f("mended_f", mended_f, n, 32 * steps, 0.7f);
+    };
+    wb::testing::expect_independent([&] { all(33, 1); }, [&] { all(65, 2); });
 }
 
 TEST_CASE("many elements", "[large]") {

@@ -5,6 +5,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/large.h>
 #include <wb/testing/random.h>
 #ifdef SIMT_CPU
@@ -277,6 +278,20 @@ TEST_CASE("chains of more than a thousand steps") {
 TEST_CASE("a prime number of chains, and more than a block has") {
     const auto n = GENERATE(as<int64_t>(), 31, 32, 97, 10'007);
     grade_iterate(n, {-0.5f, 1.0f, 11}, {GENERATE(1, 2, 4, 8), 1000});
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    const auto both = [](int64_t n, const Variant& variant) {
+        grade_copy(n, variant);
+        grade_iterate(n, {0.75f, 0.5f, 2 * variant.each}, variant);
+    };
+    wb::testing::expect_independent(
+        [&] {
+            both(97, {1, 0});
+        },
+        [&] {
+            both(1025, {4, 1000});
+        });
 }
 
 TEST_CASE("all work is queued on the caller's stream, and nobody waits for it") {

@@ -5,6 +5,7 @@
 #include <wb/testing/clock.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/random.h>
 #ifdef SIMT_CPU
 #include <simt/check.h>
@@ -231,6 +232,17 @@ TEST_CASE("quotients: every number there is", "[large]") {
     for (const uint32_t divisor :
          {1u, 2u, 3u, 5u, 7u, 10u, 641u, 6700417u, 0x7FFFFFFFu, 0x80000001u, ~0u})
         expect_all_right(divisor, static_cast<uint32_t>(kAllFloats - kCount), kCount);
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    const auto all = [](int64_t n, uint32_t divisor) {
+        grade_compress_all(wb::testing::random_normal(n, divisor), n_text(n));
+        grade_copy_all(n, 1, 2);
+        grade_quotients(numbers_for(divisor, 1), divisor);
+        grade_pairs({{1.0f, static_cast<float>(divisor)}});
+        exponentials_of(wb::testing::random_normal(n, divisor));
+    };
+    wb::testing::expect_independent([&] { all(300, 7); }, [&] { all(2049, 641); });
 }
 
 TEST_CASE("no elements, no work") {

@@ -5,6 +5,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
 
@@ -100,6 +101,16 @@ TEST_CASE("one chunk or less") {
 
 TEST_CASE("many chunks, the last of which need not be full") {
     grade_all(GENERATE(as<int64_t>(), 65, 7 * 64, 1009), {64, GENERATE(1, 2, 3, 5), 4});
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    wb::testing::expect_independent(
+        [&] {
+            grade_all(300, {64, 3, 4});
+        },
+        [&] {
+            grade_all(100, {32, 2, 1});
+        });
 }
 
 TEST_CASE("any order of the streams that the events allow") {

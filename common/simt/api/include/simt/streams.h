@@ -7,8 +7,8 @@ namespace simt {
 /// queued, and what the dependencies between streams leave open is decided by the seed:
 /// work that nothing orders runs in either order. With an even seed nothing runs before
 /// the host waits, and then only what it waits for; with an odd one, some work runs
-/// whenever more is issued. Seeds from 2^30 on let streams take turns more often: below,
-/// one runs far ahead of another for a while. What is queued is finished first.
+/// whenever more is issued. Below 2^30 one stream runs far ahead of another for a
+/// while; from there on they take turns. What is queued is finished first.
 /// Default: SIMT_STREAMS, or 0.
 void set_stream_seed(unsigned seed);
 

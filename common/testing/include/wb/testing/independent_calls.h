@@ -10,13 +10,12 @@ namespace wb::testing {
 /// threads on two streams, in some of the orders that the streams leave open.
 ///
 ///     TEST_CASE("calls have nothing in common") {
-///         wb::testing::expect_independent([] { grade_random(300, 1); },
-///                                         [] { grade_random(2000, 2); });
+///         expect_independent([] { grade_random(300, 1); },
+///                            [] { grade_random(2000, 2); });
 ///     }
 ///
-/// @param first, second  each grades a call with a Grader (or several calls); small
-///                       ones, for each is made about seven times. GENERATE() and sections
-///                       cannot be used in them
+/// @param first, second  each grades a call with a Grader (or several); small ones, for
+///                       each is made about seven times. Without GENERATE(), sections
 void expect_independent(const std::function<void()>& first,
                         const std::function<void()>& second);
 
