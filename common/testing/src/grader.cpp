@@ -255,7 +255,7 @@ void Grader::expect(const std::string& name,
     }
 
     // With another call under way, what explains a result is not in this one.
-    const bool alone = circumstance().empty();
+    const bool alone = Meeting::current() == nullptr;
     const bool adds = alone && adds_to_what_was_there(array, expected, bound, got);
     const auto first = static_cast<std::size_t>(verdict.first_wrong);
     Finding wrong{Kind::wrong_result};
