@@ -38,7 +38,14 @@ TEST_CASE("compare: a bound of zero asks for the exact value") {
     CHECK_FALSE(compare({std::nextafter(3.0, 4.0)}, {3.0}, 0.0).passed());
 }
 
-TEST_CASE("compare: a NaN never passes, whichever side it is on") {
+TEST_CASE("compare: a NaN passes only where one is wanted to the bit, and written") {
+    CHECK(compare({kNan}, {kNan}, 0.0).passed());
+    CHECK_FALSE(compare({1.0}, {kNan}, 0.0).passed());
+    CHECK_FALSE(compare({kNan}, {1.0}, 0.0).passed());
+    wb::testing::Observed nobody_wrote{"y", {1}, {kNan}, {true}};
+    CHECK_FALSE(wb::testing::compare(nobody_wrote, {kNan}, [](int64_t) {
+                    return 0.0;
+                }).passed());
     CHECK_FALSE(compare({kNan}, {1.0}, kInf).passed());
     CHECK_FALSE(compare({1.0}, {kNan}, kInf).passed());
     CHECK_FALSE(compare({kNan}, {kNan}, kInf).passed());

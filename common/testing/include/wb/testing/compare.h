@@ -42,7 +42,8 @@ struct Comparison {
 using Bound = std::function<double(std::int64_t)>;
 
 /// Passes an element only if |got - expected| <= bound, or if both are the same
-/// infinity. A NaN passes only where one is expected, and if it was written.
+/// infinity. A NaN passes only where one is expected exactly, with the bound 0, and
+/// if it was written.
 Comparison compare(const Observed& got,
                    const std::vector<double>& expected,
                    const Bound& bound);
