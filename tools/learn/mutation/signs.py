@@ -59,6 +59,8 @@ def narrow(code, function):
 
 def cut(code, function):
     """a stride that ends at 64, or at 128"""
+    long = {name for name, asked in function.loops if _is_long(code, name, asked)}
+    small = {name for name, _ in function.loops} - long
     for i in live(code, function):
         if not code.tokens[i].spaced or code[i] != "*":
             continue
@@ -67,6 +69,8 @@ def cut(code, function):
         if not re.fullmatch(r"[a-zA-Z]\w*((\.|->)\w+)?", word) or re.match(
                 r"k[A-Z]|[BWT][DKMN]$|(block|grid)(Dim|Idx)|threadIdx|sizeof", word):
             continue  # constants, and what the launch decides
+        if word in small:
+            continue
         for most in (64, 128):
             mutant = _infix(code, function, "cut", i, "*", "cut", most)
             mutant.first, mutant.last = i + 1, right
@@ -85,18 +89,22 @@ def percent(code, function):
 def loop_cut(code, function):
     """a loop that ends at 1024"""
     for name, condition in function.loops:
-        words = [code[i] for i in range(condition.first, condition.last + 1)
-                 if code.tokens[i].kind == "name" and code[i + 1] != "::"]
-        # A bound that only consists of constants is small.
-        if name in words and any(
-                not re.fullmatch(r"k[A-Z]\w*|[DT]|[BWT][DKMN]", w) and w != name
-                for w in words):
+        if _is_long(code, name, condition):
             yield Mutant(
                 code, function, "loop_cut", condition.first, condition.last,
                 f"{name} < 1024 && {code.words(condition.first, condition.last)}",
                 (condition.first, condition.last),
                 around=(condition.first, condition.last,
                         f"{NAMESPACE}below<ID>({name}, 1024) && (", ")"))
+
+
+def _is_long(code, name: str, condition) -> bool:
+    """Does the end of a loop depend on more than constants? These are small."""
+    words = [code[i] for i in range(condition.first, condition.last + 1)
+             if code.tokens[i].kind == "name" and code[i + 1] != "::"]
+    return name in words and any(
+        not re.fullmatch(r"k[A-Z]\w*|[DT]|[BWT][DKMN]", w) and w != name
+        for w in words)
 
 
 def condition(code, function):

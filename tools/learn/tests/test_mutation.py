@@ -74,6 +74,8 @@ class Operators(unittest.TestCase):
                          ["p = row * min(n, 64);", "p = row * min(n, 128);"])
         self.assertEqual(lines("cut", "p = row * kTile + i * 4;"), [])
         self.assertEqual(lines("cut", "p = row * sizeof(float);"), [])
+        unrolled = "for (int i = 0; i < kTile; ++i) p = 8 * i;"
+        self.assertEqual(lines("cut", unrolled), [])
 
     def test_percent(self):
         self.assertEqual(lines("percent", "s += x * y;"), ["s += x * 1.01f * y;"])
