@@ -80,6 +80,8 @@ void naive_attention(const wb::AttentionShape& shape,
                       "shape.kv_heads",
                       shape.kv_heads,
                       "must equal shape.query_heads");
+    arguments.product("batch * query_heads * queries * keys",
+                      {shape.batch, shape.query_heads, shape.queries, shape.keys});
     if (shape.rows() == 0) return;
     arguments.device("q", q, shape.query_elements())
         .device("k", k, shape.kv_elements())
