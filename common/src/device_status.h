@@ -1,5 +1,5 @@
-/// device_status.h: what kernels report of wrong inputs, in a struct on the device whose
-/// `fault` is 0 while nothing is.
+/// device_status.h: what kernels report of wrong inputs, in a struct on the device
+/// whose `fault` is 0 while nothing is.
 #pragma once
 
 #include <cuda_runtime.h>
