@@ -215,8 +215,7 @@ TEST_CASE("values past what a half can hold") {
     grade_inputs(inputs, "v up to 10^6, " + with_seed(inputs, 31));
 }
 
-TEST_CASE("nothing is kept from call to call") {
-    // Not how much room the parts of a sequence need, either.
+TEST_CASE("room for the parts of a sequence is as large as each call needs") {
     PagedShape small{{300}};
     small.query_heads = 1;
     PagedShape large{{2'320, 20}};
