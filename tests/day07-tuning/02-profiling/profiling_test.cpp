@@ -249,7 +249,7 @@ TEST_CASE("sizes past 4096, along each dimension") {
     run_d("mended_d", mended_d, 2, 8209);
 }
 
-TEST_CASE("more than 2^31 elements", "[large]") {
+TEST_CASE("more than 2^31 elements", "[large][serial]") {
     (void)result_of([] { return diagnose(); });  // of no use without it
 #ifdef SIMT_CPU
     WB_SKIP("43 GB of memory and 2^33 threads are too much for the simulator");

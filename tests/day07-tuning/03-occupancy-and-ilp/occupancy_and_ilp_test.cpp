@@ -195,7 +195,7 @@ TEST_CASE("a copy of sixteen million floats and five", "[large]") {
     grade_copy((int64_t{1} << 24) + 5, {8, 0});
 }
 
-TEST_CASE("more than 2^31 elements, or pieces of 16 bytes", "[large]") {
+TEST_CASE("more than 2^31 elements, or pieces of 16 bytes", "[large][serial]") {
     Grader("copy_floats", "n = 0").expect_no_work([](cudaStream_t s) {
         copy_floats(nullptr, nullptr, 0, {4, 0}, s);
     });

@@ -180,7 +180,7 @@ TEST_CASE("copy_floats: a short copy, and then a longer one") {
         grade_copy_all(n, in_offset, 0);
 }
 
-TEST_CASE("more than 2^31 floats, or float4s", "[large]") {
+TEST_CASE("more than 2^31 floats, or float4s", "[large][serial]") {
     expect_written([] { compress_outliers(nullptr, nullptr, 0, nullptr); });
     expect_written([] { copy_floats(nullptr, nullptr, 0, nullptr); });
 #ifdef SIMT_CPU

@@ -200,7 +200,8 @@ TEST_CASE("more than a thousand chunks") {
     grade_all(1031 * 4, {4, 3, 1});
 }
 
-TEST_CASE("buffers of more than 2^31 elements, of which five are used", "[large]") {
+TEST_CASE("buffers of more than 2^31 elements, of which five are used",
+          "[large][serial]") {
 #ifndef SIMT_CPU
     size_t free_bytes = 0;
     size_t total_bytes = 0;
@@ -210,7 +211,7 @@ TEST_CASE("buffers of more than 2^31 elements, of which five are used", "[large]
     grade_all(5, {int64_t{1} << 30, 3, 1});
 }
 
-TEST_CASE("more than 2^31 elements", "[large]") {
+TEST_CASE("more than 2^31 elements", "[large][serial]") {
     Grader("process_chunks", "n = 0").expect_no_work([](cudaStream_t s) {
         process_chunks(nullptr, nullptr, 0, {}, s);
     });
