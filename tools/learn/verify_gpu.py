@@ -138,9 +138,9 @@ def _suite(state: Run) -> None:
         and not re.search(r"\bsm_\d", selftest.reason_of(test) + test.output)
         for test in tests)
     words = f"{number['passed']} passed, {failed} failed, {number['skipped']} skipped"
-    words += f"; {sum(map(_passed_cases, tests))} test cases passed"
     if number["passed"] and not failed and not unexplained:
-        state.end("suite", "ok", words)
+        cases = sum(map(_passed_cases, tests))
+        state.end("suite", "ok", f"{words}; {cases} test cases")
     else:
         state.end("suite", "FAILED", f"{words} ({unexplained} without cause)")
 
