@@ -117,7 +117,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
         if (!is_kernel(function)) return not_a_kernel(function);
         switch (attribute) {
             case cudaFuncAttributeMaxDynamicSharedMemorySize: {
-                const size_t most = device_model().shared_per_block_optin;
+                const size_t most = shared_per_block_optin();
                 if (value < 0 || static_cast<size_t>(value) > most) {
                     hint(
                         "cudaFuncSetAttribute: %d bytes of dynamic shared memory, but "

@@ -40,7 +40,7 @@ bool is_block_size(int size) {
 
 int blocks_per_multiprocessor(int block_size, size_t shared_bytes) {
     const DeviceModel& model = device_model();
-    if (shared_bytes > model.shared_per_block_optin) return 0;
+    if (shared_bytes > shared_per_block_optin()) return 0;
     const int threads = warps_of_block(block_size) * DeviceModel::kWarpSize;
     int blocks = std::min(model.max_blocks_per_sm, model.max_threads_per_sm / threads);
     const int registers = threads * DeviceModel::kAssumedRegistersPerThread;
@@ -139,7 +139,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
                              kSharedUnit * kSharedUnit;
         const size_t reserved = model.reserved_shared_per_block();
         const size_t left = share > reserved ? share - reserved : 0;
-        *bytes = std::min(left, model.shared_per_block_optin);
+        *bytes = std::min(left, shared_per_block_optin());
         return cudaSuccess;
     });
 }

@@ -68,7 +68,7 @@ void fill_launch_limits(cudaDeviceProp& prop, const DeviceModel& model) {
     prop.maxThreadsPerMultiProcessor = model.max_threads_per_sm;
     prop.maxBlocksPerMultiProcessor = model.max_blocks_per_sm;
     prop.sharedMemPerBlock = model.shared_per_block;
-    prop.sharedMemPerBlockOptin = model.shared_per_block_optin;
+    prop.sharedMemPerBlockOptin = shared_per_block_optin();
     prop.sharedMemPerMultiprocessor = model.shared_per_sm;
     prop.reservedSharedMemPerBlock = model.reserved_shared_per_block();
 }

@@ -1,5 +1,6 @@
 #include "device_model.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "options.h"
@@ -72,6 +73,12 @@ const DeviceModel& device_model() {
 int multiprocessors() {
     const int asked = options().multiprocessors;
     return asked > 0 ? asked : device_model().multiprocessors;
+}
+
+size_t shared_per_block_optin() {
+    const size_t asked = options().shared_bytes;
+    const size_t most = device_model().shared_per_block_optin;
+    return asked > 0 ? std::min(asked, most) : most;
 }
 
 bool set_device_arch(int cuda_arch) {

@@ -13,8 +13,8 @@ struct DeviceModel {
     int max_threads_per_sm;
     int max_blocks_per_sm;
     size_t shared_per_sm;
-    size_t shared_per_block;        // without asking
-    size_t shared_per_block_optin;  // after cudaFuncSetAttribute
+    size_t shared_per_block;        // without cudaFuncSetAttribute
+    size_t shared_per_block_optin;  // after it: see shared_per_block_optin()
     size_t l2_bytes;
     int clock_khz;
     int memory_clock_khz;
@@ -44,6 +44,9 @@ const DeviceModel& device_model();
 
 /// How many multiprocessors the device has: the model's, or as many as were asked for.
 int multiprocessors();
+
+/// Shared memory of a block that asks: the model's, or less if so much was asked for.
+size_t shared_per_block_optin();
 
 /// Called before main by every file that simt-c++ compiles, with the value of -arch
 /// (800 for sm_80). The newest architecture wins.

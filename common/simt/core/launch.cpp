@@ -67,9 +67,9 @@ bool has_shape(const Config& c, const char* name) {
 
 bool has_shared(const Config& c, const Body& body) {
     if (c.smem <= kDefaultDynamic) return true;
-    const size_t limit = max_dynamic_smem(body.address);
+    const size_t most = shared_per_block_optin();
+    const size_t limit = std::min(most, max_dynamic_smem(body.address));
     if (c.smem <= limit) return true;
-    const size_t most = device_model().shared_per_block_optin;
     refuse(cudaErrorInvalidValue,
            c,
            body.name,
@@ -259,7 +259,7 @@ size_t max_dynamic_smem(const void* kernel) {
 }
 
 bool set_max_dynamic_smem(const void* kernel, size_t bytes) {
-    if (bytes > device_model().shared_per_block_optin) return false;
+    if (bytes > shared_per_block_optin()) return false;
     Limits& l = limits();
     const std::lock_guard lock(l.mutex);
     l.dynamic[kernel] = std::max(bytes, kDefaultDynamic);

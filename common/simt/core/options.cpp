@@ -40,6 +40,8 @@ Options read_environment() {
     o.time_limit = number("SIMT_TIME_LIMIT", 30);
     o.multiprocessors =
         static_cast<int>(std::clamp(number("SIMT_MULTIPROCESSORS", 0), 0.0, 1024.0));
+    const double shared = std::clamp(number("SIMT_SHARED_KB", 0), 0.0, 1024.0);
+    o.shared_bytes = static_cast<size_t>(shared) * 1024;
     o.poison = number("SIMT_POISON", 1) != 0;
     o.strict = number("SIMT_STRICT_EXIT", 0) != 0;
     o.lenient = number("SIMT_LENIENT", 0) != 0;
@@ -71,6 +73,9 @@ void set_seed(unsigned seed) {
 }
 void set_multiprocessors(int count) {
     detail::options().multiprocessors = count;
+}
+void set_shared_per_block(std::size_t bytes) {
+    detail::options().shared_bytes = bytes;
 }
 
 }  // namespace simt

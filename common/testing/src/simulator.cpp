@@ -138,6 +138,18 @@ int FewMultiprocessors::count() {
     return count;
 }
 
+LittleSharedMemory::LittleSharedMemory() {
+#ifdef SIMT_CPU
+    simt::set_shared_per_block(48 * 1024);
+#endif
+}
+
+LittleSharedMemory::~LittleSharedMemory() {
+#ifdef SIMT_CPU
+    simt::set_shared_per_block(0);
+#endif
+}
+
 unsigned long graphs_instantiated() {
 #ifdef SIMT_CPU
     return simt::issue_counters().instantiations;

@@ -2,6 +2,8 @@
 #include "check.h"
 
 #include <cooperative_groups.h>
+#include <simt/options.h>
+
 #include <cstdint>
 
 namespace {
@@ -166,6 +168,16 @@ TEST(more_shared_memory_must_be_asked_for) {
     EXPECT_ERROR(cudaErrorInvalidValue,
                  cudaFuncSetAttribute(
                      with_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, -1));
+    simt::set_shared_per_block(59 * 1024);  // a smaller GPU
+    with_shared<<<1, 64, 60 * 1024>>>(x);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    EXPECT_ERROR(
+        cudaErrorInvalidValue,
+        cudaFuncSetAttribute(
+            with_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 60 * 1024));
+    simt::set_shared_per_block(0);
+    with_shared<<<1, 64, 60 * 1024>>>(x);
+    OK(cudaGetLastError());
     OK(cudaFuncSetAttribute(
         with_shared, cudaFuncAttributePreferredSharedMemoryCarveout, 50));
     EXPECT_ERROR(cudaErrorInvalidValue,

@@ -2,6 +2,8 @@
 /// defaults (README.md lists the variables).
 #pragma once
 
+#include <cstddef>
+
 namespace simt {
 
 /// Strict: threads that returned before a barrier, two different barriers in the
@@ -25,5 +27,10 @@ void set_seed(unsigned seed);
 /// kernel with one block a multiprocessor is tried with few much faster than with 132.
 /// Default: SIMT_MULTIPROCESSORS, or 0.
 void set_multiprocessors(int count);
+
+/// A block may ask for so many bytes of shared memory, never for more than on the model
+/// of its architecture; 0: for as many as there. What a program does on a GPU with less
+/// is tried with it. Default: SIMT_SHARED_KB, or 0.
+void set_shared_per_block(std::size_t bytes);
 
 }  // namespace simt

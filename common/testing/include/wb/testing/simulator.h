@@ -51,6 +51,17 @@ class FewMultiprocessors {
     static int count();
 };
 
+/// Under the simulator: while this lives, a block may have no more than 48 KB of shared
+/// memory, so that a launch that asks for more is refused, and its fallback is tried.
+/// On a GPU: nothing.
+class LittleSharedMemory {
+ public:
+    LittleSharedMemory();
+    ~LittleSharedMemory();
+    LittleSharedMemory(const LittleSharedMemory&) = delete;
+    LittleSharedMemory& operator=(const LittleSharedMemory&) = delete;
+};
+
 /// Under the simulator: how many graphs the program has instantiated. On a GPU: 0.
 unsigned long graphs_instantiated();
 
