@@ -184,6 +184,30 @@ TEST_CASE("blocks: head dimensions, batches and heads") {
     grade_blocks(shape_of(large, 32, 2, 3), large, "window 90 + 20");
 }
 
+TEST_CASE("blocks: a GPU with little shared memory") {
+    const wb::testing::LittleSharedMemory little;  // D = 64 and 128: not enough
+    const auto pattern = wb::local_pattern(67, 70, 30, 20);
+    for (const int64_t D : {32, 64, 128})
+        grade_blocks(shape_of(pattern, D, 1, 2), pattern, "window 30 + 20");
+}
+
+TEST_CASE("blocks: more than 1024 keys") {
+    const auto pattern = wb::dense_pattern(3, 1100, true);  // the last 12: partial
+    grade_blocks(shape_of(pattern, 32), pattern, "full and partial past key 1024");
+}
+
+TEST_CASE("blocks: long lists") {
+    // Rows without the keys 5 and 70 have two partial blocks, others two full ones.
+    auto gaps = wb::dense_pattern(1, 128, false).indices;
+    gaps.erase(gaps.begin() + 70);
+    gaps.erase(gaps.begin() + 5);
+    for (const bool partial : {false, true}) {
+        const auto once = partial ? rows_of(128, {gaps, gaps, gaps})
+                                  : wb::dense_pattern(3, 128, false);
+        grade_long_list(once, partial);
+    }
+}
+
 TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
     std::vector<std::vector<int32_t>> rows(260);
     rows[1] = {0};
