@@ -31,7 +31,7 @@ check 'nothing was built' test ! -e build/day01_one
 # What is asked for is built, and nothing else.
 graded -R '^day01[.]two'
 expect_status 0
-expect '100% tests passed, 0 tests failed out of 3'
+expect '100% tests passed'
 expect_file build/day01_two
 check 'the other one was not built' test ! -e build/day01_one
 graded -L workbook

@@ -45,7 +45,7 @@ def run_workbook_tests(
 ) -> list[ctest.Test] | None:
     """Everything but the learner's own cases, and what .ci/run alone runs, for it takes
     long; together: with the cases of a program in one process."""
-    arguments = ("-LE", "^(learner|slow|nvcc)$", "-j", str(build.jobs()))
+    arguments = ("-LE", "^(learner|slow|nvcc|build)$", "-j", str(build.jobs()))
     folder = str(build.folder().absolute())
     return ctest.run(
         log, junit, *arguments, "--output-on-failure", *more,

@@ -19,8 +19,7 @@ namespace {
 
 constexpr std::size_t kSmall = 256 * 1024;  // bytes of all arrays: soon done again
 #ifdef SIMT_CPU
-constexpr double kShort =
-    1.5e-3;  // seconds: what takes longer is made again on request
+constexpr double kShort = 1.5e-3;  // seconds; what takes longer only on request
 #else
 constexpr double kShort = 1.0;  // the first launch of a kernel brings it to the GPU
 #endif
@@ -118,6 +117,7 @@ bool Grader::ignores_contents(const Array& array) {
         has_numbers = has_numbers || each->is_floating;
         if (!each->is_floating) each->buffer.upload(each->original.data());
     }
+    CUDA_CHECK(cudaDeviceSynchronize());  // our streams do not wait for these
     std::vector<unsigned char> now(array.first.size());
     const std::string error = errors_of(false, [&] {
         if (has_numbers) launcher_(other_stream_);
@@ -154,6 +154,7 @@ std::optional<Finding> Grader::call_again(const Again& how) {
     if (!broken) broken = call_queued(how, stream);
     for (const auto& array : arrays_)
         array->buffer.upload(array->first.data());
+    errors_of(false, [] { CUDA_CHECK(cudaDeviceSynchronize()); });
     return broken;
 }
 
@@ -167,6 +168,9 @@ std::optional<Finding> Grader::call_queued(const Again& how, cudaStream_t stream
         aside.push_back(std::make_unique<GuardedBuffer>(array->original.size()));
         aside.back()->upload(array->original.data());
     }
+    // On a GPU both the poison and the numbers may still be on their way, and our
+    // streams do not wait for the default one.
+    CUDA_CHECK(cudaDeviceSynchronize());
     const auto queue = [&](auto&& operation) {
         for (std::size_t i = 0; i < arrays_.size(); ++i) {
             GuardedBuffer& buffer = arrays_[i]->buffer;

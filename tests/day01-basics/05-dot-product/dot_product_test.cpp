@@ -239,9 +239,11 @@ TEST_CASE("arrays that start at any element") {
 }
 
 TEST_CASE("tiny numbers add up exactly, too") {
-    // Products of 2^-149, the smallest float, times whole numbers: none is rounded.
+    // Products of a power of two times whole numbers: none is rounded. Not of 2^-149,
+    // the smallest float: a GPU's atomicAdd() in global memory takes numbers below
+    // 2^-126 for zeros (PTX ISA, "atom", .f32).
     const auto n = GENERATE(as<int64_t>(), 33, 1009);
-    const float unit = GENERATE(0x1p-149f, 0x1p-126f);
+    const float unit = 0x1p-126f;
     auto a = small_integers(n, 1);
     const auto b = small_integers(n, 2);
     for (float& value : a)

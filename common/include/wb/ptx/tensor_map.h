@@ -139,6 +139,11 @@ inline EncodeTiled encode_tiled() {
 inline TensorMap make_tensor_map(const char* name, const TensorBox& tensor) {
     detail::check_tensor_box(name, tensor);
     static const detail::EncodeTiled encode = detail::encode_tiled();
+    // The driver's function needs a context, which a new host thread has not got before
+    // the runtime gives it the device's.
+    int device = 0;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaSetDevice(device));
     cuuint64_t sizes[4], strides[3];
     cuuint32_t box[4];
     for (int i = 0; i < 4; ++i) {
