@@ -77,8 +77,8 @@ void fill_memory(cudaDeviceProp& prop, const DeviceModel& model) {
     prop.totalGlobalMem = memory_limit();
     prop.totalConstMem = DeviceModel::kConstantBytes;
     prop.memPitch = 2147483647;
-    prop.l2CacheSize = static_cast<int>(model.l2_bytes);
-    prop.persistingL2CacheMaxSize = static_cast<int>(model.l2_bytes * 3 / 4);
+    prop.l2CacheSize = static_cast<int>(l2_bytes());
+    prop.persistingL2CacheMaxSize = static_cast<int>(l2_bytes() * 3 / 4);
     prop.accessPolicyMaxWindowSize = 128 << 20;
     prop.memoryBusWidth = model.memory_bus_bits;
     prop.globalL1CacheSupported = 1;

@@ -81,6 +81,11 @@ size_t shared_per_block_optin() {
     return asked > 0 ? std::min(asked, most) : most;
 }
 
+size_t l2_bytes() {
+    const size_t asked = options().l2_bytes;
+    return asked > 0 ? asked : device_model().l2_bytes;
+}
+
 bool set_device_arch(int cuda_arch) {
     const int arch = cuda_arch / 10;
     int seen = g_arch.load();

@@ -42,6 +42,8 @@ Options read_environment() {
         static_cast<int>(std::clamp(number("SIMT_MULTIPROCESSORS", 0), 0.0, 1024.0));
     const double shared = std::clamp(number("SIMT_SHARED_KB", 0), 0.0, 1024.0);
     o.shared_bytes = static_cast<size_t>(shared) * 1024;
+    o.l2_bytes =
+        static_cast<size_t>(std::clamp(number("SIMT_L2_KB", 0), 0.0, 1048576.0)) * 1024;
     o.poison = number("SIMT_POISON", 1) != 0;
     o.strict = number("SIMT_STRICT_EXIT", 0) != 0;
     o.lenient = number("SIMT_LENIENT", 0) != 0;
@@ -76,6 +78,9 @@ void set_multiprocessors(int count) {
 }
 void set_shared_per_block(std::size_t bytes) {
     detail::options().shared_bytes = bytes;
+}
+void set_l2_bytes(size_t bytes) {
+    detail::options().l2_bytes = bytes;
 }
 
 }  // namespace simt

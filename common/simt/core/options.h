@@ -17,6 +17,7 @@ struct Options {
     double time_limit;     // SIMT_TIME_LIMIT: seconds without progress; 0 = no limit
     int multiprocessors;   // SIMT_MULTIPROCESSORS: 0 = those of the device model
     size_t shared_bytes;   // SIMT_SHARED_KB: of a block; 0 = as the device model
+    size_t l2_bytes;       // SIMT_L2_KB: 0 = the L2 cache of the device model
     bool poison;           // SIMT_POISON=0: fresh memory is not filled with 0xFF
     bool strict;           // SIMT_STRICT_EXIT: hardware's leniency is a fault
     bool lenient;          // SIMT_LENIENT: no warnings about undefined shuffles

@@ -150,6 +150,18 @@ LittleSharedMemory::~LittleSharedMemory() {
 #endif
 }
 
+SmallCache::SmallCache([[maybe_unused]] std::size_t bytes) {
+#ifdef SIMT_CPU
+    simt::set_l2_bytes(bytes);
+#endif
+}
+
+SmallCache::~SmallCache() {
+#ifdef SIMT_CPU
+    simt::set_l2_bytes(0);
+#endif
+}
+
 unsigned long graphs_instantiated() {
 #ifdef SIMT_CPU
     return simt::issue_counters().instantiations;

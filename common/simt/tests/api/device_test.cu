@@ -1,5 +1,8 @@
 #define TEST_GROUP "device"
 #include "check.h"
+#ifdef SIMT_CPU
+#include <simt/options.h>
+#endif
 
 #include <cstring>
 
@@ -91,6 +94,20 @@ TEST(properties_are_those_of_a_cuda_device) {
     EXPECT(prop.major * 100 + prop.minor * 10 == __CUDA_ARCH_LIST__);
 #endif
 }
+
+#ifdef SIMT_CPU
+TEST(the_l2_cache_is_as_large_as_it_is_asked_to_be) {
+    int before = 0;
+    OK(cudaDeviceGetAttribute(&before, cudaDevAttrL2CacheSize, 0));
+    simt::set_l2_bytes(4096);
+    int value = 0;
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrL2CacheSize, 0));
+    EXPECT(value == 4096);
+    simt::set_l2_bytes(0);
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrL2CacheSize, 0));
+    EXPECT(value == before);
+}
+#endif
 
 TEST(attributes_removed_from_the_properties) {
     int value = -1;

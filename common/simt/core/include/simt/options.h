@@ -33,4 +33,9 @@ void set_multiprocessors(int count);
 /// is tried with it. Default: SIMT_SHARED_KB, or 0.
 void set_shared_per_block(std::size_t bytes);
 
+/// The GPU says that its L2 cache has so many bytes; 0: as many as the model of its
+/// architecture. A launcher that counts what fits into the cache is tried with little
+/// data. Default: SIMT_L2_KB, or 0.
+void set_l2_bytes(std::size_t bytes);
+
 }  // namespace simt

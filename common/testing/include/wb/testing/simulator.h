@@ -1,6 +1,7 @@
 /// wb/testing/simulator.h: the simulator's strict settings, for grading.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace wb::testing {
@@ -60,6 +61,16 @@ class LittleSharedMemory {
     ~LittleSharedMemory();
     LittleSharedMemory(const LittleSharedMemory&) = delete;
     LittleSharedMemory& operator=(const LittleSharedMemory&) = delete;
+};
+
+/// Under the simulator: while this lives, the GPU says that its L2 cache has so many
+/// bytes, so that little data is already more than fits. On a GPU: nothing.
+class SmallCache {
+ public:
+    explicit SmallCache(std::size_t bytes);
+    ~SmallCache();
+    SmallCache(const SmallCache&) = delete;
+    SmallCache& operator=(const SmallCache&) = delete;
 };
 
 /// Under the simulator: how many graphs the program has instantiated. On a GPU: 0.
