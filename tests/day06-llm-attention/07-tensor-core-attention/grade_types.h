@@ -57,39 +57,49 @@ AttentionExpected expect_stored(const AttentionShape& shape,
     return expected;
 }
 
-/// Runs every rung for one type.
+/// Runs one rung, or the contract's function.
 /// @param stored    numbers of T
 /// @param with_lse  the log-sum-exp is wanted; else lse is null
+template <class T, class Attention>
+void grade_rung(const std::string& name,
+                Attention attention,
+                const AttentionShape& shape,
+                const AttentionInputs& stored,
+                const AttentionExpected& expected,
+                const std::string& text,
+                bool with_lse = true) {
+    Grader grade(name, std::string(Format<T>::kName) + ", " + describe(shape) + text);
+    const T* d_q = grade.input("q", rounded<T>(stored.q));
+    const T* d_k = grade.input("k", rounded<T>(stored.k));
+    const T* d_v = grade.input("v", rounded<T>(stored.v));
+    T* d_o = grade.output<T>(
+        "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+    float* d_lse = nullptr;
+    if (with_lse) {
+        d_lse =
+            grade.output<float>("lse", {shape.batch, shape.query_heads, shape.queries});
+    }
+    grade.run([&](cudaStream_t stream) {
+        attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
+    });
+    grade.expect("o", expected.o, [&](int64_t i) {
+        return expected.o_bound[static_cast<std::size_t>(i)];
+    });
+    if (!with_lse) return;
+    grade.expect("lse", expected.lse, [&](int64_t i) {
+        return expected.lse_bound[static_cast<std::size_t>(i)];
+    });
+}
+
+/// Runs every rung for one type.
 template <class T>
 void grade_stored(const AttentionShape& shape,
                   const AttentionInputs& stored,
                   const AttentionExpected& expected,
                   const std::string& text,
                   bool with_lse = true) {
-    for (const auto& [name, idea, attention] : implementations_of<T>()) {
-        Grader grade(name,
-                     std::string(Format<T>::kName) + ", " + describe(shape) + text);
-        const T* d_q = grade.input("q", rounded<T>(stored.q));
-        const T* d_k = grade.input("k", rounded<T>(stored.k));
-        const T* d_v = grade.input("v", rounded<T>(stored.v));
-        T* d_o = grade.output<T>(
-            "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
-        float* d_lse = nullptr;
-        if (with_lse) {
-            d_lse = grade.output<float>(
-                "lse", {shape.batch, shape.query_heads, shape.queries});
-        }
-        grade.run([&, attention = attention](cudaStream_t stream) {
-            attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
-        });
-        grade.expect("o", expected.o, [&](int64_t i) {
-            return expected.o_bound[static_cast<std::size_t>(i)];
-        });
-        if (!with_lse) continue;
-        grade.expect("lse", expected.lse, [&](int64_t i) {
-            return expected.lse_bound[static_cast<std::size_t>(i)];
-        });
-    }
+    for (const auto& [name, idea, attention] : implementations_of<T>())
+        grade_rung<T>(name, attention, shape, stored, expected, text, with_lse);
 }
 
 /// Runs every rung for one type on these numbers, after rounding.

@@ -52,6 +52,26 @@ AttentionInputs constant_inputs(const AttentionShape& shape,
             std::vector<float>(static_cast<size_t>(shape.kv_elements()), v)};
 }
 
+/// Equal weights and whole numbers as values. Weights are 1 and need no rounding, so
+/// that only o is rounded: an accumulator of 16 bits stands still at 2048, or at 256,
+/// and a key that is missing shows.
+void grade_equal_weights(int64_t keys) {
+    const auto shape = plain_attention(1, 1, 5, keys, 64);
+    auto inputs = wb::testing::equal_weights(shape, 1);
+    for (float& value : inputs.v)
+        value += 8.0f;  // 1 to 15: a mean near 8 hides nothing by cancelling
+    auto expected = expect_equal_weights(shape, inputs);
+    const auto float_bound = expected.o_bound;
+    const auto graded = [&](auto zero) {
+        using T = decltype(zero);
+        for (size_t i = 0; i < expected.o.size(); ++i)
+            expected.o_bound[i] = stored_bound<T>(expected.o[i], float_bound[i]);
+        grade_stored<T>(shape, inputs, expected, ", q = 0, v whole numbers");
+    };
+    graded(__half());
+    graded(__nv_bfloat16());
+}
+
 /// The covering design of this chapter, and what of it has this mask.
 void grade_edges(Mask mask) {
     static const auto cases = [] {
@@ -123,6 +143,28 @@ TEST_CASE("batches and heads keep to themselves") {
     grade(plain_attention(2, 3, 13, 11, 64));
 }
 
+TEST_CASE("causal: more heads than there is room for in the L2 cache") {
+    // A launcher may order its blocks by what the cache holds: here, the keys and
+    // values of 130 heads; of two; of less than one.
+    const auto graded = [](size_t l2_bytes, int64_t heads, int64_t queries) {
+        const SmallCache cache(l2_bytes);
+        const auto shape = plain_attention(1, heads, queries, 1, 64, true);
+        const auto stored = as_stored<__half>(wb::testing::random_attention(shape, 1));
+        // The contract's function alone: the simulator needs a while for so many heads.
+        grade_rung<__half>(
+            "tensor_core_attention",
+            [](auto... arguments) { tensor_core_attention(arguments...); },
+            shape,
+            stored,
+            expect_stored<__half>(shape, stored),
+            "");
+    };
+    constexpr size_t kHeadBytes = 2 * 64 * sizeof(__half);
+    graded(3 * 130 * kHeadBytes, 140, 1);  // a third of it is for keys and values
+    graded(3 * 2 * kHeadBytes, 3, 129);
+    graded(100, 3, 129);
+}
+
 TEST_CASE("query heads of a group share their keys and values") {
     grade(grouped(plain_attention(2, 4, 5, 70, 64), 2));
     grade(grouped(plain_attention(1, 4, 70, 33, 64, true), 1));
@@ -191,24 +233,8 @@ TEST_CASE("values whose sum passes 65504 though their mean does not") {
 }
 
 TEST_CASE("equal weights: whole numbers add up exactly") {
-    // Weights are 1 and need no rounding, so that only o is rounded: an accumulator of
-    // 16 bits stands still at 2048, or at 256, and a key that is missing shows.
-    for (const int64_t keys : {1, 2, 65, 519}) {
-        const auto shape = plain_attention(1, 1, 5, keys, 64);
-        auto inputs = wb::testing::equal_weights(shape, 1);
-        for (float& value : inputs.v)
-            value += 8.0f;  // 1 to 15: a mean near 8 hides nothing by cancelling
-        auto expected = expect_equal_weights(shape, inputs);
-        const auto float_bound = expected.o_bound;
-        const auto graded = [&](auto zero) {
-            using T = decltype(zero);
-            for (size_t i = 0; i < expected.o.size(); ++i)
-                expected.o_bound[i] = stored_bound<T>(expected.o[i], float_bound[i]);
-            grade_stored<T>(shape, inputs, expected, ", q = 0, v whole numbers");
-        };
-        graded(__half());
-        graded(__nv_bfloat16());
-    }
+    for (const int64_t keys : {1, 2, 65, 1031})
+        grade_equal_weights(keys);
 }
 
 TEST_CASE("the error is that of rounding the weights and the output, no more") {
@@ -343,6 +369,15 @@ TEST_CASE("keys of more than 2^31 elements", "[large]") {
         std::fill(expected.begin() + 64, expected.end(), 7.5);  // of 0, 1, ... 15
         grade.expect("o", expected, [](int64_t) { return 0.0; });
     }
+#endif
+}
+
+TEST_CASE("keys of one head in more than 1024 tiles", "[large]") {
+    grade_equal_weights(1);
+#ifdef SIMT_CPU
+    WB_SKIP("the simulator would take several seconds");
+#else
+    grade_equal_weights(100'003);
 #endif
 }
 
