@@ -377,7 +377,7 @@ TEST_CASE("keys of one head in more than 1024 tiles", "[large]") {
 #ifdef SIMT_CPU
     WB_SKIP("the simulator would take several seconds");
 #else
-    grade_equal_weights(100'003);
+    grade_equal_weights(200'003);
 #endif
 }
 
