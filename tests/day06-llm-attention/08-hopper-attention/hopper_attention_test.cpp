@@ -164,6 +164,13 @@ TEST_CASE("more tiles than multiprocessors: each block computes several", "[slow
     grade_bf16(plain_attention(2, heads, 9, 100, 256, true));
 }
 
+TEST_CASE("whole tiles without a mask, more of them than multiprocessors") {
+    NEEDS_HOPPER();
+    // All take the same time: a kernel may hand them out in another way than above.
+    const FewMultiprocessors few(1);
+    grade_bf16(plain_attention(1, FewMultiprocessors::count() + 1, 256, 8, 64));
+}
+
 TEST_CASE("the largest score in the first or the last block") {
     NEEDS_HOPPER();
     // o must be rescaled, or not, when the largest score moves.
@@ -250,6 +257,17 @@ TEST_CASE("packed sequences of different lengths") {
     }
     grade_packed<__half>(make_batch<__half>({{5, 0}, {70, 90}}, 4, 2, 128, true));
     grade_packed<__half>(make_batch<__half>({{40, 40}, {150, 170}}, 1, 1, 256, true));
+}
+
+TEST_CASE("packed: as many sequences without queries as multiprocessors, then others") {
+    NEEDS_HOPPER();
+    // A block that finds nothing to do must not stop there.
+    const FewMultiprocessors few(2);
+    std::vector<Lengths> lengths(static_cast<size_t>(FewMultiprocessors::count()),
+                                 {0, 1});
+    lengths.push_back({20, 30});
+    lengths.push_back({3, 40});
+    grade_packed<__nv_bfloat16>(make_batch<__nv_bfloat16>(lengths, 1, 1, 64, false));
 }
 
 TEST_CASE("packed rows with other numbers between them") {
