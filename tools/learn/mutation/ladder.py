@@ -113,7 +113,8 @@ def unused(codes: list[Code], wanted: set[int]) -> set[str]:
             needs.setdefault(function.name, set()).update(words)
     used = set(needs) - launchers
     while True:
-        more = {name for user in used for name in needs[user]} - used
+        # A version that is a name for something else needs nothing by itself.
+        more = {name for user in used for name in needs.get(user, ())} - used
         if not more:
             return launchers - used
         used |= more

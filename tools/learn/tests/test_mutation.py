@@ -297,6 +297,15 @@ class Ladder(unittest.TestCase):
         # The contract's function falls back on its own.
         self.assertEqual(ladder.unused(codes, {4}), {"f_v1", "f_v2"})
 
+    def test_a_version_that_is_a_name_for_something_else_needs_nothing(self):
+        code = Code("f.cu", """
+void f_v1() { work(); }
+constexpr auto f_v2 = tuned<2>;
+WB_RUNG(f, f_v2, "tuned");
+void f() { f_v1(); }
+""")
+        self.assertEqual(ladder.unused([code], {2}), {"f_v1"})
+
 
 class Known(unittest.TestCase):
     def setUp(self):
