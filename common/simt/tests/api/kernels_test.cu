@@ -2,7 +2,9 @@
 #include "check.h"
 
 #include <cooperative_groups.h>
+#ifdef SIMT_CPU
 #include <simt/options.h>
+#endif
 
 #include <cstdint>
 
@@ -168,6 +170,7 @@ TEST(more_shared_memory_must_be_asked_for) {
     EXPECT_ERROR(cudaErrorInvalidValue,
                  cudaFuncSetAttribute(
                      with_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, -1));
+#ifdef SIMT_CPU
     simt::set_shared_per_block(59 * 1024);  // a smaller GPU
     with_shared<<<1, 64, 60 * 1024>>>(x);
     EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
@@ -176,6 +179,7 @@ TEST(more_shared_memory_must_be_asked_for) {
         cudaFuncSetAttribute(
             with_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 60 * 1024));
     simt::set_shared_per_block(0);
+#endif
     with_shared<<<1, 64, 60 * 1024>>>(x);
     OK(cudaGetLastError());
     OK(cudaFuncSetAttribute(
