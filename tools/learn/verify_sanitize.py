@@ -4,12 +4,14 @@ slow, and an error that needs a large size is rare."""
 
 import re
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from learn import build, preset, steps, verdicts
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+SLOWEST_FIRST = ("racecheck", "memcheck", "initcheck", "synccheck")
 JOBS = 8  # each holds a CUDA context of its own
 SECONDS = 120  # for one program under one tool
 CASES = "~[large]~[long]~[fault]~[serial]~[goal]"
@@ -29,8 +31,8 @@ def run(state) -> None:
     with ThreadPoolExecutor(JOBS) as pool:
         pending = {
             (tool, target): pool.submit(_run_one, sanitizer, tool, target, state.work)
-            for tool in TOOLS
-            for target in targets}
+            for tool in SLOWEST_FIRST
+            for target in reversed(targets)}
         results = {key: future.result() for key, future in pending.items()}
     for tool in TOOLS:
         _report(state, tool, {target: results[tool, target] for target in targets})
@@ -58,6 +60,7 @@ def _run_one(sanitizer: str, tool: str, target: str, work: Path) -> str:
         # API errors that a test provokes on purpose are not what is looked for.
         options += ["--report-api-errors", "no"]
     file = work / f"{tool}.{target}.json"
+    began = time.monotonic()
     result = steps.run(
         [sanitizer, *options, program, CASES],
         _log(work, tool, target),
@@ -66,6 +69,8 @@ def _run_one(sanitizer: str, tool: str, target: str, work: Path) -> str:
         environment={"WB_CANARIES": "0", "WB_VERDICT": str(file)},
         seconds=SECONDS,
     )
+    with open(_log(work, tool, target), "a") as log:
+        log.write(f"===== {time.monotonic() - began:.0f} s\n")
     # The tool is not ours. Its exit status tells of errors, but not of racecheck's
     # warnings, and what its XML (--xml --save) holds is not documented. So its own
     # summary is read, too.

@@ -110,9 +110,10 @@ void Grader::launch(const Array* zeroed) {
             array->buffer.upload(zeros.data());
         }
     }
-    // compute-sanitizer finds uninitialised memory itself, and would watch every store.
-    if (canaries_wanted()) poison_shared_memory(stream_);
     CUDA_CHECK(cudaDeviceSynchronize());
+    // Last, for programs that share a GPU take turns, and overwrite it. compute-sanitizer
+    // finds uninitialised memory itself, and would watch every store.
+    if (canaries_wanted()) poison_shared_memory(stream_);
     const std::clock_t begin = std::clock();
     if (Meeting* const meeting = Meeting::current())
         meeting->at_once([this] { launcher_(stream_); });

@@ -3,6 +3,9 @@
 #include <wb/check.h>
 #include <wb/launch.h>
 
+#include <chrono>
+#include <thread>
+
 namespace wb::testing {
 namespace {
 
@@ -42,6 +45,8 @@ void launch_twice_by_way_of_static(const float* x,
     const unsigned blocks = wb::grid_size(n, kThreads);
     to_static_kernel<<<blocks, kThreads, 0, stream>>>(x, n);
     CUDA_CHECK_LAUNCH();
+    // A GPU is done with both kernels before the other thread has launched its own.
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
     from_static_kernel<<<blocks, kThreads, 0, stream>>>(y, n);
     CUDA_CHECK_LAUNCH();
 }

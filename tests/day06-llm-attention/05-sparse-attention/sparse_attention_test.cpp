@@ -196,7 +196,7 @@ TEST_CASE("blocks: more than 1024 keys") {
     grade_blocks(shape_of(pattern, 32), pattern, "full and partial past key 1024");
 }
 
-TEST_CASE("blocks: long lists") {
+TEST_CASE("blocks: long lists", "[long]") {
     // Rows without the keys 5 and 70 have two partial blocks, others two full ones.
     auto gaps = wb::dense_pattern(1, 128, false).indices;
     gaps.erase(gaps.begin() + 70);
