@@ -130,7 +130,7 @@ function(wb_wrong_kernels program id test day contract_dir labels)
     file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/wrong)
     add_custom_command(OUTPUT ${bundle}
         COMMAND wb_bundle --solution ${solution} --chapter ${contract_dir}
-            --root ${CMAKE_SOURCE_DIR} -o ${bundle} -MF ${bundle}.d
+            --root ${CMAKE_SOURCE_DIR} -o ${bundle} --dependencies ${bundle}.d
             ${ARG_RIGHT} ${ARG_SOURCES}
         DEPENDS wb_bundle ${solution} ${ARG_RIGHT} ${ARG_SOURCES}
         DEPFILE ${bundle}.d

@@ -1,7 +1,7 @@
 // wb_bundle: many implementations of one chapter in one translation unit.
 //
 //     wb_bundle --solution SOLUTION.cu --chapter DIR [-I DIR]… [--root DIR]
-//               -o OUT.cu [-MF OUT.d] WRONG…
+//               -o OUT.cu [--dependencies OUT.d] WRONG…
 //
 // Each known-wrong kernel is an edit of a right one (NAME.diff, see edit.h), or a file
 // that implements the chapter's contract (NAME.cu). To compile them one by one is to
@@ -15,6 +15,8 @@
 // Included files that name a function of the contract belong to each implementation:
 // their text stands in its namespace. So do .cu files, such as the solution's.
 // Compilers and reports see the lines of the original files (#line).
+#include <getopt.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -33,32 +35,45 @@ struct Options {
     std::vector<fs::path> include_dirs, sources;
 };
 
+/// getopt_long() itself says what it does not understand.
 Options parse(int argc, char** argv) {
+    static const option kOptions[] = {{"solution", required_argument, nullptr, 's'},
+                                      {"chapter", required_argument, nullptr, 'c'},
+                                      {"root", required_argument, nullptr, 'r'},
+                                      {"dependencies", required_argument, nullptr, 'd'},
+                                      {}};
     Options options;
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        fs::path* target = word == "--solution"  ? &options.solution
-                           : word == "--chapter" ? &options.chapter
-                           : word == "--root"    ? &options.root
-                           : word == "-o"        ? &options.output
-                           : word == "-MF"       ? &options.dependencies
-                                                 : nullptr;
-        if (!target && word != "-I") {
-            options.sources.emplace_back(word);
-            continue;
-        }
-        if (++i == argc) throw std::runtime_error(word + " needs a value");
-        if (target) {
-            *target = argv[i];
-        } else {
-            options.include_dirs.emplace_back(argv[i]);
+    bool is_wrong = false;
+    for (int each; (each = getopt_long(argc, argv, "I:o:", kOptions, nullptr)) >= 0;) {
+        switch (each) {
+            case 's':
+                options.solution = optarg;
+                break;
+            case 'c':
+                options.chapter = optarg;
+                break;
+            case 'r':
+                options.root = optarg;
+                break;
+            case 'd':
+                options.dependencies = optarg;
+                break;
+            case 'o':
+                options.output = optarg;
+                break;
+            case 'I':
+                options.include_dirs.emplace_back(optarg);
+                break;
+            default:
+                is_wrong = true;
         }
     }
-    if (options.solution.empty() || options.chapter.empty() || options.output.empty() ||
-        options.sources.empty()) {
+    options.sources.assign(argv + optind, argv + argc);
+    if (is_wrong || options.solution.empty() || options.chapter.empty() ||
+        options.output.empty() || options.sources.empty()) {
         throw std::runtime_error(
             "usage: wb_bundle --solution SOLUTION.cu --chapter DIR [-I DIR]... "
-            "[--root DIR] -o OUT.cu [-MF OUT.d] WRONG...");
+            "[--root DIR] -o OUT.cu [--dependencies OUT.d] WRONG...");
     }
     return options;
 }

@@ -1,5 +1,7 @@
 #include <wb/bench/options.h>
 
+#include <getopt.h>
+
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -41,41 +43,80 @@ double parse_seconds(const std::string& text) {
     return value;
 }
 
+std::invalid_argument unknown(const std::string& word) {
+    return std::invalid_argument("unknown option '" + word + "'; try --help");
+}
+
+/// What a message calls the option: its full name, or the word if it is none of these.
+std::string name_of(const option* options, int value, const std::string& word) {
+    for (const option* each = options; each->name != nullptr; ++each)
+        if (each->val == value) return std::string("--") + each->name;
+    return word;
+}
+
 }  // namespace
 
 Options parse_options(const std::vector<std::string>& arguments) {
+    static const option kOptions[] = {{"sizes", required_argument, nullptr, 's'},
+                                      {"seconds", required_argument, nullptr, 't'},
+                                      {"json", required_argument, nullptr, 'j'},
+                                      {"ceilings", required_argument, nullptr, 'c'},
+                                      {"xray", required_argument, nullptr, 'x'},
+                                      {"size", required_argument, nullptr, 'n'},
+                                      {"list", no_argument, nullptr, 'l'},
+                                      {"help", no_argument, nullptr, 'h'},
+                                      {}};
+    std::vector<std::string> words{"bench"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+
     Options options;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string& name = arguments[i];
-        const auto value = [&]() -> const std::string& {
-            if (i + 1 >= arguments.size() || arguments[i + 1].empty()) {
-                throw std::invalid_argument(name + " needs a value after it");
-            }
-            return arguments[++i];
-        };
-        if (name == "--sizes") {
-            options.sizes = parse_sizes(value());
-        } else if (name == "--seconds") {
-            options.seconds = parse_seconds(value());
-        } else if (name == "--json") {
-            options.json = value();
-        } else if (name == "--ceilings") {
-            options.ceilings = value();
-        } else if (name == "--xray") {
-            options.xray = value();
-        } else if (name == "--size") {
-            options.size = value();
-        } else if (name == "--list") {
-            options.list = true;
-        } else if (name == "--help" || name == "-h") {
-            options.help = true;
-        } else {
-            throw std::invalid_argument("unknown option '" + name + "'; try --help");
+    opterr = 0;  // what is wrong is said below
+    optind = 0;  // from the beginning
+    const int argc = static_cast<int>(words.size());
+    for (int each;
+         (each = getopt_long(argc, argv.data(), ":h", kOptions, nullptr)) >= 0;) {
+        const std::string value = optarg != nullptr ? optarg : "";
+        const std::string name = argv[static_cast<std::size_t>(optind - 1)];
+        if (each == ':' || (optarg != nullptr && value.empty()))
+            throw std::invalid_argument(
+                name_of(kOptions, each == ':' ? optopt : each, name) +
+                " needs a value after it");
+        switch (each) {
+            case 's':
+                options.sizes = parse_sizes(value);
+                break;
+            case 't':
+                options.seconds = parse_seconds(value);
+                break;
+            case 'j':
+                options.json = value;
+                break;
+            case 'c':
+                options.ceilings = value;
+                break;
+            case 'x':
+                options.xray = value;
+                break;
+            case 'n':
+                options.size = value;
+                break;
+            case 'l':
+                options.list = true;
+                break;
+            case 'h':
+                options.help = true;
+                break;
+            default:
+                throw unknown(name);
         }
     }
-    if (!options.size.empty() && options.xray.empty()) {
+    if (optind < argc) throw unknown(argv[static_cast<std::size_t>(optind)]);
+    if (!options.size.empty() && options.xray.empty())
         throw std::invalid_argument("--size goes with --xray; otherwise --sizes");
-    }
     return options;
 }
 

@@ -5,9 +5,10 @@
 // After the preprocessor there are no comments, macros are expanded, headers are
 // included, and `# 12 "kernels.cu"` markers lead compilers and debuggers to the user's
 // file. Text is inserted or blanked only: no line ever moves.
+#include <getopt.h>
+
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -81,31 +82,42 @@ bool rewrite(rewriter::Source& source, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    static const option kOptions[] = {
+        {"rdc", no_argument, nullptr, 'r'},
+        {"count", no_argument, nullptr, 'c'},
+        {"expt-relaxed-constexpr", no_argument, nullptr, 'x'},
+        {"extended-lambda", no_argument, nullptr, 'l'},
+        {"host", required_argument, nullptr, 'h'},
+        {}};
     Options options;
-    const char* path = nullptr;
     const char* host_path = nullptr;
-    for (int i = 1; i < argc; ++i) {
-        if (std::strcmp(argv[i], "--rdc") == 0) {
-            options.relocatable = true;
-        } else if (std::strcmp(argv[i], "--count") == 0) {
-            options.count = true;
-        } else if (std::strcmp(argv[i], "--expt-relaxed-constexpr") == 0) {
-            options.relaxed = true;
-        } else if (std::strcmp(argv[i], "--extended-lambda") == 0) {
-            options.extended = true;
-        } else if (std::strcmp(argv[i], "--host") == 0 && i + 1 < argc) {
-            host_path = argv[++i];
-        } else if (argv[i][0] == '-' || path) {
-            std::fputs(kUsage, stderr);
-            return 2;
-        } else {
-            path = argv[i];
+    bool is_wrong = false;
+    for (int each; (each = getopt_long(argc, argv, "", kOptions, nullptr)) >= 0;) {
+        switch (each) {
+            case 'r':
+                options.relocatable = true;
+                break;
+            case 'c':
+                options.count = true;
+                break;
+            case 'x':
+                options.relaxed = true;
+                break;
+            case 'l':
+                options.extended = true;
+                break;
+            case 'h':
+                host_path = optarg;
+                break;
+            default:
+                is_wrong = true;
         }
     }
-    if (!path) {
+    if (is_wrong || optind + 1 != argc) {
         std::fputs(kUsage, stderr);
         return 2;
     }
+    const char* path = argv[optind];
     std::string text = read_file(path);
     if (host_path) text = rewriter::merge_sides(std::move(text), read_file(host_path));
     rewriter::Source source(std::move(text));
