@@ -5,7 +5,8 @@
 # The folder's name gives the chapter's: vector_add. From it follow all files,
 #   day01-basics/02-vector-add/vector_add.{h,cu}   contract and the learner's file
 #   solutions/<same>/vector_add.cu                 the ladder
-#   tests/<same>/vector_add_test.cpp, vector_add_bench.cpp, mutants/right.cu, *.diff
+#   tests/<same>/vector_add[_<part>]_test.cpp, vector_add_bench.cpp, mutants/right.cu,
+#                                                  mutants/*.diff
 # all targets,
 #   day01_vector_add                  the learner's file under the chapter's tests
 #   day01_vector_add_solution         the solution under the same tests
@@ -50,12 +51,13 @@ endfunction()
 # The tests of a chapter. Where the test framework is a shared library they are one, too:
 # then each of the chapter's programs is only its kernels. Catch2's headers are compiled
 # once for all.
-function(wb_test_library target source contract_dir)
+function(wb_test_library target sources contract_dir)
     if(WB_TESTING_SHARED)
-        add_library(${target} SHARED EXCLUDE_FROM_ALL ${source})
+        add_library(${target} SHARED EXCLUDE_FROM_ALL ${sources})
     else()
-        add_library(${target} OBJECT EXCLUDE_FROM_ALL ${source})
+        add_library(${target} OBJECT EXCLUDE_FROM_ALL ${sources})
     endif()
+    wb_in_bundles(${target})
     target_link_libraries(${target} PUBLIC wb_testing)
     target_include_directories(${target} PRIVATE ${contract_dir})
     target_compile_options(${target} PRIVATE -Wall -Wextra)
@@ -246,8 +248,8 @@ function(wb_chapter path)
     add_dependencies(${id}_unsolved_kernels ${id}_kernels)
 
     # The learner's program.
-    set(cases ${tests_dir}/${name}_test.cpp)
-    wb_test_library(${id}_tests ${cases} ${contract_dir})
+    file(GLOB cases CONFIGURE_DEPENDS ${tests_dir}/${name}*_test.cpp)
+    wb_test_library(${id}_tests "${cases}" ${contract_dir})
     wb_kernels(${id}_learner_kernels ${contract_dir}/${name}.cu
         INCLUDES ${contract_dir})
     wb_test_program(${id} ${id}_tests ${id}_learner_kernels)

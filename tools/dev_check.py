@@ -65,7 +65,9 @@ class Checker:
             self.check_committed(folder / f"{name}.cu", solution)
         self.check_hints(folder / "hints.md")
         self.check_lesson(folder)
-        self.check_mutants(tests / "mutants", (tests / f"{name}_test.cpp").read_text())
+        cases = sorted(tests.glob(f"{name}*_test.cpp"))
+        self.check_mutants(
+            tests / "mutants", "".join(file.read_text() for file in cases))
 
     def check_author(self, folder: Path, tests: Path, solution: Path) -> None:
         """What ./learn dev new-chapter left for the author to write."""

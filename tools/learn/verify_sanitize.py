@@ -12,7 +12,7 @@ from learn import build, preset, steps, verdicts
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 SLOWEST_FIRST = ("racecheck", "memcheck", "initcheck", "synccheck")
-JOBS = 8  # each holds a CUDA context of its own
+JOBS = 10  # each holds a CUDA context of its own, and keeps a core or two busy
 SECONDS = 120  # for one program under one tool
 CASES = "~[large]~[long]~[fault]~[serial]~[goal]"
 LONGEST = 12_000_000  # bytes of all logs of a tool

@@ -111,8 +111,8 @@ void Grader::launch(const Array* zeroed) {
         }
     }
     CUDA_CHECK(cudaDeviceSynchronize());
-    // Last, for programs that share a GPU take turns, and overwrite it. compute-sanitizer
-    // finds uninitialised memory itself, and would watch every store.
+    // Last, for programs that share a GPU take turns, and overwrite what lies there.
+    // compute-sanitizer finds uninitialised memory itself, and would watch every store.
     if (canaries_wanted()) poison_shared_memory(stream_);
     const std::clock_t begin = std::clock();
     if (Meeting* const meeting = Meeting::current())

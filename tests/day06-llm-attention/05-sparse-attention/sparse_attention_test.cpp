@@ -1,4 +1,4 @@
-// Grades day06-llm-attention/05-sparse-attention.
+// Grades day06-llm-attention/05-sparse-attention: patterns of rows.
 #include "sparse_attention.h"
 
 #include <wb/testing/attention_grade.h>
@@ -153,109 +153,6 @@ TEST_CASE("right whatever order the threads run in") {
     wb::testing::shuffle_threads(0);
 }
 
-TEST_CASE("blocks: every pattern gives what its rows give") {
-    // Three rows of blocks, the last of 44 queries; five key blocks, the last of 45.
-    for (const auto& [name, pattern] : wb::testing::all_patterns(300, 301))
-        grade_blocks(shape_of(pattern, 32), pattern, name);
-}
-
-TEST_CASE("blocks: sizes around those of a block") {
-    for (const int64_t n : {1, 2, 63, 64, 65, 127, 128, 129}) {
-        const auto window = wb::local_pattern(n, n + 1, 33, 5);
-        grade_blocks(shape_of(window, 32), window, "window 33 + 5");
-        const auto dense = wb::dense_pattern(n, n, false);
-        grade_blocks(shape_of(dense, 32), dense, "dense: all blocks are full");
-    }
-}
-
-TEST_CASE("blocks: nothing is kept from call to call") {
-    const auto first = wb::dense_pattern(13, 19, false);
-    const auto other = wb::local_pattern(70, 71, 9, 2);
-    wb::testing::expect_independent(
-        [&] { grade_blocks(shape_of(first, 32, 2), first, "dense"); },
-        [&] { grade_blocks(shape_of(other, 64), other, "window 9 + 2"); });
-}
-
-TEST_CASE("blocks: head dimensions, batches and heads") {
-    const auto small = wb::local_pattern(67, 70, 30, 20);
-    for (const int64_t D : {64, 128})
-        grade_blocks(shape_of(small, D), small, "window 30 + 20");
-    const auto large = wb::local_pattern(131, 100, 90, 20);
-    grade_blocks(shape_of(large, 32, 2, 3), large, "window 90 + 20");
-}
-
-TEST_CASE("blocks: a GPU with little shared memory") {
-    const wb::testing::LittleSharedMemory little;  // D = 64 and 128: not enough
-    const auto pattern = wb::local_pattern(67, 70, 30, 20);
-    for (const int64_t D : {32, 64, 128})
-        grade_blocks(shape_of(pattern, D, 1, 2), pattern, "window 30 + 20");
-}
-
-TEST_CASE("blocks: more than 1024 keys") {
-    const auto pattern = wb::dense_pattern(3, 1100, true);  // the last 12: partial
-    grade_blocks(shape_of(pattern, 32), pattern, "full and partial past key 1024");
-}
-
-TEST_CASE("blocks: long lists", "[long]") {
-    // Rows without the keys 5 and 70 have two partial blocks, others two full ones.
-    auto gaps = wb::dense_pattern(1, 128, false).indices;
-    gaps.erase(gaps.begin() + 70);
-    gaps.erase(gaps.begin() + 5);
-    for (const bool partial : {false, true}) {
-        const auto once = partial ? rows_of(128, {gaps, gaps, gaps})
-                                  : wb::dense_pattern(3, 128, false);
-        grade_long_list(once, partial);
-    }
-}
-
-TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
-    std::vector<std::vector<int32_t>> rows(260);
-    rows[1] = {0};
-    rows[130] = {64, 65, 66};  // the third row of blocks is empty altogether
-    const auto pattern = rows_of(70, rows);
-    grade_blocks(shape_of(pattern, 32, 2), pattern, "only queries 1 and 130 see keys");
-    grade_blocks(shape_of(rows_of(0, {{}, {}}), 32), rows_of(0, {{}, {}}), "no keys");
-}
-
-TEST_CASE("blocks: lists and rows may come in any order") {
-    const auto pattern = wb::local_pattern(400, 500, 200, 0);
-    const auto shape = shape_of(pattern, 32);
-    const auto inputs = random_attention(shape, 1);
-    const auto expected = expect_sparse(shape, pattern, inputs);
-    HostBlocks blocks = to_blocks(pattern);
-    constexpr auto kRows = static_cast<std::size_t>(wb::BlockPattern::kRows);
-    for (std::size_t row = 0; row + 1 < blocks.full.offsets.size(); ++row) {
-        const auto reverse = [&](wb::HostBlockList& list) {
-            std::reverse(list.blocks.begin() + list.offsets[row],
-                         list.blocks.begin() + list.offsets[row + 1]);
-        };
-        reverse(blocks.full);
-        reverse(blocks.partial);
-        auto first = static_cast<std::size_t>(blocks.partial.offsets[row]);
-        auto last = static_cast<std::size_t>(blocks.partial.offsets[row + 1]);
-        for (; first + 1 < last; ++first, --last) {
-            std::swap_ranges(
-                blocks.masks.begin() + static_cast<int64_t>(first * kRows),
-                blocks.masks.begin() + static_cast<int64_t>((first + 1) * kRows),
-                blocks.masks.begin() + static_cast<int64_t>((last - 1) * kRows));
-        }
-    }
-    std::reverse(blocks.order.begin(), blocks.order.end());
-    grade_blocks(shape, blocks, inputs, expected, "lists and order reversed");
-}
-
-TEST_CASE("blocks: one that is listed twice counts twice") {
-    const auto once = wb::dense_pattern(3, 64, false);
-    const auto shape = shape_of(once, 32);
-    const auto inputs = random_attention(shape, 1);
-    HostCsr twice = rows_of_lengths(64, {128, 128, 128});
-    HostBlocks blocks = to_blocks(once);
-    blocks.full.blocks.push_back(0);
-    blocks.full.offsets.back() = 2;
-    grade_blocks(
-        shape, blocks, inputs, expect_sparse(shape, twice, inputs), "block 0 twice");
-}
-
 TEST_CASE("an index that is no key is reported, and not read") {
     for (const int32_t wrong : {-1, 9, std::numeric_limits<int32_t>::max()}) {
         const auto right = rows_of(9, {{1, 2}, {3, 4}, {}, {8}});
@@ -303,46 +200,6 @@ TEST_CASE("offsets that are no range are reported, and the row is empty") {
                     offsets[row],
                     offsets[row + 1]});
     }
-}
-
-TEST_CASE("blocks: a block that does not exist is reported, and not read") {
-    const auto right = wb::dense_pattern(140, 130, false);
-    const auto shape = shape_of(right, 32);
-    const auto inputs = random_attention(shape, 1);
-    const auto expected = expect_sparse(shape, right, inputs);
-    for (const int32_t wrong : {-1, 3, std::numeric_limits<int32_t>::max()}) {
-        HostBlocks blocks = to_blocks(right);  // 3 blocks in each of two rows
-        blocks.full.blocks.insert(blocks.full.blocks.begin() + 4, wrong);
-        blocks.full.offsets = {0, 3, 7};
-        grade_blocks(shape,
-                     blocks,
-                     inputs,
-                     expected,
-                     "full.blocks[4] is " + std::to_string(wrong),
-                     {static_cast<int32_t>(PatternFault::index), 1, 4, wrong});
-    }
-}
-
-TEST_CASE("blocks: offsets that are no range are reported, and the row is empty") {
-    std::vector<std::vector<int32_t>> rows(140);
-    for (std::size_t row = 128; row < rows.size(); ++row)
-        rows[row] = {0, 1, 2};
-    const auto right = rows_of(3, rows);
-    const auto shape = shape_of(right, 32);
-    const auto inputs = random_attention(shape, 1);
-    HostBlocks blocks = to_blocks(wb::dense_pattern(140, 3, false));
-    blocks.full.offsets[0] = -1;
-    grade_blocks(shape,
-                 blocks,
-                 inputs,
-                 expect_sparse(shape, right, inputs),
-                 "full.offsets[0] is -1",
-                 {static_cast<int32_t>(PatternFault::offsets), 0, -1, 1});
-}
-
-TEST_CASE("blocks: an order that names no row of blocks is reported") {
-    for (const int32_t wrong : {-1, 2})
-        grade_wrong_order(wrong);
 }
 
 TEST_CASE("keys beyond 2^31 elements", "[large]") {

@@ -1,0 +1,109 @@
+// Grades day06-llm-attention/04-paged-attention: append_kv(), which fills the pages.
+#include "edges.h"
+#include "paged_grading.h"
+
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/paged.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace paged_grading;
+
+TEST_CASE("a prompt goes into the pages of its sequence") {
+    const auto page = GENERATE(as<int64_t>(), 16, 32, 64, 256);
+    PagedShape shape{{1, page, page + 1, 2 * page + 3}, page};
+    shape.kv_heads = 2;
+    shape.head_dim = page == 32 ? 128 : 64;
+    const PagedInputs inputs = random_paged(shape, 1, 5);
+    std::vector<NewTokens> prompts;
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        prompts.push_back({s, 0, inputs.lengths[static_cast<size_t>(s)]});
+    grade_append(inputs, tokens_of(inputs, prompts), with_seed(inputs, 1));
+}
+
+TEST_CASE("decoding appends one token to each sequence and changes nothing else") {
+    PagedShape shape{{1, 16, 17, 40}};
+    shape.kv_heads = 3;
+    PagedInputs inputs = random_paged(shape, 2, 6);
+    std::vector<NewTokens> last;
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        last.push_back({s, inputs.lengths[static_cast<size_t>(s)] - 1, 1});
+    const Append append = tokens_of(inputs, last);
+    // What was there before is stale here, so that only the new slots are filled.
+    const auto table = inputs.table;
+    const auto k_pool = inputs.k_pool;
+    const auto v_pool = inputs.v_pool;
+    std::fill(inputs.k_pool.begin(), inputs.k_pool.end(), wb::testing::stale_number());
+    std::fill(inputs.v_pool.begin(), inputs.v_pool.end(), wb::testing::stale_number());
+    for (int64_t s = 0; s < inputs.batch(); ++s) {
+        const int64_t p = inputs.lengths[static_cast<size_t>(s)] - 1;
+        const int64_t page =
+            table[static_cast<size_t>(s * inputs.pages_per_sequence + p / 16)];
+        for (int64_t h = 0; h < 3; ++h) {
+            const int64_t at = ((page * 3 + h) * 16 + p % 16) * 64;
+            std::copy_n(k_pool.begin() + at, 64, inputs.k_pool.begin() + at);
+            std::copy_n(v_pool.begin() + at, 64, inputs.v_pool.begin() + at);
+        }
+    }
+    grade_append(inputs, append, with_seed(inputs, 2));
+}
+
+TEST_CASE("a token without a place is reported, and the others are written") {
+    const PagedInputs inputs = random_paged({{20, 5}}, 3, 8);
+    Append append = tokens_of(inputs, {{0, 0, 20}, {1, 0, 5}});
+    const auto add_token = [&](int32_t sequence, int32_t position) {
+        append.sequences.push_back(sequence);
+        append.positions.push_back(position);
+        for (int i = 0; i < 64; ++i) {
+            append.k.push_back(__float2bfloat16(1.0f));
+            append.v.push_back(__float2bfloat16(1.0f));
+        }
+    };
+    std::string part;
+    SECTION("no such sequence") {
+        add_token(2, 0);
+        part = "token 25 is for sequence 2";
+    }
+    SECTION("a negative sequence") {
+        add_token(-1, 0);
+        part = "token 25 is for sequence -1";
+    }
+    SECTION("past the row of the table") {
+        add_token(1, static_cast<int32_t>(inputs.pages_per_sequence * 16));
+        part = "sequence 1: token 25 is for position 48";
+    }
+    SECTION("a negative position") {
+        add_token(1, -1);
+        part = "sequence 1: token 25 is for position -1";
+    }
+    SECTION("a page that the table does not have yet") {
+        add_token(1, 16);
+        part = "sequence 1: entry 1 of its block table is -1";
+    }
+    SECTION("a missing page, and the last slot of it") {
+        // Written to page -1, it would be right before the pool.
+        add_token(1, 31);
+        part = "sequence 1: entry 1 of its block table is -1";
+    }
+    grade_append(inputs, append, "one token too many", part);
+}
+
+TEST_CASE("edges meet: tokens in any order, into pages of any size") {
+    grade_append_edges();
+}
+
+TEST_CASE("a token at a position past 2^24") {
+    grade_far_token();
+}
+
+TEST_CASE("no tokens, no work") {
+    const PagedInputs inputs = random_paged({{3}}, 1, 0);
+    const wb::PagedWorkspace workspace(1);
+    Grader grade("append_kv", "tokens = 0");
+    const wb::PagedCache cache = cache_on_device(grade, inputs);
+    grade.expect_no_work([&](cudaStream_t s) {
+        append_kv(cache, nullptr, nullptr, nullptr, nullptr, 0, workspace, s);
+    });
+}
