@@ -10,7 +10,8 @@ file(WRITE ${mutants}/right.cu
 
 function(bundle expected_status expected_text)
     execute_process(COMMAND ${BUNDLE} --solution ${DIR}/solution.cu
-        --chapter ${DIR}/chapter --root ${DIR} -o ${DIR}/out.cu -MF ${DIR}/out.d ${ARGN}
+        --chapter ${DIR}/chapter --root ${DIR} -o ${DIR}/out.cu
+        --dependencies ${DIR}/out.d ${ARGN}
         RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT status EQUAL expected_status)
         message(SEND_ERROR "${ARGN}: status ${status}\n${output}")

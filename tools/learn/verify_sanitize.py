@@ -13,7 +13,7 @@ from learn import build, preset, steps, verdicts
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 SLOWEST_FIRST = ("racecheck", "memcheck", "initcheck", "synccheck")
 JOBS = 10  # each holds a CUDA context of its own, and keeps a core or two busy
-SECONDS = 120  # for one program under one tool
+SECONDS = 300  # for one program under one tool; racecheck takes 60 to 150
 CASES = "~[large]~[long]~[fault]~[serial]~[goal]"
 LONGEST = 12_000_000  # bytes of all logs of a tool
 FOUND = 86  # exit status that the tool is told to use
