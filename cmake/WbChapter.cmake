@@ -19,7 +19,9 @@
 #   day01_vector_add_xray[_solution]  the benchmark with such kernels, for ./learn xray
 #   day01_vector_add_mutants[_checked]  the tests with a solution that is many wrong ones,
 #                                     for ./learn dev mutate (WbMutants.cmake)
-# and all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
+# A chapter whose solution has a second file, vector_add_fast.cu, has a second stage, "Go
+# faster": that file's starter, under the same tests (wb_second_stage() below).
+# From all this follow all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
 # ….mutant.<name>, ….right, ….checked (the checker finds nothing in the solution), ….goals (it
 # meets its goals), labelled with the day, the chapter, and learner or workbook. They build
 # what they need first: build.day01.vector_add the learner's program,
@@ -173,7 +175,8 @@ endfunction()
 
 # What ./learn builds when it is asked for, in the simulator: the learner's file (or the
 # solution) with every memory access announced to the checker.
-function(wb_checked_programs id who source contract_dir)
+# `of` names the chapter whose tests and benchmark they run.
+function(wb_checked_programs id of who source contract_dir)
     set(suffix "")
     if(who STREQUAL "solution")
         set(suffix _solution)
@@ -181,10 +184,10 @@ function(wb_checked_programs id who source contract_dir)
     set(kernels ${id}_checked${suffix}_kernels)
     wb_kernels(${kernels} ${source} CHECK count INCLUDES ${contract_dir})
     set_target_properties(${kernels} PROPERTIES EXCLUDE_FROM_ALL ON)
-    wb_test_program(${id}_checked${suffix} ${id}_tests ${kernels})
-    if(TARGET ${id}_bench_main)
+    wb_test_program(${id}_checked${suffix} ${of}_tests ${kernels})
+    if(TARGET ${of}_bench_main)
         add_executable(${id}_xray${suffix} EXCLUDE_FROM_ALL
-            $<TARGET_OBJECTS:${id}_bench_main>)
+            $<TARGET_OBJECTS:${of}_bench_main>)
         if(given)
             set(given ${given}_checked)
         endif()
@@ -215,6 +218,71 @@ function(wb_checked_tests id day test tests_dir contract_dir labels)
         TIMEOUT ${WB_TEST_TIMEOUT} FIXTURES_REQUIRED built.${test}.workbook)
 endfunction()
 
+# starter(result path): the file that a solution gives to learners.
+function(wb_starter result file)
+    set(solution ${CMAKE_SOURCE_DIR}/solutions/${file})
+    set(starter ${CMAKE_BINARY_DIR}/starters/${file})
+    add_custom_command(OUTPUT ${starter}
+        COMMAND Python3::Interpreter ${WB_MARKERS} ${solution} ${starter}
+        DEPENDS ${WB_MARKERS} ${solution}
+        COMMENT "Starter ${file}")
+    set_property(GLOBAL APPEND PROPERTY WB_STARTERS ${starter})
+    set(${result} ${starter} PARENT_SCOPE)
+endfunction()
+
+# The starter <id>_unsolved says what is to be written, and passes nothing.
+function(wb_expect_unsolved test id labels)
+    add_test(NAME ${test}.unsolved COMMAND ${CMAKE_COMMAND}
+        -DPROGRAM=$<TARGET_FILE:${id}_unsolved> -P ${WB_SCRIPTS}/expect_unsolved.cmake)
+    set_tests_properties(${test}.unsolved PROPERTIES LABELS "${labels}" TIMEOUT 300
+        FIXTURES_REQUIRED built.${test}.workbook)
+    wb_leaves_verdict(${test}.unsolved)
+endfunction()
+
+# "Go faster", for wb_chapter(): with day01_vector_add_fast for day01_vector_add and
+# day01.vector_add_fast for day01.vector_add the learner's program, its starter, the
+# solution, the learner's benchmark and checked program. The ladder includes the solution
+# as a version, so it is under all of the workbook's tests there; here, one test runs it.
+function(wb_second_stage)
+    set(stage ${id}_fast)
+    set(stage_test ${test}_fast)
+    set(file ${contract_dir}/${name}_fast.cu)
+    wb_starter(starter ${path}/${name}_fast.cu)
+    wb_kernels(${stage}_learner_kernels ${file} INCLUDES ${contract_dir})
+    wb_test_program(${stage} ${id}_tests ${stage}_learner_kernels)
+    wb_add_tests(${stage} ${stage_test} "learner;faster;${day};${name}" SOURCES ${cases}
+        LEARNER ${file})
+    add_dependencies(learner ${stage})
+
+    wb_kernels(${stage}_unsolved_kernels ${starter} WERROR QUICK INCLUDES ${contract_dir})
+    add_custom_target(${stage}_kernels DEPENDS ${starter})
+    add_dependencies(${stage}_unsolved_kernels ${stage}_kernels)
+    wb_test_program(${stage}_unsolved ${id}_tests ${stage}_unsolved_kernels)
+    wb_expect_unsolved(${stage_test} ${stage} "${labels}")
+    set(solution ${CMAKE_SOURCE_DIR}/solutions/${path}/${name}_fast.cu)
+    wb_kernels(${stage}_solution_kernels ${solution} WERROR INCLUDES ${contract_dir})
+    wb_test_program(${stage}_solution ${id}_tests ${stage}_solution_kernels)
+    add_test(NAME ${stage_test}.solution.all COMMAND ${CMAKE_COMMAND}
+        -DPROGRAM=$<TARGET_FILE:${stage}_solution> -DSOURCE=${solution}
+        -P ${WB_SCRIPTS}/expect_right.cmake)
+    set_tests_properties(${stage_test}.solution.all PROPERTIES LABELS "${labels}"
+        TIMEOUT ${WB_TEST_TIMEOUT} FIXTURES_REQUIRED built.${stage_test}.workbook)
+    wb_leaves_verdict(${stage_test}.solution.all)
+    wb_add_to_workbook(${day} ${stage}_unsolved ${stage}_solution)
+    wb_built_first(${stage_test}.workbook ${stage}_unsolved ${stage}_solution)
+
+    if(TARGET ${id}_bench_main)
+        add_executable(${stage}_bench_learner EXCLUDE_FROM_ALL
+            $<TARGET_OBJECTS:${id}_bench_main>)
+        target_link_libraries(${stage}_bench_learner PRIVATE
+            ${stage}_learner_kernels ${given} wb_bench)
+    endif()
+    if(WB_BACKEND STREQUAL "sim")
+        wb_checked_programs(${stage} ${id} learner ${file} ${contract_dir})
+        wb_checked_programs(${stage} ${id} solution ${solution} ${contract_dir})
+    endif()
+endfunction()
+
 function(wb_chapter path)
     cmake_parse_arguments(WB "HOPPER;BLACKWELL" "GATE" "GIVEN" ${ARGN})  # sets WB_HOPPER …
     string(REGEX MATCH "^(day[0-9]+)-[^/]+/[0-9]+-(.+)$" matched "${path}")
@@ -228,13 +296,7 @@ function(wb_chapter path)
     set(contract_dir ${CMAKE_SOURCE_DIR}/${path})
     set(solution ${CMAKE_SOURCE_DIR}/solutions/${path}/${name}.cu)
     set(tests_dir ${CMAKE_SOURCE_DIR}/tests/${path})
-    set(starter ${CMAKE_BINARY_DIR}/starters/${path}/${name}.cu)
-
-    add_custom_command(OUTPUT ${starter}
-        COMMAND Python3::Interpreter ${WB_MARKERS} ${solution} ${starter}
-        DEPENDS ${WB_MARKERS} ${solution}
-        COMMENT "Starter of ${name}")
-    set_property(GLOBAL APPEND PROPERTY WB_STARTERS ${starter})
+    wb_starter(starter ${path}/${name}.cu)
 
     wb_kernels(${id}_solution_kernels ${solution} WERROR GATED EVERY_GPU
         INCLUDES ${contract_dir})
@@ -264,11 +326,7 @@ function(wb_chapter path)
     wb_add_tests(${id}_solution ${test}.solution "${labels}" SOURCES ${cases}
         FIXTURE ${test}.workbook)
     wb_test_program(${id}_unsolved ${id}_tests ${id}_unsolved_kernels)
-    add_test(NAME ${test}.unsolved COMMAND ${CMAKE_COMMAND}
-        -DPROGRAM=$<TARGET_FILE:${id}_unsolved> -P ${WB_SCRIPTS}/expect_unsolved.cmake)
-    set_tests_properties(${test}.unsolved PROPERTIES LABELS "${labels}" TIMEOUT 300
-        FIXTURES_REQUIRED built.${test}.workbook)
-    wb_leaves_verdict(${test}.unsolved)
+    wb_expect_unsolved(${test} ${id} "${labels}")
     wb_add_to_workbook(${day} ${id}_solution ${id}_unsolved)
 
     wb_find_wrong_kernels(mutants ${tests_dir}/mutants)
@@ -309,11 +367,15 @@ function(wb_chapter path)
     endif()
 
     if(WB_BACKEND STREQUAL "sim")
-        wb_checked_programs(${id} learner ${contract_dir}/${name}.cu
+        wb_checked_programs(${id} ${id} learner ${contract_dir}/${name}.cu
             ${contract_dir})
-        wb_checked_programs(${id} solution ${solution} ${contract_dir})
+        wb_checked_programs(${id} ${id} solution ${solution} ${contract_dir})
         wb_checked_tests(${id} ${day} ${test} ${tests_dir} ${contract_dir} "${labels}")
         wb_mutants(${id} ${path} ${name} ${contract_dir})
+    endif()
+
+    if(EXISTS ${CMAKE_SOURCE_DIR}/solutions/${path}/${name}_fast.cu)
+        wb_second_stage()
     endif()
 
     set(programs)

@@ -63,11 +63,30 @@ class Checker:
         self.check_ladders(solution.parent)
         if self.committed:
             self.check_committed(folder / f"{name}.cu", solution)
+        self.check_second_stage(folder, name)
         self.check_hints(folder / "hints.md")
         self.check_lesson(folder)
         cases = sorted(tests.glob(f"{name}*_test.cpp"))
         self.check_mutants(
             tests / "mutants", "".join(file.read_text() for file in cases))
+
+    def check_second_stage(self, folder: Path, name: str) -> None:
+        """Of a chapter that has one: "Go faster"."""
+        solution = Path("solutions", folder, f"{name}_fast.cu")
+        if not solution.is_file():
+            return
+        file, hints = folder / f"{name}_fast.cu", folder / "hints_fast.md"
+        for part in (file, hints):
+            if not part.is_file():
+                self.problem(part, "missing")
+                return
+        self.check_starter(solution)
+        if self.committed:
+            self.check_committed(file, solution)
+        self.check_hints(hints)
+        lesson = folder / "lesson.md"
+        if "## Go faster" not in lesson.read_text().split("\n"):
+            self.problem(lesson, 'has no section "Go faster"')
 
     def check_author(self, folder: Path, tests: Path, solution: Path) -> None:
         """What ./learn dev new-chapter left for the author to write."""

@@ -1,9 +1,13 @@
-"""./learn bench [CHAPTER] [--sizes small|full|grid] [--seconds S]
+"""./learn bench [CHAPTER] [--fast] [--sizes small|full|grid] [--seconds S]
 
 Measures speed, on a GPU: your kernel once it is right, our ladder, the
-library, and PyTorch where it is installed.
+library, and PyTorch where it is installed. --fast measures your second stage,
+"Go faster", and says what it wins: bronze for more speed than the version
+before ours, silver for 90 % of ours, gold for the library's or 95 % of the
+ceiling. The chart is written as an SVG file, too.
 """
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +17,13 @@ from learn import build, ceilings, preset, selection, ui
 
 def arguments(parser) -> None:
     parser.add_argument("chapters", nargs="*")
+    selection.add_fast(parser)
     parser.add_argument("--sizes")
     parser.add_argument("--seconds")
 
 
 def run(options) -> int:
-    chapter = selection.single(options.chapters)
+    chapter = selection.single(options.chapters, options.fast)
     build.prepare()
     if not preset.chosen().on_gpu:
         raise ui.Stop(
@@ -28,15 +33,42 @@ def run(options) -> int:
     for option in ("sizes", "seconds"):
         if value := getattr(options, option):
             passed_on += [f"--{option}", value]
-    target = f"{chapter.target}_bench"
+    target = f"{chapter.first_stage.target}_bench"
+    mine = f"{chapter.target}_bench_learner"
     # The learner's kernel is measured once it is right; before, only the ladder is.
     if chapter.has_passed():
-        _run_program(f"{target}_learner", "your kernel", passed_on)
+        _json(mine).unlink(missing_ok=True)
+        _run_program(mine, "your kernel", passed_on)
     _run_program(target, "the ladder", passed_on)
     script = Path("tests", chapter.path).parent / "torch_peers.py"
     if script.is_file():
         _torch(script, target, options.sizes == "grid")
+    if chapter.has_passed() and options.sizes != "grid":
+        _show_charts(chapter, _json(mine), _json(target))
     return 0
+
+
+def _show_charts(chapter, mine: Path, ladder: Path) -> None:
+    """A chart of each exercise at its largest size; of a second stage, the medal."""
+    from learn import medals
+
+    rows = [json.loads(file.read_text())["rows"] for file in (mine, ladder)]
+    version = medals.version_of(Path(chapter.solution)) if chapter.is_faster else ""
+    for exercise in dict.fromkeys(row["exercise"] for row in rows[0]):
+        bars = medals.bars_of(*rows, exercise)
+        if not bars:
+            continue
+        size = [row["size"] for row in rows[0] if row["exercise"] == exercise][-1]
+        title = f"{exercise}, {size}"
+        ui.say()
+        ui.say(ui.paint(title, "bold"))
+        ui.say("\n".join(medals.chart(bars)))
+        if version.startswith(exercise):
+            won = medals.medal(bars, version)
+            ui.say(medals.in_words(won))
+        file = mine.with_name(f"{chapter.key}.{exercise}.svg")
+        file.write_text(medals.svg(bars, title))
+        ui.note(f"  as a picture: {file}")
 
 
 def _json(target: str) -> Path:

@@ -1,8 +1,9 @@
-"""./learn check [DAY | CHAPTER ...] [--solution]
+"""./learn check [DAY | CHAPTER ...] [--fast] [--solution]
 
 Grades chapters: day01, vector_add, day01/02-vector-add, or a path. Without
-an argument: the first one that has not passed. --solution grades the
-workbook's solutions instead of your files, and leaves your progress alone.
+an argument: the first one that has not passed. --fast grades the second
+stage, "Go faster". --solution grades the workbook's solutions instead of
+your files, and leaves your progress alone.
 A test case that does not end is stopped after 20 seconds (on a GPU: 120) and
 the remaining ones are not run; --time-limit N makes that N seconds.
 """
@@ -14,6 +15,7 @@ from learn.course import Chapter
 
 def arguments(parser) -> None:
     parser.add_argument("chapters", nargs="*")
+    selection.add_fast(parser)
     parser.add_argument("--solution", action="store_true")
 
 
@@ -24,12 +26,13 @@ def run(options) -> int:
             " (./learn help lists all.)")
     # Selecting goes first, so that a slip is answered at once.
     if options.chapters:
-        chosen = selection.chapters(options.chapters)
-    elif options.command == "next" and not course.first_unpassed(course.load()):
+        chosen = selection.chapters(options.chapters, options.fast)
+    elif options.command == "next" and not options.fast and (
+            not course.first_unpassed(course.load())):
         course_done()
         return 0
     else:
-        chosen = [selection.single([])]
+        chosen = [selection.single([], options.fast)]
     build.prepare()
     if options.solution:
         return _check_solutions(chosen)
@@ -85,6 +88,10 @@ def _congratulate(result: grade.Grade) -> None:
     else:
         ui.say(f"  Well done: that is all of day {chapter.day_number}.")
     ui.next_step("Compare", f"./learn solution {chapter.name}")
+    if stage := chapter.faster:
+        ui.next_step("Go faster", f"./learn check {stage.name}")
+    if chapter.is_faster:
+        ui.next_step("Measure", f"./learn bench {chapter.name}")
     if following := course.first_unpassed(everything):
         ui.next_step("Next", f"{following.path}/lesson.md, then ./learn")
     else:

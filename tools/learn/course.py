@@ -21,7 +21,8 @@ class Chapter(NamedTuple):
 
     day: str  # day01
     path: str  # day01-basics/02-vector-add
-    name: str  # vector_add
+    name: str  # vector_add; of its second stage, vector_add_fast
+    is_faster: bool = False
 
     @property
     def folder(self) -> str:
@@ -58,7 +59,22 @@ class Chapter(NamedTuple):
     @property
     def label(self) -> str:
         """day01/02-vector-add: for sentences."""
-        return f"{self.day}/{self.folder}"
+        return f"{self.day}/{self.folder}" + (", faster" if self.is_faster else "")
+
+    @property
+    def hints(self) -> Path:
+        return Path(self.path, "hints_fast.md" if self.is_faster else "hints.md")
+
+    @property
+    def faster(self) -> "Chapter | None":
+        """The second stage, "Go faster": another file under the same tests."""
+        stage = self._replace(name=f"{self.name}_fast", is_faster=True)
+        return stage if Path(stage.solution).is_file() else None
+
+    @property
+    def first_stage(self) -> "Chapter":
+        name = self.name.removesuffix("_fast") if self.is_faster else self.name
+        return self._replace(name=name, is_faster=False)
 
     def has_passed(self) -> bool:
         return progress.read(self.key).has_passed

@@ -29,6 +29,9 @@ Warpbook, a CUDA workbook.
   ./learn dev mutate CHAPTER for authors: do the tests notice mistakes made by machine?
   ./learn verify-gpu         for authors: everything, on a GPU machine
 
+check, hint, watch, reset, solution and bench take --fast: the second stage of
+a chapter, "Go faster", another starter under the same tests.
+
 Options for every command:
   --gpu, --cpu   choose by hand (default: the GPU when there is one)
   -v             show the cmake and ctest commands behind

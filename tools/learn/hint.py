@@ -1,21 +1,21 @@
-"""./learn hint [CHAPTER]
+"""./learn hint [CHAPTER] [--fast]
 
-Shows the next of three hints.
+Shows the next of three hints. --fast: of the second stage, "Go faster".
 """
 
 import re
-from pathlib import Path
 
 from learn import progress, selection, ui
 
 
 def arguments(parser) -> None:
     parser.add_argument("chapters", nargs="*")
+    selection.add_fast(parser)
 
 
 def run(options) -> int:
-    chapter = selection.single(options.chapters)
-    file = Path(chapter.path, "hints.md")
+    chapter = selection.single(options.chapters, options.fast)
+    file = chapter.hints
     if not file.is_file():
         raise ui.Stop(f"{chapter.label} has no hints ({file} is missing).")
     hints = hints_of(file.read_text())

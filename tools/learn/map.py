@@ -11,8 +11,9 @@ STARTED = ("failing", "unsafe", "nocompile")
 def run(options) -> int:
     chapters = course.load()
     entries = progress.read_all()
-    entry = {c: entries.get(c.key, progress.Entry()) for c in chapters}
-    passed = sum(e.has_passed for e in entry.values())
+    stages = chapters + [c.faster for c in chapters if c.faster]
+    entry = {c: entries.get(c.key, progress.Entry()) for c in stages}
+    passed = sum(entry[c].has_passed for c in chapters)
     next_one = next((c for c in chapters if not entry[c].has_passed), None)
     ui.say(ui.paint(f"Warpbook: {passed} of {len(chapters)} chapters passed", "bold"))
     for number, title in enumerate(course.DAY_TITLES[1:], 1):
@@ -24,11 +25,13 @@ def run(options) -> int:
         ui.say()
         ui.say(f"{ui.paint(day, 'bold')} {title}")
         for chapter in of_day:
-            ui.say(_line(chapter, entry[chapter], chapter is next_one))
+            ui.say(_line(chapter.folder, entry[chapter], chapter is next_one))
+            if stage := chapter.faster:
+                ui.say(_line("   go faster", entry[stage], False))
     return 0
 
 
-def _line(chapter: course.Chapter, entry: progress.Entry, is_next: bool) -> str:
+def _line(name: str, entry: progress.Entry, is_next: bool) -> str:
     mark, words, colour = " ", [], []
     if entry.has_passed:
         mark, colour = "x", ["green"]
@@ -50,5 +53,5 @@ def _line(chapter: course.Chapter, entry: progress.Entry, is_next: bool) -> str:
         words.append(ui.count(entry.hints, "hint"))
     if is_next:
         words.append("next: ./learn")
-    line = f"  [{mark}] {chapter.folder:<26} {', '.join(words)}".rstrip()
+    line = f"  [{mark}] {name:<26} {', '.join(words)}".rstrip()
     return ui.paint(line, *colour)

@@ -1,6 +1,7 @@
-"""./learn reset CHAPTER
+"""./learn reset CHAPTER [--fast]
 
-Puts the starter back. Your version is kept in .learn/backup first.
+Puts the starter back. Your version is kept in .learn/backup first. --fast:
+of the second stage.
 """
 
 import markers
@@ -9,13 +10,14 @@ from learn import files, selection, ui
 
 def arguments(parser) -> None:
     parser.add_argument("chapters", nargs="*")
+    selection.add_fast(parser)
 
 
 def run(options) -> int:
     if not options.chapters:
         raise ui.Stop(
             "Say which chapter to start over, for example: ./learn reset vector_add")
-    chapter = selection.single(options.chapters)
+    chapter = selection.single(options.chapters, options.fast)
     try:
         starter = markers.text_of(chapter.file)
     except (OSError, markers.MarkerError) as error:

@@ -17,20 +17,41 @@ DAY = re.compile(r"day0*(\d{1,3})(?:-[a-z-]*)?|0*(\d{1,3})")
 WITHIN_DAY = re.compile(r"(?:day0*(\d{1,3})(?:_[a-z_]*)?|0*(\d{1,3}))[/.](.+)")
 
 
-def chapters(typed: list[str]) -> list[Chapter]:
-    """All that the arguments name. Raises Stop when one of them names nothing."""
+def add_fast(parser) -> None:
+    """The option of all commands that can be about a second stage."""
+    parser.add_argument("--fast", action="store_true")
+
+
+def chapters(typed: list[str], fast: bool = False) -> list[Chapter]:
+    """All that the arguments name; with `fast`, their second stages. Raises Stop when
+    one of them names nothing."""
     everything = course.load()
-    return [chapter for text in typed for chapter in _find(text, everything)]
+    found = [chapter for text in typed for chapter in _find(text, everything)]
+    return _faster(found) if fast else found
 
 
-def single(typed: list[str]) -> Chapter:
+def _faster(chosen: list[Chapter]) -> list[Chapter]:
+    stages = [c if c.is_faster else c.faster for c in chosen]
+    if not any(stages):
+        labels = ", ".join(chapter.label for chapter in chosen)
+        raise ui.Stop(f"There is no second stage, \"Go faster\", of {labels}.")
+    return [stage for stage in stages if stage]
+
+
+def single(typed: list[str], fast: bool = False) -> Chapter:
     """Exactly one chapter; without an argument the next one."""
     if len(typed) > 1:
         raise ui.Stop(f"One chapter at a time, please: {' '.join(typed)}")
     if not typed:
         everything = course.load()
+        if fast:
+            everything = [c.faster for c in everything if c.faster and c.has_passed()]
+            if not everything:
+                raise ui.Stop(
+                    "No chapter with a second stage has passed yet; name one, for"
+                    " example: ./learn check transpose --fast")
         return course.first_unpassed(everything) or everything[-1]
-    found = chapters(typed)
+    found = chapters(typed, fast)
     if len(found) != 1:
         raise ui.Stop(
             f"'{typed[0]}' is a whole day; name one of its chapters, for example"
@@ -59,7 +80,10 @@ def _find(typed: str, everything: list[Chapter]) -> list[Chapter]:
     wanted = _path_in_checkout(typed)
     if day := DAY.fullmatch(wanted):
         return _whole_day(typed, int(day[1] or day[2]), everything)
+    everything = everything + [c.faster for c in everything if c.faster]
     found = [chapter for chapter in everything if _names(wanted, chapter)]
+    first = [chapter for chapter in found if not chapter.is_faster]
+    found = first or found  # a folder, a number name both stages
     if len(found) > 1:
         labels = " ".join(chapter.label for chapter in found)
         raise ui.Stop(

@@ -1,7 +1,7 @@
-"""./learn solution [CHAPTER] [--reveal] [--copy]
+"""./learn solution [CHAPTER] [--reveal] [--copy] [--fast]
 
 After a pass (or with --reveal): where the solution is. --copy puts it into
-your file; your version is kept in .learn/backup first.
+your file; your version is kept in .learn/backup first. --fast: of the second stage.
 """
 
 import os
@@ -13,12 +13,13 @@ from learn import files, selection, ui
 
 def arguments(parser) -> None:
     parser.add_argument("chapters", nargs="*")
+    selection.add_fast(parser)
     parser.add_argument("--reveal", action="store_true")
     parser.add_argument("--copy", action="store_true")
 
 
 def run(options) -> int:
-    chapter = selection.single(options.chapters)
+    chapter = selection.single(options.chapters, options.fast)
     if not chapter.has_passed() and not options.reveal:
         ui.say(
             f"{chapter.label} has not passed yet: try ./learn hint {chapter.name}"

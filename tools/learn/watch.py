@@ -1,6 +1,7 @@
-"""./learn watch [CHAPTER]
+"""./learn watch [CHAPTER] [--fast]
 
 Grades again on every save, and moves on when it passes. Ctrl-C stops.
+--fast: the second stage.
 """
 
 import os
@@ -16,10 +17,11 @@ POLL_SECONDS = 0.5
 
 def arguments(parser) -> None:
     parser.add_argument("chapters", nargs="*")
+    selection.add_fast(parser)
 
 
 def run(options) -> int:
-    chapter = selection.single(options.chapters)
+    chapter = selection.single(options.chapters, options.fast)
     build.prepare()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -202,7 +202,7 @@ class Functions(unittest.TestCase):
 
     def test_the_map_shows_halves(self):
         entry = progress.Entry("unsolved", "2026-01-01", "-", 0, "1/2")
-        line = map._line(CHAPTER, entry, False)
+        line = map._line(CHAPTER.folder, entry, False)
         self.assertIn("[~] 02-vector-add", line)
         self.assertIn("1 of 2 functions right", line)
 

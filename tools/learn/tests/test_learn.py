@@ -52,7 +52,7 @@ class CommandLine(unittest.TestCase):
 
     def test_slips_are_sentences(self):
         for words, sentence in {
-            ("check", "--fast"): "./learn check has no option '--fast'",
+            ("check", "--faster"): "./learn check has no option '--faster'",
             ("xray", "one", "--rung"): "--rung needs a value after it",
             ("map", "x"): "./learn map takes no argument, but was given 'x'.",
             ("check", "--time-limit", "soon"): "--time-limit needs a number of seconds",
