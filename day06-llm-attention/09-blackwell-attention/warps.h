@@ -94,7 +94,7 @@ __device__ __forceinline__ void write_output(const Problem& problem,
     }
     if (inside && problem.lse != nullptr)
         problem.lse[at] =
-            sum > 0.0f ? (max + log2f(sum)) * static_cast<float>(wb::kLn2) : -INFINITY;
+            sum == 0.0f ? -INFINITY : (max + log2f(sum)) * static_cast<float>(wb::kLn2);
 }
 
 // #region softmax

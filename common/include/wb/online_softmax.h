@@ -70,9 +70,9 @@ struct OnlineSoftmax {
         return sum > 0.0f ? 1.0f / sum : 0.0f;
     }
 
-    /// -inf if there was no key.
+    /// -inf if there was no key; a NaN stays one.
     __device__ __forceinline__ float log_sum_exp() const {
-        return sum > 0.0f ? max + logf(sum) : -INFINITY;
+        return sum == 0.0f ? -INFINITY : max + logf(sum);
     }
 };
 

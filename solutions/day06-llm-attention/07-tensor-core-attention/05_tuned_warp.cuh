@@ -242,9 +242,9 @@ class TunedWarp {
                 const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
                 const int row = i * kTile + h * 8 + lane_ / 4;
                 if (lse != nullptr && lane_ % 4 == 0 && row < rows) {
-                    lse[row] = sum > 0.0f ? (base_[i][h] + log2f(sum)) /
-                                                static_cast<float>(wb::kLog2e)
-                                          : -INFINITY;
+                    lse[row] = sum == 0.0f ? -INFINITY
+                                           : (base_[i][h] + log2f(sum)) /
+                                                 static_cast<float>(wb::kLog2e);
                 }
 #pragma unroll
                 for (int c = 0; c < D / 8; ++c) {
