@@ -3,6 +3,7 @@
 // decided, so they may be simple.
 #include <wb/testing/compare.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -13,6 +14,7 @@ struct Evidence {
     const Observed& got;
     const std::vector<double>& expected;
     const Comparison& comparison;
+    double scale;  ///< of what is as good as 0: the largest wanted number, or 1
 
     std::int64_t count() const { return static_cast<std::int64_t>(expected.size()); }
     double value(std::int64_t i) const {
@@ -25,7 +27,7 @@ struct Evidence {
         return got.untouched[static_cast<std::size_t>(i)];
     }
     bool close(std::int64_t i, double other) const {
-        return std::abs(value(i) - other) <= 1e-5 * std::abs(other) + 1e-30;
+        return std::abs(value(i) - other) <= 1e-5 * std::abs(other) + 1e-30 * scale;
     }
 };
 
@@ -149,7 +151,7 @@ std::string cause_empty_sum(const Evidence& e) {
 std::string cause_precision(const Evidence& e) {
     const double near = share(e, [&](std::int64_t i) {
         return std::abs(e.value(i) - e.wanted(i)) <=
-               5e-2 * std::abs(e.wanted(i)) + 1e-6;
+               5e-2 * std::abs(e.wanted(i)) + 1e-6 * e.scale;
     });
     // A few elements may be far off, where large terms cancel; but if these alone can
     // be the wrong ones, precision explains nothing.
@@ -166,7 +168,11 @@ std::string likely_cause(const Observed& got,
                          const std::vector<double>& expected,
                          const Comparison& comparison) {
     if (comparison.passed() || expected.empty()) return "";
-    const Evidence evidence{got, expected, comparison};
+    double largest = 0.0;
+    for (const double wanted : expected)
+        if (std::isfinite(wanted)) largest = std::max(largest, std::abs(wanted));
+    const double scale = largest > 0.0 ? std::min(largest, 1.0) : 1.0;
+    const Evidence evidence{got, expected, comparison, scale};
     for (const auto& detect : {cause_untouched,
                                cause_precision,
                                cause_shifted,

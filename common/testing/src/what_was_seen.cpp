@@ -77,7 +77,7 @@ std::optional<double> common_factor(const Observed& got,
     std::size_t same = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const double wanted = factor * expected[i];
-        same += std::abs(got.values[i] - wanted) <= 1e-5 * std::abs(wanted) + 1e-30;
+        same += std::abs(got.values[i] - wanted) <= 1e-5 * std::abs(wanted);
     }
     if (20 * same < 19 * expected.size() || std::abs(factor - 1.0) < 1e-3)
         return std::nullopt;

@@ -66,6 +66,16 @@ TEST_CASE("likely cause: a right output has none") {
     CHECK(Output({0}).cause().empty());
 }
 
+TEST_CASE("likely cause: subnormal numbers that became 0 are not close") {
+    Output output({100});
+    for (std::size_t i = 0; i < output.size(); ++i) {
+        output.expected[i] *= 0x1p-130;
+        output.got[i] = 0.0;
+    }
+    CHECK(output.cause().empty());
+    CHECK(output.seen() == "every element is 0\n");
+}
+
 TEST_CASE("likely cause: nothing was written") {
     Output output({100});
     for (std::size_t i = 0; i < output.size(); ++i)
