@@ -24,6 +24,10 @@
 /// Work     4 B H N M D FLOP
 /// Error    score: gamma_(D + 1) * |scale| * sum of |q k| in the exponent; sums over
 ///          the keys: gamma_M; <wb/testing/attention.h> adds them up
+/// NaN      in q makes its row of o and lse NaN, in k the rows that see the key; NaN
+///          or infinity in v reaches its column of o in these rows. No other row
+///          changes, if each value that is hidden from a row is finite: it may be
+///          multiplied with a weight of 0. Subnormal values are not taken for zeros
 /// Throws   wb::InvalidArgument for a shape as above that is not met, a null or a host
 ///          pointer; wb::CudaError if there is no memory for the scores
 void naive_attention(const wb::AttentionShape& shape,

@@ -24,6 +24,7 @@
 /// Work     4 B H N M D FLOP, half of it with a causal mask
 /// Error    as in chapter 01, and up to M rescalings of the sums, 9 roundings each;
 ///          <wb/testing/attention.h> adds them up
+/// NaN      and subnormal numbers: as in chapter 01
 /// Throws   wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///          host pointer, or one that is not aligned
 void flash_attention(const wb::AttentionShape& shape,

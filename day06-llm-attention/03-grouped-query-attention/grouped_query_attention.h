@@ -27,6 +27,7 @@
 ///          query that is nearly all k and v, G times less than without groups
 /// Work     4 B Hq N M D FLOP, half of it with a causal mask
 /// Error    as in chapter 02
+/// NaN      and subnormal numbers: as in chapter 01
 /// Throws   wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///          host pointer, or one that is not aligned
 void grouped_query_attention(const wb::AttentionShape& shape,

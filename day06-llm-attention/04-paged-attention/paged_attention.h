@@ -66,6 +66,10 @@ void append_kv(const wb::PagedCache& cache,
 /// Traffic  reads 2 * kv_heads * head_dim * 2 B a token, and q; writes o
 /// Error    |error| <= 2^-8 * (sum of weight * |v| + |o|), and small terms for float:
 ///          see wb/testing/paged.h
+/// NaN      in q makes its row of o and lse NaN, in k the rows of its group; NaN or
+///          infinity in v reaches its column of o there. No other row changes; slots
+///          behind the end of a sequence may hold anything. Subnormal values are not
+///          taken for zeros
 /// Throws   wb::InvalidArgument for what check_paged_cache() refuses, heads that do not
 ///          divide, a scale that is no number, too few counters, a null or a host
 ///          pointer

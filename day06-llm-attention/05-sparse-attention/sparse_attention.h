@@ -29,6 +29,10 @@
 ///
 /// Work     4 B H D FLOP for each index
 /// Error    that of dense attention over the listed keys: <wb/testing/attention.h>
+/// NaN      in q makes its row of o and lse NaN, in k the rows that list the key; NaN
+///          or infinity in v reaches its column of o in these rows. No other row
+///          changes, for none reads a key that it does not list. Subnormal values are
+///          not taken for zeros
 /// Throws   wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///          host pointer, or one that is not aligned
 void sparse_attention(const wb::AttentionShape& shape,
@@ -48,8 +52,8 @@ void sparse_attention(const wb::AttentionShape& shape,
 ///                 last query and the last key: what does not exist is not seen,
 ///                 whatever the masks say. `order` must be a permutation; who follows
 ///                 it notes an entry that is no row of blocks in status, and skips it
-/// @param k, v     every key of a listed block must be finite there, seen or not: the
-///                 weight of a key that is not seen is 0, and 0 * infinity is no number
+/// @param v        the values of a listed block must be finite, seen or not: the weight
+///                 of a key that is not seen is 0, and 0 * infinity is no number
 ///
 /// Work     4 B H D FLOP for each of the 128 * 64 pairs of every listed block
 void block_sparse_attention(const wb::AttentionShape& shape,

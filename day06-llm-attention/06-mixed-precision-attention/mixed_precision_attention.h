@@ -29,6 +29,7 @@
 /// Error    beside the exact result of these 16-bit inputs: that of a float kernel
 ///          (chapter 02), and one rounding of o: u |o|, where u = 2^-11 for __half and
 ///          2^-8 for __nv_bfloat16
+/// NaN      and subnormal numbers: as in chapter 01
 /// Throws   wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///          host pointer, or one that is not aligned
 void mixed_precision_attention(const wb::AttentionShape& shape,

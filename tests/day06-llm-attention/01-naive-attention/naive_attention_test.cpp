@@ -8,6 +8,7 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_attention.h>
 
 #include <cmath>
 #include <limits>
@@ -145,6 +146,14 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
                               plain_attention(1, 1, 4099, 2, 32),
                               plain_attention(1, 1, 4128, 33, 32, true)})
         grade(shape, wb::testing::equal_weights(shape, 1), ", q = 0, v whole numbers");
+}
+
+TEST_CASE("a NaN reaches the rows that see it, and no others") {
+    wb::testing::grade_not_finite("naive_attention", naive_attention, 2, 2);
+}
+
+TEST_CASE("values below the smallest number with all its digits keep the rest") {
+    wb::testing::grade_subnormal("naive_attention", naive_attention);
 }
 
 TEST_CASE("the scale may be anything finite") {

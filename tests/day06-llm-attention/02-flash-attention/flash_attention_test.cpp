@@ -11,6 +11,7 @@
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/memory_watch.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_attention.h>
 
 #include <cmath>
 #include <limits>
@@ -166,6 +167,14 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
                                      expect_equal_weights(shape, inputs),
                                      ", q = 0, v whole numbers");
     }
+}
+
+TEST_CASE("a NaN reaches the rows that see it, and no others") {
+    wb::testing::grade_not_finite("flash_attention", flash_attention, 2, 2);
+}
+
+TEST_CASE("values below the smallest number with all its digits keep the rest") {
+    wb::testing::grade_subnormal("flash_attention", flash_attention);
 }
 
 TEST_CASE("the scale may be anything finite") {

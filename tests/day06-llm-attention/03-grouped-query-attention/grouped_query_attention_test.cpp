@@ -9,6 +9,7 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_attention.h>
 
 #include <limits>
 
@@ -187,6 +188,15 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
                                      expect_equal_weights(shape, inputs),
                                      ", q = 0, v whole numbers");
     }
+}
+
+TEST_CASE("a NaN reaches the rows that see it, and no others") {
+    wb::testing::grade_not_finite(
+        "grouped_query_attention", grouped_query_attention, 4, 2);
+}
+
+TEST_CASE("values below the smallest number with all its digits keep the rest") {
+    wb::testing::grade_subnormal("grouped_query_attention", grouped_query_attention);
 }
 
 TEST_CASE("the scale may be anything finite") {

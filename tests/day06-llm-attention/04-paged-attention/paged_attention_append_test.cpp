@@ -98,6 +98,10 @@ TEST_CASE("a token at a position past 2^24") {
     grade_far_token();
 }
 
+TEST_CASE("appending: nothing is kept from call to call") {
+    grade_append_again();
+}
+
 TEST_CASE("no tokens, no work") {
     const PagedInputs inputs = random_paged({{3}}, 1, 0);
     const wb::PagedWorkspace workspace(1);

@@ -1,6 +1,7 @@
 // Grades day06-llm-attention/04-paged-attention: attention over pages.
 #include "edges.h"
 #include "paged_grading.h"
+#include "special.h"
 
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
@@ -15,6 +16,14 @@
 #include <vector>
 
 using namespace paged_grading;
+
+TEST_CASE("a NaN reaches the rows that see it, and no others") {
+    grade_not_finite();
+}
+
+TEST_CASE("values below the smallest number with all its digits keep the rest") {
+    grade_subnormal();
+}
 
 TEST_CASE("with one token, attention gives back its value") {
     PagedShape shape{{1, 1}};

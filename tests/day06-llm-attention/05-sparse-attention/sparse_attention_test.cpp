@@ -5,6 +5,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_attention.h>
 
 #include <algorithm>
 #include <limits>
@@ -132,6 +133,51 @@ TEST_CASE("edges meet: windows with sinks") {
 
 TEST_CASE("edges meet: random patterns") {
     edges::grade_all(3);
+}
+
+TEST_CASE("a NaN reaches the rows that list it, and no others") {
+    const wb::testing::NotFinite numbers(2, 2, 64);
+    const auto pattern =
+        wb::dense_pattern(numbers.shape.queries, numbers.shape.keys, true);
+    auto shape = numbers.shape;
+    shape.causal = false;
+    const auto inputs = random_attention(shape, 1);
+    const auto spoilt = numbers.spoilt(inputs);
+    const auto expected = numbers.spoilt(expect_sparse(shape, pattern, inputs));
+    grade_rows(shape, pattern, spoilt, expected, "causal with NaN");
+    grade_blocks(shape, to_blocks(pattern), spoilt, expected, "causal with NaN");
+}
+
+TEST_CASE("keys that no row lists are not read") {
+    const auto pattern = wb::local_pattern(9, 300, 5, 0);
+    const auto shape = shape_of(pattern, 32, 1, 2);
+    auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    const int64_t block = wb::BlockPattern::kKeys;
+    const int64_t first_block = pattern.indices.front() / block * block;
+    const auto spoil = [&](int64_t begin, int64_t end) {
+        for (int64_t i = 0; i < shape.kv_elements(); ++i) {
+            const int64_t key = i / shape.head_dim % shape.keys;
+            if (key < begin || key >= end) continue;
+            inputs.k[static_cast<size_t>(i)] = NAN;
+            inputs.v[static_cast<size_t>(i)] = NAN;
+        }
+    };
+    spoil(0, first_block);
+    grade_blocks(shape, to_blocks(pattern), inputs, expected, "NaN in other blocks");
+    spoil(0, pattern.indices.front());
+    grade_rows(shape, pattern, inputs, expected, "NaN in other keys");
+}
+
+TEST_CASE("values below the smallest number with all its digits keep the rest") {
+    constexpr double kUnit = 0x1p-136;  // of float: 2^13 steps
+    const auto pattern = wb::dense_pattern(9, 70, false);
+    const auto shape = shape_of(pattern, 64);
+    const auto inputs = wb::testing::subnormal_values(shape, kUnit);
+    const auto expected = wb::testing::expect_subnormal(
+        shape, inputs, kUnit, wb::testing::expect_attention);
+    grade_rows(shape, pattern, inputs, expected, "subnormal v");
+    grade_blocks(shape, to_blocks(pattern), inputs, expected, "subnormal v");
 }
 
 TEST_CASE("the scale may be anything finite") {

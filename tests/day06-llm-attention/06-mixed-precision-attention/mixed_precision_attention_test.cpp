@@ -7,6 +7,7 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_attention.h>
 
 #include <algorithm>
 #include <cmath>
@@ -279,6 +280,35 @@ TEST_CASE("logits far from zero, close to each other") {
         if (i % 32 == 0) inputs.k[i] = 250.0f;
     }
     grade(shape, inputs, ", scores 60000 and a little");
+}
+
+TEST_CASE("a NaN reaches the rows that see it, and no others") {
+    const auto graded = [](auto zero, int64_t D) {
+        using T = decltype(zero);
+        const NotFinite numbers(2, 2, D);
+        const auto inputs = as_stored<T>(random_attention(numbers.shape, 1));
+        grade_type<T>(numbers.shape,
+                      numbers.spoilt(inputs),
+                      numbers.spoilt(expect_attention(numbers.shape, inputs)),
+                      numbers.kText);
+    };
+    graded(__half(), 64);
+    graded(__nv_bfloat16(), 128);
+}
+
+TEST_CASE("values below the smallest number with all its digits keep the rest") {
+    const auto graded = [](auto zero) {
+        using T = decltype(zero);
+        constexpr double kSmallest = Format<T>::kSmallest;
+        const auto shape = plain_attention(1, 2, 9, 70, 64);
+        const auto inputs = as_stored<T>(subnormal_values(shape, kSmallest));
+        grade_type<T>(shape,
+                      inputs,
+                      expect_subnormal(shape, inputs, kSmallest, expect_attention),
+                      ", subnormal v");
+    };
+    graded(__half());
+    graded(__nv_bfloat16());
 }
 
 TEST_CASE("the scale may be anything finite") {

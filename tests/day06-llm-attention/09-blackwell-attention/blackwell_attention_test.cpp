@@ -1,28 +1,24 @@
 // Grades day06-llm-attention/09-blackwell-attention.
 #include "blackwell_attention.h"
 
-#include <wb/arguments.h>
-#include <wb/testing/attention.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
-#include <wb/testing/grader.h>
-#include <wb/testing/simulator.h>
+#include <wb/testing/independent_calls.h>
+#include <wb/testing/special_attention.h>
 
 #include <array>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "grade_attention.h"
 #include "tables.h"
 
 namespace {
 
-using namespace wb::testing;
+using namespace blackwell_grading;
 using tables::Field;
-using wb::AttentionShape;
 
 constexpr Swizzle kSwizzles[] = {
     Swizzle::none, Swizzle::bytes_128, Swizzle::bytes_64, Swizzle::bytes_32};
@@ -38,8 +34,6 @@ std::string hex(uint64_t value) {
 [[noreturn]] void fail(const std::string& what, const std::string& more = "") {
     wb::testing::fail(wb::testing::Kind::wrong_result, what, more);
 }
-
-using wb::testing::result_of;
 
 /// Compares a number that a function has returned.
 template <class T>
@@ -90,90 +84,6 @@ uint32_t instruction_of(
     int m, int n, Element type, bool transpose_a, bool transpose_b) {
     return result_of(
         [&] { return instruction_descriptor(m, n, type, transpose_a, transpose_b); });
-}
-
-/// Inputs as the kernel gets them, and what is expected of it.
-void grade(const AttentionShape& shape, uint64_t seed) {
-    const auto widened = [](const std::vector<float>& values) {
-        std::vector<float> result;
-        for (const float value : values)
-            result.push_back(__bfloat162float(__float2bfloat16(value)));
-        return result;
-    };
-    const auto stored = [](const std::vector<float>& values) {
-        std::vector<__nv_bfloat16> result;
-        for (const float value : values)
-            result.push_back(__float2bfloat16(value));
-        return result;
-    };
-    AttentionInputs inputs = random_attention(shape, seed);
-    inputs = {widened(inputs.q), widened(inputs.k), widened(inputs.v)};
-    const AttentionExpected expected = expect_attention(shape, inputs);
-    // Sum of weight * |v|, of which each weight may be off by one rounding to bfloat16.
-    AttentionInputs sizes = inputs;
-    for (float& value : sizes.v)
-        value = std::fabs(value);
-    const AttentionExpected magnitude = expect_attention(shape, sizes);
-
-    Grader grader("blackwell_attention",
-                  wb::describe(shape) + ", seed " + std::to_string(seed));
-    const auto* q = grader.input("q", stored(inputs.q));
-    const auto* k = grader.input("k", stored(inputs.k));
-    const auto* v = grader.input("v", stored(inputs.v));
-    auto* o = grader.output<__nv_bfloat16>(
-        "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
-    auto* lse =
-        grader.output<float>("lse", {shape.batch, shape.query_heads, shape.queries});
-    grader.run([&](cudaStream_t stream) {
-        blackwell_attention(shape, q, k, v, o, lse, stream);
-    });
-    grader.expect("o", expected.o, [&](int64_t i) {
-        const auto at = static_cast<size_t>(i);
-        const double exact = std::fabs(expected.o[at]);
-        return expected.o_bound[at] +
-               0x1p-8 * (magnitude.o[at] + exact + 2 * expected.o_bound[at]) + 0x1p-126;
-    });
-    grader.expect("lse", expected.lse, [&](int64_t i) {
-        return expected.lse_bound[static_cast<size_t>(i)];
-    });
-}
-
-/// Null pointers, but it is the shape, or the GPU, that must be refused first.
-void expect_refusal(const AttentionShape& shape, const char* text) {
-    std::string message = "nothing was thrown";
-    result_of([&] {
-        try {
-            blackwell_attention(
-                shape, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
-        } catch (const wb::InvalidArgument& error) {
-            message = error.what();
-        }
-        return 0;
-    });
-    if (message.find(text) == std::string::npos)
-        fail("blackwell_attention does not refuse " + wb::describe(shape) + " with \"" +
-                 text + "\"",
-             message);
-    CHECK(message.find(text) != std::string::npos);
-}
-
-/// True where the kernel can run: in the simulator, and on a Blackwell.
-bool has_tensor_memory() {
-#ifdef SIMT_CPU
-    return true;
-#else
-    cudaDeviceProp prop;
-    return cudaGetDeviceProperties(&prop, 0) == cudaSuccess && prop.major == 10 &&
-           prop.minor == 0;
-#endif
-}
-
-/// Elsewhere the entry says so, whatever the shape.
-void grade_or_expect_refusal(const AttentionShape& shape, uint64_t seed) {
-    if (has_tensor_memory())
-        grade(shape, seed);
-    else
-        expect_refusal(shape, "sm_100a");
 }
 
 }  // namespace
@@ -294,26 +204,73 @@ TEST_CASE("weights: a row in each lane, two keys in each cell") {
 }
 
 TEST_CASE("attention: one tile, and parts of one") {
-    grade_or_expect_refusal(plain_attention(1, 1, 128, 128, 64), 1);
-    grade_or_expect_refusal(plain_attention(1, 2, 1, 1, 64), 2);
-    grade_or_expect_refusal(plain_attention(1, 1, 100, 77, 128), 3);
+    grade(plain_attention(1, 1, 128, 128, 64), 1);
+    grade(plain_attention(1, 2, 1, 1, 64), 2);
+    grade(plain_attention(1, 1, 100, 77, 128), 3);
 }
 
 TEST_CASE("attention: several tiles of keys, both head dimensions") {
-    grade_or_expect_refusal(plain_attention(1, 2, 130, 300, 64), 4);
-    grade_or_expect_refusal(plain_attention(2, 1, 129, 513, 128), 5);
+    grade(plain_attention(1, 2, 130, 300, 64), 4);
+    grade(plain_attention(2, 1, 129, 513, 128), 5);
 }
 
 TEST_CASE("attention: causal, with shared keys, and rows that see nothing") {
     AttentionShape shape = plain_attention(1, 4, 200, 200, 64);
     shape.causal = true;
-    grade_or_expect_refusal(shape, 6);
+    grade(shape, 6);
     shape.kv_heads = 2;
     shape.head_dim = 128;
     shape.keys = 333;
-    grade_or_expect_refusal(shape, 7);
+    grade(shape, 7);
     shape.keys = 60;
-    grade_or_expect_refusal(shape, 8);
+    grade(shape, 8);
+}
+
+TEST_CASE("attention: the log-sum-exp is not wanted") {
+    AttentionShape shape = plain_attention(1, 2, 150, 140, 64);
+    grade(shape, 9, /*with_lse=*/false);
+    shape.causal = true;
+    shape.keys = 20;  // the first rows see nothing
+    grade(shape, 10, /*with_lse=*/false);
+    shape.keys = 0;
+    grade(shape, 11, /*with_lse=*/false);
+    grade(shape, 11);
+}
+
+TEST_CASE("attention: the scale may be anything that is not negative") {
+    AttentionShape shape = plain_attention(1, 1, 33, 150, 128);
+    for (const float scale : {1.0f, 0.01f, 0.0f}) {
+        shape.scale = scale;
+        grade(shape, 12);
+    }
+}
+
+TEST_CASE("attention: a NaN reaches the rows that see it, and no others") {
+    const NotFinite numbers(4, 2, 64);
+    if (!has_tensor_memory()) return expect_refusal(numbers.shape, "sm_100a");
+    const auto stored = as_stored<Stored>(random_attention(numbers.shape, 1));
+    grade_stored(numbers.shape,
+                 numbers.spoilt(stored),
+                 numbers.spoilt(expect_stored(numbers.shape, stored)),
+                 numbers.kText);
+}
+
+TEST_CASE("attention: values below the smallest number with all its digits") {
+    constexpr double kSmallest = Format<Stored>::kSmallest;
+    const auto shape = plain_attention(1, 2, 9, 70, 64);
+    if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
+    const auto stored = as_stored<Stored>(subnormal_values(shape, kSmallest));
+    grade_stored(shape,
+                 stored,
+                 expect_subnormal(shape, stored, kSmallest, expect_stored),
+                 ", subnormal v");
+}
+
+TEST_CASE("attention: nothing is kept from call to call") {
+    const auto first = plain_attention(1, 2, 5, 33, 64);
+    const auto other = plain_attention(2, 3, 35, 17, 128, true);
+    if (!has_tensor_memory()) return expect_refusal(first, "sm_100a");
+    expect_independent([&] { grade(first, 1); }, [&] { grade(other, 2); });
 }
 
 TEST_CASE("attention: what is refused") {

@@ -33,7 +33,7 @@ __device__ void attend(const float* q,
             r_o[d] = r_o[d] * factor + weight * v[int64_t{j} * D + d];
     }
     for (int d = 0; d < D; ++d)
-        o[d] = sum > 0.0f ? r_o[d] / sum : 0.0f;
+        o[d] = sum == 0.0f ? 0.0f : r_o[d] / sum;
     if (lse != nullptr) *lse = maximum + logf(sum);
 }
 

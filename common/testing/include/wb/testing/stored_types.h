@@ -64,9 +64,10 @@ AttentionInputs as_stored(const AttentionInputs& inputs) {
 }
 
 /// The bound of an element of o after its rounding to T, however small it is.
-/// @param bound  of the error so far
+/// @param bound  of the error so far; that of a NaN stays as it is
 template <class T>
 double stored_bound(double exact, double bound) {
+    if (std::isnan(exact)) return bound;
     return bound + Format<T>::kUnit * (std::abs(exact) + bound) +
            0.5 * Format<T>::kSmallest;
 }

@@ -1,0 +1,167 @@
+/// wb/testing/special_attention.h: attention of numbers that are not finite, and of
+/// numbers so small that they have lost digits. What the contracts say of them:
+///
+///   a NaN in q             its own row is NaN, o and lse; no other row is
+///   a NaN in a key         each row that sees the key is NaN; no other row is
+///   a NaN or an infinity   its column of o is NaN or infinite, in each row that sees
+///   in a value             the key; no other column is
+///   another head's         nothing
+///
+/// A value of a key that a row does not see is multiplied with a weight of 0 where a
+/// tile is one product: it must be finite, and stands nowhere here.
+#pragma once
+
+#include <wb/testing/attention.h>
+#include <wb/testing/attention_grade.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace wb::testing {
+
+/// Where NaN and infinities are in a problem, and what becomes of the results. Few rows
+/// and keys that end in the middle of all tiles, so that each head is followed by one
+/// with a NaN in its first key: what reads past its last key multiplies 0 by NaN.
+class NotFinite {
+ public:
+    /// @param query_heads, kv_heads  an even number of K/V heads
+    NotFinite(int64_t query_heads, int64_t kv_heads, int64_t head_dim)
+        : shape{2,
+                query_heads,
+                kv_heads,
+                kQueries,
+                kKeys,
+                head_dim,
+                true,
+                usual_scale(head_dim)} {}
+
+    const AttentionShape shape;
+    static constexpr const char* kText = ", with NaN and infinity in some places";
+
+    /// The inputs with NaN and infinity in their places.
+    AttentionInputs spoilt(AttentionInputs inputs) const {
+        constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+        const auto dim = static_cast<std::size_t>(shape.head_dim);
+        inputs.q[static_cast<std::size_t>(kRowOfNaN) * dim + 11] = kNaN;
+        for (int64_t head = 0; head < shape.batch * shape.kv_heads; ++head) {
+            const auto first = static_cast<std::size_t>(head * kKeys) * dim;
+            if (what_of(head) == What::values) {
+                inputs.v[first + kColumnOfNaN] = kNaN;
+                inputs.v[first + kColumnOfInfinity] =
+                    std::numeric_limits<float>::infinity();
+            }
+            if (what_of(head) == What::first_key) inputs.k[first + 5] = kNaN;
+            if (what_of(head) == What::late_key)
+                inputs.k[first + static_cast<std::size_t>(kLateKey) * dim + 5] = kNaN;
+        }
+        return inputs;
+    }
+
+    /// What is expected of them.
+    /// @param expected  of the inputs without NaN; bounds are of the stored result
+    AttentionExpected spoilt(AttentionExpected expected) const {
+        for (int64_t row = 0; row < shape.rows(); ++row) {
+            const int64_t head = row / kQueries % shape.query_heads;
+            const int64_t batch = row / kQueries / shape.query_heads;
+            const What what = what_of(batch * shape.kv_heads +
+                                      head / (shape.query_heads / shape.kv_heads));
+            const bool sees_late_key =
+                visible_keys(kQueries, kKeys, true, row % kQueries) > kLateKey;
+            if (row == kRowOfNaN || what == What::first_key ||
+                (what == What::late_key && sees_late_key)) {
+                for (int64_t d = 0; d < shape.head_dim; ++d)
+                    make_nan(expected.o, expected.o_bound, row * shape.head_dim + d);
+                make_nan(expected.lse, expected.lse_bound, row);
+            } else if (what == What::values) {
+                const int64_t first = row * shape.head_dim;
+                make_nan(expected.o, expected.o_bound, first + kColumnOfNaN);
+                expected.o[static_cast<std::size_t>(first + kColumnOfInfinity)] =
+                    std::numeric_limits<double>::infinity();
+            }
+        }
+        return expected;
+    }
+
+ private:
+    static constexpr int64_t kQueries = 9;
+    static constexpr int64_t kKeys = 70;
+    static constexpr int64_t kRowOfNaN = 5;  // of the first head
+    static constexpr int64_t kLateKey = 65;  // the rows 4 to 8 see it
+    static constexpr int64_t kColumnOfNaN = 3;
+    static constexpr int64_t kColumnOfInfinity = 22;
+
+    enum class What { nothing, values, first_key, late_key };
+    static What what_of(int64_t head) { return static_cast<What>(head % 4); }
+
+    static void make_nan(std::vector<double>& values,
+                         std::vector<double>& bounds,
+                         int64_t at) {
+        values[static_cast<std::size_t>(at)] = std::numeric_limits<double>::quiet_NaN();
+        bounds[static_cast<std::size_t>(at)] = 0.0;
+    }
+};
+
+/// Values below the smallest number that has all its digits: subnormal ones. If they
+/// are flushed to zero, the error is as large as they are.
+/// @param unit  values are 40 to 99 of it: a power of two that the type has
+inline AttentionInputs subnormal_values(const AttentionShape& shape, double unit) {
+    AttentionInputs inputs = random_attention(shape, 1);
+    Random random(1);
+    for (float& value : inputs.v)
+        value = static_cast<float>(unit * double(40 + random.below(60)));
+    return inputs;
+}
+
+/// What is expected of them. Values that are 2^100 times as large lose nothing; each
+/// rounding on the way back loses half a step of the type at most.
+/// @param unit    as above; no less than such a step
+/// @param expect  gives what is expected of other inputs
+template <class Expect>
+AttentionExpected expect_subnormal(const AttentionShape& shape,
+                                   AttentionInputs inputs,
+                                   double unit,
+                                   Expect expect) {
+    for (float& value : inputs.v)
+        value *= 0x1p100f;
+    AttentionExpected expected = expect(shape, inputs);
+    const double in_float = 0x1p-150 * (2.0 * static_cast<double>(shape.keys) + 10.0);
+    for (std::size_t i = 0; i < expected.o.size(); ++i) {
+        expected.o[i] *= 0x1p-100;
+        expected.o_bound[i] = 0x1p-100 * expected.o_bound[i] + 0.5 * unit + in_float;
+    }
+    return expected;
+}
+
+/// Both, for every rung of a chapter in float, or the learner's function.
+inline void grade_not_finite(const std::string& exercise,
+                             AttentionFunction* contract,
+                             int64_t query_heads,
+                             int64_t kv_heads) {
+    for (const int64_t head_dim : {32, 128}) {
+        const NotFinite numbers(query_heads, kv_heads, head_dim);
+        const auto inputs = random_attention(numbers.shape, 1);
+        grade_attention(exercise,
+                        contract,
+                        numbers.shape,
+                        numbers.spoilt(inputs),
+                        numbers.spoilt(expect_attention(numbers.shape, inputs)),
+                        numbers.kText);
+    }
+}
+inline void grade_subnormal(const std::string& exercise, AttentionFunction* contract) {
+    constexpr double kUnit = 0x1p-136;  // of float: 2^13 steps
+    const auto shape = plain_attention(1, 2, 9, 70, 64);
+    const auto inputs = subnormal_values(shape, kUnit);
+    grade_attention(exercise,
+                    contract,
+                    shape,
+                    inputs,
+                    expect_subnormal(shape, inputs, kUnit, expect_attention),
+                    ", subnormal v");
+}
+
+}  // namespace wb::testing

@@ -1,0 +1,101 @@
+// special.h: NaN, infinity and subnormal numbers in a cache; and calls that have
+// nothing in common.
+#pragma once
+
+#include <wb/testing/independent_calls.h>
+
+#include <limits>
+
+#include "paged_grading.h"
+
+namespace paged_grading {
+
+/// A NaN in q, in a key and in a value, and an infinity in a value: each in a sequence
+/// of its own, next to one without.
+inline void grade_not_finite() {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    PagedShape shape{{33, 40, 17, 300, 33}};
+    shape.query_heads = 4;
+    shape.kv_heads = 2;
+    PagedInputs inputs = random_paged(shape, 1, 7);
+    AttentionExpected expected = expect_paged(inputs);
+    const int64_t D = shape.head_dim;
+    const auto set = [](auto& numbers, int64_t at, double value) {
+        numbers[static_cast<size_t>(at)] = __double2bfloat16(value);
+    };
+    const auto expect_at = [&](int64_t row, int64_t d, double value) {
+        const auto at = static_cast<size_t>(row * D + d);
+        expected.o[at] = value;
+        expected.o_bound[at] = 0.0;
+    };
+    const auto expect_nan = [&](int64_t row) {
+        for (int64_t d = 0; d < D; ++d)
+            expect_at(row, d, kNaN);
+        expected.lse[static_cast<size_t>(row)] = kNaN;
+        expected.lse_bound[static_cast<size_t>(row)] = 0.0;
+    };
+    // Query head 1 of sequence 1; the last key of K/V head 1 of sequence 2, which the
+    // query heads 2 and 3 share; two columns of values of K/V head 0 of sequence 3.
+    set(inputs.q, (1 * 4 + 1) * D + 11, kNaN);
+    expect_nan(1 * 4 + 1);
+    set(inputs.k[2], (17 + 16) * D + 5, kNaN);
+    expect_nan(2 * 4 + 2);
+    expect_nan(2 * 4 + 3);
+    set(inputs.v[3], 200 * D + 3, kNaN);
+    set(inputs.v[3], 22, kInfinity);
+    for (const int64_t row : {3 * 4, 3 * 4 + 1}) {
+        expect_at(row, 3, kNaN);
+        expect_at(row, 22, kInfinity);
+    }
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        fill_pages(inputs, s);
+    for (const auto& [name, idea, function] : attentions())
+        attend(name, function, inputs, &expected, "NaN and infinity in some places");
+}
+
+/// Values of bfloat16 below the smallest one that has all its digits.
+inline void grade_subnormal() {
+    constexpr float kSmallest = 0x1p-133f;
+    PagedShape shape{{33, 300}};
+    PagedInputs inputs = random_paged(shape, 1, 7);
+    wb::testing::Random random(1);
+    const auto with_values = [&](auto value_of) {
+        for (auto& values : inputs.v)
+            for (auto& value : values)
+                value = __float2bfloat16(value_of(value));
+        for (int64_t s = 0; s < inputs.batch(); ++s)
+            fill_pages(inputs, s);
+    };
+    // 2^100 times as large, they lose nothing.
+    with_values([&](auto) {
+        return 0x1p100f * kSmallest * static_cast<float>(40 + random.below(60));
+    });
+    AttentionExpected expected = expect_paged(inputs);
+    for (size_t i = 0; i < expected.o.size(); ++i) {
+        expected.o[i] *= 0x1p-100;
+        expected.o_bound[i] = 0x1p-100 * expected.o_bound[i] + 0.5 * double{kSmallest} +
+                              0x1p-150 * (2.0 * 300.0 + 10.0);
+    }
+    with_values([](__nv_bfloat16 x) { return 0x1p-100f * __bfloat162float(x); });
+    for (const auto& [name, idea, function] : attentions())
+        attend(name, function, inputs, &expected, "subnormal v");
+}
+
+/// append_kv for other tokens, other pages and other sequences in between.
+inline void grade_append_again() {
+    const auto graded = [](const PagedShape& shape, uint64_t seed) {
+        const PagedInputs inputs = random_paged(shape, seed, seed);
+        std::vector<NewTokens> prompts;
+        for (int64_t s = 0; s < inputs.batch(); ++s)
+            prompts.push_back({s, 0, inputs.lengths[static_cast<size_t>(s)]});
+        grade_append(inputs, tokens_of(inputs, prompts), with_seed(inputs, seed));
+    };
+    PagedShape first{{5, 20}, 16};
+    first.kv_heads = 2;
+    const PagedShape other{{33, 1, 3}, 32};
+    wb::testing::expect_independent([&] { graded(first, 1); },
+                                    [&] { graded(other, 2); });
+}
+
+}  // namespace paged_grading
