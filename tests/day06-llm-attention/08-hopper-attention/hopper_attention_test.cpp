@@ -2,10 +2,12 @@
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_attention.h>
 
 #include <limits>
 
 #include "hopper_grading.h"
+#include "packed_edges.h"
 #include "packed_grading.h"
 
 namespace {
@@ -217,6 +219,37 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     }
 }
 
+TEST_CASE("a NaN reaches the rows that see it, and no others") {
+    NEEDS_HOPPER();
+    const auto graded = [](auto zero, int64_t D) {
+        using T = decltype(zero);
+        const NotFinite numbers(4, 2, D);
+        const auto inputs = as_stored<T>(random_attention(numbers.shape, 1));
+        grade_stored<T>(numbers.shape,
+                        numbers.spoilt(inputs),
+                        numbers.spoilt(expect_half<T>(numbers.shape, inputs)),
+                        numbers.kText);
+    };
+    graded(__half(), 64);
+    graded(__nv_bfloat16(), 128);
+}
+
+TEST_CASE("values below the smallest number with all its digits keep the rest") {
+    NEEDS_HOPPER();
+    const auto graded = [](auto zero) {
+        using T = decltype(zero);
+        constexpr double kSmallest = Format<T>::kSmallest;
+        const auto shape = plain_attention(1, 2, 9, 70, 64);
+        const auto inputs = as_stored<T>(subnormal_values(shape, kSmallest));
+        grade_stored<T>(shape,
+                        inputs,
+                        expect_subnormal(shape, inputs, kSmallest, expect_half<T>),
+                        ", subnormal v");
+    };
+    graded(__half());
+    graded(__nv_bfloat16());
+}
+
 TEST_CASE("the scale may be anything that is not negative") {
     NEEDS_HOPPER();
     for (const float scale : {1.0f, 0.01f, 0.0f}) {
@@ -255,8 +288,22 @@ TEST_CASE("packed sequences of different lengths") {
         grade_packed<__nv_bfloat16>(
             make_batch<__nv_bfloat16>(lengths, 2, 1, 64, causal));
     }
-    grade_packed<__half>(make_batch<__half>({{5, 0}, {70, 90}}, 4, 2, 128, true));
-    grade_packed<__half>(make_batch<__half>({{40, 40}, {150, 170}}, 1, 1, 256, true));
+}
+
+TEST_CASE("packed and paged: edges meet") {
+    NEEDS_HOPPER();
+    grade_packed_edges();
+}
+
+TEST_CASE("packed and paged: nothing is kept from call to call") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    const auto first = make_batch<T>({{3, 40}, {20, 30}}, 2, 1, 64, true);
+    const auto other = make_batch<T>({{7, 9}}, 1, 1, 128, false, 0.05f);
+    wb::testing::expect_independent([&] { grade_packed<T>(first); },
+                                    [&] { grade_packed<T>(other, 24, false); });
+    wb::testing::expect_independent([&] { grade_paged(first, 16); },
+                                    [&] { grade_paged(other, 64, false); });
 }
 
 TEST_CASE("packed: as many sequences without queries as multiprocessors, then others") {

@@ -93,14 +93,14 @@ inline void expect_both(Grader& grade,
 }
 
 /// Runs every rung for one type.
+/// @param stored    numbers of T
 /// @param with_lse  the log-sum-exp is wanted; else lse is null
 template <class T>
-void grade_type(const AttentionShape& shape,
-                const AttentionInputs& inputs,
-                const std::string& text,
-                bool with_lse = true) {
-    const auto stored = as_stored<T>(inputs);
-    const auto expected = expect_half<T>(shape, stored);
+void grade_stored(const AttentionShape& shape,
+                  const AttentionInputs& stored,
+                  const AttentionExpected& expected,
+                  const std::string& text,
+                  bool with_lse = true) {
     for (const auto& [name, idea, attention] : implementations_of<T>()) {
         Grader grade(name,
                      std::string(Format<T>::kName) + ", " + describe(shape) + text);
@@ -119,6 +119,16 @@ void grade_type(const AttentionShape& shape,
         });
         expect_both(grade, expected, with_lse);
     }
+}
+
+/// The same on these numbers, after rounding.
+template <class T>
+void grade_type(const AttentionShape& shape,
+                const AttentionInputs& inputs,
+                const std::string& text,
+                bool with_lse = true) {
+    const auto stored = as_stored<T>(inputs);
+    grade_stored<T>(shape, stored, expect_half<T>(shape, stored), text, with_lse);
 }
 
 /// Both types, on the same inputs.

@@ -29,12 +29,14 @@ struct Batch {
     }
 };
 
+/// @param scale  0: the usual one
 template <class T>
 Batch make_batch(const std::vector<Lengths>& lengths,
                  int64_t query_heads,
                  int64_t kv_heads,
                  int64_t head_dim,
-                 bool causal) {
+                 bool causal,
+                 float scale = 0.0f) {
     Batch batch;
     PackedShape& shape = batch.shape;
     shape.sequences = static_cast<int64_t>(lengths.size());
@@ -42,7 +44,7 @@ Batch make_batch(const std::vector<Lengths>& lengths,
     shape.kv_heads = kv_heads;
     shape.head_dim = head_dim;
     shape.causal = causal;
-    shape.scale = usual_scale(head_dim);
+    shape.scale = scale == 0.0f ? usual_scale(head_dim) : scale;
     for (const auto& [queries, keys] : lengths) {
         const AttentionShape part{
             1, query_heads, kv_heads, queries, keys, head_dim, causal, shape.scale};
@@ -115,9 +117,10 @@ AttentionExpected expect_batch(const Batch& batch) {
 }
 
 /// hopper_attention_packed.
-/// @param between  elements between the rows of q, and of k and v
+/// @param between   elements between the rows of q, and of k and v
+/// @param with_lse  the log-sum-exp is wanted; else lse is null
 template <class T>
-void grade_packed(Batch batch, int64_t between = 0) {
+void grade_packed(Batch batch, int64_t between = 0, bool with_lse = true) {
     PackedShape& shape = batch.shape;
     const int64_t q_stride = shape.query_heads * shape.head_dim + between;
     const int64_t kv_stride = shape.kv_heads * shape.head_dim + between;
@@ -126,7 +129,8 @@ void grade_packed(Batch batch, int64_t between = 0) {
         shape.kv_stride = kv_stride;
     }
     Grader grade("hopper_attention_packed",
-                 std::string(Format<T>::kName) + ", " + batch.text());
+                 std::string(Format<T>::kName) + ", " + batch.text() +
+                     (with_lse ? "" : ", lse = nullptr"));
     const T* q = grade.input(
         "q", pack_rows<T>(batch, &AttentionInputs::q, shape.query_heads, q_stride));
     const T* k = grade.input(
@@ -137,12 +141,14 @@ void grade_packed(Batch batch, int64_t between = 0) {
     const int32_t* key_starts = grade.input("key_starts", batch.key_starts);
     T* o =
         grade.output<T>("o", {shape.total_queries, shape.query_heads, shape.head_dim});
-    float* lse = grade.output<float>("lse", {shape.query_heads, shape.total_queries});
+    float* lse = nullptr;
+    if (with_lse)
+        lse = grade.output<float>("lse", {shape.query_heads, shape.total_queries});
     grade.run([&](cudaStream_t stream) {
         hopper_attention_packed(
             shape, q, k, v, query_starts, key_starts, o, lse, stream);
     });
-    expect_both(grade, expect_batch<T>(batch));
+    expect_both(grade, expect_batch<T>(batch), with_lse);
 }
 
 /// The same keys and values in pages, NaN where nobody wrote.
@@ -163,14 +169,17 @@ inline PagedInputs in_pages(const Batch& batch, int64_t page_size, uint64_t orde
 
 /// hopper_attention_paged. Returns what the workspace reports.
 /// @param expected  null: only run it
+/// @param with_lse  the log-sum-exp is wanted; else lse is null
 inline std::string run_paged(const Batch& batch,
                              const PagedInputs& pages,
-                             const AttentionExpected* expected) {
+                             const AttentionExpected* expected,
+                             bool with_lse = true) {
     using T = __nv_bfloat16;
     const PackedShape& shape = batch.shape;
     const wb::PagedWorkspace workspace(1);
     Grader grade("hopper_attention_paged",
-                 batch.text() + ", pages of " + std::to_string(pages.shape.page_size));
+                 batch.text() + ", pages of " + std::to_string(pages.shape.page_size) +
+                     (with_lse ? "" : ", lse = nullptr"));
     const wb::PagedCache cache = cache_on_device(grade, pages);
     const T* q = grade.input("q",
                              pack_rows<T>(batch,
@@ -180,7 +189,9 @@ inline std::string run_paged(const Batch& batch,
     const int32_t* query_starts = grade.input("query_starts", batch.query_starts);
     T* o =
         grade.output<T>("o", {shape.total_queries, shape.query_heads, shape.head_dim});
-    float* lse = grade.output<float>("lse", {shape.query_heads, shape.total_queries});
+    float* lse = nullptr;
+    if (with_lse)
+        lse = grade.output<float>("lse", {shape.query_heads, shape.total_queries});
     grade.run([&](cudaStream_t stream) {
         hopper_attention_paged(
             shape, cache, q, query_starts, o, lse, workspace, stream);
@@ -193,14 +204,14 @@ inline std::string run_paged(const Batch& batch,
     }
     if (expected != nullptr) {
         wb::testing::expect_report("hopper_attention_paged", batch.text(), fault, "");
-        expect_both(grade, *expected);
+        expect_both(grade, *expected, with_lse);
     }
     return fault;
 }
 
-inline void grade_paged(const Batch& batch, int64_t page_size, uint64_t order = 7) {
+inline void grade_paged(const Batch& batch, int64_t page_size, bool with_lse = true) {
     const auto expected = expect_batch<__nv_bfloat16>(batch);
-    run_paged(batch, in_pages(batch, page_size, order), &expected);
+    run_paged(batch, in_pages(batch, page_size, 7), &expected, with_lse);
 }
 
 }  // namespace hopper_grading
