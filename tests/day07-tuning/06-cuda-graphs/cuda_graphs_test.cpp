@@ -202,6 +202,12 @@ TEST_CASE("two decoders that take turns") {
     }
 }
 
+TEST_CASE("nothing is kept from one decoder to the next") {
+    // Not from two threads at once: the one may capture while the other waits.
+    for (const DecoderShape& shape : {kSmall, DecoderShape{2, 64, 5}, kSmall})
+        grade_all(shape, {0, 1, 4}, "positions 0 1 4, decoders one after the other");
+}
+
 TEST_CASE("a position that the cache has no room for is refused") {
     using wb::testing::expect_refused;
     const Model model(kSmall, random_weights);
