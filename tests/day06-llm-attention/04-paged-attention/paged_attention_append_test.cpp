@@ -1,6 +1,7 @@
 // Grades day06-llm-attention/04-paged-attention: append_kv(), which fills the pages.
 #include "edges.h"
 #include "paged_grading.h"
+#include "special.h"
 
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>

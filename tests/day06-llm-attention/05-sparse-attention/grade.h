@@ -35,7 +35,8 @@ inline void grade_rows(const AttentionShape& shape,
                        const AttentionExpected& expected,
                        const std::string& text,
                        const PatternStatus& fault = {},
-                       bool with_lse = true) {
+                       bool with_lse = true,
+                       const PatternStatus& earlier = {}) {
     wb::testing::grade_sparse("sparse_attention",
                               sparse_attention,
                               shape,
@@ -44,7 +45,8 @@ inline void grade_rows(const AttentionShape& shape,
                               expected,
                               text,
                               fault,
-                              with_lse);
+                              with_lse,
+                              earlier);
 }
 
 inline void grade_rows(const AttentionShape& shape,
@@ -60,7 +62,8 @@ inline void grade_blocks(const AttentionShape& shape,
                          const AttentionExpected& expected,
                          const std::string& text,
                          const PatternStatus& fault = {},
-                         bool with_lse = true) {
+                         bool with_lse = true,
+                         const PatternStatus& earlier = {}) {
     wb::testing::grade_sparse("block_sparse_attention",
                               block_sparse_attention,
                               shape,
@@ -69,7 +72,8 @@ inline void grade_blocks(const AttentionShape& shape,
                               expected,
                               text,
                               fault,
-                              with_lse);
+                              with_lse,
+                              earlier);
 }
 
 inline void grade_blocks(const AttentionShape& shape,
@@ -90,6 +94,24 @@ inline HostCsr rows_of(int64_t keys, const std::vector<std::vector<int32_t>>& ro
         pattern.offsets.push_back(static_cast<int64_t>(pattern.indices.size()));
     }
     return pattern;
+}
+
+/// Weights that are all equal, and whole numbers as values: one key that is missing
+/// among thousands shows.
+inline void grade_equal(const HostCsr& pattern, bool blocks, const std::string& text) {
+    const auto shape = shape_of(pattern, 32);
+    const auto inputs = wb::testing::equal_weights(shape, 1);
+    auto expected = expect_sparse(shape, pattern, inputs);
+    // A quotient, or a reciprocal and a product; exp(0) and the sums are exact. And the
+    // reference's own rounding.
+    for (std::size_t i = 0; i < expected.o.size(); ++i)
+        expected.o_bound[i] =
+            wb::testing::float_bound(3, std::abs(expected.o[i])) + 1e-12;
+    const std::string what = "q = 0, v whole numbers, " + text;
+    if (blocks)
+        grade_blocks(shape, to_blocks(pattern), inputs, expected, what);
+    else
+        grade_rows(shape, pattern, inputs, expected, what);
 }
 
 /// Row i has the keys i, i + 1, ... of `keys`, as many as lengths[i], cyclically.

@@ -6,6 +6,9 @@
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
 
+#include <limits>
+
+#include "faults.h"
 #include "grade.h"
 
 TEST_CASE("blocks: every pattern gives what its rows give") {
@@ -44,11 +47,6 @@ TEST_CASE("blocks: a GPU with little shared memory") {
     const auto pattern = wb::local_pattern(67, 70, 30, 20);
     for (const int64_t D : {32, 64, 128})
         grade_blocks(shape_of(pattern, D, 1, 2), pattern, "window 30 + 20");
-}
-
-TEST_CASE("blocks: more than 1024 keys") {
-    const auto pattern = wb::dense_pattern(3, 1100, true);  // the last 12: partial
-    grade_blocks(shape_of(pattern, 32), pattern, "full and partial past key 1024");
 }
 
 TEST_CASE("blocks: long lists", "[long]") {
@@ -112,38 +110,17 @@ TEST_CASE("blocks: one that is listed twice counts twice") {
 }
 
 TEST_CASE("blocks: a block that does not exist is reported, and not read") {
-    const auto right = wb::dense_pattern(140, 130, false);
-    const auto shape = shape_of(right, 32);
-    const auto inputs = random_attention(shape, 1);
-    const auto expected = expect_sparse(shape, right, inputs);
-    for (const int32_t wrong : {-1, 3, std::numeric_limits<int32_t>::max()}) {
-        HostBlocks blocks = to_blocks(right);  // 3 blocks in each of two rows
-        blocks.full.blocks.insert(blocks.full.blocks.begin() + 4, wrong);
-        blocks.full.offsets = {0, 3, 7};
-        grade_blocks(shape,
-                     blocks,
-                     inputs,
-                     expected,
-                     "full.blocks[4] is " + std::to_string(wrong),
-                     {static_cast<int32_t>(PatternFault::index), 1, 4, wrong});
-    }
+    faults::grade_block(-1, /*partial=*/false, 1);
+    faults::grade_block(3, false, 2);  // there are 3
+    faults::grade_block(3, true, 1);
+    faults::grade_block(std::numeric_limits<int32_t>::max(), true, 2);
 }
 
 TEST_CASE("blocks: offsets that are no range are reported, and the row is empty") {
-    std::vector<std::vector<int32_t>> rows(140);
-    for (std::size_t row = 128; row < rows.size(); ++row)
-        rows[row] = {0, 1, 2};
-    const auto right = rows_of(3, rows);
-    const auto shape = shape_of(right, 32);
-    const auto inputs = random_attention(shape, 1);
-    HostBlocks blocks = to_blocks(wb::dense_pattern(140, 3, false));
-    blocks.full.offsets[0] = -1;
-    grade_blocks(shape,
-                 blocks,
-                 inputs,
-                 expect_sparse(shape, right, inputs),
-                 "full.offsets[0] is -1",
-                 {static_cast<int32_t>(PatternFault::offsets), 0, -1, 1});
+    for (const bool partial : {false, true}) {
+        faults::grade_block_offsets({-1, 1, 2}, 0, partial);
+        faults::grade_block_offsets({0, 1, 3}, 1, partial);  // there are 2 blocks
+    }
 }
 
 TEST_CASE("blocks: an order that names no row of blocks is reported") {

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "edges.h"
+#include "faults.h"
 #include "grade.h"
 
 TEST_CASE("one query and one key: the output is the value") {
@@ -92,19 +93,14 @@ TEST_CASE("the order of a row's keys does not matter") {
 }
 
 TEST_CASE("a key that is listed twice counts twice") {
-    const auto pattern = rows_of(5, {{3, 3}, {0, 4, 0}, {1, 2, 1, 2, 1}, {2}});
-    grade_rows(shape_of(pattern, 32), pattern, "keys 3 3, 0 4 0, 1 2 1 2 1, 2");
+    const auto pattern =
+        rows_of(5, {{3, 3}, {0, 4, 0}, {1, 2, 1, 2, 1}, {2}, {3, 3, 3, 1, 1}});
+    grade_rows(
+        shape_of(pattern, 32), pattern, "keys 3 3, 0 4 0, 1 2 1 2 1, 2, 3 3 3 1 1");
 }
 
 TEST_CASE("equal weights: whole numbers add up exactly") {
-    const auto pattern = wb::random_pattern(9, 1000, 500, 1);
-    const auto shape = shape_of(pattern, 32);
-    const auto inputs = wb::testing::equal_weights(shape, 1);
-    auto expected = expect_sparse(shape, pattern, inputs);
-    // A quotient, or a reciprocal and a product; exp(0) and the sums are exact.
-    for (std::size_t i = 0; i < expected.o.size(); ++i)
-        expected.o_bound[i] = wb::testing::float_bound(3, std::abs(expected.o[i]));
-    grade_rows(shape, pattern, inputs, expected, "q = 0, v whole numbers");
+    grade_equal(wb::random_pattern(9, 1000, 500, 1), false, "500 random keys a row");
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
@@ -199,53 +195,35 @@ TEST_CASE("right whatever order the threads run in") {
     wb::testing::shuffle_threads(0);
 }
 
+TEST_CASE("sizes past 4096, along each dimension", "[long]") {
+    // Rows with all keys of many, some twice; many rows of one key.
+    const auto long_rows = rows_of_lengths(4100, {8193, 1, 4097});
+    grade_equal(long_rows, false, "rows of 8193, 1 and 4097 keys");
+    std::vector<std::vector<int32_t>> rows(4099, {0});
+    rows.back() = {1, 2};
+    const auto many_rows = rows_of(3, rows);
+    grade_equal(many_rows, false, "4099 rows, the last sees others");
+    grade_equal(many_rows, true, "4099 rows, the last sees others");
+    grade_equal(
+        wb::dense_pattern(2, 4230, true), true, "65 full blocks and a partial one");
+}
+
 TEST_CASE("an index that is no key is reported, and not read") {
-    for (const int32_t wrong : {-1, 9, std::numeric_limits<int32_t>::max()}) {
-        const auto right = rows_of(9, {{1, 2}, {3, 4}, {}, {8}});
-        auto pattern = rows_of(9, {{1, 2}, {3, wrong, 4}, {}, {8}});
-        const auto shape = shape_of(right, 64, 2);
-        const auto inputs = random_attention(shape, 1);
-        grade_rows(shape,
-                   pattern,
-                   inputs,
-                   expect_sparse(shape, right, inputs),
-                   "indices[3] is " + std::to_string(wrong),
-                   {static_cast<int32_t>(PatternFault::index), 1, 3, wrong});
-    }
+    faults::grade_index(-1, 2);
+    faults::grade_index(9, 1);
+    faults::grade_index(std::numeric_limits<int32_t>::max(), 1);
 }
 
 TEST_CASE("offsets that are no range are reported, and the row is empty") {
-    struct Case {
-        std::vector<int64_t> offsets;
-        int64_t wrong_row;
-        std::string text;
-    };
-    for (const auto& [offsets, wrong_row, text] :
-         {Case{{0, 2, 4, 99}, 2, "the last offset is 99, of 6 indices"},
-          Case{{-5, 2, 4, 6}, 0, "the first offset is -5"},
-          Case{{0, 4, 2, 6}, 1, "offsets fall from 4 to 2"}}) {
-        auto pattern = rows_of(9, {{1, 2}, {3, 4}, {5, 6}});
-        pattern.offsets = offsets;
-        std::vector<std::vector<int32_t>> rows(3);
-        for (std::size_t row = 0; row < 3; ++row) {
-            if (static_cast<int64_t>(row) == wrong_row) continue;
-            rows[row].assign(pattern.indices.begin() + offsets[row],
-                             pattern.indices.begin() + offsets[row + 1]);
-        }
-        const auto right = rows_of(9, rows);
-        const auto shape = shape_of(right, 32, 2);
-        const auto inputs = random_attention(shape, 1);
-        const auto row = static_cast<std::size_t>(wrong_row);
-        grade_rows(shape,
-                   pattern,
-                   inputs,
-                   expect_sparse(shape, right, inputs),
-                   text,
-                   {static_cast<int32_t>(PatternFault::offsets),
-                    static_cast<int32_t>(wrong_row),
-                    offsets[row],
-                    offsets[row + 1]});
-    }
+    faults::grade_offsets({0, 2, 4, 99}, 2, 2);
+    faults::grade_offsets({0, 2, 4, 7}, 2, 1);  // there are 6 indices
+    faults::grade_offsets({-5, 2, 4, 6}, 0, 2);
+    faults::grade_offsets({-1, 2, 4, 6}, 0, 1);
+    faults::grade_offsets({0, 4, 2, 6}, 1, 2);
+}
+
+TEST_CASE("what is in status already stays there") {
+    faults::grade_earlier_fault();
 }
 
 TEST_CASE("keys beyond 2^31 elements", "[large]") {

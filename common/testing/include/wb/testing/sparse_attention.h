@@ -99,8 +99,9 @@ inline std::vector<double> words(const PatternStatus& status) {
 /// Runs every rung of an exercise, or the learner's function, on these inputs.
 ///
 /// @tparam Host   HostCsr or HostBlocks
-/// @param  fault     what the kernels must find wrong in the pattern
+/// @param  fault     what status must hold: what is wrong in the pattern
 /// @param  with_lse  the log-sum-exp is wanted; else lse is null
+/// @param  earlier   what status holds before the call
 template <class Host, class Pattern>
 void grade_sparse(const std::string& exercise,
                   SparseAttentionFunction<Pattern>* contract,
@@ -110,13 +111,14 @@ void grade_sparse(const std::string& exercise,
                   const AttentionExpected& expected,
                   const std::string& text,
                   const PatternStatus& fault = {},
-                  bool with_lse = true) {
+                  bool with_lse = true,
+                  const PatternStatus& earlier = {}) {
     const Shape rows = {shape.batch, shape.query_heads, shape.queries};
     const Shape elements = {
         shape.batch, shape.query_heads, shape.queries, shape.head_dim};
     const std::vector<double> expected_status = words(fault);
     const auto num_words = static_cast<std::int64_t>(expected_status.size());
-    const std::vector<std::int32_t> no_fault(expected_status.size());
+    const std::vector<double> earlier_status = words(earlier);
     for (const auto& [name, idea, attention] : implementations(exercise, contract)) {
         Grader grade(name, describe(shape) + ", " + text);
         const Pattern d_pattern = upload(grade, pattern);
@@ -125,8 +127,8 @@ void grade_sparse(const std::string& exercise,
         const float* d_v = grade.input("v", inputs.v);
         float* d_o = grade.output<float>("o", elements);
         float* d_lse = with_lse ? grade.output<float>("lse", rows) : nullptr;
-        auto* d_status = reinterpret_cast<PatternStatus*>(
-            grade.in_out<std::int32_t>("status", {num_words}, no_fault));
+        auto* d_status = reinterpret_cast<PatternStatus*>(grade.in_out<std::int32_t>(
+            "status", {num_words}, {earlier_status.begin(), earlier_status.end()}));
         grade.run([&, attention = attention](cudaStream_t stream) {
             attention(shape, d_pattern, d_q, d_k, d_v, d_o, d_lse, d_status, stream);
         });

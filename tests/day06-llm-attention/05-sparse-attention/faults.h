@@ -1,0 +1,138 @@
+// faults.h: patterns in which something is wrong. Kernels must report it, leave it out,
+// and get all else right.
+#pragma once
+
+#include "grade.h"
+
+namespace faults {
+
+using Offsets = std::vector<int64_t>;
+
+/// The same pattern, but the rows from `first` to `last` - 1 are empty.
+inline HostCsr without_rows(const HostCsr& pattern, int64_t first, int64_t last) {
+    std::vector<std::vector<int32_t>> rows;
+    for (int64_t row = 0; row < pattern.queries; ++row) {
+        rows.emplace_back();
+        if (row >= first && row < last) continue;
+        const auto at = pattern.offsets.begin() + row;
+        rows.back().assign(pattern.indices.begin() + at[0],
+                           pattern.indices.begin() + at[1]);
+    }
+    return rows_of(pattern.keys, rows);
+}
+
+/// A key that does not exist, between two that do.
+inline void grade_index(int32_t wrong, int64_t batch) {
+    const auto right = rows_of(9, {{1, 2}, {3, 4}, {}, {8}});
+    const auto pattern = rows_of(9, {{1, 2}, {3, wrong, 4}, {}, {8}});
+    const auto shape = shape_of(right, 64, batch);
+    const auto inputs = random_attention(shape, 1);
+    grade_rows(shape,
+               pattern,
+               inputs,
+               expect_sparse(shape, right, inputs),
+               "indices[3] is " + std::to_string(wrong),
+               {static_cast<int32_t>(PatternFault::index), 1, 3, wrong});
+}
+
+/// Offsets of three rows of two keys each.
+inline void grade_offsets(const Offsets& offsets, int64_t wrong_row, int64_t batch) {
+    auto pattern = rows_of(9, {{1, 2}, {3, 4}, {5, 6}});
+    pattern.offsets = offsets;
+    const auto right = without_rows(pattern, wrong_row, wrong_row + 1);
+    const auto shape = shape_of(right, 32, batch);
+    const auto inputs = random_attention(shape, 1);
+    const auto row = static_cast<std::size_t>(wrong_row);
+    grade_rows(shape,
+               pattern,
+               inputs,
+               expect_sparse(shape, right, inputs),
+               "of 6 indices, row " + std::to_string(wrong_row) + " has those from " +
+                   std::to_string(offsets[row]) + " to " +
+                   std::to_string(offsets[row + 1]),
+               {static_cast<int32_t>(PatternFault::offsets),
+                static_cast<int32_t>(wrong_row),
+                offsets[row],
+                offsets[row + 1]});
+}
+
+inline std::string name_of(bool partial) {
+    return partial ? "partial" : "full";
+}
+
+/// A key block that does not exist, in front of those of the second row of blocks.
+inline void grade_block(int32_t wrong, bool partial, int64_t batch) {
+    const auto right = partial ? wb::local_pattern(140, 130, 20, 10)
+                               : wb::dense_pattern(140, 130, false);
+    const auto shape = shape_of(right, 32, batch);
+    const auto inputs = random_attention(shape, 1);
+    HostBlocks blocks = to_blocks(right);  // of three key blocks
+    wb::HostBlockList& list = partial ? blocks.partial : blocks.full;
+    const int64_t place = list.offsets[1];
+    list.blocks.insert(list.blocks.begin() + place, wrong);
+    ++list.offsets[2];
+    if (partial) {
+        constexpr int64_t kRows = wb::BlockPattern::kRows;
+        blocks.masks.insert(
+            blocks.masks.begin() + place * kRows, std::size_t{kRows}, ~uint64_t{0});
+    }
+    grade_blocks(shape,
+                 blocks,
+                 inputs,
+                 expect_sparse(shape, right, inputs),
+                 name_of(partial) + ".blocks[" + std::to_string(place) + "] is " +
+                     std::to_string(wrong),
+                 {static_cast<int32_t>(PatternFault::index), 1, place, wrong});
+}
+
+/// Offsets of two rows of blocks, which have one block each.
+inline void grade_block_offsets(const Offsets& offsets,
+                                int64_t wrong_row,
+                                bool partial) {
+    const auto pattern =
+        partial ? wb::local_pattern(140, 60, 30, 5) : wb::dense_pattern(140, 60, false);
+    constexpr int64_t kRows = wb::BlockPattern::kRows;
+    const auto right =
+        without_rows(pattern, wrong_row * kRows, (wrong_row + 1) * kRows);
+    const auto shape = shape_of(right, 32);
+    const auto inputs = random_attention(shape, 1);
+    HostBlocks blocks = to_blocks(pattern);
+    (partial ? blocks.partial : blocks.full).offsets = offsets;
+    const auto row = static_cast<std::size_t>(wrong_row);
+    grade_blocks(shape,
+                 blocks,
+                 inputs,
+                 expect_sparse(shape, right, inputs),
+                 "of 2 " + name_of(partial) + " blocks, row " +
+                     std::to_string(wrong_row) + " has those from " +
+                     std::to_string(offsets[row]) + " to " +
+                     std::to_string(offsets[row + 1]),
+                 {static_cast<int32_t>(PatternFault::offsets),
+                  static_cast<int32_t>(wrong_row),
+                  offsets[row],
+                  offsets[row + 1]});
+}
+
+/// A fault that an earlier call found is not forgotten: neither where nothing is wrong
+/// now, nor where something else is.
+inline void grade_earlier_fault() {
+    const PatternStatus earlier = {
+        static_cast<int32_t>(PatternFault::offsets), 17, 18, 19};
+    const auto right = wb::local_pattern(20, 20, 5, 5);
+    const auto shape = shape_of(right, 32);
+    const auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, right, inputs);
+    const std::string text = "status holds a fault of an earlier call";
+    grade_rows(shape, right, inputs, expected, text, earlier, true, earlier);
+    HostBlocks blocks = to_blocks(right);
+    grade_blocks(shape, blocks, inputs, expected, text, earlier, true, earlier);
+    HostCsr wrong = right;
+    wrong.indices.push_back(-1);
+    ++wrong.offsets.back();
+    grade_rows(shape, wrong, inputs, expected, text, earlier, true, earlier);
+    blocks.full.blocks.push_back(7);
+    ++blocks.full.offsets.back();
+    grade_blocks(shape, blocks, inputs, expected, text, earlier, true, earlier);
+}
+
+}  // namespace faults
