@@ -238,6 +238,22 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
         grade_equal_weights(keys);
 }
 
+TEST_CASE("sizes past 4096, along each dimension", "[long]") {
+    using T = __half;  // the type plays no part in them
+    for (const auto& shape : {plain_attention(1, 1, 3, 4131, 64, true),
+                              plain_attention(1, 1, 4099, 2, 64)}) {
+        const auto inputs = equal_weights(shape, 1);
+        auto expected = expect_equal_weights(shape, inputs);
+        for (size_t i = 0; i < expected.o.size(); ++i)
+            expected.o_bound[i] = stored_bound<T>(expected.o[i], expected.o_bound[i]);
+        const auto number = static_cast<std::uint64_t>(shape.keys);
+        for (const auto& [name, idea, attention] :
+             whose_turn(implementations_of<T>(), number))
+            grade_rung<T>(
+                name, attention, shape, inputs, expected, ", q = 0, v whole numbers");
+    }
+}
+
 TEST_CASE("the error is that of rounding the weights and the output, no more") {
     // The bound of an element must allow for roundings that all go one way. They do
     // not: over all elements, a kernel's error is that of plain steps with the same two

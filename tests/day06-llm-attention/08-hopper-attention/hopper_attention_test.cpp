@@ -158,6 +158,15 @@ TEST_CASE("many blocks of keys: every stage is used again and again") {
     grade_bf16(plain_attention(1, 1, 130, 1100, 128));
 }
 
+TEST_CASE("sizes past 4096, along each dimension", "[long]") {
+    NEEDS_HOPPER();
+    // The type plays no part in them. A key that is lost shows in lse.
+    for (const auto& shape :
+         {plain_attention(1, 1, 3, 4131, 64, true), plain_attention(1, 1, 4099, 2, 64)})
+        grade_type<__nv_bfloat16>(
+            shape, equal_weights(shape, 1), ", q = 0, v whole numbers");
+}
+
 TEST_CASE("more tiles than multiprocessors: each block computes several", "[slow]") {
     NEEDS_HOPPER();
     const FewMultiprocessors few(6);
