@@ -87,6 +87,12 @@ TEST_CASE("the smallest limit has a name") {
     expect_occupancy(h100, {256, 97, 0});         // registers: 2
     expect_occupancy(h100, {128, 32, 64 << 10});  // shared: 3
     expect_occupancy(h100, {1024, 255, 0});       // none fits
+    // Of equal ones, the first.
+    expect_occupancy(h100, {64, 16, 0});                   // warps and slots: 32
+    expect_occupancy(multiprocessor(86), {64, 64, 0});     // slots and registers: 16
+    expect_occupancy(h100, {128, 128, 56 << 10});          // registers and shared: 4
+    expect_occupancy(h100, {32, 16, (228 << 5) - 1024});   // slots and shared: 32
+    expect_occupancy(h100, {256, 16, (228 << 7) - 1024});  // warps and shared: 8
     for (const Multiprocessor& sm : kMultiprocessors) {
         for (const Needs& needs : random_needs(sm, 100, 2))
             expect_occupancy(sm, needs);
@@ -171,7 +177,8 @@ TEST_CASE("how much independent work a thread needs") {
     expect_needed({128.0, 0.0}, 128, 1, 1);   // even if nothing takes any time
     expect_needed({1.0, 1001.0}, 500, 1, 3);  // just above 2
     expect_needed({1e5, 1.0}, 99'999, 1, 2);  // and above 1
-    expect_needed({1.0, 999.0}, 500, 1, 2);   // just below 2
+    expect_needed({16'777'217.0, 1.0}, 1 << 24, 1, 2);  // by less than a float has
+    expect_needed({1.0, 999.0}, 500, 1, 2);             // just below 2
     expect_needed({1.5e12, 800e-9}, 132 * 2048, 4, 2);
     expect_needed({1.5e12, 800e-9}, 132 * 2048, 16, 1);
     expect_needed({1.5e12, 800e-9}, 132 * 256, 16, 3);
