@@ -114,6 +114,7 @@ void order_atomic(BlockOrder& b,
                   bool acquires,
                   bool writes,
                   bool releases) {
+    running.forget();
     SyncObjects& objects = shared ? b.objects : launch_order.objects;
     if (acquires && !objects.empty()) {
         const auto it = objects.find(address);

@@ -211,10 +211,9 @@ void access_on_host(
 void access(
     char* address, size_t bytes, unsigned flags, uintptr_t pc, void* const* frame) {
     Worker* w = worker;
-    const auto* caller = static_cast<void* const*>(frame[0]);
     if (!w || !w->thread) {
         if (in_device_memory(address) && !busy)
-            access_on_host(address, bytes, flags & kWrite, pc, caller);
+            access_on_host(address, bytes, flags & kWrite, pc, frame);
         return;
     }
     if (w->in_runtime) return;
@@ -240,25 +239,29 @@ void access(
     w->in_runtime = true;
     const bool write = flags & kWrite;
     const bool atomic = flags & kAtomic;
+    bool same = false;
     const Access a{
         address,
         static_cast<uint32_t>(bytes),
         write,
         atomic,
         space,
-        site_of(pc, caller, static_cast<uint16_t>(bytes), write, atomic),
+        site_of(pc, frame, static_cast<uint16_t>(bytes), write, atomic, &same),
         (flags & kStructure) != 0,
         // Shared volatile variables are how old code let lanes race.
         (flags & kRelaxed) || ((flags & kVolatile) && space != Space::shared),
         (flags & kStores) != 0,
         (flags & kReleases) != 0,
         pc,
-        reinterpret_cast<const char*>(caller)};
+        reinterpret_cast<const char*>(frame)};
     if (elsewhere == Elsewhere::nowhere) {
         check_wild_access(a, *w);
     } else {
         check_safety(a, *w);
-        if (counting) count_access(a, *w);
+        if (counting)
+            count_access(a, *w);
+        else if (same)
+            note_known(a, *w);
     }
     w->in_runtime = false;
     if (counting) count_pause(*w);

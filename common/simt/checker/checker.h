@@ -21,7 +21,7 @@ enum AccessFlags : unsigned {
 ///
 /// @param flags  AccessFlags
 /// @param pc     the address that the hook returns to
-/// @param frame  the hook's own frame pointer
+/// @param frame  the frame pointer of the function that has called the hook
 void access(
     char* address, size_t bytes, unsigned flags, uintptr_t pc, void* const* frame);
 

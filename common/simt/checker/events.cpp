@@ -58,7 +58,8 @@ void safety_launch_begins(const Launch& launch) {
 }
 
 void safety_launch_ends(const Launch&) {
-    ++memory_generation;
+    ++memory_generation[int(Reach::device)];
+    ++memory_generation[int(Reach::shared)];
 }
 
 void safety_block_begins(Block& block) {
@@ -68,7 +69,7 @@ void safety_block_begins(Block& block) {
     order_block_begins(state.order, block.linear, block.size);
     state.copies.clear();
     state.doubtful.clear();
-    ++memory_generation;
+    ++memory_generation[int(Reach::shared)];
 }
 
 void safety_block_ends(Worker& worker, Block& block) {
@@ -107,7 +108,7 @@ void safety_shared_variable(Block& block, const detail::SharedVariable& v) {
 }
 
 void safety_allocated(const Allocation& a) {
-    ++memory_generation;
+    ++memory_generation[int(Reach::device)];
     if (a.kind == detail::MemoryKind::registered) return;
     if (!device_shadow.mapped()) {
         char *begin, *end;
@@ -120,7 +121,7 @@ void safety_allocated(const Allocation& a) {
 }
 
 void safety_released(const Allocation& a) {
-    ++memory_generation;
+    ++memory_generation[int(Reach::device)];
     if (a.kind != detail::MemoryKind::registered) device_shadow.forget(a.begin, a.size);
 }
 

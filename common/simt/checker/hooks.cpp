@@ -12,14 +12,15 @@
 
 #include "access.h"
 #include "checker.h"
+#include "quick.h"
 
 namespace {
 
 using namespace simt::check;
 
-// Runs in the hook itself, so that frame 0 is the hook's and frame 1 the program's.
+// In the hook itself: where the program goes on, and the frame of its function.
 #define SIMT_PC reinterpret_cast<uintptr_t>(__builtin_return_address(0))
-#define SIMT_FRAME static_cast<void* const*>(__builtin_frame_address(0))
+#define SIMT_FRAME (*static_cast<void* const* const*>(__builtin_frame_address(0)))
 #define SIMT_ACCESS(P, N, FLAGS)                                         \
     access(const_cast<char*>(reinterpret_cast<const volatile char*>(P)), \
            N,                                                            \
@@ -31,6 +32,37 @@ using namespace simt::check;
 /// own announcements of how it is done are left out.
 thread_local const volatile void* announced = nullptr;
 
+/// The first access after the running thread has changed, and the unusual ones.
+template <uint32_t N, bool kWrites>
+[[gnu::noinline]] void other_access(char* p, uintptr_t pc, void* const* frame) {
+    simt::detail::Worker* w = simt::detail::worker;
+    if (w && w->thread && !w->in_runtime && w->thread != running.thread) {
+        w->in_runtime = true;
+        order_runs(state_of(*w->block).order, w->thread, w->thread->rank);
+        const bool done = quick_access<N, kWrites>(p, pc, frame, *w);
+        w->in_runtime = false;
+        if (done) return;
+    }
+    access(p, N, kWrites ? unsigned{kWrite} : 0u, pc, frame);
+}
+
+template <uint32_t N, bool kWrites>
+[[gnu::always_inline]] inline void usual_access(void* address,
+                                                uintptr_t pc,
+                                                void* const* frame) {
+    auto* p = static_cast<char*>(address);
+    // In host code the simulator is always at work.
+    if (simt::detail::Worker* w = simt::detail::worker; w && !w->in_runtime)
+        [[likely]] {
+        w->in_runtime = true;
+        const bool done = quick_access<N, kWrites>(p, pc, frame, *w);
+        w->in_runtime = false;
+        if (done) [[likely]]
+            return;
+    }
+    other_access<N, kWrites>(p, pc, frame);
+}
+
 bool is_release(int order) {
     return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL ||
            order == __ATOMIC_SEQ_CST;
@@ -40,24 +72,24 @@ bool is_release(int order) {
 
 extern "C" {
 
-#define SIMT_HOOKS(N)                          \
-    void __tsan_read##N(void* p) {             \
-        SIMT_ACCESS(p, N, 0);                  \
-    }                                          \
-    void __tsan_write##N(void* p) {            \
-        SIMT_ACCESS(p, N, kWrite);             \
-    }                                          \
-    void __tsan_unaligned_read##N(void* p) {   \
-        SIMT_ACCESS(p, N, 0);                  \
-    }                                          \
-    void __tsan_unaligned_write##N(void* p) {  \
-        SIMT_ACCESS(p, N, kWrite);             \
-    }                                          \
-    void __tsan_volatile_read##N(void* p) {    \
-        SIMT_ACCESS(p, N, kVolatile);          \
-    }                                          \
-    void __tsan_volatile_write##N(void* p) {   \
-        SIMT_ACCESS(p, N, kWrite | kVolatile); \
+#define SIMT_HOOKS(N)                                   \
+    void __tsan_read##N(void* p) {                      \
+        usual_access<N, false>(p, SIMT_PC, SIMT_FRAME); \
+    }                                                   \
+    void __tsan_write##N(void* p) {                     \
+        usual_access<N, true>(p, SIMT_PC, SIMT_FRAME);  \
+    }                                                   \
+    void __tsan_unaligned_read##N(void* p) {            \
+        SIMT_ACCESS(p, N, 0);                           \
+    }                                                   \
+    void __tsan_unaligned_write##N(void* p) {           \
+        SIMT_ACCESS(p, N, kWrite);                      \
+    }                                                   \
+    void __tsan_volatile_read##N(void* p) {             \
+        SIMT_ACCESS(p, N, kVolatile);                   \
+    }                                                   \
+    void __tsan_volatile_write##N(void* p) {            \
+        SIMT_ACCESS(p, N, kWrite | kVolatile);          \
     }
 SIMT_HOOKS(1)
 SIMT_HOOKS(2)

@@ -80,6 +80,25 @@ bool Here::is_after_slow(Record old) const {
     return knows_block(*block, old);
 }
 
+constinit Running running = {nullptr, {}, {}, {}};
+
+void order_runs(BlockOrder& b, const detail::Thread* thread, uint32_t rank) {
+    const BlockOrder::Warp& warp = b.warps[rank / kLanes];
+    const bool only_barriers = warp.complete <= b.epoch && warp.seen_epoch != b.epoch &&
+                               b.threads[rank].known_epoch != b.epoch;
+    running.thread = thread;
+    running.record = Record(b.segment_of(rank), rank, 0, false);
+    running.in_shared = {b.epoch, b.epoch, 0, only_barriers};
+    const LaunchOrder& l = launch_order;
+    const bool alone = l.owner.back() == b.linear && l.alone <= b.epoch;
+    const uint32_t own = alone ? std::max(l.alone, l.floor) : ~0u;
+    running.elsewhere = {l.floor,
+                         own,
+                         alone ? b.epoch - own : 0,
+                         only_barriers && l.alone == b.first && b.acquired_all == 0 &&
+                             b.acquired.empty()};
+}
+
 bool order_launch_begins() {
     LaunchOrder& l = launch_order;
     const bool begins_again = l.next > kMostSegments;
@@ -91,6 +110,7 @@ bool order_launch_begins() {
     l.owner.clear();
     l.objects.clear();
     l.synchronises = false;
+    running.forget();
     return begins_again;
 }
 
@@ -107,6 +127,7 @@ void order_block_begins(BlockOrder& b, uint64_t linear, uint32_t size) {
             t.segment = t.known_epoch = 0;
     }
     if (b.threads.size() < size) b.threads.resize(size);
+    b.first = launch_order.next;
     b.covered = 0;
     b.acquired_all = 0;
     b.acquired.clear();
@@ -132,6 +153,7 @@ void order_block_synchronised(BlockOrder& b) {
 }
 
 void order_grid_synchronised() {
+    running.forget();
     launch_order.floor = launch_order.next;
     launch_order.objects.clear();
 }

@@ -17,6 +17,10 @@
 #include "record.h"
 #include "shadow.h"
 
+namespace simt::detail {
+struct Thread;
+}
+
 namespace simt::check {
 
 /// What one block knows of another's past, through one warp that has released it.
@@ -61,6 +65,7 @@ struct BlockOrder {
 
     uint64_t linear = 0;
     uint32_t size = 0;
+    uint32_t first = 0;    // segment
     uint32_t epoch = 0;    // the first segment since the last barrier
     bool fenced = false;   // by any thread in this epoch
     uint32_t covered = 0;  // segments before this one lie before a fence
@@ -78,6 +83,36 @@ struct BlockOrder {
     }
 };
 
+/// Earlier accesses that come before the running thread's next one: those of segments
+/// before `floor`, those of [own, own + own_count), and its own from `own` on.
+struct Ordered {
+    uint32_t floor = 0;
+    uint32_t own = 0;
+    uint32_t own_count = 0;
+    bool all = false;  // nothing else comes before it
+
+    bool contains(Record old, Record now) const {
+        const uint32_t segment = old.segment();
+        return segment < floor || segment - own < own_count ||
+               (segment >= own && old.thread() == now.thread());
+    }
+};
+
+/// The running thread's time, so that most accesses need not look it up.
+struct Running {
+    const detail::Thread* thread;
+    Record record;  // of an access: who and when
+    Ordered in_shared;
+    Ordered elsewhere;
+
+    /// Called when an order changes: nothing is known any more.
+    void forget() {
+        // Not null: that is host code's.
+        thread = reinterpret_cast<const detail::Thread*>(this);
+    }
+};
+extern Running running;
+
 /// The launch in progress.
 struct LaunchOrder {
     uint32_t next = 1;   // the next segment's number
@@ -85,11 +120,14 @@ struct LaunchOrder {
     uint32_t first = 1;  // of the launch
     uint32_t floor = 1;  // all before this segment is ordered: launch or grid.sync()
     std::vector<uint64_t> owner;  // block of each of the launch's segments
+    uint32_t alone = 1;           // from this segment on they are of one block
     SyncObjects objects;          // in global memory
     bool synchronises = false;    // it has executed a fence, or a release
 
     uint32_t new_segment(const BlockOrder& block) {
+        if (owner.empty() || owner.back() != block.linear) alone = next;
         owner.push_back(block.linear);
+        running.forget();
         return next++;
     }
     uint64_t owner_of(uint32_t segment) const { return owner[segment - first]; }
@@ -122,6 +160,9 @@ struct Here {
  private:
     bool is_after_slow(Record old) const;
 };
+
+/// Sets `running`, to be called in this block's thread of that rank.
+void order_runs(BlockOrder& block, const detail::Thread* thread, uint32_t rank);
 
 /// Returns true if the segments' numbers begin again: what memory remembers is void.
 bool order_launch_begins();

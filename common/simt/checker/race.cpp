@@ -1,5 +1,6 @@
 // Data races: every access is compared with those that the word remembers.
 
+#include "quick.h"
 #include "report.h"
 #include "state.h"
 
@@ -78,24 +79,28 @@ void write_word(const Probe& probe, Cell& cell, Record now) {
             found(probe, r, false);
             break;
         }
-    const uint32_t bytes = now.bytes();
-    if (bytes == 15) {
-        cell.reads[0] = cell.reads[1] = Record();
-    } else {
-        cell.reads[0].remove_bytes(bytes);
-        cell.reads[1].remove_bytes(bytes);
+    remember_write(cell, now);
+}
+
+/// Checks a record of the whole access on its words from number `first` on.
+void check_cells(const Probe& probe, Cell* cell, Record record, uint32_t first) {
+    const Access& a = probe.access;
+    const auto at = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(a.address) & 3);
+    uint32_t left = a.bytes;
+    // The first word may be entered in its middle, the last one left there.
+    uint32_t bytes = (left >= 4 ? 15u : (1u << left) - 1) << at & 15;
+    left -= left < 4 - at ? left : 4 - at;
+    for (uint32_t i = 0;; ++i) {
+        if (i < first)
+            ;
+        else if (a.write)
+            write_word(probe, cell[i], record.with_bytes(bytes));
+        else
+            read_word(probe, cell[i], record.with_bytes(bytes));
+        if (left == 0) break;
+        bytes = left >= 4 ? 15u : (1u << left) - 1;
+        left -= left < 4 ? left : 4;
     }
-    Record& last = cell.writes[0];
-    Record& before = cell.writes[1];
-    const bool replaces = (last.bytes() & ~bytes) == 0 &&
-                          !(last.atomic() && now.atomic() && !last.same_time(now));
-    if (replaces) {
-        before.remove_bytes(bytes);
-    } else {
-        if (!now.atomic()) last.remove_bytes(bytes);
-        before = last;
-    }
-    last = now;
 }
 
 }  // namespace
@@ -106,21 +111,32 @@ void check_race(Shadow& shadow, const Access& a, Worker& worker) {
         Here(state.order, worker.thread->rank, a.space == Space::shared), a, worker};
     const Record record(
         probe.here.segment, probe.here.thread, a.site, a.atomic || a.relaxed);
-    const auto at = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(a.address) & 3);
-    Cell* cell = shadow.cell(a.address);
-    uint32_t left = a.bytes;
-    // The first word may be entered in its middle, the last one left there.
-    uint32_t bytes = (left >= 4 ? 15u : (1u << left) - 1) << at & 15;
-    left -= left < 4 - at ? left : 4 - at;
-    for (;; ++cell) {
-        if (a.write)
-            write_word(probe, *cell, record.with_bytes(bytes));
-        else
-            read_word(probe, *cell, record.with_bytes(bytes));
-        if (left == 0) break;
-        bytes = left >= 4 ? 15u : (1u << left) - 1;
-        left -= left < 4 ? left : 4;
-    }
+    check_cells(probe, shadow.cell(a.address), record, 0);
+}
+
+void check_words(Known& known,
+                 char* address,
+                 uint32_t bytes,
+                 bool write,
+                 uint32_t first,
+                 uintptr_t pc,
+                 void* const* frame,
+                 Worker& worker) {
+    const bool shared = known.reach == Reach::shared;
+    Access a{};
+    a.address = address;
+    a.bytes = bytes;
+    a.write = write;
+    a.space = shared              ? Space::shared
+              : known.initialised ? Space::global
+                                  : Space::constant;
+    a.site = known.site.site();
+    a.pc = pc;
+    a.frame = reinterpret_cast<const char*>(frame);
+    BlockState& state = state_of(*worker.block);
+    const Probe probe{Here(state.order, worker.thread->rank, shared), a, worker};
+    Cell* cell = known.cells + (address - known.begin) / 4;
+    check_cells(probe, cell, running.record | known.site, first);
 }
 
 void flush_doubtful(Worker& worker, BlockState& state) {

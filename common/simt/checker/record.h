@@ -31,12 +31,19 @@ class Record {
     uint32_t segment() const { return static_cast<uint32_t>(bits_ >> 32); }
     uint32_t site() const { return static_cast<uint32_t>(bits_ >> 15) & (kSites - 1); }
     uint32_t thread() const { return static_cast<uint32_t>(bits_ >> 5) & 1023; }
+    uint32_t warp() const { return thread() / kLanes; }
     bool atomic() const { return bits_ >> 4 & 1; }
     uint32_t bytes() const { return static_cast<uint32_t>(bits_ & 15); }
 
     /// True if both are of one thread and one segment.
     bool same_time(Record other) const {
         return ((bits_ ^ other.bits_) & kWhoAndWhen) == 0;
+    }
+    /// What two records say that leave out different things.
+    Record operator|(Record other) const {
+        Record r;
+        r.bits_ = bits_ | other.bits_;
+        return r;
     }
     void add_bytes(Record other) { bits_ |= other.bits_ & 15; }
     void remove_bytes(uint32_t bytes) {
@@ -56,5 +63,27 @@ struct Cell {
     Record writes[2];
     Record reads[2];
 };
+
+/// Notes a write, and forgets what it makes void.
+inline void remember_write(Cell& cell, Record now) {
+    const uint32_t bytes = now.bytes();
+    if (bytes == 15) {
+        cell.reads[0] = cell.reads[1] = Record();
+    } else {
+        cell.reads[0].remove_bytes(bytes);
+        cell.reads[1].remove_bytes(bytes);
+    }
+    Record& last = cell.writes[0];
+    Record& before = cell.writes[1];
+    const bool replaces = (last.bytes() & ~bytes) == 0 &&
+                          !(last.atomic() && now.atomic() && !last.same_time(now));
+    if (replaces) {
+        before.remove_bytes(bytes);
+    } else {
+        if (!now.atomic()) last.remove_bytes(bytes);
+        before = last;
+    }
+    last = now;
+}
 
 }  // namespace simt::check

@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "core/memory.h"
+#include "quick.h"
 #include "report.h"
 #include "state.h"
 
@@ -84,19 +86,23 @@ void report_invalid(const Access& a, Worker& worker) {
     report_bad_access(scene_of(worker), a, kind, where);
 }
 
+Reach reach_of(const Access& a) {
+    return a.space == Space::shared ? Reach::shared : Reach::device;
+}
+
 /// Looks the address up among allocations or shared variables.
 bool find_region(const Access& a, const Worker& worker, Region* out) {
     if (a.space == Space::shared) {
         for (const SharedVariable& v : worker.block->shared.variables) {
             if (a.address < v.begin || a.address >= v.begin + v.size) continue;
-            *out = {v.begin, v.size, memory_generation};
+            *out = {v.begin, v.size, memory_generation[int(Reach::shared)]};
             return true;
         }
         return false;
     }
     Allocation allocation;
     if (!detail::find_allocation(a.address, &allocation)) return false;
-    *out = {allocation.begin, allocation.size, memory_generation};
+    *out = {allocation.begin, allocation.size, memory_generation[int(Reach::device)]};
     return true;
 }
 
@@ -107,7 +113,8 @@ bool is_valid(const Access& a, const Worker& worker) {
         const auto offset = static_cast<size_t>(a.address - region.begin);
         return offset < region.size && region.size - offset >= a.bytes;
     };
-    if (region.generation == memory_generation && inside()) return true;
+    if (region.generation == memory_generation[int(reach_of(a))] && inside())
+        return true;
     return find_region(a, worker, &region) && inside();
 }
 
@@ -168,7 +175,7 @@ void synchronise(const Access& a, Worker& worker) {
 
 constinit Shadow device_shadow;
 constinit Shadow static_shadow;
-uint64_t memory_generation = 1;
+uint64_t memory_generation[2] = {1, 1};
 BadAccess last_bad_access;
 
 void check_safety(const Access& a, Worker& worker) {
@@ -185,6 +192,37 @@ void check_safety(const Access& a, Worker& worker) {
         check_initialised(*shadow, a, worker);
     }
     if (shadow->contains(a.address)) check_race(*shadow, a, worker);
+}
+
+Known known_accesses[kKnown];
+
+void note_known(const Access& a, const Worker& worker) {
+    const bool usual = std::has_single_bit(a.bytes) && a.bytes <= 16 && !a.structure &&
+                       !a.atomic && !a.relaxed;
+    if (!usual) return;
+    const Reach reach = reach_of(a);
+    const uint64_t generation = memory_generation[int(reach)];
+    const Shadow& shadow = a.space == Space::constant ? static_shadow
+                           : reach == Reach::device
+                               ? device_shadow
+                               : state_of(*worker.block).order.shared;
+    const Region region = a.space == Space::constant
+                              ? Region{shadow.begin(), shadow.size(), generation}
+                              : g_regions[a.site % kRegions];
+    if (region.generation != generation || region.size < a.bytes ||
+        reinterpret_cast<uintptr_t>(region.begin) % 16 != 0 ||
+        !shadow.contains(region.begin))
+        return;
+    Known& known = known_accesses[known_index(a.pc)];
+    known.pc = a.pc;
+    known.begin = region.begin;
+    known.starts = region.size - a.bytes + 1;
+    known.generation = generation;
+    known.cells = shadow.cell(region.begin);
+    known.initialised =
+        a.space == Space::constant ? nullptr : shadow.initialised_bits(region.begin);
+    known.site = Record(0, 0, a.site, false);
+    known.reach = reach;
 }
 
 void check_wild_access(const Access& a, Worker& worker) {

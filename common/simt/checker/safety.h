@@ -51,6 +51,10 @@ bool safety_faulted(const detail::Launch& launch, const detail::PendingFault& fa
 /// True if an access outside of all memory has been found in the launch.
 bool safety_knows_damage(const detail::Launch& launch);
 
+/// Keeps what an access has shown to be valid, for the next one of the instruction:
+/// see quick.h. To be called after check_safety().
+void note_known(const Access& access, const detail::Worker& worker);
+
 /// An access to memory that is none of a kernel's: a host pointer, or a wild one.
 void check_wild_access(const Access& access, detail::Worker& worker);
 /// An index or an alignment that the compiler's code has found wrong.

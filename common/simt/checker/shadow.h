@@ -32,6 +32,12 @@ class Shadow {
                (static_cast<size_t>(static_cast<const char*>(p) - begin_) >> 2);
     }
 
+    size_t size() const { return bytes_; }
+    /// A bit for each byte from `p` on, which is a multiple of 8 bytes from the start.
+    uint8_t* initialised_bits(const char* p) const {
+        return initialised_ + (static_cast<size_t>(p - begin_) >> 3);
+    }
+
     /// True if somebody has written all of at most 16 bytes.
     bool initialised(const char* p, size_t n) const { return written(p, n) == mask(n); }
     /// A bit for each of at most 16 bytes that has been written.

@@ -101,11 +101,16 @@ bool climb(uintptr_t& pc, void* const* frame) {
 
 }  // namespace
 
-uint32_t site_of(
-    uintptr_t pc, void* const* frame, uint16_t bytes, bool write, bool atomic) {
+uint32_t site_of(uintptr_t pc,
+                 void* const* frame,
+                 uint16_t bytes,
+                 bool write,
+                 bool atomic,
+                 bool* same) {
     const uint32_t kind = bytes * 4u + write * 2u + atomic;
     SiteKey key{pc - 1, kind};
     Cached& cached = g_cache[SiteHash()(key) & 4095];
+    if (same) *same = true;
     if (cached.key == key) return cached.site;
     uintptr_t user_pc = key.pc;
     const bool known = climb(user_pc, frame);
@@ -116,6 +121,7 @@ uint32_t site_of(
     if (fresh) g_sites.push_back({key.pc, bytes, write, atomic, code_at(key.pc).place});
     // What a library function does belongs to whoever calls it this time.
     if (direct) cached = {key, it->second};
+    if (same) *same = direct;
     return it->second;
 }
 

@@ -28,8 +28,13 @@ struct Site {
 /// Code of the simulator's headers, such as __ldg(), stands for the line that calls it:
 /// the frames are climbed until a file of the user's is met. Runs addr2line of the
 /// binutils, once for the whole program.
-uint32_t site_of(
-    uintptr_t pc, void* const* frame, uint16_t bytes, bool write, bool atomic);
+/// @param same  set to whether the instruction's accesses all belong to this site
+uint32_t site_of(uintptr_t pc,
+                 void* const* frame,
+                 uint16_t bytes,
+                 bool write,
+                 bool atomic,
+                 bool* same = nullptr);
 
 /// True if the file holds the user's wrappers of instructions (SIMT_CHECK_THROUGH names
 /// a part of their paths): as with the simulator's headers, what they access belongs to

@@ -45,8 +45,11 @@ inline BlockState& state_of(const detail::Block& block) {
 extern constinit Shadow device_shadow;
 extern constinit Shadow static_shadow;
 
-/// Changes whenever memory is allocated or freed, or a block begins.
-extern uint64_t memory_generation;
+/// Which accesses of a launch may meet in some memory: all, or those of a block.
+enum class Reach : uint8_t { device, shared };
+
+/// By Reach: changes whenever memory is allocated or freed, or a block begins.
+extern uint64_t memory_generation[2];
 
 /// The last access whose address was wrong: if the launch is stopped by a fault next,
 /// this was it.
