@@ -31,6 +31,7 @@ struct CopyQueue : ThreadExtension {
 };
 
 CopyQueue& queue_of(Worker& w) {
+    w.leave_row();
     if (!w.thread->extension) w.thread->extension = std::make_unique<CopyQueue>();
     return static_cast<CopyQueue&>(*w.thread->extension);
 }

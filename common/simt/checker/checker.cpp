@@ -69,6 +69,7 @@ class Checker : public detail::Observer {
         if (counting) count_warp_synchronised(block, warp, present, op, file, line);
     }
     void fenced() override { fence(); }
+    bool follows_threads() const override { return counting; }
     void multiplied(detail::TensorType type, uint64_t operations) override {
         if (counting) count_multiplied(type, operations);
     }

@@ -88,6 +88,7 @@ void arrive_at_grid(Worker& w) {
 int block_barrier(int predicate, const char* op, const char* file, int line) {
     Worker& w = kernel_worker(op, file, line);
     w.in_runtime = true;
+    w.leave_row();
     Block& b = *w.block;
     Thread* t = w.thread;
     if (w.launch->strict) check_strict(w, op, file, line);
@@ -130,6 +131,7 @@ void grid_barrier(const char* file, int line) {
             "    Launch it with cudaLaunchCooperativeKernel: only then are all blocks "
             "resident at once.");
     w.in_runtime = true;
+    w.leave_row();
     Block& b = *w.block;
     Thread* t = w.thread;
     t->state = State::in_grid_barrier;
@@ -161,7 +163,12 @@ void fence_hint() {
 
 void spin_hint() {
     Worker* w = worker;
-    if (!w || !w->thread || ++w->spins < kSpinsBeforeYield) return;
+    if (!w || !w->thread) return;
+    if (w->spinning != w->thread) {
+        w->spinning = w->thread;
+        w->spins = 0;
+    }
+    if (++w->spins < kSpinsBeforeYield) return;
     yield();
 }
 

@@ -12,6 +12,22 @@ namespace {
 // A launch that has taken this long so far is worth waking other OS threads for.
 constexpr double kWorthSharing = 20e-6;
 
+/// Gives the threads their indices, unless they have them from an earlier launch.
+void number_threads(Block& b, const dim3& shape) {
+    if (b.shape.x == shape.x && b.shape.y == shape.y && b.shape.z == shape.z) return;
+    b.shape = shape;
+    if (b.threads.size() < b.size) b.threads.resize(b.size);
+    Thread* t = b.threads.data();
+    uint32_t rank = 0;
+    for (uint3 i = {0, 0, 0}; i.z < shape.z; ++i.z)
+        for (i.y = 0; i.y < shape.y; ++i.y)
+            for (i.x = 0; i.x < shape.x; ++i.x, ++t) {
+                t->block = &b;
+                t->index = i;
+                t->rank = rank++;
+            }
+}
+
 uint32_t lanes_of_warp(unsigned block_size, unsigned warp) {
     const unsigned left = block_size - warp * 32;
     return left >= 32 ? 0xffffffffu : (1u << left) - 1;
@@ -37,16 +53,11 @@ bool Worker::open_block() {
                 static_cast<unsigned>(linear / grid.x / grid.y)};
     b->size = b->alive = l.block_size;
     b->next_unstarted = 0;
-    b->next_index = {};
     b->arrived = b->predicates = b->result = 0;
     b->waiting = {};
     b->at_grid_barrier = 0;
     b->at_active_mask = 0;
-    if (b->threads.size() < b->size) {
-        b->threads.resize(b->size);
-        for (Thread& t : b->threads)
-            t.block = b;
-    }
+    number_threads(*b, l.config->block);
     const unsigned num_warps = (b->size + 31) / 32;
     if (b->warps.size() < num_warps) b->warps.resize(num_warps);
     for (unsigned w = 0; w < num_warps; ++w) {
@@ -73,6 +84,7 @@ bool Worker::open_block() {
 }
 
 void Worker::finish_thread() {
+    leave_row();
     Thread* t = thread;
     Block& b = *t->block;
     t->state = State::done;

@@ -60,6 +60,8 @@ class Observer {
     virtual void enters_stack() {}
     /// From here on the worker runs this thread: for the first time, or again.
     virtual void runs(const Thread&) {}
+    /// True if it wants to know of each thread when it begins and ends.
+    virtual bool follows_threads() const { return wants_own_stacks(); }
     /// True if no two threads of a block may use one stack, not even one after the
     /// other.
     virtual bool wants_own_stacks() const { return false; }

@@ -74,6 +74,7 @@ void Worker::run(Launch& l) {
     grid_seen_ = 0;
     idle_yields_ = 0;
     ready_.set_random(l.seed != 0);
+    rows_allowed_ = l.seed == 0 && !(observer && observer->follows_threads());
     simt_blockDim = l.config->block;
     simt_gridDim = l.config->grid;
     note_finished();  // a new launch is progress
@@ -148,6 +149,7 @@ void Worker::clean_up() {
     }
     resident_.clear();
     starting_ = nullptr;
+    row_first_ = row_last_ = nullptr;
 }
 
 void Worker::abandon(std::unique_ptr<PendingFault> fault) {
@@ -215,7 +217,7 @@ void Worker::run_fiber() {
 void Worker::set_current(Thread* t) {
     thread = t;
     t->state = State::running;
-    spins = 0;
+    spinning = nullptr;
     simt_threadIdx = t->index;
     simt_thread_rank = t->rank;
     if (t->block != block) {
@@ -240,6 +242,7 @@ Fiber* Worker::take_fiber() {
 
 void Worker::resume(Thread* t) {
     Fiber* self = fiber;
+    thread->fiber = self;
     if (!t->fiber) t->fiber = take_fiber();
     set_current(t);
     if (t->fiber == self) return;
@@ -248,11 +251,13 @@ void Worker::resume(Thread* t) {
 }
 
 void Worker::suspend() {
+    leave_row();
     Thread* t = next_thread();
     resume(t);
 }
 
 void Worker::yield() {
+    leave_row();
     ++idle_yields_;
     if (idle_yields_ % kYieldsBeforeParked == 0) make_ready(parked_);
     if (idle_yields_ % kYieldsBeforeNewBlock == 0) {
@@ -267,6 +272,7 @@ void Worker::yield() {
 }
 
 void Worker::preempt() {
+    leave_row();
     if (seeded())
         make_ready(thread);
     else
@@ -314,20 +320,55 @@ Thread* Worker::next_thread_slow() {
 Thread* Worker::start_thread() {
     Block& b = *starting_;
     unsigned rank = b.next_unstarted++;
-    const dim3& size = launch->config->block;
-    if (!b.order.empty()) {
-        rank = b.order[rank];
-        b.next_index = {rank % size.x, rank / size.x % size.y, rank / size.x / size.y};
-    }
+    if (!b.order.empty()) rank = b.order[rank];
     Thread& t = b.threads[rank];
     t.fiber = nullptr;
-    t.rank = rank;
-    t.index = b.next_index;
-    if (++b.next_index.x == size.x) {
-        b.next_index.x = 0;
-        if (++b.next_index.y == size.y) b.next_index.y = 0, ++b.next_index.z;
-    }
+    if (rows_allowed_) begin_row(b, &t);
     return &t;
+}
+
+/// A row: threads of one warp that follow one another in x and are begun so, with
+/// nothing to be done for each but its index, because nobody waits for one to end.
+void Worker::begin_row(const Block& b, Thread* first) {
+    if (b.arrived != 0 || b.at_grid_barrier != 0 || b.at_active_mask != 0 ||
+        b.extension || b.warps[first->rank / 32].num_groups != 0 || !ready_.empty() ||
+        !parked_.empty())
+        return;
+    const unsigned more =
+        std::min(b.shape.x - 1 - first->index.x, 31 - (first->rank & 31));
+    row_first_ = first;
+    row_last_ = first + more;
+    starting_->next_unstarted += more;
+}
+
+void Worker::end_row() {
+    Block& b = *block;
+    const auto ended = static_cast<unsigned>(thread - row_first_);
+    if (ended != 0) row_first_->state = State::done;
+    if (thread->state == State::done) thread->state = State::running;
+    b.alive -= ended;
+    b.warps[row_first_->rank / 32].alive &=
+        ~(((1u << ended) - 1) << (row_first_->rank & 31));
+    b.next_unstarted -= static_cast<unsigned>(row_last_ - thread);
+    row_first_ = row_last_ = nullptr;
+}
+
+bool Worker::begin_next_in_row() {
+    // What the threads of a row have in common is done by begin_row() and end_row().
+    in_runtime.set_untold(true);
+    const bool more =
+        thread < row_last_ && requested.load(std::memory_order_relaxed) < kTimeOut;
+    if (more) {
+        ++thread;
+        ++simt_threadIdx.x;
+        ++simt_thread_rank;
+    }
+    in_runtime.set_untold(false);
+    return more;
+}
+
+bool begin_next_in_row() {
+    return worker->begin_next_in_row();
 }
 
 /// Threads that asked for the active mask and stand at the same place have come

@@ -124,7 +124,7 @@ struct Block {
     unsigned size;
     unsigned alive;
     unsigned next_unstarted;
-    uint3 next_index;  // of the next thread to start, when started in order
+    dim3 shape{0, 0, 0};  // for which the threads are numbered
     // Barrier
     unsigned arrived;
     unsigned predicates;
@@ -207,6 +207,8 @@ class RuntimeFlag {
             tell(inside);
         return *this;
     }
+    /// The same, and no observer is told: it would see nothing meanwhile.
+    void set_untold(bool inside) { value_ = inside; }
     operator bool() const { return value_; }
 
     static constinit bool watched;  // by the observer
@@ -229,6 +231,13 @@ class Worker {
 
     /// The running thread has been put where it waits: runs others until it is resumed.
     void suspend();
+    /// See begin_next_in_row(), simt/config.h.
+    inline bool begin_next_in_row();
+    /// The running thread is more than its kernel's call, or asks about others: from
+    /// here on it is a thread like any other, see begin_row().
+    void leave_row() {
+        if (row_last_) end_row();
+    }
     /// Lets others run if there are any.
     void yield();
     /// The running thread was interrupted after a long time without progress: runs
@@ -264,12 +273,19 @@ class Worker {
     Fiber* fiber = nullptr;    // the one that runs
     // No preemption while it is set.
     RuntimeFlag in_runtime;
+    Thread* spinning = nullptr;  // perhaps: it did nothing so often
     unsigned spins = 0;
 
     // For the watchdog, and for a worker whose block has failed.
     pthread_t os_thread;
     std::atomic<Launch*> watched{nullptr};
-    uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
+    uint64_t progress() const {
+        // In a row, only the running thread changes: it counts, too.
+        const auto at =
+            reinterpret_cast<uintptr_t>(__atomic_load_n(&thread, __ATOMIC_RELAXED));
+        return progress_.load(std::memory_order_relaxed) * 2048 +
+               at / sizeof(Thread) % 2048;
+    }
     uint64_t finished() const { return finished_.load(std::memory_order_relaxed); }
     std::atomic<int> requested{0};  // a Request, see signals.h
 
@@ -279,6 +295,8 @@ class Worker {
     Thread* next_thread();
     Thread* next_thread_slow();
     Thread* start_thread();
+    void begin_row(const Block& block, Thread* first);
+    void end_row();
     bool has_unstarted() const {
         return starting_ && starting_->next_unstarted < starting_->size;
     }
@@ -299,6 +317,9 @@ class Worker {
     std::vector<Block*> resident_;
     std::vector<Block*> free_blocks_;
     Block* starting_ = nullptr;
+    Thread* row_first_ = nullptr;  // of the row that the running thread is in, or null
+    Thread* row_last_ = nullptr;
+    bool rows_allowed_ = false;  // in this launch
     void* main_sp_ = nullptr;
     std::unique_ptr<PendingFault> fault_;
     bool abandoned_ = false;

@@ -55,6 +55,7 @@ class ThreadQueue {
     void set_late_warp(unsigned warp) { late_warp_ = warp; }
     bool random() const { return random_; }
     Random& rng() { return rng_; }
+    bool empty() const { return list_.empty() && pool_.empty(); }
     size_t random_size() const { return pool_.size(); }
     void clear() {
         list_ = {};

@@ -201,6 +201,7 @@ void warp_op(WarpOp kind,
              int line) {
     Worker& w = kernel_worker(op, file, line);
     w.in_runtime = true;
+    w.leave_row();
     Block& b = *w.block;
     Thread* t = w.thread;
     const unsigned lane = t->rank & 31, warp_index = t->rank / 32;

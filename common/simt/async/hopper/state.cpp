@@ -14,6 +14,7 @@ HopperState& hopper_state(Worker& w) {
         state->store_group.resize(b.size);
         state->warpgroups.resize((b.size + 127) / 128);
         b.extension = std::move(state);
+        w.leave_row();
     }
     return static_cast<HopperState&>(*b.extension);
 }

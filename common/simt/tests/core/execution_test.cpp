@@ -95,6 +95,33 @@ void shared_reverse(float* out, float* fresh) {
     out[blockIdx.x * 64 + threadIdx.x] = tile.value[63 - threadIdx.x];
 }
 
+// Only one of 7 threads waits: those before it in its row have returned, those behind
+// it are begun while it waits.
+void wait_now_and_then(int* seen) {
+    const unsigned i = thread_number();
+    if (i % 7 != 5) return;
+    seen[i] = static_cast<int>(100 * threadIdx.y + threadIdx.x);
+    __syncthreads();
+    seen[i] += 10000 * __syncthreads_count(i > 40);
+    seen[i] += 1000000 * __builtin_popcount(__ballot_sync(~0u, 1));
+}
+
+TEST("threads of a row return before and behind one that waits") {
+    for (dim3 block : {dim3(96), dim3(16, 6), dim3(24, 4), dim3(1, 96)}) {
+        Buffer<int> seen(96);
+        LAUNCH(wait_now_and_then, 1, block)(seen.get());
+        CHECK(test::take_fault() == 0);
+        for (unsigned i = 0; i < 96; ++i) {
+            const unsigned index = 100 * (i / block.x) + i % block.x;
+            unsigned lanes = 0;  // of the warp that wait
+            for (unsigned k = i / 32 * 32; k < i / 32 * 32 + 32; ++k)
+                lanes += k % 7 == 5;
+            const unsigned expected = index + 10000 * 7 + 1000000 * lanes;
+            CHECK(seen[i] == (i % 7 == 5 ? static_cast<int>(expected) : 0));
+        }
+    }
+}
+
 TEST("each block has its own shared memory, poisoned at its start") {
     Buffer<float> out(50 * 64), fresh(50 * 64, 1.0f);
     LAUNCH(shared_reverse, 50, 64)(out.get(), fresh.get());

@@ -66,19 +66,22 @@ void launch_call(const char* name, const void* address, const Config& config,
     const Call call{std::move(function), std::move(args)};
     const auto with_pointers = [&](const auto&... value) {
         const void* const pointers[] = {pointer_value(value)..., nullptr};
-        launch(
-            config,
-            Body{name, address,
-                 [](const void* context) SIMT_UNSEEN {
-                     const auto& c = *static_cast<const Call*>(context);
-                     call_kernel(c.function, c.args, std::index_sequence_for<A...>());
-                 },
-                 &call, sizeof call,
-                 [](const void* context) -> const void* {
-                     return new Call(*static_cast<const Call*>(context));
-                 },
-                 [](const void* context) { delete static_cast<const Call*>(context); },
-                 pointers, sizeof...(A)});
+        launch(config, Body{name, address,
+                            [](const void* context) SIMT_UNSEEN {
+                                const auto& c = *static_cast<const Call*>(context);
+                                do
+                                    call_kernel(c.function, c.args,
+                                                std::index_sequence_for<A...>());
+                                while (begin_next_in_row());
+                            },
+                            &call, sizeof call,
+                            [](const void* context) -> const void* {
+                                return new Call(*static_cast<const Call*>(context));
+                            },
+                            [](const void* context) {
+                                delete static_cast<const Call*>(context);
+                            },
+                            pointers, sizeof...(A)});
     };
     std::apply(with_pointers, call.args);
 }

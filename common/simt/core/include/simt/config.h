@@ -30,10 +30,16 @@ struct Config {
 
 namespace detail {
 
+/// Ends the running thread, whose kernel has returned, and begins the next one of its
+/// row: true if this was so simple that the kernel can be called again at once. Else
+/// the scheduler does both.
+bool begin_next_in_row();
+
 /// A kernel with its arguments, ready to be called once for each thread.
 struct Body {
     const char* name;
     const void* address;  // of the kernel; nullptr if unknown
+    // Calls it for the running thread, and again as long as begin_next_in_row().
     void (*call)(const void* context);
     const void* context;
     size_t context_size;
