@@ -64,8 +64,8 @@ add_host_flags() { # of -Xcompiler: separated by commas or blanks
 add_library() {
     case $1 in
         cudart | cudart_static | cuda | cudadevrt | nvToolsExt | nvtx3interop) ;;
-        cublas | cublas_static) use_cublas=1 ;;
-        cublasLt | cublasLt_static | culibos) note_ignored "-l$1" ;;
+        cublas | cublas_static | cublasLt | cublasLt_static) use_cublas=1 ;;
+        culibos) note_ignored "-l$1" ;;
         curand | curand_static) ;; # in the headers
         cufft* | cusparse* | cusolver* | npp* | cudnn* | nvrtc* | nvjpeg* | \
             cutensor* | nccl | cufile | nvml | nvidia-ml)

@@ -8,8 +8,12 @@ namespace simt::cublas {
 
 using detail::hint;
 
-Call::Call(cublasHandle_t handle, const char* name) : handle_(handle), name_(name) {
+Call::Call(cudaStream_t stream, cublasPointerMode_t mode, const char* name)
+    : stream_(stream), name_(name), mode_(mode) {}
+
+Call::Call(cublasHandle_t handle, const char* name) : name_(name) {
     if (is_handle(handle)) {
+        stream_ = handle->stream;
         mode_ = handle->pointer_mode;
     } else {
         hint("%s: the handle was not made by cublasCreate, or was destroyed", name);
@@ -80,16 +84,16 @@ bool Call::place(const void* pointer, size_t bytes, const char* name) {
 
 bool Call::begin() {
     const bool broken = detail::sticky_error() != cudaSuccess ||
-                        detail::check_stream(handle_->stream) != cudaSuccess;
+                        detail::check_stream(stream_) != cudaSuccess;
     if (broken) fail(CUBLAS_STATUS_EXECUTION_FAILED);
-    if (detail::capturing(handle_->stream)) return false;
+    if (detail::capturing(stream_)) return false;
     // It runs now, not when its stream gets there.
-    if (!broken) detail::finish_stream(*detail::find_stream(handle_->stream));
+    if (!broken) detail::finish_stream(*detail::find_stream(stream_));
     return true;
 }
 
 void Call::record(std::function<void()> work) {
-    detail::record_kernel({handle_->stream, name_, nullptr, dim3(1), dim3(1), 0,
+    detail::record_kernel({stream_, name_, nullptr, dim3(1), dim3(1), 0,
                            [work = std::move(work)](cudaStream_t) { work(); }});
 }
 

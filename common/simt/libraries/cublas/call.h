@@ -39,6 +39,8 @@ class Scalar {
 class Call {
  public:
     Call(cublasHandle_t handle, const char* name);
+    /// A call that names its stream and where its scalars are.
+    Call(cudaStream_t stream, cublasPointerMode_t mode, const char* name);
 
     /// Refuses negative sizes.
     void sizes(std::initializer_list<int> values);
@@ -99,7 +101,7 @@ class Call {
     bool begin();
     void record(std::function<void()> work);
 
-    cublasHandle_t handle_;
+    cudaStream_t stream_ = nullptr;
     const char* name_;
     cublasPointerMode_t mode_ = CUBLAS_POINTER_MODE_HOST;
     cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
