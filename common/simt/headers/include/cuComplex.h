@@ -2,7 +2,11 @@
 /// cuDoubleComplex.
 #pragma once
 #define CU_COMPLEX_H_  // other headers ask for it
-#include "simt/math/libm.h"
+#include "simt/math/libm.h"  // before <cmath>: see there
+
+#include <cmath>
+#include <limits>
+
 #include "simt/vector_functions.h"
 
 using cuFloatComplex = float2;
@@ -20,6 +24,17 @@ inline C complex_quotient(C x, C y, T scale) {
     const T bi = y.y * inverse;
     const T over = T(1) / (br * br + bi * bi);
     return C{(ar * br + ai * bi) * over, (ai * br - ar * bi) * over};
+}
+/// |x| from the ratio of its parts, so that no square overflows.
+template <class C, class T>
+inline T complex_magnitude(C x, T largest) {
+    const T a = x.x < 0 ? -x.x : x.x;
+    const T b = x.y < 0 ? -x.y : x.y;
+    const T more = a > b ? a : b;
+    const T less = a > b ? b : a;
+    if (more == 0 || more > largest || less > largest) return more + less;
+    const T ratio = less / more;
+    return more * std::sqrt(1 + ratio * ratio);
 }
 }  // namespace simt::detail
 
@@ -52,10 +67,13 @@ inline C complex_quotient(C x, C y, T scale) {
             x, y, __builtin_fabs##F(y.x) + __builtin_fabs##F(y.y)); \
     }                                                               \
     inline T cuCabs##F(C x) {                                       \
-        return ::hypot##F(x.x, x.y);                                \
+        return simt::detail::complex_magnitude<C, T>(               \
+            x, std::numeric_limits<T>::max());                      \
     }                                                               \
     constexpr C cuCfma##F(C x, C y, C d) {                          \
-        return cuCadd##F(cuCmul##F(x, y), d);                       \
+        const T real = x.x * y.x + d.x;                             \
+        const T imaginary = x.x * y.y + d.y;                        \
+        return C{-(x.y * y.y) + real, x.y * y.x + imaginary};       \
     }
 SIMT_COMPLEX(cuFloatComplex, float, f)
 SIMT_COMPLEX(cuDoubleComplex, double, )

@@ -12,6 +12,8 @@
 
 #include <cstddef>
 
+#include "cuComplex.h"
+#include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "cuda_runtime_api.h"
 #include "simt/cublas/types.h"
