@@ -54,6 +54,14 @@ std::string show(const T& value) {
     return text.str();
 }
 
+template <class T>
+std::string show(const std::vector<T>& values) {
+    std::string text;
+    for (const T& value : values)
+        text += (text.empty() ? "" : " ") + show(value);
+    return text;
+}
+
 template <class A, class B>
 void expect_equal(const A& got, const B& expected) {
     if (!(got == expected)) fail("expected " + show(expected) + ", got " + show(got));
