@@ -1,6 +1,8 @@
 // thrust's vectors, iterators, placeholders, tuples, random numbers.
 #include <thrust/complex.h>
 #include <thrust/copy.h>
+#include <thrust/detail/raw_reference_cast.h>
+#include <thrust/detail/type_traits.h>
 #include <thrust/device_malloc.h>
 #include <thrust/device_vector.h>
 #include <thrust/for_each.h>
@@ -25,6 +27,8 @@
 #include <list>
 
 #include "thrust_check.h"
+
+static_assert(sizeof(std::cout) > 0, "thrust brings <iostream>, as NVIDIA's does");
 
 namespace {
 using namespace thrust::placeholders;

@@ -1,6 +1,16 @@
 /// simt/thrust/thrust.h: all of thrust that the simulator has. What is missing does
 /// not compile.
 #pragma once
+// What NVIDIA's thrust brings, and programs come to rely on.
+#include <cmath>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
 #include "simt/thrust/complex.h"
 #include "simt/thrust/elementwise.h"
 #include "simt/thrust/functional.h"
