@@ -62,6 +62,8 @@ struct HopperState : BlockExtension {
     std::vector<TensorCopy> stores;
     std::vector<uint64_t> store_group;  // of each thread, the one that is open
     NamedBarrier barriers[16];
+    std::vector<NamedBarrier> tile_barriers;  // of tiles larger than a warp
+    std::vector<const void*> tile_values;     // of each thread, what it shows its tile
     std::vector<Warpgroup> warpgroups;
     std::vector<int> registers;  // of each thread
     int free_registers = 0;

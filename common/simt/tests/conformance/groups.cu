@@ -214,3 +214,44 @@ CONFORMANCE(matrix_fragments_with_a_row_major_b) {
 CONFORMANCE(matrix_fragments_with_a_column_major_b) {
     check_tile<nvcuda::wmma::col_major>(true);
 }
+
+CONFORMANCE(a_tile_of_two_warps_waits_for_both) {
+    const auto got = run<int>(1, 256, 256, [] __device__(int* out) {
+        __shared__ int seen[256];
+        __shared__ cg::block_tile_memory<256> scratch;
+        const auto block = cg::this_thread_block(scratch);
+        const auto tile = cg::tiled_partition<64>(block);
+        const int rank = static_cast<int>(block.thread_rank());
+        seen[rank] = 100 * static_cast<int>(tile.meta_group_rank());
+        tile.sync();
+        out[rank] = seen[rank ^ 63] + static_cast<int>(tile.thread_rank());
+    });
+    expect_each(got, [](int i) { return 100 * (i / 64) + i % 64; });
+}
+
+CONFORMANCE(a_tile_of_four_warps_exchanges_and_adds) {
+    const auto got = run<int>(1, 256, 256, [] __device__(int* out) {
+        __shared__ cg::block_tile_memory<256> scratch;
+        const auto block = cg::this_thread_block(scratch);
+        const auto tile = cg::tiled_partition<128>(block);
+        const int rank = static_cast<int>(block.thread_rank());
+        const int value = tile.shfl(rank, 5);
+        const int sum = cg::reduce(tile, 1, cg::plus<int>());
+        const int vote = tile.any(rank == 200) + 2 * tile.all(rank < 128);
+        out[rank] = value + 1000 * sum + 1000000 * vote;
+    });
+    expect_each(got, [](int i) {
+        return 128 * (i / 128) + 5 + 128000 + (i < 128 ? 2000000 : 1000000);
+    });
+}
+
+CONFORMANCE(a_warp_is_a_part_of_a_larger_tile) {
+    const auto got = run<int>(1, 128, 128, [] __device__(int* out) {
+        __shared__ cg::block_tile_memory<128> scratch;
+        const auto block = cg::this_thread_block(scratch);
+        const auto warp = cg::tiled_partition<32>(cg::tiled_partition<64>(block));
+        out[threadIdx.x] =
+            static_cast<int>(10 * warp.meta_group_rank() + warp.meta_group_size());
+    });
+    expect_each(got, [](int i) { return 10 * (i / 32 % 2) + 2; });
+}

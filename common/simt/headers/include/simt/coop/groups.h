@@ -1,6 +1,7 @@
 /// simt/coop/groups.h: cooperative groups larger than a warp (thread block, grid,
 /// cluster) and the type thread_group, which can hold any group.
 #pragma once
+#include "simt/hopper/block_tile.h"
 #include "simt/intrinsics.h"
 #include "simt/sync.h"
 #include "simt/vector_types.h"
@@ -23,13 +24,13 @@ class thread_group {
     void sync(SIMT_SITE) const;
 
  protected:
-    enum class Kind : unsigned char { block, lanes, grid };
+    enum class Kind : unsigned char { block, lanes, grid, block_tile };
 
     explicit constexpr thread_group(Kind kind, unsigned mask = 0)
         : kind_(kind), mask_(mask) {}
 
     Kind kind_;
-    unsigned mask_;  // lanes of the warp that belong to a group of kind `lanes`
+    unsigned mask_;  // lanes of a group of kind `lanes`; of a block_tile, its size
 
     friend struct group_access;
 };
@@ -164,11 +165,13 @@ inline cluster_group this_cluster() {
 inline unsigned long long thread_group::size() const {
     if (kind_ == Kind::block) return thread_block::size();
     if (kind_ == Kind::grid) return grid_group::size();
+    if (kind_ == Kind::block_tile) return mask_;
     return static_cast<unsigned>(__builtin_popcount(mask_));
 }
 inline unsigned long long thread_group::thread_rank() const {
     if (kind_ == Kind::block) return thread_block::thread_rank();
     if (kind_ == Kind::grid) return grid_group::thread_rank();
+    if (kind_ == Kind::block_tile) return simt::detail::thread_rank % mask_;
     return simt_detail::lanes_below(mask_, simt::detail::lane());
 }
 inline void thread_group::sync(const char* file, int line) const {
@@ -176,6 +179,8 @@ inline void thread_group::sync(const char* file, int line) const {
         thread_block::sync(file, line);
     } else if (kind_ == Kind::grid) {
         simt::detail::grid_barrier(file, line);
+    } else if (kind_ == Kind::block_tile) {
+        simt::detail::tile_barrier(mask_, file, line);
     } else {
         __syncwarp(mask_, file, line);
     }

@@ -1,6 +1,7 @@
 /// simt/coop/reduce.h: cg::reduce. The order of additions is that of CUDA's shuffles,
 /// so that floating-point sums round as on the GPU.
 #pragma once
+#include "simt/coop/block_tiles.h"
 #include "simt/coop/functors.h"
 #include "simt/coop/scan.h"
 #include "simt/coop/tiles.h"
@@ -19,6 +20,23 @@ auto reduce(const thread_block_tile<Size, Parent>& tile,
     }
     return result;
 }
+/// Warps first, then their results: a GPU adds in this order.
+template <unsigned int Size, class Parent, class T, class Op>
+requires(Size > 32) auto reduce(const thread_block_tile<Size, Parent>& tile,
+                                T&& value,
+                                Op&& op,
+                                SIMT_SITE) {
+    constexpr unsigned int kWarps = Size / 32;
+    auto result = reduce(simt_detail::warp_of_tile<Size>(), value, op, file, line);
+    std::decay_t<T> all[kWarps];
+    for (unsigned int w = 0; w < kWarps; ++w)
+        all[w] = tile.shfl(result, 32 * w, file, line);
+    for (unsigned int distance = kWarps / 2; distance > 0; distance /= 2)
+        for (unsigned int w = 0; w < distance; ++w)
+            all[w] = op(all[w], all[w + distance]);
+    return all[0];
+}
+
 /// op over the values of all threads of the group; every thread gets the result.
 template <class T, class Op>
 auto reduce(const coalesced_group& group, T&& value, Op&& op, SIMT_SITE) {

@@ -1,5 +1,5 @@
 /// simt/coop/tiles.h: cooperative groups within a warp: tiles of 1 to 32 threads,
-/// coalesced groups, and the partitions that make them.
+/// coalesced groups, and the partitions that make them. Larger tiles: block_tiles.h.
 #pragma once
 #include <type_traits>
 
@@ -62,9 +62,10 @@ template <unsigned int Size, class Parent = void>
 class thread_block_tile;
 
 template <unsigned int Size>
-class thread_block_tile<Size, void> : public simt_detail::lane_group {
-    static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
-                  "the simulator has tiles of 1, 2, 4, 8, 16 and 32 threads");
+requires(Size <= 32) class thread_block_tile<Size, void>
+    : public simt_detail::lane_group {
+    static_assert(Size >= 1 && (Size & (Size - 1)) == 0,
+                  "a tile has 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");
 
  public:
     static constexpr unsigned int size() { return Size; }
@@ -181,7 +182,7 @@ class coalesced_group : public simt_detail::lane_group {
         : lane_group(mask, meta_rank, meta_size) {}
     /// A whole tile is a coalesced group, too.
     template <unsigned int Size>
-    coalesced_group(const thread_block_tile<Size, void>& tile)
+    requires(Size <= 32) coalesced_group(const thread_block_tile<Size, void>& tile)
         : lane_group(group_access::mask(tile),
                      static_cast<unsigned>(tile.meta_group_rank()),
                      static_cast<unsigned>(tile.meta_group_size())) {}
