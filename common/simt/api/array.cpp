@@ -25,13 +25,24 @@ bool is_format(const cudaChannelFormatDesc& format) {
     return whole && fits(format.y) && fits(format.z) && fits(format.w) && !three;
 }
 
+/// Layers lie one after the other, and so do the six faces of a cube.
+bool has_layers(cudaExtent extent, unsigned int flags) {
+    const bool cube = flags & cudaArrayCubemap;
+    if (cube && (extent.width != extent.height || extent.depth % 6 != 0)) return false;
+    if (cube && !(flags & cudaArrayLayered)) return extent.depth == 6;
+    return extent.depth > 0;
+}
+
 cudaError_t create(cudaArray_t* array, const cudaChannelFormatDesc* format,
                    cudaExtent extent, unsigned int flags) {
     if (!array || !format || extent.width == 0) return cudaErrorInvalidValue;
-    if (flags & ~(cudaArraySurfaceLoadStore | cudaArrayTextureGather)) {
-        hint("layered arrays and cubemaps are not simulated");
+    if (flags & ~(cudaArraySurfaceLoadStore | cudaArrayTextureGather |
+                  cudaArrayLayered | cudaArrayCubemap)) {
+        hint("sparse and deferred arrays are not simulated");
         return cudaErrorNotSupported;
     }
+    if ((flags & (cudaArrayLayered | cudaArrayCubemap)) && !has_layers(extent, flags))
+        return cudaErrorInvalidValue;
     if (!is_format(*format)) return cudaErrorInvalidChannelDescriptor;
     auto created = std::make_unique<cudaArray>();
     created->format = *format;

@@ -22,7 +22,8 @@ struct Texture {
     cudaChannelFormatDesc format = {};
     size_t element_bytes = 0;
     size_t pitch = 0;
-    long long size[3] = {1, 1, 1};  // in elements
+    long long size[3] = {1, 1, 1};  // in elements; layers are slices
+    unsigned int flags = 0;         // of the array
     cudaTextureDesc how = {};
 
     const char* at(long long x, long long y, long long z) const {
@@ -52,6 +53,7 @@ bool describe(const cudaResourceDesc& resource, Texture& texture, cudaError_t* e
             texture.size[0] = static_cast<long long>(array->extent.width);
             texture.size[1] = static_cast<long long>(array->rows());
             texture.size[2] = static_cast<long long>(array->slices());
+            texture.flags = array->flags;
             break;
         }
         case cudaResourceTypeLinear:
@@ -198,17 +200,55 @@ void filter(const Texture& texture, const float at[3], int dimensions, float out
     }
 }
 
+/// The face of a cube that a direction meets, and where on it, in [0, 1]: the table of
+/// CUDA's guide ("Cubemap Textures").
+int face_of(Fetch& at) {
+    const float x = at.x, y = at.y, z = at.z;
+    const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+    int face = z >= 0 ? 4 : 5;
+    float major = az, s = z >= 0 ? x : -x, t = -y;
+    if (ax > ay && ax > az) {
+        face = x >= 0 ? 0 : 1;
+        major = ax, s = x >= 0 ? -z : z, t = -y;
+    } else if (ay > az) {
+        face = y >= 0 ? 2 : 3;
+        major = ay, s = x, t = y >= 0 ? z : -z;
+    }
+    at.x = (s / major + 1) / 2;
+    at.y = (t / major + 1) / 2;
+    return face;
+}
+
+/// One layer of a texture, or one face of a cube, as a texture of its own.
+Texture slice_of(const Texture& texture, Fetch& at) {
+    const bool cube = at.from == Fetch::From::cube;
+    const bool made_for_it = cube ? (texture.flags & cudaArrayCubemap) != 0
+                                  : (texture.flags & cudaArrayLayered) != 0;
+    if (!made_for_it)
+        fault(cudaErrorLaunchFailure, nullptr, 0,
+              "%s of a texture whose array is not %s",
+              cube ? "texCubemap" : "tex1DLayered or tex2DLayered",
+              cube ? "a cube (cudaArrayCubemap)" : "layered (cudaArrayLayered)");
+    const long long layers = texture.size[2] / (cube ? 6 : 1);
+    if (at.layer < 0 || at.layer >= layers)
+        fault(cudaErrorIllegalAddress, nullptr, 0,
+              "layer %d of a texture with %lld layers", at.layer, layers);
+    const long long slice = cube ? 6 * at.layer + face_of(at) : at.layer;
+    Texture result = texture;
+    result.data = const_cast<char*>(texture.at(0, 0, slice));
+    result.size[2] = 1;
+    return result;
+}
+
 /// True if elements are read as floats: they are floats, or are to be normalised.
 bool gives_floats(const Texture& texture) {
     return texture.format.f == cudaChannelFormatKindFloat ||
            texture.how.readMode == cudaReadModeNormalizedFloat;
 }
 
-}  // namespace
-
-void fetch_texel(cudaTextureObject_t object, const Fetch& where, void* out, int count,
-                 size_t size, bool as_float) {
-    const Texture& texture = texture_of(object);
+/// Reads an element, or filters between several.
+void fetch_from(const Texture& texture, const Fetch& where, void* out, int count,
+                size_t size, bool as_float) {
     float at[3] = {where.x, where.y, where.z};
     for (int d = 0; d < where.dimensions && texture.how.normalizedCoords; ++d)
         at[d] *= static_cast<float>(texture.size[d]);
@@ -227,6 +267,19 @@ void fetch_texel(cudaTextureObject_t object, const Fetch& where, void* out, int 
     float value[4];
     read_floats(texture, bytes, value);
     std::memcpy(out, value, static_cast<size_t>(count) * sizeof(float));
+}
+
+}  // namespace
+
+void fetch_texel(cudaTextureObject_t object, const Fetch& where, void* out, int count,
+                 size_t size, bool as_float) {
+    const Texture& whole = texture_of(object);
+    if (where.from != Fetch::From::whole) {
+        Fetch inside = where;
+        const Texture slice = slice_of(whole, inside);
+        return fetch_from(slice, inside, out, count, size, as_float);
+    }
+    fetch_from(whole, where, out, count, size, as_float);
 }
 
 void fetch_linear(cudaTextureObject_t object, int index, void* out, int count,
@@ -279,6 +332,19 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture,
         cudaError_t error = cudaSuccess;
         if (!describe(*resource, *created, &error)) return error;
         created->how = *description;
+        if (created->flags & cudaArrayCubemap) {
+            const bool linear = description->filterMode == cudaFilterModeLinear;
+            if (!description->normalizedCoords ||
+                (description->seamlessCubemap && linear)) {
+                hint(
+                    "cubes without normalized coordinates, and filtering across their "
+                    "edges (seamlessCubemap), are not simulated");
+                return cudaErrorNotSupported;
+            }
+            if (description->seamlessCubemap)
+                for (auto& mode : created->how.addressMode)
+                    mode = cudaAddressModeClamp;
+        }
         const bool integers = created->format.f != cudaChannelFormatKindFloat;
         const bool element_type = description->readMode == cudaReadModeElementType;
         // Integers can be filtered only when they are read as normalised floats.

@@ -9,12 +9,17 @@
 
 namespace simt::detail {
 
-/// One fetch: coordinates and number of dimensions.
+/// One fetch: coordinates and number of dimensions; the layer of a layered texture; for
+/// a cube, the direction from its centre.
 struct Fetch {
+    enum class From : unsigned char { whole, layer, cube };
+
     float x = 0;
     float y = 0;
     float z = 0;
     int dimensions = 1;
+    From from = From::whole;
+    int layer = 0;
 };
 
 /// Reads an element at whole coordinates and gives the bytes of its `count` components,
@@ -158,6 +163,8 @@ void surf3Dwrite(
     T value, cudaSurfaceObject_t surface, int x, int y, int z, SIMT_SURFACE_MODE) {
     simt::detail::store_surface(SIMT_SURFACE_AT(x, y, z), value);
 }
+
+#include "simt/layered_texture.h"
 
 #undef SIMT_SURFACE_AT
 #undef SIMT_SURFACE_MODE

@@ -1,7 +1,7 @@
 #pragma once
 // CUDA arrays, texture objects and surface objects. Arrays of one to three dimensions
-// are simulated, as are textures of linear and pitched memory; layers, cubemaps,
-// mipmaps and views are refused with cudaErrorNotSupported.
+// are simulated, also layered ones and cubes, as are textures of linear and pitched
+// memory; mipmaps and views are refused with cudaErrorNotSupported.
 
 #include <type_traits>
 
