@@ -35,13 +35,13 @@ cudaError_t apply_attributes(const cudaLaunchConfig_t& config, LaunchRequest& re
                 break;
             case cudaLaunchAttributeClusterDimension: {
                 const auto& cluster = attribute.val.clusterDim;
-                // A cluster of one block is an ordinary block.
-                if (cluster.x <= 1 && cluster.y <= 1 && cluster.z <= 1) break;
-                hint(
-                    "thread block clusters (%u x %u x %u) are not simulated: they need "
-                    "a GPU of compute capability 9.0",
-                    cluster.x, cluster.y, cluster.z);
-                return cudaErrorNotSupported;
+                if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) {
+                    hint("a cluster of %u x %u x %u blocks", cluster.x, cluster.y,
+                         cluster.z);
+                    return cudaErrorInvalidClusterSize;
+                }
+                request.cluster = dim3(cluster.x, cluster.y, cluster.z);
+                break;
             }
             case cudaLaunchAttributeDeviceUpdatableKernelNode:
                 hint("device-updatable kernel nodes are not simulated");

@@ -45,30 +45,45 @@ void raise(std::vector<uint32_t>& to, const std::vector<uint32_t>& from) {
 }
 
 void acquire(BlockOrder& b, uint32_t thread, const SyncObject& object) {
-    if (object.owner == b.linear && !object.threads.empty())
+    if (object.owner == b.linear && !object.threads.empty()) {
         raise(known_of(b, thread), object.threads);
+    } else if (const auto it = object.peers.find(b.linear); it != object.peers.end()) {
+        raise(known_of(b, thread), it->second);
+    }
     b.acquired_all = std::max(b.acquired_all, object.all);
     for (const auto& [key, release] : object.blocks)
         if (key / kLanes != b.linear) join(b.acquired[key], release);
 }
 
-/// Adds what the thread knows of its block's other threads, and itself up to `own`.
-void release_threads(BlockOrder& b, uint32_t thread, uint32_t own, SyncObject& object) {
+/// What the object says about the threads of the block, by rank.
+std::vector<uint32_t>& threads_of(SyncObject& object, const BlockOrder& b) {
+    const bool owned = object.owner != ~uint64_t{0};
+    if (b.clustered && owned && object.owner != b.linear) {
+        std::vector<uint32_t>& threads = object.peers[b.linear];
+        threads.resize(b.size);
+        return threads;
+    }
     if (object.owner != b.linear || object.threads.size() != b.size) {
         object.owner = b.linear;
         object.threads.assign(b.size, 0);
     }
+    return object.threads;
+}
+
+/// Adds what the thread knows of its block's other threads, and itself up to `own`.
+void release_threads(BlockOrder& b, uint32_t thread, uint32_t own, SyncObject& object) {
+    std::vector<uint32_t>& threads = threads_of(object, b);
     const BlockOrder::Thread& t = b.threads[thread];
-    if (t.known_epoch == b.epoch) raise(object.threads, t.known);
+    if (t.known_epoch == b.epoch) raise(threads, t.known);
     const unsigned warp = thread / kLanes;
     const BlockOrder::Warp& w = b.warps[warp];
     for (uint32_t lane = 0; lane < kLanes && warp * kLanes + lane < b.size; ++lane) {
-        uint32_t& released = object.threads[warp * kLanes + lane];
+        uint32_t& released = threads[warp * kLanes + lane];
         if (w.complete > b.epoch) released = std::max(released, w.complete - 1);
         if (w.seen_epoch == b.epoch)
             released = std::max(released, w.seen[thread % kLanes * kLanes + lane]);
     }
-    object.threads[thread] = std::max(object.threads[thread], own);
+    threads[thread] = std::max(threads[thread], own);
 }
 
 }  // namespace
@@ -109,13 +124,12 @@ void order_fence(BlockOrder& b, uint32_t thread) {
 
 void order_atomic(BlockOrder& b,
                   uint32_t thread,
+                  SyncObjects& objects,
                   const void* address,
-                  bool shared,
                   bool acquires,
                   bool writes,
                   bool releases) {
     running.forget();
-    SyncObjects& objects = shared ? b.objects : launch_order.objects;
     if (acquires && !objects.empty()) {
         const auto it = objects.find(address);
         if (it != objects.end()) acquire(b, thread, it->second);

@@ -20,6 +20,9 @@ const char* race_advice(Detail detail) {
         case Detail::blocks:
             return "let each element have one writer, or use an atomic operation, or a "
                    "second launch. Blocks of a launch are not ordered";
+        case Detail::cluster:
+            return "cluster.sync() between the two, where all threads of the cluster "
+                   "reach it";
         case Detail::proxy:
             return "async_proxy_fence() by the threads that write, before the barrier "
                    "that orders the two";
@@ -43,6 +46,9 @@ const char* advice(Kind kind, Detail detail) {
                 return "compare the index with the array's extent in that dimension";
             return "guard the access: if (i < n)";
         case Kind::use_after_free:
+            if (detail == Detail::cluster)
+                return "cluster.sync() after the last access to another block's shared "
+                       "memory, so that no block ends before";
             return "free the memory after the last kernel that uses it";
         case Kind::uninitialised:
             if (detail == Detail::async) return race_advice(detail);

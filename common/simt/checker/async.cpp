@@ -6,16 +6,18 @@
 
 namespace simt::check {
 
+using detail::Block;
 using detail::Worker;
 
 void safety_synchronises(Worker& worker,
                          const void* object,
                          bool acquires,
                          bool releases) {
+    const Block* peer = peer_of(worker, object);
     order_atomic(state_of(*worker.block).order,
                  worker.thread->rank,
+                 state_of(peer ? *peer : *worker.block).order.objects,
                  object,
-                 true,
                  acquires,
                  releases,
                  releases);
@@ -67,6 +69,7 @@ void safety_async_access(
     access.write = write;
     access.space = space;
     access.site = site;
+    if (space == Space::shared) access.home = peer_of(worker, address);
     if (write && site >= g_async_sites.size()) g_async_sites.resize(site + 1);
     if (write) g_async_sites[site] = true;
     if (!write && space == Space::shared) check_proxy(access, worker);
@@ -75,7 +78,8 @@ void safety_async_access(
 }
 
 void safety_async_pending(Worker& worker, const void* to, size_t bytes, bool begins) {
-    Shadow& shadow = state_of(*worker.block).order.shared;
+    const Block* peer = peer_of(worker, to);
+    Shadow& shadow = state_of(peer ? *peer : *worker.block).order.shared;
     if (shadow.mapped() && shadow.contains(to))
         shadow.set_initialised(static_cast<const char*>(to), bytes, !begins);
 }

@@ -8,6 +8,7 @@
 #include "access.h"
 #include "checker/count/count.h"
 #include "checker/count/output.h"
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "core/observer.h"
 #include "core/options.h"
@@ -56,6 +57,23 @@ class Checker : public detail::Observer {
         Worker& w, Block& block, const char* op, const char* file, int line) override {
         safety_block_synchronised(w, block);
         if (counting) count_block_synchronised(block, op, file, line);
+    }
+    void cluster_begins(Worker&, detail::Cluster& cluster) override {
+        safety_cluster_begins(cluster);
+    }
+    void cluster_synchronised(Worker& w, detail::Cluster& cluster) override {
+        safety_cluster_synchronised(w, cluster);
+        if (!counting) return;
+        for (Block* block : cluster.blocks) {
+            const detail::Cluster::Arrivals& at = cluster.arrivals[block->cluster_rank];
+            count_block_synchronised(*block, at.op, at.file, at.line);
+        }
+    }
+    void cluster_arrives(Worker&, const detail::Thread& thread) override {
+        safety_cluster_arrives(thread);
+    }
+    void cluster_passes(Worker&, const detail::Thread& thread) override {
+        safety_cluster_passes(thread);
     }
     void grid_synchronised(Worker& w, Launch&) override { safety_grid_synchronised(w); }
     void warp_synchronised(Worker&,
@@ -224,9 +242,12 @@ void access(
     if (static_cast<size_t>(address - built_ins.begin) < built_ins.size) return;
     const detail::SharedArena& arena = w->block->shared;
     Space space = Space::global;
+    Block* home = nullptr;
     Elsewhere elsewhere = Elsewhere::registered;
     if (in_device_memory(address)) {
     } else if (address >= arena.begin && address < arena.end) {
+        space = Space::shared;
+    } else if (w->block->cluster && (home = peer_of(*w, address))) {
         space = Space::shared;
     } else if (address >= &__executable_start && address < &_end) {
         space = Space::constant;
@@ -254,14 +275,15 @@ void access(
         (flags & kStores) != 0,
         (flags & kReleases) != 0,
         pc,
-        reinterpret_cast<const char*>(frame)};
+        reinterpret_cast<const char*>(frame),
+        home};
     if (elsewhere == Elsewhere::nowhere) {
         check_wild_access(a, *w);
     } else {
         check_safety(a, *w);
         if (counting)
             count_access(a, *w);
-        else if (same)
+        else if (same && !w->block->cluster)
             note_known(a, *w);
     }
     w->in_runtime = false;

@@ -69,11 +69,13 @@ void safety_block_begins(Block& block) {
     order_block_begins(state.order, block.linear, block.size);
     state.copies.clear();
     state.doubtful.clear();
+    state.peers.clear();
     ++memory_generation[int(Reach::shared)];
 }
 
 void safety_block_ends(Worker& worker, Block& block) {
     flush_doubtful(worker, state_of(block));
+    if (block.cluster) check_peers_done(block, worker);
     note_block_ends(worker);
 }
 

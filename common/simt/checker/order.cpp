@@ -75,7 +75,8 @@ constinit Immortal<LaunchOrder> g_order;
 LaunchOrder& launch_order = g_order.value;
 
 bool Here::is_after_slow(Record old) const {
-    if (shared || launch_order.owner_of(old.segment()) == block->linear)
+    if ((shared && !block->clustered) ||
+        launch_order.owner_of(old.segment()) == block->linear)
         return knows_thread(*block, thread, old);
     return knows_block(*block, old);
 }
@@ -133,15 +134,18 @@ void order_block_begins(BlockOrder& b, uint64_t linear, uint32_t size) {
     b.acquired.clear();
     b.objects.clear();
     b.fenced = false;
+    b.clustered = false;
     for (BlockOrder::Warp& w : b.warps)
         w.fence = 0;
     for (BlockOrder::Thread& t : b.threads)
         t.fence = t.fence_epoch = t.proxy_fence = 0;
     order_new_epoch(b);
+    b.begin = b.epoch;
 }
 
 void order_new_epoch(BlockOrder& b) {
     b.epoch = launch_order.new_segment(b);
+    if (!b.clustered) b.shared_floor = b.epoch;
     // A fence before a barrier covers what the whole block has done before it, or at
     // least is meant to.
     if (b.fenced) b.covered = b.epoch;
@@ -150,6 +154,39 @@ void order_new_epoch(BlockOrder& b) {
 
 void order_block_synchronised(BlockOrder& b) {
     order_new_epoch(b);
+}
+
+void order_cluster_begins(const std::vector<BlockOrder*>& blocks) {
+    for (BlockOrder* b : blocks) {
+        b->clustered = true;
+        b->shared_floor = blocks.front()->epoch;
+    }
+}
+
+void order_cluster_synchronised(const std::vector<BlockOrder*>& blocks) {
+    Releases joined;
+    uint32_t all = 0;
+    const auto raise = [](Release& to, const Release& from) {
+        to.everyone = std::max(to.everyone, from.everyone);
+        to.warp = std::max(to.warp, from.warp);
+    };
+    for (BlockOrder* b : blocks) {
+        order_new_epoch(*b);
+        all = std::max(all, b->acquired_all);
+        for (const auto& [key, release] : b->acquired)
+            raise(joined[key], release);
+    }
+    for (const BlockOrder* b : blocks)
+        raise(joined[release_key(b->linear, 0)], {b->epoch, 0});
+    for (BlockOrder* b : blocks) {
+        b->shared_floor = blocks.front()->epoch;
+        b->acquired = joined;
+        b->acquired_all = all;
+    }
+}
+
+bool order_knows(const BlockOrder& b, Record old) {
+    return old.segment() < launch_order.floor || knows_block(b, old);
 }
 
 void order_grid_synchronised() {

@@ -6,6 +6,8 @@
 /// * A thread that has executed a fence and then an atomic operation on some object
 ///   releases what came before the fence; who then reads that object acquires it. So do
 ///   the release and acquire operations of cuda::atomic and cuda::barrier.
+/// * A cluster's barrier orders its threads; so do the mbarriers and atomic variables of
+///   its blocks' shared memory.
 /// * Nothing else orders two blocks.
 #pragma once
 
@@ -42,6 +44,8 @@ struct SyncObject {
     uint64_t owner = ~uint64_t{0};  // the block to whose threads `threads` belongs
     std::vector<uint32_t> threads;  // their released segments, by rank
     uint32_t all = 0;  // too many blocks have released: everything before this segment
+    // Of the owner's cluster: what `threads` are to the owner, by block.
+    std::unordered_map<uint64_t, std::vector<uint32_t>> peers;
 };
 
 using SyncObjects = std::unordered_map<const void*, SyncObject>;
@@ -67,6 +71,9 @@ struct BlockOrder {
     uint32_t size = 0;
     uint32_t first = 0;    // segment
     uint32_t epoch = 0;    // the first segment since the last barrier
+    bool clustered = false;
+    uint32_t begin = 0;         // the block's first segment
+    uint32_t shared_floor = 0;  // in shared memory, all before this segment is ordered
     bool fenced = false;   // by any thread in this epoch
     uint32_t covered = 0;  // segments before this one lie before a fence
     uint32_t acquired_all = 0;
@@ -147,7 +154,7 @@ struct Here {
         : block(&b),
           thread(rank),
           segment(b.segment_of(rank)),
-          floor(in_shared ? b.epoch : launch_order.floor),
+          floor(in_shared ? b.shared_floor : launch_order.floor),
           shared(in_shared) {}
 
     /// True if the earlier access comes before this one by CUDA's rules.
@@ -175,6 +182,14 @@ void share_known(BlockOrder& block, unsigned warp, uint32_t lanes);
 void order_grid_synchronised();
 void order_new_epoch(BlockOrder& block);
 
+/// The blocks are a cluster: they have begun, but none of their threads has.
+void order_cluster_begins(const std::vector<BlockOrder*>& blocks);
+/// All threads of the cluster have met.
+void order_cluster_synchronised(const std::vector<BlockOrder*>& blocks);
+/// True if what another block has done in the segment comes before what the block does
+/// now.
+bool order_knows(const BlockOrder& block, Record old);
+
 /// The thread has executed fence.proxy.async.
 void order_proxy_fence(BlockOrder& block, uint32_t thread);
 
@@ -183,13 +198,14 @@ void order_fence(BlockOrder& block, uint32_t thread);
 
 /// The thread performs an atomic operation on an object.
 ///
+/// @param objects   those of global memory, or of a block's shared memory
 /// @param acquires  it reads the object
 /// @param releases  it writes it, with release semantics of its own; else what came
 ///                  before the thread's last fence is released
 void order_atomic(BlockOrder& block,
                   uint32_t thread,
+                  SyncObjects& objects,
                   const void* object,
-                  bool shared,
                   bool acquires,
                   bool writes,
                   bool releases);

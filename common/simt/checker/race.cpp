@@ -21,8 +21,7 @@ struct Probe {
 
 Who who_did(const Probe& probe, Record old) {
     const detail::Launch& launch = *probe.worker.launch;
-    const uint64_t block = probe.here.shared ? probe.worker.block->linear
-                                             : launch_order.owner_of(old.segment());
+    const uint64_t block = launch_order.owner_of(old.segment());
     return who_is(launch, block, old.thread());
 }
 
@@ -45,7 +44,8 @@ __attribute__((noinline, cold)) void found(const Probe& probe,
                                   a.site,
                                   old,
                                   who_did(probe, old),
-                                  probe.worker.thread->index});
+                                  probe.worker.thread->index,
+                                  a.home});
         return;
     }
     report_race(
@@ -147,8 +147,10 @@ void flush_doubtful(Worker& worker, BlockState& state) {
         read.address = const_cast<char*>(d.address);
         read.bytes = d.bytes;
         read.site = d.site;
+        read.home = d.home;
         read.space =
-            state.order.shared.mapped() && state.order.shared.contains(d.address)
+            d.home ? Space::shared
+            : state.order.shared.mapped() && state.order.shared.contains(d.address)
                 ? Space::shared
             : static_shadow.contains(d.address) ? Space::constant
                                                 : Space::global;

@@ -90,6 +90,11 @@ std::string name_of_shared(const SharedVariable& v) {
                   detail::place(v.file, v.line).c_str());
 }
 
+/// " of block (1,0,0)", if it is not the running one.
+std::string of_block(const Access& access) {
+    return access.home ? " of block " + triple(access.home->index) : "";
+}
+
 const char* kind_of(const Allocation& a) {
     switch (a.kind) {
         case detail::MemoryKind::managed:
@@ -164,10 +169,10 @@ Who who_is(const Launch& launch, uint64_t block, uint32_t rank) {
 Named name_of(const Scene& scene, const Access& access, Worker* worker) {
     if (access.space != Space::shared || !worker || !worker->block)
         return name_of_global(scene.launch, access.address);
-    for (const SharedVariable& v : worker->block->shared.variables)
+    for (const SharedVariable& v : home_of(access, *worker).shared.variables)
         if (access.address >= v.begin && access.address < v.begin + v.size)
-            return {name_of_shared(v), access.address - v.begin};
-    return {"shared memory", 0};
+            return {name_of_shared(v) + of_block(access), access.address - v.begin};
+    return {"shared memory" + of_block(access), 0};
 }
 
 void report_race(const Scene& scene,
@@ -228,6 +233,8 @@ void report_race(const Scene& scene,
         const bool same_line = site.place.line == old_site.place.line && old_write &&
                                now.space != Space::shared;
         const Detail detail = proxy                     ? Detail::proxy
+                              : !same_block && now.space == Space::shared
+                                  ? Detail::cluster
                               : same_line && !now.write ? Detail::update
                               : same_line               ? Detail::writers
                               : !same_block             ? Detail::blocks
@@ -242,7 +249,8 @@ void report_race(const Scene& scene,
 void report_bad_access(const Scene& scene,
                        const Access& access,
                        Kind kind,
-                       const std::string& where) {
+                       const std::string& where,
+                       Detail detail) {
     const Site& site = check::site(access.site);
     const char* verb = access.atomic ? "ATOMIC" : access.write ? "WRITE" : "READ";
     add_finding(key(kind, site.place, {}, access.write), [&] {
@@ -257,7 +265,8 @@ void report_bad_access(const Scene& scene,
         f.space = space_name(access.space);
         f.place = site.place;
         f.variable = where;
-        const char* title = kind == Kind::out_of_bounds    ? "OUT-OF-BOUNDS "
+        const char* title = kind == Kind::race             ? "RACE, "
+                            : kind == Kind::out_of_bounds  ? "OUT-OF-BOUNDS "
                             : kind == Kind::use_after_free ? "USE AFTER FREE, "
                             : kind == Kind::host_pointer
                                 ? "HOST POINTER, "
@@ -269,7 +278,7 @@ void report_bad_access(const Scene& scene,
         else
             body += "    host code at " + short_place(site.place) + "\n        " +
                     quote(site.place) + "\n";
-        return finish(std::move(f), scene, Detail::none, body);
+        return finish(std::move(f), scene, detail, body);
     });
 }
 

@@ -49,7 +49,8 @@ void report_race(const Scene& scene,
 void report_bad_access(const Scene& scene,
                        const Access& access,
                        Kind kind,
-                       const std::string& where);
+                       const std::string& where,
+                       Detail detail = Detail::none);
 
 /// Adds a read of memory that nobody has written, or whose asynchronous copy has not
 /// been waited for.

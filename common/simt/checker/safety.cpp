@@ -70,7 +70,7 @@ void report_invalid(const Access& a, Worker& worker) {
     std::string where;
     Allocation allocation;
     if (a.space == Space::shared) {
-        where = describe_shared(*worker.block, a);
+        where = describe_shared(home_of(a, worker), a);
     } else if (detail::find_allocation(a.address, &allocation)) {
         // It begins inside and ends outside.
         const char* end = a.address + a.bytes;
@@ -93,7 +93,7 @@ Reach reach_of(const Access& a) {
 /// Looks the address up among allocations or shared variables.
 bool find_region(const Access& a, const Worker& worker, Region* out) {
     if (a.space == Space::shared) {
-        for (const SharedVariable& v : worker.block->shared.variables) {
+        for (const SharedVariable& v : home_of(a, worker).shared.variables) {
             if (a.address < v.begin || a.address >= v.begin + v.size) continue;
             *out = {v.begin, v.size, memory_generation[int(Reach::shared)]};
             return true;
@@ -160,8 +160,10 @@ void synchronise(const Access& a, Worker& worker) {
     if (a.releases || launch_order.synchronises)
         order_atomic(state.order,
                      rank,
+                     a.space == Space::shared
+                         ? state_of(home_of(a, worker)).order.objects
+                         : launch_order.objects,
                      a.address,
-                     a.space == Space::shared,
                      true,
                      a.write,
                      a.releases);
@@ -183,10 +185,12 @@ void check_safety(const Access& a, Worker& worker) {
         report_invalid(a, worker);
         return;
     }
+    if (a.home && !check_peer(a, worker)) [[unlikely]]
+        return;
     if (a.atomic || a.relaxed) synchronise(a, worker);
     Shadow* shadow = &static_shadow;
     if (a.space != Space::constant) {
-        shadow = a.space == Space::shared ? &state_of(*worker.block).order.shared
+        shadow = a.space == Space::shared ? &state_of(home_of(a, worker)).order.shared
                                           : &device_shadow;
         if (!shadow->contains(a.address)) return;  // registered host memory
         check_initialised(*shadow, a, worker);

@@ -28,6 +28,14 @@ struct DoubtfulRead {
     Record old;
     Who by;
     uint3 index;
+    detail::Block* home;
+};
+
+/// An access to the shared memory of a block by another one of its cluster.
+struct PeerAccess {
+    Record record;
+    uint64_t block;
+    Access access;
 };
 
 /// What is known of a resident block.
@@ -35,6 +43,7 @@ struct BlockState {
     BlockOrder order;
     std::vector<InFlight> copies;
     std::vector<DoubtfulRead> doubtful;
+    std::vector<PeerAccess> peers;  // since the cluster's last barrier, one for a line
 };
 
 inline BlockState& state_of(const detail::Block& block) {
@@ -62,6 +71,12 @@ extern BadAccess last_bad_access;
 
 /// Reports the doubtful reads: no compare-and-swap has followed.
 void flush_doubtful(detail::Worker& worker, BlockState& state);
+
+/// Checks an access to another block's shared memory: has the block begun, has it ended?
+/// False if it says so.
+bool check_peer(const Access& access, detail::Worker& worker);
+/// The block ends: is some block of its cluster not ready for that?
+void check_peers_done(detail::Block& block, const detail::Worker& worker);
 
 /// Checks an access for races, and remembers it.
 void check_race(Shadow& shadow, const Access& access, detail::Worker& worker);

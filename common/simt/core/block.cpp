@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cluster.h"
 #include "observer.h"
 #include "pool.h"
 #include "scheduler.h"
@@ -37,15 +38,22 @@ uint32_t lanes_of_warp(unsigned block_size, unsigned warp) {
 
 bool Worker::open_block() {
     Launch& l = *launch;
+    if (l.cluster_size > 1) return open_cluster();
     const uint64_t i = l.next_block.fetch_add(1, std::memory_order_relaxed);
     if (i >= l.num_blocks) return false;
     if (i != 0 && i + 1 < l.num_blocks && !l.shared.load(std::memory_order_relaxed) &&
         now() - l.started > kWorthSharing)
         call_workers(l);
+    starting_ = prepare_block(l.order.empty() ? i : l.order[i]);
+    return true;
+}
+
+/// A block with all its threads before their start.
+Block* Worker::prepare_block(uint64_t linear) {
+    Launch& l = *launch;
     if (free_blocks_.empty()) free_blocks_.push_back(new Block{});
     Block* b = free_blocks_.back();
     free_blocks_.pop_back();
-    const uint64_t linear = l.order.empty() ? i : l.order[i];
     const dim3& grid = l.config->grid;
     b->linear = linear;
     b->index = {static_cast<unsigned>(linear % grid.x),
@@ -79,7 +87,38 @@ bool Worker::open_block() {
     open_shared(*b);
     if (observer) observer->block_begins(*this, *b);
     resident_.push_back(b);
-    starting_ = b;
+    return b;
+}
+
+/// The same for the next cluster: all of its blocks are there before one begins.
+bool Worker::open_cluster() {
+    Launch& l = *launch;
+    const uint64_t count = l.num_blocks / l.cluster_size;
+    const uint64_t i = l.next_block.fetch_add(1, std::memory_order_relaxed);
+    if (i >= count) return false;
+    if (i != 0 && i + 1 < count && !l.shared.load(std::memory_order_relaxed) &&
+        now() - l.started > kWorthSharing)
+        call_workers(l);
+    const auto cluster = std::make_shared<Cluster>(l, l.order.empty() ? i : l.order[i]);
+    for (unsigned rank = 0; rank < l.cluster_size; ++rank) {
+        Block* b = prepare_block(cluster->linear_of(rank));
+        b->cluster = cluster;
+        b->cluster_rank = rank;
+        cluster->blocks.push_back(b);
+    }
+    if (observer) observer->cluster_begins(*this, *cluster);
+    unstarted_.assign(cluster->blocks.rbegin(), cluster->blocks.rend());
+    if (l.seed != 0)
+        for (unsigned k = l.cluster_size; k > 1; --k)
+            std::swap(unstarted_[k - 1], unstarted_[ready_.rng().below(k)]);
+    return go_on_with_cluster();
+}
+
+/// The next block of the cluster begins; false if all have.
+bool Worker::go_on_with_cluster() {
+    if (unstarted_.empty()) return false;
+    starting_ = unstarted_.back();
+    unstarted_.pop_back();
     return true;
 }
 
@@ -95,6 +134,8 @@ void Worker::finish_thread() {
     warp.alive &= ~(1u << (t->rank & 31));
     --b.alive;
     if (warp.num_groups != 0) complete_warp(*this, warp);
+    if (b.cluster) [[unlikely]]
+        cluster_thread_ends(*this, b, t->rank);
     if (b.alive == 0)
         close_block(&b);
     else if (b.arrived != 0 || b.at_grid_barrier != 0)
@@ -110,9 +151,19 @@ void Worker::close_block(Block* b) {
     for (Fiber* f : retired_)
         fibers_.put(f);
     retired_.clear();
-    resident_.erase(std::find(resident_.begin(), resident_.end(), b));
     if (starting_ == b) starting_ = nullptr;
     block = nullptr;
+    if (!b->cluster) return release_block(b);
+    const std::shared_ptr<Cluster> cluster = b->cluster;
+    if (--cluster->running != 0) return poison_shared(*this, *b);
+    for (Block* member : cluster->blocks)
+        release_block(member);
+}
+
+/// The block may be used again.
+void Worker::release_block(Block* b) {
+    resident_.erase(std::find(resident_.begin(), resident_.end(), b));
+    b->cluster = nullptr;
     free_blocks_.push_back(b);
 }
 

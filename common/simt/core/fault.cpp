@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 
+#include "cluster.h"
 #include "error.h"
 #include "finding.h"
 #include "observer.h"
@@ -320,19 +321,39 @@ bool is_warp_divergence(const Block& b) {
     });
 }
 
+/// Who waits where in the block, with what the threads wait for.
+Waits describe_block(const Block& b, std::string& text) {
+    std::vector<bool> seen(b.size);
+    for (unsigned i = 0; i < b.size; ++i)
+        if (!seen[i]) text += describe_group(b, i, seen);
+    Waits waits = b.extension ? b.extension->waits() : Waits{};
+    text += waits.text;
+    return waits;
+}
+
+/// The first block that has not ended: others of its cluster may have.
+const Block& first_running(const Worker& w) {
+    for (const Block* b : w.resident())
+        if (b->alive != 0) return *b;
+    return *w.resident().front();
+}
+
 }  // namespace
 
 void report_deadlock(Worker& w) {
-    const Block& b = *w.resident().front();
-    std::vector<bool> seen(b.size);
-    std::string text = "deadlock: no thread of the block can go on.";
+    const Block& b = first_running(w);
+    std::string text = b.cluster ? "deadlock: no thread of the cluster can go on."
+                                 : "deadlock: no thread of the block can go on.";
     const Thread* waiting = nullptr;
-    for (unsigned i = 0; i < b.size; ++i) {
-        if (!waiting && b.threads[i].state != State::done) waiting = &b.threads[i];
-        if (!seen[i]) text += describe_group(b, i, seen);
+    for (unsigned i = 0; i < b.size && !waiting; ++i)
+        if (b.threads[i].state != State::done) waiting = &b.threads[i];
+    Waits waits = describe_block(b, text);
+    for (const Block* other : b.cluster ? b.cluster->blocks : std::vector<Block*>()) {
+        if (other == &b) continue;
+        text += "\n  block " + triple(other->index) + " of the cluster:";
+        const Waits more = describe_block(*other, text);
+        if (waits.text.empty()) waits = more;
     }
-    const Waits waits = b.extension ? b.extension->waits() : Waits{};
-    text += waits.text;
     text += is_warp_divergence(b)
                 ? "\n    Every lane named in a mask must execute the same operation "
                   "with the same mask."

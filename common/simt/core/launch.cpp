@@ -10,6 +10,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "cluster.h"
 #include "device_model.h"
 #include "error.h"
 #include "fault.h"
@@ -195,7 +196,7 @@ void run_children(Launch& launch) {
 void shuffle_blocks(Launch& launch) {
     if (launch.seed == 0 || launch.num_blocks == 1 || launch.num_blocks > 1u << 20)
         return;
-    const auto n = static_cast<uint32_t>(launch.num_blocks);
+    const auto n = static_cast<uint32_t>(launch.num_blocks / launch.cluster_size);
     launch.order.resize(n);
     std::iota(launch.order.begin(), launch.order.end(), 0u);
     Random rng;
@@ -217,6 +218,8 @@ void execute(const Config& config, const Body& body) {
                   o.tight,
                   o.seed};
     if (!o.allow_host_pointers && !pointers_ok(launch)) return;
+    launch.cluster = cluster_of(config, body.address);
+    launch.cluster_size = volume(launch.cluster);
     shuffle_blocks(launch);
     launch.started = now();
     if (observer) observer->launch_begins(launch);
@@ -229,8 +232,8 @@ void execute(const Config& config, const Body& body) {
 }  // namespace
 
 bool is_possible(const Config& config, const Body& body) {
-    return has_shape(config, body.name) && has_shared(config, body) &&
-           fits_resident(config, body);
+    return has_shape(config, body.name) && has_clusters(config, body) &&
+           has_shared(config, body) && fits_resident(config, body);
 }
 
 std::shared_ptr<const void> keep(const Body& body) {

@@ -38,6 +38,14 @@ class Observer {
         Worker&, Block&, const char* op, const char* file, int line) {
         (void)op, (void)file, (void)line;
     }
+    /// A cluster that will run: all its blocks are there, and none has begun.
+    virtual void cluster_begins(Worker&, Cluster&) {}
+    /// All threads of the cluster that have not returned are at its barrier.
+    virtual void cluster_synchronised(Worker&, Cluster&) {}
+    /// A barrier of a cluster in two halves: the thread releases what it did before;
+    /// it acquires what the threads of its cluster have released.
+    virtual void cluster_arrives(Worker&, const Thread&) {}
+    virtual void cluster_passes(Worker&, const Thread&) {}
     /// The same for all blocks of a cooperative launch.
     virtual void grid_synchronised(Worker&, Launch&) {}
     /// The lanes in `present` of warp number `warp` have performed an operation

@@ -74,7 +74,8 @@ void Worker::run(Launch& l) {
     grid_seen_ = 0;
     idle_yields_ = 0;
     ready_.set_random(l.seed != 0);
-    rows_allowed_ = l.seed == 0 && !(observer && observer->follows_threads());
+    rows_allowed_ = l.seed == 0 && l.cluster_size == 1 &&
+                    !(observer && observer->follows_threads());
     simt_blockDim = l.config->block;
     simt_gridDim = l.config->grid;
     note_finished();  // a new launch is progress
@@ -145,9 +146,11 @@ void Worker::clean_up() {
         }
         b->shared.variables.clear();
         b->extension = nullptr;
+        b->cluster = nullptr;
         free_blocks_.push_back(b);
     }
     resident_.clear();
+    unstarted_.clear();
     starting_ = nullptr;
     row_first_ = row_last_ = nullptr;
 }
@@ -282,6 +285,7 @@ void Worker::preempt() {
 
 /// For threads that seem to wait for a block that has not started.
 bool Worker::open_another_block() {
+    if (go_on_with_cluster()) return true;
     return resident_.size() < kMaxSpinningBlocks && open_block();
 }
 
@@ -303,6 +307,7 @@ Thread* Worker::next_thread() {
 }
 
 Thread* Worker::next_thread_slow() {
+    if (go_on_with_cluster()) return start_thread();
     for (;;) {
         if (resolve_active_masks()) return ready_.pop();
         if (!parked_.empty())
@@ -320,7 +325,10 @@ Thread* Worker::next_thread_slow() {
 Thread* Worker::start_thread() {
     Block& b = *starting_;
     unsigned rank = b.next_unstarted++;
-    if (!b.order.empty()) rank = b.order[rank];
+    if (!b.order.empty()) {
+        rank = b.order[rank];
+        if (b.next_unstarted == b.size) go_on_with_cluster();
+    }
     Thread& t = b.threads[rank];
     t.fiber = nullptr;
     if (rows_allowed_) begin_row(b, &t);

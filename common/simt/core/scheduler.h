@@ -26,6 +26,7 @@
 namespace simt::detail {
 
 struct Block;
+struct Cluster;
 
 enum class State : uint8_t {
     running,  // or ready to
@@ -144,6 +145,8 @@ struct Block {
     SharedArena shared;
     void* observed = nullptr;  // what the observer keeps for it
     std::unique_ptr<BlockExtension> extension;
+    std::shared_ptr<Cluster> cluster;  // null without __cluster_dims__ and its like
+    unsigned cluster_rank = 0;
 };
 
 /// A launch made by a kernel: runs when its parent has ended.
@@ -167,8 +170,11 @@ struct Launch {
     bool tight;
     uint64_t seed;
 
-    std::atomic<uint64_t> next_block{0};
-    std::vector<uint32_t> order{};  // of blocks, when a seed is given
+    dim3 cluster{};  // blocks of a cluster
+    unsigned cluster_size = 1;
+
+    std::atomic<uint64_t> next_block{0};  // or the next cluster
+    std::vector<uint32_t> order{};        // of blocks or clusters, with a seed
     std::atomic<bool> aborted{false};
     std::atomic<bool> shared{false};  // other workers have been called
     double started = 0;
@@ -301,8 +307,12 @@ class Worker {
         return starting_ && starting_->next_unstarted < starting_->size;
     }
     bool open_block();
+    bool open_cluster();
+    bool go_on_with_cluster();
+    Block* prepare_block(uint64_t linear);
     bool open_another_block();
     void close_block(Block* block);
+    void release_block(Block* block);
     void finish_thread();
     void resume(Thread* thread);
     void set_current(Thread* thread);
@@ -320,6 +330,7 @@ class Worker {
     Thread* row_first_ = nullptr;  // of the row that the running thread is in, or null
     Thread* row_last_ = nullptr;
     bool rows_allowed_ = false;  // in this launch
+    std::vector<Block*> unstarted_;  // blocks of its cluster, the next one last
     void* main_sp_ = nullptr;
     std::unique_ptr<PendingFault> fault_;
     bool abandoned_ = false;
@@ -353,5 +364,9 @@ void complete_barriers_after_exit(Worker& w, Block& block);
 void check_shared(Worker& w, Block& block);
 /// Fresh shared memory for a block that is about to start.
 void open_shared(Block& block);
+/// Another block's instance of a shared variable, made if it was not there.
+char* peer_variable(Worker& w, Block& block, const SharedVariable& variable);
+/// The block has ended before others that may know its addresses: poison for them.
+void poison_shared(Worker& w, Block& block);
 
 }  // namespace simt::detail

@@ -4,11 +4,14 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "fault.h"
 #include "observer.h"
 #include "pages.h"
+#include "simt/cluster.h"
 #include "simt/fault.h"
 
 namespace simt::detail {
@@ -17,6 +20,7 @@ namespace {
 constexpr size_t kArenaBytes = 320 * 1024;
 constexpr size_t kStaticLimit = 48 * 1024;  // nvcc refuses more
 constexpr size_t kDynamicAlignment = 128;
+constexpr size_t kLargestAlignment = 1024;
 // Bytes after each variable that nobody may change: NaN, but not the 0xFF of the
 // poison.
 constexpr size_t kZone = 32;
@@ -36,17 +40,71 @@ const char* find_change(const char* begin, const char* end) {
     return nullptr;
 }
 
+/// All arenas lie in a range of 4 GiB: 32 bits then tell the addresses of all blocks of
+/// a cluster apart, as PTX wants it.
+class Window {
+ public:
+    /// Room for an arena, or null.
+    char* take() {
+        const std::lock_guard lock(mutex_);
+        if (!begin_ && !reserve()) return nullptr;
+        if (!free_.empty()) {
+            char* const p = free_.back();
+            free_.pop_back();
+            return p;
+        }
+        if (next_ + kSlot > kBytes) return nullptr;
+        next_ += kSlot;
+        return begin_ + next_ - kSlot;
+    }
+    void give_back(char* p) {
+        const std::lock_guard lock(mutex_);
+        free_.push_back(p);
+    }
+    char* begin() const { return begin_; }
+
+ private:
+    static constexpr uint64_t kBytes = uint64_t{1} << 32;
+    static constexpr uint64_t kSlot = 512 * 1024;
+    static_assert(kArenaBytes + kPage <= kSlot, "an arena and its guard page");
+
+    bool reserve() {
+        void* p = mmap(nullptr,
+                       2 * kBytes,
+                       PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                       -1,
+                       0);
+        if (p == MAP_FAILED) return false;
+        begin_ = reinterpret_cast<char*>(
+            (reinterpret_cast<uintptr_t>(p) + kBytes - 1) & ~(kBytes - 1));
+        next_ = kSlot;  // no variable has the address 0
+        return true;
+    }
+
+    std::mutex mutex_;
+    char* begin_ = nullptr;
+    uint64_t next_ = 0;
+    std::vector<char*> free_;
+};
+
+Window& window() {
+    static Window* const instance = new Window;
+    return *instance;
+}
+
 bool map_arena(SharedArena& arena) {
-    void* p = mmap(nullptr,
-                   kArenaBytes + kPage,
+    char* const room = window().take();
+    if (!room) return false;
+    void* p = mmap(room,
+                   kArenaBytes,
                    PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                    -1,
                    0);
     if (p == MAP_FAILED) return false;
-    arena.begin = static_cast<char*>(p);
+    arena.begin = room;
     arena.end = arena.begin + kArenaBytes;
-    mprotect(arena.end, kPage, PROT_NONE);
     return true;
 }
 
@@ -94,13 +152,13 @@ void check_limits(Worker& w, size_t used, const char* file, int line) {
 }
 
 SharedVariable* new_variable(Worker& w,
+                             Block& b,
                              const void* key,
                              size_t size,
                              size_t align,
                              const char* name,
                              const char* file,
                              int line) {
-    Block& b = *w.block;
     SharedArena& arena = mapped_arena(w, b);
     const size_t at = round_up(arena.used, align < 16 ? 16 : align);
     size_t total = size;
@@ -141,7 +199,15 @@ void report_overrun(Worker& w,
 }  // namespace
 
 SharedArena::~SharedArena() {
-    if (begin) munmap(begin, kArenaBytes + kPage);
+    if (!begin) return;
+    // The guard page and the room stay.
+    mmap(begin,
+         kArenaBytes,
+         PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1,
+         0);
+    window().give_back(begin);
 }
 
 void open_shared(Block& b) {
@@ -172,17 +238,15 @@ void* shared_slot(const void* key,
     char* begin = nullptr;
     for (const SharedVariable& v : w.block->shared.variables)
         if (v.key == key) begin = v.begin;
-    if (!begin) begin = new_variable(w, key, size, align, name, file, line)->begin;
+    if (!begin)
+        begin = new_variable(w, *w.block, key, size, align, name, file, line)->begin;
     w.in_runtime = false;
     return begin;
 }
 
-void* dynamic_smem() {
-    if (!in_kernel()) return nullptr;
-    Worker& w = *worker;
-    Block& b = *w.block;
-    if (b.shared.dynamic || dynamic_bytes(w) == 0) return b.shared.dynamic;
-    w.in_runtime = true;
+namespace {
+
+char* new_dynamic(Worker& w, Block& b) {
     SharedArena& arena = mapped_arena(w, b);
     const Config& config = *w.launch->config;
     char* begin = arena.end - round_up(config.smem, 16);
@@ -196,8 +260,40 @@ void* dynamic_smem() {
     if (w.launch->poison) std::memset(begin, 0xff, config.smem);
     fill_zone(begin + config.smem, arena.end);
     fill_zone(begin - kZone, begin);
+    return begin;
+}
+
+}  // namespace
+
+void* dynamic_smem() {
+    if (!in_kernel()) return nullptr;
+    Worker& w = *worker;
+    Block& b = *w.block;
+    if (b.shared.dynamic || dynamic_bytes(w) == 0) return b.shared.dynamic;
+    w.in_runtime = true;
+    char* const begin = new_dynamic(w, b);
     w.in_runtime = false;
     return begin;
+}
+
+char* peer_variable(Worker& w, Block& b, const SharedVariable& v) {
+    if (!v.key) return b.shared.dynamic ? b.shared.dynamic : new_dynamic(w, b);
+    for (const SharedVariable& known : b.shared.variables)
+        if (known.key == v.key) return known.begin;
+    // Of a large alignment, so that it is that of the type.
+    const auto at = reinterpret_cast<uintptr_t>(v.begin);
+    const size_t align = std::min(at & -at, kLargestAlignment);
+    return new_variable(w, b, v.key, v.size, align, v.name, v.file, v.line)->begin;
+}
+
+void poison_shared(Worker& w, Block& b) {
+    if (!w.launch->poison) return;
+    for (const SharedVariable& v : b.shared.variables)
+        std::memset(v.begin, 0xff, v.size);
+}
+
+void* shared_pointer(uint32_t address) {
+    return window().begin() + address;
 }
 
 bool is_shared(const void* address) {

@@ -253,6 +253,7 @@ bool DeviceCode::is_evaluated(size_t i) const {
                                 "__typeof",
                                 "__attribute__",
                                 "__launch_bounds__",
+                                "__cluster_dims__",
                                 "requires"})) {
                 return false;
             }

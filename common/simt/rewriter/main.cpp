@@ -13,6 +13,7 @@
 #include <iterator>
 
 #include "calls.h"
+#include "clusters.h"
 #include "kernels.h"
 #include "lockstep.h"
 #include "merge.h"
@@ -25,10 +26,11 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: simt_rewrite [--rdc] [--count] [--host HOST_FILE] FILE\n"
+    "usage: simt_rewrite [--rdc] [--count] [--arch N] [--host HOST_FILE] FILE\n"
     "Rewrites preprocessed CUDA C++ to plain C++ on standard output.\n"
     "  --rdc   relocatable device code: __device__ variables are shared between files\n"
     "  --count __constant__ variables can be told from others\n"
+    "  --arch N  the value of __CUDA_ARCH__\n"
     "  --host  the same source preprocessed without __CUDA_ARCH__\n"
     "  --expt-relaxed-constexpr, --extended-lambda  as for nvcc\n";
 
@@ -36,6 +38,7 @@ struct Options {
     bool relocatable = false, count = false;
     bool relaxed = false;   // --expt-relaxed-constexpr
     bool extended = false;  // --extended-lambda
+    int arch = 900;         // --arch
 };
 
 /// The text of a file; ends the program if it cannot be read.
@@ -74,6 +77,7 @@ bool rewrite(rewriter::Source& source, const Options& options) {
     rewrite_shared_variables(source, structure);
     rewrite_launches(source, structure, code, kernels, options.relocatable);
     rewrite_kernel_references(source, structure, kernels);
+    rewrite_clusters(source, structure, kernels, options.arch);
     rewrite_ptx(source, structure);
     rewrite_words(source);
     return !source.failed();
@@ -87,6 +91,7 @@ int main(int argc, char** argv) {
         {"count", no_argument, nullptr, 'c'},
         {"expt-relaxed-constexpr", no_argument, nullptr, 'x'},
         {"extended-lambda", no_argument, nullptr, 'l'},
+        {"arch", required_argument, nullptr, 'a'},
         {"host", required_argument, nullptr, 'h'},
         {}};
     Options options;
@@ -105,6 +110,9 @@ int main(int argc, char** argv) {
                 break;
             case 'l':
                 options.extended = true;
+                break;
+            case 'a':
+                options.arch = std::atoi(optarg);
                 break;
             case 'h':
                 host_path = optarg;

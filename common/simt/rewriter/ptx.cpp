@@ -78,7 +78,9 @@ bool looks_like_ptx(const std::string& text) {
 /// The statement as C++, if all of it can be translated.
 std::optional<std::string> translate(const Source& source, const Assembly& assembly) {
     if (!assembly.is_simple) return std::nullopt;
-    const auto instructions = parse_ptx(assembly.text);
+    const auto wait = translate_mbarrier_wait(assembly.text);
+    const auto instructions =
+        wait ? std::vector<PtxInstruction>() : parse_ptx(assembly.text);
     if (!instructions) return std::nullopt;
     std::string code = "do {";
     for (size_t i = 0; i < assembly.operands.size(); ++i) {
@@ -88,6 +90,7 @@ std::optional<std::string> translate(const Source& source, const Assembly& assem
         code += std::to_string(i) + " = (";
         code += source.squeeze(operand.first, operand.last) + ");";
     }
+    if (wait) code += ' ' + *wait;
     for (const PtxInstruction& instruction : *instructions) {
         const auto statement = translate_ptx(instruction);
         if (!statement) return std::nullopt;

@@ -27,4 +27,18 @@ std::optional<std::vector<PtxInstruction>> parse_ptx(std::string_view text);
 /// there is no translation. Semantics are in simt/inline_ptx.h.
 std::optional<std::string> translate_ptx(const PtxInstruction& instruction);
 
+/// The same for the instructions of sm_90: clusters, mbarriers, TMA.
+std::optional<std::string> translate_hopper(const PtxInstruction& instruction);
+
+/// A C++ statement for a text that waits for an mbarrier by a loop with labels, or asks
+/// once by a predicate.
+std::optional<std::string> translate_mbarrier_wait(std::string_view text);
+
+/// Parts of instructions as C++: an operand's value, an address as a pointer, a type.
+std::optional<std::string> ptx_value(std::string_view operand);
+std::optional<std::string> ptx_pointer(std::string_view operand,
+                                       const std::string& type,
+                                       bool shared);
+std::string ptx_type(std::string_view name);
+
 }  // namespace rewriter

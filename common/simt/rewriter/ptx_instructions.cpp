@@ -90,7 +90,22 @@ Code value(std::string_view operand) {
         {"%ctaid.z", "blockIdx.z"},
         {"%nctaid.x", "gridDim.x"},
         {"%nctaid.y", "gridDim.y"},
-        {"%nctaid.z", "gridDim.z"}};
+        {"%nctaid.z", "gridDim.z"},
+        {"%is_explicit_cluster", "::__clusterDimIsSpecified()"},
+        {"%cluster_ctarank", "::__clusterRelativeBlockRank()"},
+        {"%cluster_nctarank", "::__clusterSizeInBlocks()"},
+        {"%cluster_ctaid.x", "::__clusterRelativeBlockIdx().x"},
+        {"%cluster_ctaid.y", "::__clusterRelativeBlockIdx().y"},
+        {"%cluster_ctaid.z", "::__clusterRelativeBlockIdx().z"},
+        {"%cluster_nctaid.x", "::__clusterDim().x"},
+        {"%cluster_nctaid.y", "::__clusterDim().y"},
+        {"%cluster_nctaid.z", "::__clusterDim().z"},
+        {"%clusterid.x", "::__clusterIdx().x"},
+        {"%clusterid.y", "::__clusterIdx().y"},
+        {"%clusterid.z", "::__clusterIdx().z"},
+        {"%nclusterid.x", "::__clusterGridDimInClusters().x"},
+        {"%nclusterid.y", "::__clusterGridDimInClusters().y"},
+        {"%nclusterid.z", "::__clusterGridDimInClusters().z"}};
     if (operand.starts_with("%%")) operand.remove_prefix(1);
     const auto found = kRegisters.find(operand);
     if (found != kRegisters.end()) return found->second;
@@ -150,6 +165,7 @@ Code memory_access(const PtxInstruction& in) {
     static const std::set<std::string_view> kHints = {"global",
                                                       "shared",
                                                       "shared::cta",
+                                                      "shared::cluster",
                                                       "nc",
                                                       "ca",
                                                       "cg",
@@ -166,7 +182,7 @@ Code memory_access(const PtxInstruction& in) {
                                                       "L2::128B",
                                                       "L2::256B"};
     static const std::set<std::string_view> kOrders = {
-        "volatile", "relaxed", "acquire", "release", "gpu", "cta", "sys"};
+        "volatile", "relaxed", "acquire", "release", "gpu", "cta", "sys", "cluster"};
     const std::string type = cpp_type(in.opcode.back());
     if (type.empty() || in.operands.size() != 2) return std::nullopt;
     bool ordered = false;
@@ -328,6 +344,7 @@ std::optional<std::string> translate_ptx(const PtxInstruction& in) {
         return i < in.opcode.size() ? std::string_view(in.opcode[i])
                                     : std::string_view();
     };
+    if (const auto code = translate_hopper(in)) return code;
     if (name == "ld" || name == "st") return memory_access(in);
     if (name == "cp" && word(1) == "async" && in.opcode.size() > 2)
         return async_copy(in);
@@ -354,6 +371,20 @@ std::optional<std::string> translate_ptx(const PtxInstruction& in) {
     // Hints without an effect on results.
     if (name == "prefetch" || name == "griddepcontrol" || name == "discard") return ";";
     return arithmetic(in);
+}
+
+std::optional<std::string> ptx_value(std::string_view operand) {
+    return value(operand);
+}
+
+std::optional<std::string> ptx_pointer(std::string_view operand,
+                                       const std::string& type,
+                                       bool shared) {
+    return pointer(operand, type, shared);
+}
+
+std::string ptx_type(std::string_view name) {
+    return cpp_type(name);
 }
 
 }  // namespace rewriter

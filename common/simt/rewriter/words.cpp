@@ -122,7 +122,8 @@ void rewrite_words(Source& source) {
         if (t == "__global__" || t == "__device__" || t == "__host__" ||
             t == "__constant__" || t == "__managed__" || t == "__grid_constant__") {
             source.blank(i);
-        } else if (t == "__launch_bounds__" || t == "__maxnreg__") {
+        } else if (t == "__launch_bounds__" || t == "__maxnreg__" ||
+                   t == "__cluster_dims__") {
             if (source.match(i + 1) != kNone) source.blank(i, source.match(i + 1) + 1);
         } else if (t == "__noinline__") {
             // libstdc++ writes __attribute__((__noinline__)).

@@ -4,6 +4,7 @@
 
 #include "core/observer.h"
 #include "simt/hopper/mbarrier.h"
+#include "simt/cluster.h"
 #include "simt/shared.h"
 #include "state.h"
 
@@ -16,12 +17,32 @@ const void* sync_object(const uint64_t* barrier, unsigned phase) {
 }
 
 void check_address(Worker& w, const uint64_t* barrier, const char* file, int line) {
-    if (reinterpret_cast<uintptr_t>(barrier) % 8 != 0 || !is_shared(barrier))
+    if (reinterpret_cast<uintptr_t>(barrier) % 8 != 0 || !is_cluster_shared(barrier))
         hopper_fault(w,
                      file,
                      line,
                      "mbarrier at %p: it must lie in shared memory, at a multiple of 8",
                      static_cast<const void*>(barrier));
+    const Block& home = home_of(w, barrier);
+    if (home.alive == 0)
+        hopper_fault(w,
+                     file,
+                     line,
+                     "mbarrier of block %s of the cluster, which has ended: "
+                     "cluster.sync() before the\n    end of the kernel keeps it alive",
+                     triple(home.index).c_str());
+}
+
+/// The operation is one for the barriers of the running block.
+void check_own(Worker& w, const uint64_t* barrier, const char* file, int line) {
+    if (is_shared(barrier)) return;
+    hopper_fault(w,
+                 file,
+                 line,
+                 "mbarrier at %p: it is initialised, and waited for, only by threads of "
+                 "the block in\n    whose shared memory it lies; others of the cluster "
+                 "may arrive",
+                 static_cast<const void*>(barrier));
 }
 
 Mbarrier load(Worker& w, const uint64_t* barrier, const char* file, int line) {
@@ -38,7 +59,7 @@ Mbarrier load(Worker& w, const uint64_t* barrier, const char* file, int line) {
 }
 
 void wake(Worker& w, const uint64_t* barrier) {
-    auto& waiters = hopper_state(w).at_mbarrier;
+    auto& waiters = hopper_state(home_of(w, barrier)).at_mbarrier;
     size_t kept = 0;
     for (const HopperState::Waiter& waiter : waiters) {
         if (waiter.barrier == barrier)
@@ -60,11 +81,12 @@ void store(Worker& w, uint64_t* barrier, Mbarrier m) {
     if (complete) wake(w, barrier);
 }
 
-void arrive(uint64_t* barrier, int bytes, const char* file, int line) {
+void arrive(
+    uint64_t* barrier, unsigned count, int bytes, const char* file, int line) {
     Worker& w = kernel_worker("mbarrier.arrive", file, line);
     const InRuntime guard(w);
     Mbarrier m = load(w, barrier, file, line);
-    if (m.pending == 0)
+    if (m.pending < count)
         hopper_fault(w,
                      file,
                      line,
@@ -81,7 +103,7 @@ void arrive(uint64_t* barrier, int bytes, const char* file, int line) {
                      bytes,
                      Mbarrier::kMostBytes);
     if (observer) observer->synchronises(sync_object(barrier, m.phase), false, true);
-    --m.pending;
+    m.pending -= count;
     m.bytes += bytes;
     store(w, barrier, m);
 }
@@ -89,6 +111,7 @@ void arrive(uint64_t* barrier, int bytes, const char* file, int line) {
 /// Whether the phase of that parity is complete; what has been copied for it lands.
 bool is_complete(
     Worker& w, uint64_t* barrier, unsigned parity, const char* file, int line) {
+    check_own(w, barrier, file, line);
     if (parity > 1)
         hopper_fault(w, file, line, "the parity of a phase is 0 or 1, not %u", parity);
     Mbarrier m = load(w, barrier, file, line);
@@ -148,6 +171,7 @@ void mbarrier_init(uint64_t* barrier, int arrivals, const char* file, int line) 
     Worker& w = simt::detail::kernel_worker("mbarrier.init", file, line);
     const simt::detail::InRuntime guard(w);
     simt::detail::check_address(w, barrier, file, line);
+    simt::detail::check_own(w, barrier, file, line);
     const auto count = static_cast<unsigned>(arrivals);
     if (arrivals < 1 || count > Mbarrier::kMostArrivals)
         simt::detail::hopper_fault(w,
@@ -161,11 +185,26 @@ void mbarrier_init(uint64_t* barrier, int arrivals, const char* file, int line) 
 }
 
 void mbarrier_arrive(uint64_t* barrier, const char* file, int line) {
-    simt::detail::arrive(barrier, 0, file, line);
+    simt::detail::arrive(barrier, 1, 0, file, line);
 }
 
 void mbarrier_expect(uint64_t* barrier, int bytes, const char* file, int line) {
-    simt::detail::arrive(barrier, bytes, file, line);
+    simt::detail::arrive(barrier, 1, bytes, file, line);
+}
+
+void mbarrier_arrive_many(uint64_t* barrier, int count, const char* file, int line) {
+    simt::detail::arrive(barrier, static_cast<unsigned>(count), 0, file, line);
+}
+
+void mbarrier_expect_bytes(uint64_t* barrier, int bytes, const char* file, int line) {
+    simt::detail::arrive(barrier, 0, bytes, file, line);
+}
+
+void mbarrier_complete_bytes(uint64_t* barrier, int bytes, const char* file, int line) {
+    Worker& w = simt::detail::kernel_worker("mbarrier.complete_tx", file, line);
+    const simt::detail::InRuntime guard(w);
+    simt::detail::mbarrier_bytes_arrived(
+        w, barrier, static_cast<size_t>(bytes), file, line);
 }
 
 void async_proxy_fence() {

@@ -2,13 +2,23 @@
 
 #include <cstdio>
 
+#include "core/cluster.h"
 #include "core/fault.h"
 #include "mbarrier.h"
 
 namespace simt::detail {
 
 HopperState& hopper_state(Worker& w) {
-    Block& b = *w.block;
+    return hopper_state(*w.block);
+}
+
+Block& home_of(Worker& w, const void* address) {
+    Block* const owner =
+        w.block->cluster ? w.block->cluster->owner_of(address) : nullptr;
+    return owner ? *owner : *w.block;
+}
+
+HopperState& hopper_state(Block& b) {
     if (!b.extension) {
         auto state = std::make_unique<HopperState>();
         state->store_group.resize(b.size);

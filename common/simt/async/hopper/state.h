@@ -34,6 +34,16 @@ struct TensorCopy {
     size_t bytes() const { return pieces.size() * kPiece; }
 };
 
+/// A word of st.async, on its way to another block.
+struct AsyncStore {
+    char* to;
+    unsigned char data[16];
+    unsigned bytes;
+    uint64_t* barrier;
+    const char* file;
+    int line;
+};
+
 struct NamedBarrier {
     unsigned expected = 0;
     unsigned arrived = 0;
@@ -59,6 +69,7 @@ struct HopperState : BlockExtension {
     };
     std::vector<Waiter> at_mbarrier;
     std::vector<TensorCopy> loads;
+    std::vector<AsyncStore> words;  // st.async of other blocks
     std::vector<TensorCopy> stores;
     std::vector<uint64_t> store_group;  // of each thread, the one that is open
     NamedBarrier barriers[16];
@@ -77,6 +88,11 @@ struct HopperState : BlockExtension {
 
 /// The state of the running block, made at its first use.
 HopperState& hopper_state(Worker& w);
+/// That of another block of its cluster.
+HopperState& hopper_state(Block& block);
+/// The block of the running one's cluster in whose shared memory the address lies; the
+/// running one if it is nobody's.
+Block& home_of(Worker& w, const void* address);
 
 /// The simulator works on behalf of the running thread while this lives.
 class InRuntime {

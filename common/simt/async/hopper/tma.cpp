@@ -2,7 +2,9 @@
 
 #include "simt/hopper/tma.h"
 
+#include "core/cluster.h"
 #include "core/observer.h"
+#include "simt/cluster.h"
 #include "simt/shared.h"
 #include "state.h"
 #include "tensor_map.h"
@@ -16,10 +18,14 @@ struct Site {
     const char* op;
     const char* file;
     int line;
+    bool to_cluster = false;  // the tile may be another block's
 };
 
 void check_shared_address(Worker& w, const void* shared, unsigned multiple, Site at) {
     if (reinterpret_cast<uintptr_t>(shared) % multiple == 0 && is_shared(shared))
+        return;
+    if (reinterpret_cast<uintptr_t>(shared) % multiple == 0 &&
+        is_cluster_shared(shared) && at.to_cluster)
         return;
     hopper_fault(w,
                  at.file,
@@ -161,8 +167,62 @@ void issue_load(Worker& w, TensorCopy copy, uint64_t* barrier, Site at) {
         observer->async_pending(copy.begin, copy.bytes(), true);
     }
     std::memset(copy.begin, 0xff, copy.bytes());
-    hopper_state(w).loads.push_back(std::move(copy));
+    Block& home = home_of(w, copy.begin);
+    if (&home != &home_of(w, barrier))
+        hopper_fault(w,
+                     at.file,
+                     at.line,
+                     "%s: the tile and the mbarrier that counts its bytes must lie in "
+                     "the shared memory of one block",
+                     at.op);
+    if (home.alive == 0)
+        hopper_fault(w,
+                     at.file,
+                     at.line,
+                     "%s to the shared memory of block %s of the cluster, which has "
+                     "ended",
+                     at.op,
+                     triple(home.index).c_str());
+    hopper_state(home).loads.push_back(std::move(copy));
     mbarrier_copy_issued(w, barrier, at.file, at.line);
+}
+
+/// A copy of bytes as they lie.
+TensorCopy bulk_copy(
+    Worker& w, void* shared, const void* from, int bytes, Site site) {
+    constexpr int kUnit = TensorCopy::kPiece;
+    if (bytes < kUnit || bytes % kUnit != 0 ||
+        reinterpret_cast<uintptr_t>(from) % kUnit != 0)
+        hopper_fault(w,
+                     site.file,
+                     site.line,
+                     "cp.async.bulk of %d bytes from %p: both must be multiples of 16",
+                     bytes,
+                     from);
+    check_shared_address(w, shared, kUnit, site);
+    TensorCopy copy = new_copy(w, shared, site);
+    for (int i = 0; i < bytes; i += kUnit)
+        copy.pieces.push_back({copy.begin + i,
+                               static_cast<char*>(const_cast<void*>(from)) + i,
+                               static_cast<size_t>(kUnit)});
+    return copy;
+}
+
+/// Calls f(rank) for each block of a multicast's mask.
+template <class F>
+void for_each_block(Worker& w, unsigned blocks, Site site, F f) {
+    const Cluster* cluster = w.block->cluster.get();
+    const size_t size = cluster ? cluster->blocks.size() : 1;
+    if (blocks == 0 || blocks >> size != 0)
+        hopper_fault(w,
+                     site.file,
+                     site.line,
+                     "%s to the blocks 0x%x of a cluster of %zu",
+                     site.op,
+                     blocks,
+                     size);
+    for (unsigned block = 0; block < size; ++block)
+        if (blocks >> block & 1) f(block);
 }
 
 void perform_store(Worker& w, const TensorCopy& store) {
@@ -190,6 +250,18 @@ void land_loads(Worker& w, uint64_t* barrier) {
         if (observer) observer->async_pending(copy.begin, copy.bytes(), false);
         mbarrier_bytes_arrived(w, barrier, copy.bytes(), copy.file, copy.line);
     }
+    auto& words = hopper_state(w).words;
+    for (size_t i = 0; i < words.size() && *barrier >> 63 == phase;) {
+        if (words[i].barrier != barrier) {
+            ++i;
+            continue;
+        }
+        const AsyncStore word = words[i];
+        words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+        std::memcpy(word.to, word.data, word.bytes);
+        if (observer) observer->async_pending(word.to, word.bytes, false);
+        mbarrier_bytes_arrived(w, barrier, word.bytes, word.file, word.line);
+    }
 }
 
 }  // namespace simt::detail
@@ -211,6 +283,27 @@ void tma_load(void* shared,
     const simt::detail::InRuntime guard(w);
     simt::detail::issue_load(
         w, simt::detail::box_copy(w, map, shared, at, rank, site), barrier, site);
+}
+
+void tma_load_multicast(void* shared,
+                        const TensorMap* map,
+                        uint64_t* barrier,
+                        const int* at,
+                        int rank,
+                        unsigned blocks,
+                        const char* file,
+                        int line) {
+    const simt::detail::Site site{"TMA multicast load", file, line, true};
+    Worker& w = simt::detail::kernel_worker(site.op, file, line);
+    simt::detail::for_each_block(w, blocks, site, [&](unsigned block) {
+        void* const to = simt::detail::map_shared(shared, block, file, line);
+        void* const counts = simt::detail::map_shared(barrier, block, file, line);
+        const simt::detail::InRuntime guard(w);
+        simt::detail::issue_load(w,
+                                 simt::detail::box_copy(w, map, to, at, rank, site),
+                                 static_cast<uint64_t*>(counts),
+                                 site);
+    });
 }
 
 void tma_store(const TensorMap* map,
@@ -238,26 +331,61 @@ void bulk_load(void* shared,
                uint64_t* barrier,
                const char* file,
                int line) {
-    const simt::detail::Site site{"cp.async.bulk", file, line};
+    const simt::detail::Site site{"cp.async.bulk", file, line, true};
     Worker& w = simt::detail::kernel_worker(site.op, file, line);
     const simt::detail::InRuntime guard(w);
-    constexpr int kPiece = TensorCopy::kPiece;
-    if (bytes < kPiece || bytes % kPiece != 0 ||
-        reinterpret_cast<uintptr_t>(global) % kPiece != 0)
+    simt::detail::issue_load(
+        w, simt::detail::bulk_copy(w, shared, global, bytes, site), barrier, site);
+}
+
+void bulk_load_multicast(void* shared,
+                         const void* global,
+                         int bytes,
+                         uint64_t* barrier,
+                         unsigned blocks,
+                         const char* file,
+                         int line) {
+    Worker& w = simt::detail::kernel_worker("cp.async.bulk", file, line);
+    const simt::detail::Site site{"cp.async.bulk", file, line, true};
+    simt::detail::for_each_block(w, blocks, site, [&](unsigned block) {
+        bulk_load(simt::detail::map_shared(shared, block, file, line),
+                  global,
+                  bytes,
+                  static_cast<uint64_t*>(
+                      simt::detail::map_shared(barrier, block, file, line)),
+                  file,
+                  line);
+    });
+}
+
+void store_async(void* to,
+                 const void* value,
+                 int bytes,
+                 uint64_t* barrier,
+                 const char* file,
+                 int line) {
+    Worker& w = simt::detail::kernel_worker("st.async", file, line);
+    const simt::detail::InRuntime guard(w);
+    const simt::detail::Site site{"st.async", file, line, true};
+    simt::detail::check_shared_address(w, to, static_cast<unsigned>(bytes), site);
+    simt::detail::Block& home = simt::detail::home_of(w, to);
+    if (&home != &simt::detail::home_of(w, barrier) || home.alive == 0)
         simt::detail::hopper_fault(w,
                                    file,
                                    line,
-                                   "cp.async.bulk of %d bytes from %p: both must be "
-                                   "multiples of 16",
-                                   bytes,
-                                   global);
-    simt::detail::check_shared_address(w, shared, kPiece, site);
-    TensorCopy copy = simt::detail::new_copy(w, shared, site);
-    for (int i = 0; i < bytes; i += kPiece)
-        copy.pieces.push_back({copy.begin + i,
-                               static_cast<char*>(const_cast<void*>(global)) + i,
-                               static_cast<size_t>(kPiece)});
-    simt::detail::issue_load(w, std::move(copy), barrier, site);
+                                   "st.async: the word and the mbarrier that counts its "
+                                   "bytes must lie in the shared memory of one block "
+                                   "that has not ended");
+    simt::detail::AsyncStore word{static_cast<char*>(to), {},   unsigned(bytes),
+                                  barrier,                file, line};
+    std::memcpy(word.data, value, word.bytes);
+    if (simt::detail::observer) {
+        simt::detail::observer->async_access(to, word.bytes, true);
+        simt::detail::observer->async_pending(to, word.bytes, true);
+    }
+    std::memset(to, 0xff, word.bytes);
+    simt::detail::hopper_state(home).words.push_back(word);
+    simt::detail::mbarrier_copy_issued(w, barrier, file, line);
 }
 
 void tma_store_commit() {

@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/cluster.h"
 #include "core/fault.h"
 #include "core/observer.h"
 #include "core/options.h"
@@ -39,6 +40,7 @@ namespace simt::tsan {
 namespace {
 
 using detail::Block;
+using detail::Cluster;
 using detail::Fiber;
 using detail::Launch;
 using detail::Thread;
@@ -77,6 +79,23 @@ class ThreadObserver : public detail::Observer {
         Contexts& contexts = contexts_of(block);
         for_all(contexts, block.size, [&] { release(&block); });
         for_all(contexts, block.size, [&] { acquire(&block); });
+    }
+    void cluster_synchronised(Worker&, Cluster& cluster) override {
+        for (Block* block : cluster.blocks)
+            for_all(contexts_of(*block), block->size, [&] { release(&cluster); });
+        for (Block* block : cluster.blocks)
+            for_all(contexts_of(*block), block->size, [&] { acquire(&cluster); });
+    }
+    void cluster_arrives(Worker&, const Thread& thread) override {
+        Cluster& cluster = *thread.block->cluster;
+        in_context(contexts_of(*thread.block)[thread.rank],
+                   [&] { release(phase_of(cluster, cluster.phase)); });
+    }
+    void cluster_passes(Worker&, const Thread& thread) override {
+        Cluster& cluster = *thread.block->cluster;
+        const uint32_t phase = cluster.member(*thread.block, thread.rank).phase;
+        in_context(contexts_of(*thread.block)[thread.rank],
+                   [&] { acquire(phase_of(cluster, phase)); });
     }
     void grid_synchronised(Worker& w, Launch&) override {
         for (Block* block : w.resident())
@@ -162,6 +181,11 @@ class ThreadObserver : public detail::Observer {
             f();
         }
         go_to(*before);
+    }
+
+    /// What orders the halves of a phase: two alternate.
+    static void* phase_of(Cluster& cluster, uint32_t phase) {
+        return reinterpret_cast<char*>(&cluster.arrived) + (phase & 1);
     }
 
     void release(void* object) { __tsan_release(object); }

@@ -27,6 +27,7 @@
 
 #include "cuda_runtime_api.h"
 #include "simt/atomics.h"
+#include "simt/cluster_intrinsics.h"
 #include "simt/core.h"
 #include "simt/intrinsics.h"
 #include "simt/math.h"

@@ -35,6 +35,7 @@ struct LaunchRequest {
     bool cooperative;
     const char* file;
     int line;
+    dim3 cluster = dim3(0);  // x = 0: what the kernel says
 };
 
 /// Adds to the table of kernels; a second registration of the same address is ignored.
@@ -54,6 +55,7 @@ void call_kernel(const KernelEntry& entry, const LaunchRequest& request, void** 
     Config config(request.grid, request.block, request.shared_bytes, request.stream,
                   request.file, request.line);
     config.cooperative = request.cooperative;
+    config.cluster = request.cluster;
     (void)args;  // unused by a kernel without parameters
     kernel(entry.name, function)
         .with(config)(*static_cast<std::remove_cvref_t<P>*>(args[I])...);

@@ -14,6 +14,7 @@ struct Config {
     const char* file;
     int line;
     bool cooperative = false;  // all blocks resident at once, so that grid.sync() works
+    dim3 cluster = dim3(0);    // blocks of a cluster; x = 0: what the kernel says
     Config(dim3 grid_,
            dim3 block_,
            size_t smem_ = 0,

@@ -21,11 +21,11 @@
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #endif
-#ifndef SIMT_REWRITE  // the rewriter reads these two, and removes them
+#ifndef SIMT_REWRITE  // the rewriter reads these three, and removes them
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-#endif
 #define __cluster_dims__(...)
+#endif
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define CUDARTAPI

@@ -3,26 +3,19 @@
 #pragma once
 
 #include "simt/clock.h"
+#include "simt/cluster.h"
 #include "simt/core.h"
 #include "simt/fault.h"
 #include "simt/shared.h"
 
-namespace simt::detail {
-/// The upper half of the addresses of this block's shared memory.
-inline thread_local uintptr_t shared_window = 0;
-}  // namespace simt::detail
-
 /// The 32-bit address of shared memory that PTX instructions take: the low half of the
 /// address.
 SIMT_UNSEEN inline size_t __cvta_generic_to_shared(const void* address) {
-    const auto value = reinterpret_cast<uintptr_t>(address);
-    simt::detail::shared_window = value >> 32 << 32;
-    return value & 0xffffffffu;
+    return reinterpret_cast<uintptr_t>(address) & 0xffffffffu;
 }
-/// The address of what __cvta_generic_to_shared was asked about last.
+/// The way back.
 SIMT_UNSEEN inline void* __cvta_shared_to_generic(size_t address) {
-    return reinterpret_cast<void*>(simt::detail::shared_window |
-                                   (address & 0xffffffffu));
+    return simt::detail::shared_pointer(static_cast<uint32_t>(address));
 }
 /// There is one address space: a global address is itself.
 inline size_t __cvta_generic_to_global(const void* address) {

@@ -20,6 +20,9 @@ namespace bounds {
 namespace clean {
 #include "clean.cu"
 }
+namespace cluster {
+#include "cluster.cu"
+}
 namespace divergence {
 #include "divergence.cu"
 }

@@ -2,6 +2,7 @@
 ///
 /// The 64-bit word holds the state: see async/hopper/mbarrier.h. A word that has not
 /// been initialised, or was overwritten, is a fault (719); so is an arrival too many.
+/// Threads of other blocks of the cluster may arrive, and announce bytes.
 ///
 /// Source: PTX ISA, "Parallel Synchronization and Communication Instructions:
 /// mbarrier".
@@ -23,6 +24,12 @@ void mbarrier_init(uint64_t* barrier, int arrivals, SIMT_SITE);
 void mbarrier_arrive(uint64_t* barrier, SIMT_SITE);
 /// Arrives once, after announcing `bytes` bytes that TMA will write in this phase.
 void mbarrier_expect(uint64_t* barrier, int bytes, SIMT_SITE);
+
+/// Arrives `count` times.
+void mbarrier_arrive_many(uint64_t* barrier, int count, SIMT_SITE);
+/// Announces bytes without an arrival; counts bytes as having arrived.
+void mbarrier_expect_bytes(uint64_t* barrier, int bytes, SIMT_SITE);
+void mbarrier_complete_bytes(uint64_t* barrier, int bytes, SIMT_SITE);
 
 /// Whether the phase of that parity is complete. If not, other threads run first.
 bool mbarrier_try_wait(uint64_t* barrier, unsigned parity, SIMT_SITE);

@@ -45,6 +45,18 @@ inline void tma_load(void* shared,
     tma_load(shared, map, barrier, at, 4, file, line);
 }
 
+/// Starts copying the box to the shared memory of several blocks of the cluster: to
+/// where the tile lies in each, counted by the mbarrier that each has there.
+///
+/// @param blocks  a bit for each block, by rank
+void tma_load_multicast(void* shared,
+                        const TensorMap* map,
+                        uint64_t* barrier,
+                        const int* at,
+                        int rank,
+                        unsigned blocks,
+                        SIMT_SITE);
+
 /// Starts copying a box from shared memory; what lies outside of the tensor is not
 /// written.
 void tma_store(
@@ -55,9 +67,21 @@ inline void tma_store(
     tma_store(map, shared, at, 4, file, line);
 }
 
-/// Starts copying `bytes` bytes, a multiple of 16 like both addresses.
+/// Starts copying `bytes` bytes, a multiple of 16 like both addresses; also from shared
+/// memory to that of another block of the cluster.
 void bulk_load(
     void* shared, const void* global, int bytes, uint64_t* barrier, SIMT_SITE);
+
+/// The same to several blocks, as tma_load_multicast.
+void bulk_load_multicast(void* shared,
+                         const void* global,
+                         int bytes,
+                         uint64_t* barrier,
+                         unsigned blocks,
+                         SIMT_SITE);
+/// st.async: a word of 4 to 16 bytes to another block, counted by an mbarrier there.
+void store_async(
+    void* to, const void* value, int bytes, uint64_t* barrier, SIMT_SITE);
 
 /// Closes a group of the thread's stores.
 void tma_store_commit();

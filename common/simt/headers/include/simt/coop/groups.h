@@ -1,6 +1,7 @@
 /// simt/coop/groups.h: cooperative groups larger than a warp (thread block, grid,
 /// cluster) and the type thread_group, which can hold any group.
 #pragma once
+#include "simt/cluster.h"
 #include "simt/hopper/block_tile.h"
 #include "simt/intrinsics.h"
 #include "simt/sync.h"
@@ -24,7 +25,7 @@ class thread_group {
     void sync(SIMT_SITE) const;
 
  protected:
-    enum class Kind : unsigned char { block, lanes, grid, block_tile };
+    enum class Kind : unsigned char { block, lanes, grid, cluster, block_tile };
 
     explicit constexpr thread_group(Kind kind, unsigned mask = 0)
         : kind_(kind), mask_(mask) {}
@@ -108,6 +109,18 @@ class grid_group : public thread_group {
     static dim3 dim_blocks() { return gridDim; }
     static dim3 block_index() { return dim3(blockIdx); }
     static unsigned long long num_blocks() { return simt_detail::volume(gridDim); }
+    static dim3 dim_clusters() {
+        const dim3 d = simt::detail::cluster_dim();
+        return dim3(gridDim.x / d.x, gridDim.y / d.y, gridDim.z / d.z);
+    }
+    static unsigned long long num_clusters() {
+        return simt_detail::volume(dim_clusters());
+    }
+    static dim3 cluster_index() { return dim3(simt::detail::cluster_index()); }
+    static unsigned long long cluster_rank() {
+        const dim3 i = cluster_index(), d = dim_clusters();
+        return (1ull * i.z * d.y + i.y) * d.x + i.x;
+    }
     static unsigned long long block_rank() {
         return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     }
@@ -117,46 +130,56 @@ inline grid_group this_grid() {
     return grid_group();
 }
 
-/// The thread block cluster. Only clusters of one block are simulated.
+/// All threads of the calling block's cluster.
 class cluster_group : public thread_group {
  public:
     struct arrival_token {};
 
-    cluster_group() : thread_group(Kind::block) {}
+    cluster_group() : thread_group(Kind::cluster) {}
 
     static void sync(SIMT_SITE) {
-        simt::detail::block_barrier(0, "cluster_group::sync", file, line);
+        simt::detail::cluster_barrier("cluster_group::sync", file, line);
     }
-    static arrival_token barrier_arrive() { return {}; }
-    static void barrier_wait(SIMT_SITE) { sync(file, line); }
-    static void barrier_wait(arrival_token&&, SIMT_SITE) { sync(file, line); }
-    static unsigned int thread_rank() { return simt::detail::thread_rank; }
-    static unsigned int size() { return simt_detail::volume(blockDim); }
+    /// The barrier in two halves.
+    static arrival_token barrier_arrive(SIMT_SITE) {
+        simt::detail::cluster_arrive(true, "cluster_group::barrier_arrive", file, line);
+        return {};
+    }
+    static void barrier_wait(SIMT_SITE) {
+        simt::detail::cluster_wait("cluster_group::barrier_wait", file, line);
+    }
+    static void barrier_wait(arrival_token&&, SIMT_SITE) { barrier_wait(file, line); }
+    static unsigned int thread_rank() {
+        return block_rank() * simt_detail::volume(blockDim) + simt::detail::thread_rank;
+    }
+    static unsigned int size() { return num_blocks() * simt_detail::volume(blockDim); }
     static unsigned int num_threads() { return size(); }
-    static unsigned int block_rank() { return 0; }
-    static unsigned int num_blocks() { return 1; }
-    static dim3 block_index() { return dim3(0, 0, 0); }
-    static dim3 thread_index() { return dim3(threadIdx); }
-    static dim3 dim_blocks() { return dim3(1, 1, 1); }
-    static dim3 dim_threads() { return blockDim; }
-    static unsigned int query_shared_rank(const void*) { return 0; }
+    static unsigned int block_rank() { return simt::detail::cluster_block_rank(); }
+    static unsigned int num_blocks() {
+        return simt_detail::volume(simt::detail::cluster_dim());
+    }
+    static dim3 block_index() { return dim3(simt::detail::cluster_block_index()); }
+    static dim3 thread_index() {
+        const dim3 b = block_index();
+        return dim3(b.x * blockDim.x + threadIdx.x,
+                    b.y * blockDim.y + threadIdx.y,
+                    b.z * blockDim.z + threadIdx.z);
+    }
+    static dim3 dim_blocks() { return simt::detail::cluster_dim(); }
+    static dim3 dim_threads() {
+        const dim3 d = dim_blocks();
+        return dim3(d.x * blockDim.x, d.y * blockDim.y, d.z * blockDim.z);
+    }
+    /// The rank of the block in whose shared memory the address lies.
+    static unsigned int query_shared_rank(const void* address) {
+        return simt::detail::shared_rank(address);
+    }
     /// The address of the same variable in the shared memory of block `rank`.
     template <class T>
     static T* map_shared_rank(T* address, int rank, SIMT_SITE) {
-        if (rank != 0) {
-            simt::detail::fault(
-                kLaunchFailure,
-                file,
-                line,
-                "map_shared_rank(%d): the simulator runs clusters of one "
-                "block only",
-                rank);
-        }
-        return address;
+        return static_cast<T*>(simt::detail::map_shared(
+            (const void*)address, static_cast<unsigned>(rank), file, line));
     }
-
- private:
-    static constexpr int kLaunchFailure = 719;  // cudaErrorLaunchFailure
 };
 inline cluster_group this_cluster() {
     return cluster_group();
@@ -165,12 +188,14 @@ inline cluster_group this_cluster() {
 inline unsigned long long thread_group::size() const {
     if (kind_ == Kind::block) return thread_block::size();
     if (kind_ == Kind::grid) return grid_group::size();
+    if (kind_ == Kind::cluster) return cluster_group::size();
     if (kind_ == Kind::block_tile) return mask_;
     return static_cast<unsigned>(__builtin_popcount(mask_));
 }
 inline unsigned long long thread_group::thread_rank() const {
     if (kind_ == Kind::block) return thread_block::thread_rank();
     if (kind_ == Kind::grid) return grid_group::thread_rank();
+    if (kind_ == Kind::cluster) return cluster_group::thread_rank();
     if (kind_ == Kind::block_tile) return simt::detail::thread_rank % mask_;
     return simt_detail::lanes_below(mask_, simt::detail::lane());
 }
@@ -179,6 +204,8 @@ inline void thread_group::sync(const char* file, int line) const {
         thread_block::sync(file, line);
     } else if (kind_ == Kind::grid) {
         simt::detail::grid_barrier(file, line);
+    } else if (kind_ == Kind::cluster) {
+        cluster_group::sync(file, line);
     } else if (kind_ == Kind::block_tile) {
         simt::detail::tile_barrier(mask_, file, line);
     } else {
