@@ -3,6 +3,7 @@
 #include "simt/api/kernel.h"
 
 #include "call.h"
+#include "core/cluster.h"
 #include "core/device_model.h"
 #include "core/kernel_attributes.h"
 #include "kernel_operation.h"
@@ -107,6 +108,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
         attributes->maxDynamicSharedSizeBytes =
             static_cast<int>(max_dynamic_smem(function));
         attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+        const dim3 cluster = required_cluster(function);
+        attributes->clusterDimMustBeSet = cluster.x != 0;
+        attributes->requiredClusterWidth = static_cast<int>(cluster.x);
+        attributes->requiredClusterHeight = static_cast<int>(cluster.y);
+        attributes->requiredClusterDepth = static_cast<int>(cluster.z);
+        attributes->nonPortableClusterSizeAllowed =
+            allows_non_portable_cluster(function);
         return cudaSuccess;
     });
 }
@@ -134,13 +142,22 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
                 return value >= -1 && value <= 100 ? cudaSuccess
                                                    : cudaErrorInvalidValue;
             case cudaFuncAttributeNonPortableClusterSizeAllowed:
+                allow_non_portable_cluster(function, value != 0);
+                return cudaSuccess;
             case cudaFuncAttributeClusterSchedulingPolicyPreference:
                 return cudaSuccess;
-            case cudaFuncAttributeClusterDimMustBeSet:
             case cudaFuncAttributeRequiredClusterWidth:
             case cudaFuncAttributeRequiredClusterHeight:
             case cudaFuncAttributeRequiredClusterDepth:
-                hint("cudaFuncSetAttribute: thread block clusters are not simulated");
+                if (value < 0) return cudaErrorInvalidValue;
+                if (require_cluster_later(
+                        function, attribute - cudaFuncAttributeRequiredClusterWidth,
+                        static_cast<unsigned>(value)))
+                    return cudaSuccess;
+                hint("cudaFuncSetAttribute: the kernel has __cluster_dims__");
+                return cudaErrorNotPermitted;
+            case cudaFuncAttributeClusterDimMustBeSet:
+                hint("cudaFuncSetAttribute: ClusterDimMustBeSet is not simulated");
                 return cudaErrorNotSupported;
             default:
                 return cudaErrorInvalidValue;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "call.h"
+#include "core/cluster.h"
 #include "core/device_model.h"
 #include "core/kernel_attributes.h"
 #include "kernel_operation.h"
@@ -31,6 +32,66 @@ size_t shared_of_block(size_t shared_bytes) {
 int warps_of_block(int block_size) {
     return (block_size + DeviceModel::kWarpSize - 1) / DeviceModel::kWarpSize;
 }
+
+// An H100's graphics processing clusters: the blocks of a cluster run on one of them.
+constexpr int kGpcs = 8;
+
+/// Clusters of `size` blocks that run at once. The multiprocessors are spread evenly
+/// over the GPCs, two by two, which is how they are switched off.
+int active_clusters(int blocks_per_sm, unsigned size) {
+    const int pairs = multiprocessors() / 2;
+    int clusters = 0;
+    for (int gpc = 0; gpc < kGpcs; ++gpc) {
+        const int sms = 2 * (pairs / kGpcs + (gpc < pairs % kGpcs));
+        clusters += sms * blocks_per_sm / static_cast<int>(size);
+    }
+    return clusters;
+}
+
+/// The arguments of the two queries about clusters.
+struct ClusterQuery {
+    dim3 cluster = dim3(1);
+    int threads = 0;
+    size_t shared_bytes = 0;
+    bool needs_size = true;
+
+    cudaError_t read(int* result, const void* function,
+                     const cudaLaunchConfig_t* config) {
+        if (!result || !config || (config->numAttrs > 0 && !config->attrs))
+            return cudaErrorInvalidValue;
+        if (!is_kernel(function)) return not_a_kernel(function);
+        const dim3 required = required_cluster(function);
+        bool given = false;
+        for (unsigned i = 0; i < config->numAttrs; ++i) {
+            if (config->attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
+            const auto& dim = config->attrs[i].val.clusterDim;
+            cluster = dim3(dim.x, dim.y, dim.z);
+            given = true;
+        }
+        // Read off an RTX 3060.
+        if (!knows_clusters()) {
+            shared_bytes = SIZE_MAX;
+            return given ? cudaErrorInvalidClusterSize : cudaSuccess;
+        }
+        if (!given) cluster = required.x != 0 ? required : dim3(1);
+        const bool differs = cluster.x != required.x || cluster.y != required.y ||
+                             cluster.z != required.z;
+        if (needs_size && ((required.x != 0 && differs) || volume(cluster) == 0 ||
+                           volume(cluster) > max_cluster_size(function)))
+            return cudaErrorInvalidClusterSize;
+        if (needs_size && !given && required.x == 0) return cudaErrorInvalidValue;
+        threads = static_cast<int>(volume(config->blockDim));
+        shared_bytes = config->dynamicSmemBytes;
+        return cudaSuccess;
+    }
+    bool fits(size_t most) const {
+        return threads > 0 && threads <= DeviceModel::kMaxThreadsPerBlock &&
+               shared_bytes <= most && blocks_per_sm() > 0;
+    }
+    int blocks_per_sm() const {
+        return blocks_per_multiprocessor(threads, shared_bytes);
+    }
+};
 
 bool is_block_size(int size) {
     return size > 0 && size <= DeviceModel::kMaxThreadsPerBlock;
@@ -144,15 +205,30 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
     });
 }
 
-cudaError_t cudaOccupancyMaxActiveClusters(int*, const void*,
-                                           const cudaLaunchConfig_t*) {
-    return api_call([] {
-        hint("thread block clusters are not simulated");
-        return cudaErrorNotSupported;
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* config) {
+    return api_call([&] {
+        ClusterQuery query;
+        if (const cudaError_t error = query.read(clusters, function, config))
+            return error;
+        *clusters = query.fits(max_dynamic_smem(function))
+                        ? active_clusters(query.blocks_per_sm(), volume(query.cluster))
+                        : 0;
+        return cudaSuccess;
     });
 }
 
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
                                                  const cudaLaunchConfig_t* config) {
-    return cudaOccupancyMaxActiveClusters(size, function, config);
+    return api_call([&] {
+        ClusterQuery query;
+        query.needs_size = false;
+        if (const cudaError_t error = query.read(size, function, config)) return error;
+        const dim3 required = required_cluster(function);
+        const bool fits = query.fits(max_dynamic_smem(function));
+        *size = !fits              ? 0
+                : required.x != 0 ? static_cast<int>(volume(required))
+                                  : static_cast<int>(max_cluster_size(function));
+        return cudaSuccess;
+    });
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "call.h"
+#include "core/cluster.h"
 #include "core/device_model.h"
 #include "core/memory.h"
 #include "simt/api/device.h"
@@ -107,6 +108,7 @@ cudaDeviceProp device_properties() {
     prop.hostRegisterSupported = 1;
     prop.memoryPoolsSupported = 1;
     prop.cooperativeLaunch = 1;
+    prop.clusterLaunch = knows_clusters();
     prop.concurrentKernels = 1;
     prop.asyncEngineCount = 1;
     prop.deviceOverlap = 1;

@@ -92,7 +92,10 @@ bool check_peer(const Access& a, Worker& worker) {
                           Detail::cluster);
         return false;
     }
-    if (!order_knows(here, Record(there.order.begin, 0, 0, false))) {
+    // Also a barrier that orders no memory (.relaxed) says who has begun or ended.
+    Cluster& cluster = *worker.block->cluster;
+    const Cluster::Member& me = cluster.member(*worker.block, worker.thread->rank);
+    if (!me.passed && !order_knows(here, Record(there.order.begin, 0, 0, false))) {
         report_bad_access(scene_of(worker),
                           a,
                           Kind::race,
@@ -104,19 +107,22 @@ bool check_peer(const Access& a, Worker& worker) {
                         worker.thread->rank,
                         a.site,
                         a.atomic);
+    const uint32_t phase = cluster.phase + (me.at != Cluster::At::none);
     for (PeerAccess& peer : there.peers) {
         if (peer.access.site != a.site || peer.block != worker.block->linear) continue;
         peer.record = record;
+        peer.phase = phase;
         return true;
     }
-    there.peers.push_back({record, worker.block->linear, a});
+    there.peers.push_back({record, worker.block->linear, phase, a});
     return true;
 }
 
 void check_peers_done(Block& block, const Worker& worker) {
     BlockState& state = state_of(block);
     for (const PeerAccess& peer : state.peers) {
-        if (order_knows(state.order, peer.record)) continue;
+        if (peer.phase < block.cluster->phase || order_knows(state.order, peer.record))
+            continue;
         Scene scene = scene_of(worker);
         scene.who = who_is(*worker.launch, peer.block, peer.record.thread());
         report_bad_access(

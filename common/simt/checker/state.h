@@ -35,6 +35,7 @@ struct DoubtfulRead {
 struct PeerAccess {
     Record record;
     uint64_t block;
+    uint32_t phase;  // of the cluster's barrier: when it is over, so is the access
     Access access;
 };
 

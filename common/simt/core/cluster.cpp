@@ -143,6 +143,7 @@ void wait_for_cluster(Worker& w, Cluster& c, const char* op, const char* file, i
     }
     if (observer && !c.last_whole) observer->cluster_passes(w, *t);
     me.at = Cluster::At::none;
+    me.passed = true;
 }
 
 /// The place of an address in its block: which variable, and how far into it.

@@ -25,7 +25,8 @@ struct Cluster {
     };
     struct Member {
         At at = At::none;
-        uint32_t phase = 0;  // of its last arrival
+        uint32_t phase = 0;   // of its last arrival
+        bool passed = false;  // the barrier at least once: all blocks have begun
     };
 
     Cluster(const Launch& launch, uint64_t number);
@@ -69,6 +70,11 @@ bool has_clusters(const Config& config, const Body& body);
 
 /// What the kernel's __cluster_dims__ say; x = 0 without.
 dim3 required_cluster(const void* kernel);
+/// cudaFuncAttributeRequiredClusterWidth and its like: directions 0 to 2. False if the
+/// kernel has __cluster_dims__.
+bool require_cluster_later(const void* kernel, int direction, unsigned blocks);
+/// Whether the device has clusters.
+bool knows_clusters();
 /// The most blocks that a cluster of the kernel may have.
 unsigned max_cluster_size(const void* kernel);
 /// cudaFuncAttributeNonPortableClusterSizeAllowed.

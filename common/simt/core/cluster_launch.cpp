@@ -18,6 +18,7 @@ constexpr int kFirstClusterArch = 90;
 
 struct KernelCluster {
     dim3 required = dim3(0);
+    bool compiled = false;  // by __cluster_dims__; else by cudaFuncSetAttribute
     bool non_portable = false;
 };
 
@@ -83,12 +84,25 @@ std::string wrong_with(const Config& c, dim3 cluster, const void* kernel) {
 }  // namespace
 
 bool require_cluster(const void* kernel, dim3 blocks) {
-    change_kernel(kernel, [&](KernelCluster& k) { k.required = blocks; });
+    change_kernel(kernel, [&](KernelCluster& k) {
+        k.required = blocks;
+        k.compiled = true;
+    });
+    return true;
+}
+
+bool require_cluster_later(const void* kernel, int direction, unsigned blocks) {
+    if (cluster_kernel(kernel).compiled) return false;
+    change_kernel(kernel, [&](KernelCluster& k) {
+        (direction == 0 ? k.required.x : direction == 1 ? k.required.y : k.required.z) =
+            blocks;
+    });
     return true;
 }
 
 dim3 required_cluster(const void* kernel) {
-    return cluster_kernel(kernel).required;
+    const dim3 required = cluster_kernel(kernel).required;
+    return volume(required) != 0 ? required : dim3(0);
 }
 
 void allow_non_portable_cluster(const void* kernel, bool allowed) {
@@ -110,10 +124,14 @@ dim3 cluster_of(const Config& config, const void* kernel) {
     return required.x != 0 ? required : dim3(1);
 }
 
+bool knows_clusters() {
+    return device_model().arch >= kFirstClusterArch;
+}
+
 bool has_clusters(const Config& config, const Body& body) {
     const dim3 cluster = cluster_of(config, body.address);
     if (config.cluster.x == 0 && same_dim(cluster, dim3(1))) return true;
-    if (device_model().arch < kFirstClusterArch) {
+    if (!knows_clusters()) {
         if (same_dim(cluster, dim3(1))) return true;
         refuse(cudaErrorNotSupported,
                config,

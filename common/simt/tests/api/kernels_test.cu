@@ -121,14 +121,39 @@ TEST(launch_with_a_configuration) {
     config.blockDim = dim3(4096);
     EXPECT_ERROR(check::kImpossibleShape,
                  cudaLaunchKernelEx(&config, plain, x, 64, Parameters{1, 2.0}));
-#ifdef SIMT_CPU
+    OK(cudaFree(x));
+}
+
+// What a launch with clusters computes: tests/conformance/cluster.cu.
+TEST(clusters_are_for_hopper) {
+    cudaDeviceProp prop;
+    OK(cudaGetDeviceProperties(&prop, 0));
+    EXPECT(prop.clusterLaunch == (prop.major >= 9));
+    int* x = nullptr;
+    OK(cudaMalloc(&x, sizeof(int)));
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(2);
     config.blockDim = dim3(32);
+    cudaLaunchAttribute attribute[1];
     attribute[0].id = cudaLaunchAttributeClusterDimension;
     attribute[0].val.clusterDim.x = 2;
     attribute[0].val.clusterDim.y = attribute[0].val.clusterDim.z = 1;
-    EXPECT_ERROR(cudaErrorNotSupported,
-                 cudaLaunchKernelEx(&config, plain, x, 64, Parameters{1, 2.0}));
+    int clusters = -1;
+    OK(cudaOccupancyMaxPotentialClusterSize(&clusters, with_shared, &config));
+    EXPECT(clusters == (prop.clusterLaunch ? 8 : 0));
+    config.attrs = attribute;
+    config.numAttrs = 1;
+    if (!prop.clusterLaunch) {
+#ifdef SIMT_CPU
+        EXPECT_ERROR(cudaErrorNotSupported,
+                     cudaLaunchKernelEx(&config, with_shared, x));
 #endif
+        EXPECT_ERROR(cudaErrorInvalidClusterSize,
+                     cudaOccupancyMaxActiveClusters(&clusters, with_shared, &config));
+    } else {
+        OK(cudaOccupancyMaxActiveClusters(&clusters, with_shared, &config));
+        EXPECT(clusters > 0);
+    }
     OK(cudaFree(x));
 }
 

@@ -32,8 +32,8 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
                                         const char* file = __builtin_FILE(),
                                         int line = __builtin_LINE());
 
-/// Launches with attributes. Cooperative launches are supported, hints are accepted;
-/// thread block clusters are not simulated: cudaErrorNotSupported.
+/// Launches with attributes: cooperative launches and thread block clusters; hints are
+/// accepted.
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** args, const char* file = __builtin_FILE(),
                                 int line = __builtin_LINE());
@@ -64,7 +64,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
                                                       const void* function, int blocks,
                                                       int block_size);
 
-/// Thread block clusters are not simulated: cudaErrorNotSupported.
+/// How many clusters of that shape run at once: a cluster's blocks share one GPC.
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
                                            const cudaLaunchConfig_t* config);
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
@@ -180,6 +180,18 @@ simt::detail::IfKernel<T> cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks, simt::detail::kernel_address(function), block_size, shared_bytes,
         flags);
+}
+template <class T>
+simt::detail::IfKernel<T> cudaOccupancyMaxActiveClusters(
+    int* clusters, T* function, const cudaLaunchConfig_t* config) {
+    return cudaOccupancyMaxActiveClusters(
+        clusters, simt::detail::kernel_address(function), config);
+}
+template <class T>
+simt::detail::IfKernel<T> cudaOccupancyMaxPotentialClusterSize(
+    int* size, T* function, const cudaLaunchConfig_t* config) {
+    return cudaOccupancyMaxPotentialClusterSize(
+        size, simt::detail::kernel_address(function), config);
 }
 template <class T>
 simt::detail::IfKernel<T> cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
