@@ -68,7 +68,7 @@ struct ClusterQuery {
             cluster = dim3(dim.x, dim.y, dim.z);
             given = true;
         }
-        // Read off an RTX 3060.
+        // CUDA leaves open what it answers where there are no clusters.
         if (!knows_clusters()) {
             shared_bytes = SIZE_MAX;
             return given ? cudaErrorInvalidClusterSize : cudaSuccess;
@@ -226,7 +226,7 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function
         if (const cudaError_t error = query.read(size, function, config)) return error;
         const dim3 required = required_cluster(function);
         const bool fits = query.fits(max_dynamic_smem(function));
-        *size = !fits              ? 0
+        *size = !fits             ? 0
                 : required.x != 0 ? static_cast<int>(volume(required))
                                   : static_cast<int>(max_cluster_size(function));
         return cudaSuccess;

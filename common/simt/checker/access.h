@@ -27,7 +27,7 @@ struct Access {
     bool releases;      // an atomic operation with release semantics
     uintptr_t pc;       // of the instruction, also if it is the simulator's
     const char* frame;  // frame pointer of its function
-    // The block of the same cluster in whose shared memory it is; null: the running one.
+    // In shared memory: the block whose it is; null: the running one.
     detail::Block* home = nullptr;
 };
 
@@ -35,8 +35,8 @@ struct Access {
 inline detail::Block& home_of(const Access& access, const detail::Worker& worker) {
     return access.home ? *access.home : *worker.block;
 }
-/// The other block of the running one's cluster in whose shared memory the address lies,
-/// or null.
+/// The block whose shared memory the address lies in, if it is another one of the
+/// running one's cluster; else null.
 detail::Block* peer_of(const detail::Worker& worker, const void* address);
 
 /// The parts of the checker, each called for every access of a kernel to memory that

@@ -103,10 +103,8 @@ bool check_peer(const Access& a, Worker& worker) {
                           Detail::cluster);
         return false;
     }
-    const Record record(here.segment_of(worker.thread->rank),
-                        worker.thread->rank,
-                        a.site,
-                        a.atomic);
+    const Record record(
+        here.segment_of(worker.thread->rank), worker.thread->rank, a.site, a.atomic);
     const uint32_t phase = cluster.phase + (me.at != Cluster::At::none);
     for (PeerAccess& peer : there.peers) {
         if (peer.access.site != a.site || peer.block != worker.block->linear) continue;

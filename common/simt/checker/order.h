@@ -6,7 +6,7 @@
 /// * A thread that has executed a fence and then an atomic operation on some object
 ///   releases what came before the fence; who then reads that object acquires it. So do
 ///   the release and acquire operations of cuda::atomic and cuda::barrier.
-/// * A cluster's barrier orders its threads; so do the mbarriers and atomic variables of
+/// * A cluster's barrier orders its threads; so do the mbarriers and atomic variables in
 ///   its blocks' shared memory.
 /// * Nothing else orders two blocks.
 #pragma once
@@ -74,8 +74,8 @@ struct BlockOrder {
     bool clustered = false;
     uint32_t begin = 0;         // the block's first segment
     uint32_t shared_floor = 0;  // in shared memory, all before this segment is ordered
-    bool fenced = false;   // by any thread in this epoch
-    uint32_t covered = 0;  // segments before this one lie before a fence
+    bool fenced = false;        // by any thread in this epoch
+    uint32_t covered = 0;       // segments before this one lie before a fence
     uint32_t acquired_all = 0;
     uint32_t era = 0;
     std::vector<Warp> warps;

@@ -232,16 +232,15 @@ void report_race(const Scene& scene,
                               "come first.\n";
         const bool same_line = site.place.line == old_site.place.line && old_write &&
                                now.space != Space::shared;
-        const Detail detail = proxy                     ? Detail::proxy
-                              : !same_block && now.space == Space::shared
-                                  ? Detail::cluster
-                              : same_line && !now.write ? Detail::update
-                              : same_line               ? Detail::writers
-                              : !same_block             ? Detail::blocks
-                              : same_warp && worker.block->size > kLanes
-                                  ? Detail::warp_of_block
-                              : same_warp ? Detail::same_warp
-                                          : Detail::same_block;
+        const Detail detail =
+            proxy                                       ? Detail::proxy
+            : !same_block && now.space == Space::shared ? Detail::cluster
+            : same_line && !now.write                   ? Detail::update
+            : same_line                                 ? Detail::writers
+            : !same_block                               ? Detail::blocks
+            : same_warp && worker.block->size > kLanes  ? Detail::warp_of_block
+            : same_warp                                 ? Detail::same_warp
+                                                        : Detail::same_block;
         return finish(std::move(f), scene, detail, body);
     });
 }

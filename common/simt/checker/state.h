@@ -73,7 +73,7 @@ extern BadAccess last_bad_access;
 /// Reports the doubtful reads: no compare-and-swap has followed.
 void flush_doubtful(detail::Worker& worker, BlockState& state);
 
-/// Checks an access to another block's shared memory: has the block begun, has it ended?
+/// Checks an access to another block's shared memory: has that begun, has it ended?
 /// False if it says so.
 bool check_peer(const Access& access, detail::Worker& worker);
 /// The block ends: is some block of its cluster not ready for that?

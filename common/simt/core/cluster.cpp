@@ -23,8 +23,7 @@ Cluster* own_cluster() {
                                 std::string text,
                                 FindingKind kind = FindingKind::fault) {
     w.in_runtime = true;
-    w.abandon(
-        make_fault(w, cudaErrorLaunchFailure, file, line, std::move(text), kind));
+    w.abandon(make_fault(w, cudaErrorLaunchFailure, file, line, std::move(text), kind));
 }
 
 /// The phase is over: whoever waits goes on.
@@ -46,8 +45,11 @@ void complete_phase(Worker& w, Cluster& c) {
 }
 
 /// Threads of one block should not meet their cluster in different branches.
-void check_same_place(Worker& w, const Cluster::Arrivals& at, const char* op,
-                  const char* file, int line) {
+void check_same_place(Worker& w,
+                      const Cluster::Arrivals& at,
+                      const char* op,
+                      const char* file,
+                      int line) {
     if (!w.launch->strict || at.count == 0 || (at.line == line && at.op == op)) return;
     auto fault = make_fault(
         w,
@@ -95,8 +97,13 @@ void check_all_there(Worker& w, const Cluster& c) {
     }
 }
 
-void arrive_at_cluster(Worker& w, Cluster& c, bool releases, bool whole, const char* op,
-            const char* file, int line) {
+void arrive_at_cluster(Worker& w,
+                       Cluster& c,
+                       bool releases,
+                       bool whole,
+                       const char* op,
+                       const char* file,
+                       int line) {
     Block& b = *w.block;
     Cluster::Member& me = c.member(b, w.thread->rank);
     if (me.at != Cluster::At::none)
@@ -121,7 +128,8 @@ void arrive_at_cluster(Worker& w, Cluster& c, bool releases, bool whole, const c
     }
 }
 
-void wait_for_cluster(Worker& w, Cluster& c, const char* op, const char* file, int line) {
+void wait_for_cluster(
+    Worker& w, Cluster& c, const char* op, const char* file, int line) {
     Thread* t = w.thread;
     Cluster::Member& me = c.member(*w.block, t->rank);
     if (me.at == Cluster::At::none)
@@ -155,8 +163,7 @@ struct SharedPlace {
 SharedPlace shared_place_of(const Block& b, const char* address) {
     SharedPlace best;
     for (const SharedVariable& v : b.shared.variables)
-        if (v.begin <= address &&
-            (!best.variable || v.begin > best.variable->begin))
+        if (v.begin <= address && (!best.variable || v.begin > best.variable->begin))
             best = {&v, address - v.begin};
     return best;
 }
@@ -323,17 +330,18 @@ void expect_cluster(dim3 blocks, const char* file, int line) {
     const dim3 have = w->launch->cluster;
     if (have.x == blocks.x && have.y == blocks.y && have.z == blocks.z) [[likely]]
         return;
-    cluster_fault(*w,
-                  file,
-                  line,
-                  format("the kernel has __cluster_dims__(%u, %u, %u), which its launch "
-                         "could not know: several\n    kernels have its name, or its "
-                         "template arguments come from arguments of other types than\n "
-                         "   its parameters'. Write them at the launch: "
-                         "k<float><<<...>>>(...).",
-                         blocks.x,
-                         blocks.y,
-                         blocks.z));
+    cluster_fault(
+        *w,
+        file,
+        line,
+        format("the kernel has __cluster_dims__(%u, %u, %u), which its launch "
+               "could not know: several\n    kernels have its name, or its "
+               "template arguments come from arguments of other types than\n "
+               "   its parameters'. Write them at the launch: "
+               "k<float><<<...>>>(...).",
+               blocks.x,
+               blocks.y,
+               blocks.z));
 }
 
 }  // namespace simt::detail

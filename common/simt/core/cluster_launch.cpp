@@ -12,8 +12,8 @@
 namespace simt::detail {
 namespace {
 
-constexpr unsigned kPortable = 8;   // blocks of a cluster on every GPU that has them
-constexpr unsigned kMostBlocks = 16;      // on an H100
+constexpr unsigned kPortable = 8;     // blocks of a cluster on every GPU that has them
+constexpr unsigned kMostBlocks = 16;  // on an H100
 constexpr int kFirstClusterArch = 90;
 
 struct KernelCluster {
@@ -76,8 +76,8 @@ std::string wrong_with(const Config& c, dim3 cluster, const void* kernel) {
                " need cudaFuncSetAttribute(kernel, "
                "cudaFuncAttributeNonPortableClusterSizeAllowed, 1)";
     if (c.grid.x % cluster.x || c.grid.y % cluster.y || c.grid.z % cluster.z)
-        return "a grid of " + dim_text(c.grid) + " blocks is no multiple of clusters of " +
-               dim_text(cluster);
+        return "a grid of " + dim_text(c.grid) +
+               " blocks is no multiple of clusters of " + dim_text(cluster);
     return "";
 }
 
@@ -94,8 +94,9 @@ bool require_cluster(const void* kernel, dim3 blocks) {
 bool require_cluster_later(const void* kernel, int direction, unsigned blocks) {
     if (cluster_kernel(kernel).compiled) return false;
     change_kernel(kernel, [&](KernelCluster& k) {
-        (direction == 0 ? k.required.x : direction == 1 ? k.required.y : k.required.z) =
-            blocks;
+        (direction == 0   ? k.required.x
+         : direction == 1 ? k.required.y
+                          : k.required.z) = blocks;
     });
     return true;
 }

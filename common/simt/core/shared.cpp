@@ -76,8 +76,8 @@ class Window {
                        -1,
                        0);
         if (p == MAP_FAILED) return false;
-        begin_ = reinterpret_cast<char*>(
-            (reinterpret_cast<uintptr_t>(p) + kBytes - 1) & ~(kBytes - 1));
+        begin_ = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(p) + kBytes - 1) &
+                                         ~(kBytes - 1));
         next_ = kSlot;  // no variable has the address 0
         return true;
     }

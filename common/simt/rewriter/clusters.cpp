@@ -5,7 +5,7 @@
 // gets as its first statements
 //
 //     struct simt_cluster { static bool require() {
-//         return ::simt::detail::require_cluster(<address of k<N>>, dim3(N, 1, 1)); } };
+//         return ::simt::detail::require_cluster(<its address>, dim3(N, 1, 1)); } };
 //     (void)&::simt::detail::kRequiredCluster<simt_cluster>;
 //     ::simt::detail::expect_cluster(dim3(N, 1, 1));
 //
@@ -103,15 +103,16 @@ std::string cast_of(const Source& source, const Function& f) {
 }
 
 /// Declarations and definitions of the same kernel have this in common.
-std::string key_of(const Source& source, const Structure& structure, const Function& f) {
+std::string key_of(const Source& source,
+                   const Structure& structure,
+                   const Function& f) {
     std::string key(f.name);
     for (int s = f.scope; s > 0; s = structure.scopes()[s].parent) {
         const Scope& scope = structure.scopes()[s];
         key += '|' + source.squeeze(scope.header, scope.open);
     }
     return key + '|' +
-           std::to_string(
-               count_arguments(source, f.params_open + 1, f.params_close));
+           std::to_string(count_arguments(source, f.params_open + 1, f.params_close));
 }
 
 }  // namespace
@@ -155,10 +156,11 @@ void rewrite_clusters(Source& source,
         if (kernel && kernel->overloaded) pick = cast_of(source, f);
         std::string code;
         if (!name.empty() && !pick.empty())
-            code = " struct simt_cluster { static bool require() { return "
-                   "::simt::detail::require_cluster(reinterpret_cast<const void*>(" +
-                   pick + "(" + name + ")), " + dims +
-                   "); } }; (void)&::simt::detail::kRequiredCluster<simt_cluster>;";
+            code =
+                " struct simt_cluster { static bool require() { return "
+                "::simt::detail::require_cluster(reinterpret_cast<const void*>(" +
+                pick + "(" + name + ")), " + dims +
+                "); } }; (void)&::simt::detail::kRequiredCluster<simt_cluster>;";
         source.insert_after(f.body_open,
                             code + " ::simt::detail::expect_cluster(" + dims + ");");
     }

@@ -79,9 +79,9 @@ Code rank_of(const PtxInstruction& in) {
     if (in.operands.size() != 2) return std::nullopt;
     const Code address = ptx_value(in.operands[1]);
     if (!address) return std::nullopt;
-    const std::string pointer =
-        is_shared(in) ? "::simt::detail::shared_pointer(" + *address + ")"
-                      : "::simt::ptx::as<void*>(" + *address + ")";
+    const std::string pointer = is_shared(in)
+                                    ? "::simt::detail::shared_pointer(" + *address + ")"
+                                    : "::simt::ptx::as<void*>(" + *address + ")";
     return set(in.operands[0], "::simt::detail::shared_rank(" + pointer + ")");
 }
 
@@ -113,14 +113,17 @@ Code mbarrier(const PtxInstruction& in) {
     const bool counts = operands.size() == at + 2;
     Code arrival;
     if (has_word(in, "expect_tx"))
-        arrival = counts ? call("ptx::mbarrier_expect", {barrier, number(operands[at + 1])})
-                         : std::nullopt;
+        arrival =
+            counts ? call("ptx::mbarrier_expect", {barrier, number(operands[at + 1])})
+                   : std::nullopt;
     else if (counts)
-        arrival = call("ptx::mbarrier_arrive_many", {barrier, number(operands[at + 1])});
+        arrival =
+            call("ptx::mbarrier_arrive_many", {barrier, number(operands[at + 1])});
     else
         arrival = call("ptx::mbarrier_arrive", {barrier});
     if (!arrival || at == 0 || operands[0] == "_") return arrival;
-    const Code state = set(operands[0], "::simt::ptx::mbarrier_phase(" + *barrier + ")");
+    const Code state =
+        set(operands[0], "::simt::ptx::mbarrier_phase(" + *barrier + ")");
     return state ? Code(*state + " " + *arrival) : std::nullopt;
 }
 

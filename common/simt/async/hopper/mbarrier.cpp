@@ -3,8 +3,8 @@
 #include "mbarrier.h"
 
 #include "core/observer.h"
-#include "simt/hopper/mbarrier.h"
 #include "simt/cluster.h"
+#include "simt/hopper/mbarrier.h"
 #include "simt/shared.h"
 #include "state.h"
 
@@ -36,13 +36,14 @@ void check_address(Worker& w, const uint64_t* barrier, const char* file, int lin
 /// The operation is one for the barriers of the running block.
 void check_own(Worker& w, const uint64_t* barrier, const char* file, int line) {
     if (is_shared(barrier)) return;
-    hopper_fault(w,
-                 file,
-                 line,
-                 "mbarrier at %p: it is initialised, and waited for, only by threads of "
-                 "the block in\n    whose shared memory it lies; others of the cluster "
-                 "may arrive",
-                 static_cast<const void*>(barrier));
+    hopper_fault(
+        w,
+        file,
+        line,
+        "mbarrier at %p: it is initialised, and waited for, only by threads of "
+        "the block in\n    whose shared memory it lies; others of the cluster "
+        "may arrive",
+        static_cast<const void*>(barrier));
 }
 
 Mbarrier load(Worker& w, const uint64_t* barrier, const char* file, int line) {
@@ -81,8 +82,7 @@ void store(Worker& w, uint64_t* barrier, Mbarrier m) {
     if (complete) wake(w, barrier);
 }
 
-void arrive(
-    uint64_t* barrier, unsigned count, int bytes, const char* file, int line) {
+void arrive(uint64_t* barrier, unsigned count, int bytes, const char* file, int line) {
     Worker& w = kernel_worker("mbarrier.arrive", file, line);
     const InRuntime guard(w);
     Mbarrier m = load(w, barrier, file, line);

@@ -188,8 +188,7 @@ void issue_load(Worker& w, TensorCopy copy, uint64_t* barrier, Site at) {
 }
 
 /// A copy of bytes as they lie.
-TensorCopy bulk_copy(
-    Worker& w, void* shared, const void* from, int bytes, Site site) {
+TensorCopy bulk_copy(Worker& w, void* shared, const void* from, int bytes, Site site) {
     constexpr int kUnit = TensorCopy::kPiece;
     if (bytes < kUnit || bytes % kUnit != 0 ||
         reinterpret_cast<uintptr_t>(from) % kUnit != 0)
@@ -370,14 +369,15 @@ void store_async(void* to,
     simt::detail::check_shared_address(w, to, static_cast<unsigned>(bytes), site);
     simt::detail::Block& home = simt::detail::home_of(w, to);
     if (&home != &simt::detail::home_of(w, barrier) || home.alive == 0)
-        simt::detail::hopper_fault(w,
-                                   file,
-                                   line,
-                                   "st.async: the word and the mbarrier that counts its "
-                                   "bytes must lie in the shared memory of one block "
-                                   "that has not ended");
-    simt::detail::AsyncStore word{static_cast<char*>(to), {},   unsigned(bytes),
-                                  barrier,                file, line};
+        simt::detail::hopper_fault(
+            w,
+            file,
+            line,
+            "st.async: the word and the mbarrier that counts its "
+            "bytes must lie in the shared memory of one block "
+            "that has not ended");
+    simt::detail::AsyncStore word{
+        static_cast<char*>(to), {}, unsigned(bytes), barrier, file, line};
     std::memcpy(word.data, value, word.bytes);
     if (simt::detail::observer) {
         simt::detail::observer->async_access(to, word.bytes, true);

@@ -21,7 +21,8 @@ for column in "${columns[@]}"; do
     command -v "$cxx" >/dev/null || continue
     flag=()
     [[ $mode != plain ]] && flag=("--$mode")
-    CXX=$cxx "$compiler" -O1 -arch=sm_90 "${flag[@]}" "$here/planted/all.cu" -o "$work/program" || exit 1
+    CXX=$cxx "$compiler" -O1 -arch=sm_90 "${flag[@]}" "$here/planted/all.cu" \
+        -o "$work/program" || exit 1
     "$here/judge.sh" "$mode" "$here/planted" "$work/program" >"$work/verdicts"
     [[ -e $work/table ]] || cut -f1,2 "$work/verdicts" >"$work/table"
     cut -f3 "$work/verdicts" | paste "$work/table" - >"$work/next"

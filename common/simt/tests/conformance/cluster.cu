@@ -156,15 +156,14 @@ CONFORMANCE(without_clusters_each_block_is_one) {
 }
 
 CONFORMANCE(cluster_ranks_count_x_first) {
-    const auto got = run_clusters<int>(
-        dim3(4, 4, 2), 1, dim3(2, 2, 2), 32, [] __device__(int* out) {
+    const auto got =
+        run_clusters<int>(dim3(4, 4, 2), 1, dim3(2, 2, 2), 32, [] __device__(int* out) {
             const int block = (blockIdx.z * 4 + blockIdx.y) * 4 + blockIdx.x;
             const auto cluster = cg::this_cluster();
             out[block] = 10 * cluster.block_rank() + cluster.num_blocks();
         });
-    expect_each(got, [](int i) {
-        return 10 * (i % 2 + 2 * (i / 4 % 2) + 4 * (i / 16)) + 8;
-    });
+    expect_each(
+        got, [](int i) { return 10 * (i % 2 + 2 * (i / 4 % 2) + 4 * (i / 16)) + 8; });
 }
 
 CONFORMANCE(cluster_places_of_blocks) {
@@ -175,17 +174,15 @@ CONFORMANCE(cluster_places_of_blocks) {
             out[blockIdx.y * 6 + blockIdx.x] =
                 1000 * size.x + 100 * size.y + 10 * at.x + at.y;
         });
-    expect_each(got,
-                [](int i) { return 3200 + 10 * (i % 6 % 3) + i / 6 % 2; });
+    expect_each(got, [](int i) { return 3200 + 10 * (i % 6 % 3) + i / 6 % 2; });
 }
 
 CONFORMANCE(cluster_ranks_of_threads) {
-    const auto got = run_clusters<int>(
-        dim3(4), dim3(8, 2), dim3(4), 64, [] __device__(int* out) {
+    const auto got =
+        run_clusters<int>(dim3(4), dim3(8, 2), dim3(4), 64, [] __device__(int* out) {
             const auto cluster = cg::this_cluster();
-            out[cluster.thread_rank()] =
-                cluster.num_threads() * 100 + blockIdx.x * 16 + threadIdx.y * 8 +
-                threadIdx.x;
+            out[cluster.thread_rank()] = cluster.num_threads() * 100 + blockIdx.x * 16 +
+                                         threadIdx.y * 8 + threadIdx.x;
         });
     expect_each(got, [](int i) { return 6400 + i; });
 }
@@ -311,17 +308,16 @@ CONFORMANCE(cluster_occupancy) {
 // ---- Each other's shared memory -------------------------------------------------
 
 CONFORMANCE(cluster_blocks_read_from_each_other) {
-    const auto got =
-        run_clusters<int>(8, 64, 4, 512, [] __device__(int* out) {
-            __shared__ int s[64];
-            const auto cluster = cg::this_cluster();
-            s[threadIdx.x] = blockIdx.x * 64 + threadIdx.x;
-            cluster.sync();
-            const unsigned next = (cluster.block_rank() + 1) % cluster.num_blocks();
-            const int* theirs = cluster.map_shared_rank(s, next);
-            out[blockIdx.x * 64 + threadIdx.x] = theirs[63 - threadIdx.x];
-            cluster.sync();
-        });
+    const auto got = run_clusters<int>(8, 64, 4, 512, [] __device__(int* out) {
+        __shared__ int s[64];
+        const auto cluster = cg::this_cluster();
+        s[threadIdx.x] = blockIdx.x * 64 + threadIdx.x;
+        cluster.sync();
+        const unsigned next = (cluster.block_rank() + 1) % cluster.num_blocks();
+        const int* theirs = cluster.map_shared_rank(s, next);
+        out[blockIdx.x * 64 + threadIdx.x] = theirs[63 - threadIdx.x];
+        cluster.sync();
+    });
     expect_each(got, [](int i) {
         const int block = i / 64;
         return (block / 4 * 4 + (block + 1) % 4) * 64 + 63 - i % 64;
@@ -369,7 +365,8 @@ CONFORMANCE(cluster_ranks_of_addresses) {
         const auto cluster = cg::this_cluster();
         int sum = 100 * cluster.query_shared_rank(s);
         for (unsigned rank = 0; rank < cluster.num_blocks(); ++rank)
-            sum += cluster.query_shared_rank(cluster.map_shared_rank(s + 5, rank)) == rank;
+            sum +=
+                cluster.query_shared_rank(cluster.map_shared_rank(s + 5, rank)) == rank;
         out[blockIdx.x] = sum;
         cluster.sync();
     });
@@ -470,11 +467,12 @@ CONFORMANCE(cluster_words_that_an_mbarrier_counts) {
         }
         cg::this_cluster().sync();
         const unsigned peer = blockIdx.x ^ 1;
-        PTX_90("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 "
-               "[%0], %1, [%2];" ::"r"(mapped(shared_address(&s[threadIdx.x]), peer)),
-               "r"(100 * blockIdx.x + threadIdx.x),
-               "r"(mapped(mine, peer))
-               : "memory");
+        PTX_90(
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 "
+            "[%0], %1, [%2];" ::"r"(mapped(shared_address(&s[threadIdx.x]), peer)),
+            "r"(100 * blockIdx.x + threadIdx.x),
+            "r"(mapped(mine, peer))
+            : "memory");
         wait_for(mine, 0);
         out[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
         cg::this_cluster().sync();
@@ -496,12 +494,13 @@ CONFORMANCE(cluster_bulk_copy_to_a_peer) {
         cg::this_cluster().sync();
         const unsigned peer = blockIdx.x ^ 1;
         if (threadIdx.x == 0)
-            PTX_90("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::"
-                   "bytes [%0], [%1], %2, [%3];" ::"r"(mapped(shared_address(to), peer)),
-                   "r"(shared_address(from)),
-                   "r"(128),
-                   "r"(mapped(mine, peer))
-                   : "memory");
+            PTX_90(
+                "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::"
+                "bytes [%0], [%1], %2, [%3];" ::"r"(mapped(shared_address(to), peer)),
+                "r"(shared_address(from)),
+                "r"(128),
+                "r"(mapped(mine, peer))
+                : "memory");
         wait_for(mine, 0);
         out[blockIdx.x * 32 + threadIdx.x] = to[threadIdx.x];
         cg::this_cluster().sync();
@@ -524,19 +523,18 @@ CONFORMANCE(cluster_bulk_copy_to_several_blocks) {
         }
         cg::this_cluster().sync();
         if (rank == 0 && threadIdx.x == 0)
-            PTX_90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                   ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(
-                       shared_address(to)),
-                   "l"(out + 128),
-                   "r"(128),
-                   "r"(mine),
-                   "h"(static_cast<unsigned short>(0xb))
-                   : "memory");
+            PTX_90(
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(
+                    shared_address(to)),
+                "l"(out + 128),
+                "r"(128),
+                "r"(mine),
+                "h"(static_cast<unsigned short>(0xb))
+                : "memory");
         if (rank != 2) wait_for(mine, 0);
         cg::this_cluster().sync();
         out[rank * 32 + threadIdx.x] = to[threadIdx.x];
     });
-    expect_each(got, [](int i) {
-        return i / 32 == 2 ? -1 : 7 * (i % 32);
-    });
+    expect_each(got, [](int i) { return i / 32 == 2 ? -1 : 7 * (i % 32); });
 }

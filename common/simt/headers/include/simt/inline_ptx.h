@@ -208,8 +208,8 @@ inline float tanh(float a) {
 
 /// mapa with 32-bit addresses of shared memory, and with pointers.
 inline uint32_t mapa_shared(uint32_t address, unsigned rank, SIMT_SITE) {
-    return shared_address(detail::map_shared(
-        detail::shared_pointer(address), rank, file, line));
+    return shared_address(
+        detail::map_shared(detail::shared_pointer(address), rank, file, line));
 }
 template <class T>
 unsigned long long mapa(T address, unsigned rank, SIMT_SITE) {

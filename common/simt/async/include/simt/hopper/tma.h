@@ -80,8 +80,7 @@ void bulk_load_multicast(void* shared,
                          unsigned blocks,
                          SIMT_SITE);
 /// st.async: a word of 4 to 16 bytes to another block, counted by an mbarrier there.
-void store_async(
-    void* to, const void* value, int bytes, uint64_t* barrier, SIMT_SITE);
+void store_async(void* to, const void* value, int bytes, uint64_t* barrier, SIMT_SITE);
 
 /// Closes a group of the thread's stores.
 void tma_store_commit();
