@@ -4,6 +4,7 @@
 
 #include "call.h"
 #include "core/device_model.h"
+#include "core/devices.h"
 #include "properties.h"
 #include "simt/api/device.h"
 
@@ -158,8 +159,8 @@ constexpr cudaDeviceAttr kAbsent[] = {
     cudaDevAttrOnlyPartialHostNativeAtomicSupported,
 };
 
-std::optional<int> attribute_value(cudaDeviceAttr id) {
-    const cudaDeviceProp prop = device_properties();
+std::optional<int> attribute_value(cudaDeviceAttr id, int device) {
+    const cudaDeviceProp prop = device_properties(device);
     for (const Attribute& attribute : kAttributes)
         if (attribute.id == id) return attribute.value(prop);
     for (const cudaDeviceAttr absent : kAbsent)
@@ -176,8 +177,8 @@ using namespace simt::detail;
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
     return api_call([&] {
         if (!value) return cudaErrorInvalidValue;
-        if (device != 0) return cudaErrorInvalidDevice;
-        const std::optional<int> found = attribute_value(attribute);
+        if (!is_device(device)) return cudaErrorInvalidDevice;
+        const std::optional<int> found = attribute_value(attribute, device);
         if (!found) return cudaErrorInvalidValue;
         *value = *found;
         return cudaSuccess;

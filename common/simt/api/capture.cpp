@@ -24,7 +24,7 @@ std::vector<std::shared_ptr<Capture>>& captures() {
 }
 
 bool is_legacy(const CUstream_st* stream) {
-    return stream == find_stream(nullptr);
+    return stream->legacy;
 }
 
 /// The nodes of `tail` and everything that they depend on.

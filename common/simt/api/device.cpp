@@ -3,11 +3,13 @@
 #include "simt/api/device.h"
 
 #include <cstdio>
-#include <cstring>
+#include <string>
 
 #include "array.h"
 #include "call.h"
 #include "capture.h"
+#include "core/devices.h"
+#include "core/fault.h"
 #include "core/memory.h"
 #include "memory_pool.h"
 #include "stream.h"
@@ -17,7 +19,6 @@ using namespace simt::detail;
 namespace {
 
 constexpr int kCudaVersion = 13000;
-constexpr const char* kPciBusId = "0000:00:00.0";
 
 unsigned int g_device_flags = cudaDeviceScheduleAuto;
 cudaFuncCache g_cache_config = cudaFuncCachePreferNone;
@@ -33,7 +34,11 @@ bool is_limit(cudaLimit limit) {
 }
 
 cudaError_t check_device(int device) {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    return is_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+std::string pci_bus_id_of(int device) {
+    return format("0000:%02x:00.0", static_cast<unsigned>(device));
 }
 
 }  // namespace
@@ -41,7 +46,7 @@ cudaError_t check_device(int device) {
 cudaError_t cudaGetDeviceCount(int* count) {
     return api_call([&] {
         if (!count) return cudaErrorInvalidValue;
-        *count = 1;
+        *count = device_count();
         return cudaSuccess;
     });
 }
@@ -49,13 +54,17 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaGetDevice(int* device) {
     return api_call([&] {
         if (!device) return cudaErrorInvalidValue;
-        *device = 0;
+        *device = current_device();
         return cudaSuccess;
     });
 }
 
 cudaError_t cudaSetDevice(int device) {
-    return api_call([&] { return check_device(device); });
+    return api_call([&] {
+        if (const cudaError_t error = check_device(device)) return error;
+        set_current_device(device);
+        return cudaSuccess;
+    });
 }
 
 cudaError_t cudaInitDevice(int device, unsigned int, unsigned int flags) {
@@ -102,12 +111,21 @@ cudaError_t cudaDeviceSynchronize() {
     return api_call([] {
         const cudaError_t error = refuse_device_wait();
         tell_issue(simt::Issue::wait, nullptr);
-        return error == cudaSuccess ? finish_all() : error;
+        return error == cudaSuccess ? finish_device(current_device()) : error;
     });
 }
 
 cudaError_t cudaDeviceReset() {
     const cudaError_t fault = sticky_error();
+    if (device_count() > 1) {
+        // The others keep what they have; its peer access and its streams go.
+        finish_all();
+        forget_peer_access(current_device());
+        destroy_streams(current_device());
+        release_device(current_device());
+        clear_sticky_error();
+        return fault;
+    }
     abandon_captures();
     discard_tasks();
     destroy_events();
@@ -173,10 +191,11 @@ cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
 
 cudaError_t cudaDeviceGetPCIBusId(char* pci_bus_id, int length, int device) {
     return api_call([&] {
-        if (!pci_bus_id || length <= static_cast<int>(std::strlen(kPciBusId)))
+        const std::string id = pci_bus_id_of(device);
+        if (!pci_bus_id || length <= static_cast<int>(id.size()))
             return cudaErrorInvalidValue;
         if (const cudaError_t error = check_device(device)) return error;
-        std::snprintf(pci_bus_id, static_cast<size_t>(length), "%s", kPciBusId);
+        std::snprintf(pci_bus_id, static_cast<size_t>(length), "%s", id.c_str());
         return cudaSuccess;
     });
 }
@@ -184,9 +203,12 @@ cudaError_t cudaDeviceGetPCIBusId(char* pci_bus_id, int length, int device) {
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* pci_bus_id) {
     return api_call([&] {
         if (!device || !pci_bus_id) return cudaErrorInvalidValue;
-        if (std::strcmp(pci_bus_id, kPciBusId) != 0) return cudaErrorInvalidDevice;
-        *device = 0;
-        return cudaSuccess;
+        for (int i = 0; i < device_count(); ++i) {
+            if (pci_bus_id_of(i) != pci_bus_id) continue;
+            *device = i;
+            return cudaSuccess;
+        }
+        return cudaErrorInvalidDevice;
     });
 }
 
@@ -198,7 +220,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
     return api_call([&] {
         if (!can_access) return cudaErrorInvalidValue;
         if (check_device(device) || check_device(peer)) return cudaErrorInvalidDevice;
-        *can_access = 0;
+        *can_access = device != peer;
         return cudaSuccess;
     });
 }
@@ -206,27 +228,46 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {
     return api_call([&] {
         if (flags != 0) return cudaErrorInvalidValue;
-        // A device cannot be its own peer, and there is no other.
-        return check_device(peer) ? cudaErrorInvalidDevice
-                                  : cudaErrorPeerAccessUnsupported;
+        if (const cudaError_t error = check_device(peer)) return error;
+        const int device = current_device();
+        if (peer == device) return cudaErrorPeerAccessUnsupported;  // its own peer
+        if (has_peer_access(device, peer)) return cudaErrorPeerAccessAlreadyEnabled;
+        set_peer_access(device, peer, true);
+        return cudaSuccess;
     });
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
     return api_call([&] {
-        return check_device(peer) ? cudaErrorInvalidDevice
-                                  : cudaErrorPeerAccessNotEnabled;
+        if (const cudaError_t error = check_device(peer)) return error;
+        const int device = current_device();
+        if (peer == device || !has_peer_access(device, peer))
+            return cudaErrorPeerAccessNotEnabled;
+        set_peer_access(device, peer, false);
+        return cudaSuccess;
     });
 }
 
-cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int source,
-                                      int destination) {
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute,
+                                      int source, int destination) {
     return api_call([&] {
         if (!value) return cudaErrorInvalidValue;
-        // Both devices would have to exist and differ.
-        (void)source;
-        (void)destination;
-        return cudaErrorInvalidDevice;
+        // Both devices have to exist and differ.
+        if (check_device(source) || check_device(destination) || source == destination)
+            return cudaErrorInvalidDevice;
+        switch (attribute) {
+            case cudaDevP2PAttrPerformanceRank:
+                *value = 0;
+                return cudaSuccess;
+            case cudaDevP2PAttrAccessSupported:
+            case cudaDevP2PAttrNativeAtomicSupported:
+            case cudaDevP2PAttrCudaArrayAccessSupported:
+                *value = 1;
+                return cudaSuccess;
+            default:
+                *value = 0;
+                return cudaErrorInvalidValue;
+        }
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include "call.h"
 #include "capture.h"
+#include "core/devices.h"
 #include "event_operations.h"
 #include "handles.h"
 #include "operation.h"
@@ -71,8 +72,7 @@ cudaError_t wait(CUstream_st* stream, CUevent_st* event) {
             "stream belongs to");
         return invalidate(*stream->capture, cudaErrorStreamCaptureIsolation);
     }
-    if (stream == find_stream(nullptr))
-        return invalidate(*source, cudaErrorStreamCaptureImplicit);
+    if (stream->legacy) return invalidate(*source, cudaErrorStreamCaptureImplicit);
     if (!stream->capture) {
         join_capture(source, stream, event->tail);
         return cudaSuccess;
@@ -122,6 +122,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
         if ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming))
             return cudaErrorInvalidValue;
         auto created = std::make_unique<CUevent_st>();
+        created->device = current_device();
         created->flags = flags;
         *event = events().insert(std::move(created));
         return cudaSuccess;
@@ -143,6 +144,11 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle,
     return with_event(event, [&](CUevent_st&) {
         if (flags & ~cudaEventRecordExternal) return cudaErrorInvalidValue;
         if (const cudaError_t error = check_stream(handle)) return error;
+        if (event->device != find_stream(handle)->device) {
+            hint("cudaEventRecord: an event of device %d in a stream of device %d",
+                 event->device, find_stream(handle)->device);
+            return cudaErrorInvalidResourceHandle;
+        }
         if (flags == cudaEventRecordExternal && capturing(handle)) {
             record_operation(handle, std::make_shared<EventRecordOperation>(event));
             return cudaSuccess;
@@ -200,7 +206,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start,
         if (!is_event(start) || !is_event(end)) return cudaErrorInvalidResourceHandle;
         if (start->captured || end->captured) return cudaErrorCapturedEvent;
         const bool timed = !((start->flags | end->flags) & cudaEventDisableTiming);
-        if (!timed || !start->recorded || !end->recorded)
+        if (!timed || !start->recorded || !end->recorded ||
+            start->device != end->device)
             return cudaErrorInvalidResourceHandle;
         if (!is_done(start->last_record) || !is_done(end->last_record))
             return cudaErrorNotReady;

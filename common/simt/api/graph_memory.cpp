@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "call.h"
+#include "core/devices.h"
 #include "core/memory.h"
 #include "simt/api/graph.h"
 
@@ -78,7 +79,7 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device,
                                            cudaGraphMemAttributeType attribute,
                                            void* value) {
     return api_call([&] {
-        if (device != 0) return cudaErrorInvalidDevice;
+        if (!is_device(device)) return cudaErrorInvalidDevice;
         if (!value || attribute < cudaGraphMemAttrUsedMemCurrent ||
             attribute > cudaGraphMemAttrReservedMemHigh)
             return cudaErrorInvalidValue;
@@ -91,7 +92,7 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device,
                                            cudaGraphMemAttributeType attribute,
                                            void* value) {
     return api_call([&] {
-        if (device != 0) return cudaErrorInvalidDevice;
+        if (!is_device(device)) return cudaErrorInvalidDevice;
         if (!value || !is_high_mark(attribute) || *static_cast<uint64_t*>(value) != 0)
             return cudaErrorInvalidValue;
         g_high = g_used.load();

@@ -38,6 +38,13 @@ class HandleTable {
         return object;
     }
 
+    template <class Condition>
+    void remove_if(Condition condition) {
+        const std::lock_guard lock(mutex_);
+        std::erase_if(objects_,
+                      [&](const auto& entry) { return condition(*entry.second); });
+    }
+
     void clear() {
         const std::lock_guard lock(mutex_);
         objects_.clear();

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "call.h"
+#include "core/devices.h"
 
 namespace simt::detail {
 namespace {
@@ -100,6 +101,7 @@ cudaError_t KernelOperation::check() const {
 }
 
 cudaError_t KernelOperation::run(cudaStream_t stream) const {
+    const OnDevice scope(device_);
     const LaunchRequest request = {params_.gridDim,
                                    params_.blockDim,
                                    params_.sharedMemBytes,

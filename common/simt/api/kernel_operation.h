@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/devices.h"
 #include "operation.h"
 #include "simt/kernel_ref.h"
 
@@ -36,6 +37,7 @@ class KernelOperation : public Operation {
     const cudaKernelNodeParams& params() const { return params_; }
 
  private:
+    int device_ = current_device();
     cudaKernelNodeParams params_;
     std::shared_ptr<void> storage_;  // the arguments, one after the other
     std::shared_ptr<std::vector<void*>> pointers_;  // to each of them

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "call.h"
+#include "core/devices.h"
+#include "core/fault.h"
 #include "core/launch.h"
 #include "stream.h"
 
@@ -18,7 +20,9 @@ std::function<void(cudaStream_t)> repeatable(const Config& config, const Body& b
     std::shared_ptr<const void> context = keep(body);
     std::vector<const void*> pointers(body.pointers,
                                       body.pointers + body.pointer_count);
-    return [config, body, context, pointers](cudaStream_t stream) {
+    return [config, body, context, pointers,
+            device = current_device()](cudaStream_t stream) {
+        const OnDevice scope(device);
         Config place = config;
         place.stream = stream;
         Body again = body;
@@ -55,6 +59,16 @@ void launch(const Config& config, const Body& body) {
     if (!is_possible(config, body)) return;
     if (const cudaError_t error = check_stream(config.stream); error != cudaSuccess) {
         set_error(error);
+        return;
+    }
+    const CUstream_st* stream = device_count() > 1 && !device_is_borrowed()
+                                    ? find_stream(config.stream)
+                                    : nullptr;
+    if (stream && stream->device != current_device()) {
+        refuse(cudaErrorInvalidResourceHandle, config, body.name,
+               format("the stream belongs to device %d, and the host thread's device "
+                      "is %d (cudaSetDevice)",
+                      stream->device, current_device()));
         return;
     }
     tell_issue(Issue::kernel, config.stream);

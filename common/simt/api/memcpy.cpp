@@ -4,6 +4,7 @@
 
 #include "call.h"
 #include "copy.h"
+#include "core/devices.h"
 #include "pointers.h"
 #include "stream.h"
 
@@ -54,10 +55,6 @@ cudaError_t fill_box(cudaPitchedPtr pitched, int value, cudaExtent extent,
         }
         return cudaSuccess;
     });
-}
-
-bool is_device(int device) {
-    return device == 0;
 }
 
 cudaMemcpy3DParms without_devices(const cudaMemcpy3DPeerParms& copy) {

@@ -1,6 +1,7 @@
 // Device, pinned and managed memory.
 
 #include "core/memory.h"
+#include "core/devices.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +27,7 @@ cudaError_t allocate_for(void** pointer, size_t bytes, MemoryKind kind) {
         void* memory = allocate(bytes, kind);
         if (!memory) {
             hint("%zu bytes could not be allocated: %zu of at most %zu are in use",
-                 bytes, memory_used(), memory_limit());
+                 bytes, memory_used(current_device()), memory_limit_of_device());
             return cudaErrorMemoryAllocation;
         }
         *pointer = memory;
@@ -113,8 +114,9 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
     return api_call([&] {
         if (!free_bytes || !total_bytes) return cudaErrorInvalidValue;
-        *total_bytes = memory_limit();
-        *free_bytes = *total_bytes - std::min(*total_bytes, memory_used());
+        *total_bytes = memory_limit_of_device();
+        *free_bytes =
+            *total_bytes - std::min(*total_bytes, memory_used(current_device()));
         return cudaSuccess;
     });
 }
@@ -145,7 +147,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
                 attributes->devicePointer = attributes->hostPointer = same;
                 break;
         }
-        attributes->device = 0;
+        Allocation allocation;
+        const bool found = find_allocation(pointer, &allocation);
+        attributes->device = found ? allocation.device : current_device();
         return cudaSuccess;
     });
 }
@@ -259,7 +263,7 @@ namespace {
 bool is_location(const cudaMemLocation& location) {
     switch (location.type) {
         case cudaMemLocationTypeDevice:
-            return location.id == 0;
+            return is_device(location.id);
         case cudaMemLocationTypeHost:
         case cudaMemLocationTypeHostNuma:
         case cudaMemLocationTypeHostNumaCurrent:

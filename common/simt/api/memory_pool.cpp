@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "call.h"
+#include "core/devices.h"
 #include "core/memory.h"
 #include "graph_memory.h"
 #include "handles.h"
@@ -25,6 +26,8 @@ struct CUmemPoolHandle_st {
     uint64_t release_threshold = 0;
     uint64_t max_size = 0;  // 0: no limit of its own
     int reuse[3] = {1, 1, 1};
+    int device = 0;
+    uint32_t visible_to = 0;  // other devices, by cudaMemPoolSetAccess
 };
 
 namespace simt::detail {
@@ -38,8 +41,19 @@ struct PoolAllocation {
 };
 
 std::mutex g_pool_mutex;
-Pool g_default_pool;
-Pool* g_current_pool = &g_default_pool;
+Pool g_default_pools[kMostDevices];
+Pool* g_current_pools[kMostDevices];  // null: the default one
+
+Pool& default_pool(int device) {
+    g_default_pools[device].device = device;
+    return g_default_pools[device];
+}
+
+Pool*& current_pool(int device) {
+    Pool*& pool = g_current_pools[device];
+    if (!pool) pool = &default_pool(device);
+    return pool;
+}
 
 HandleTable<Pool>& pools() {
     static auto* const table = new HandleTable<Pool>;
@@ -52,7 +66,8 @@ std::map<const void*, PoolAllocation>& allocations() {
 }
 
 bool is_pool(Pool* pool) {
-    return pool == &g_default_pool || pools().contains(pool);
+    return (pool >= g_default_pools && pool < g_default_pools + kMostDevices) ||
+           pools().contains(pool);
 }
 
 void note_use(Pool& pool, size_t bytes) {
@@ -79,8 +94,10 @@ cudaError_t take(Pool& pool, void** pointer, size_t bytes) {
     const std::lock_guard lock(g_pool_mutex);
     if (pool.max_size != 0 && pool.used + bytes > pool.max_size)
         return cudaErrorMemoryAllocation;
+    const OnDevice scope(pool.device);
     void* memory = allocate(bytes, MemoryKind::device);
     if (!memory) return cudaErrorMemoryAllocation;
+    set_visible(memory, pool.visible_to);
     note_use(pool, bytes);
     allocations()[memory] = {&pool, bytes};
     *pointer = memory;
@@ -165,8 +182,10 @@ void destroy_pools() {
     const std::lock_guard lock(g_pool_mutex);
     allocations().clear();
     pools().clear();
-    g_default_pool = Pool();
-    g_current_pool = &g_default_pool;
+    for (int device = 0; device < kMostDevices; ++device) {
+        g_default_pools[device] = Pool();
+        g_current_pools[device] = nullptr;
+    }
 }
 
 }  // namespace simt::detail
@@ -174,8 +193,11 @@ void destroy_pools() {
 using namespace simt::detail;
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-    return api_call(
-        [&] { return allocate_from(g_current_pool, pointer, bytes, stream); });
+    return api_call([&] {
+        const CUstream_st* place = find_stream(stream);
+        const int device = place ? place->device : current_device();
+        return allocate_from(current_pool(device), pointer, bytes, stream);
+    });
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
@@ -203,13 +225,14 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
             return cudaErrorInvalidValue;
         if (properties->location.type != cudaMemLocationTypeDevice)
             return cudaErrorInvalidValue;
-        if (properties->location.id != 0) return cudaErrorInvalidDevice;
+        if (!is_device(properties->location.id)) return cudaErrorInvalidDevice;
         if (properties->handleTypes != cudaMemHandleTypeNone) {
             hint("cudaMemPoolCreate: pools cannot be shared between processes here");
             return cudaErrorNotSupported;
         }
         auto created = std::make_unique<CUmemPoolHandle_st>();
         created->max_size = properties->maxSize;
+        created->device = properties->location.id;
         *pool = pools().insert(std::move(created));
         return cudaSuccess;
     });
@@ -222,7 +245,8 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
         // Memory that is still in use outlives the pool, as in CUDA.
         std::erase_if(allocations(),
                       [&](const auto& entry) { return entry.second.pool == pool; });
-        if (g_current_pool == pool) g_current_pool = &g_default_pool;
+        for (Pool*& current : g_current_pools)
+            if (current == pool) current = nullptr;
         pools().remove(pool);
         return cudaSuccess;
     });
@@ -231,8 +255,8 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
     return api_call([&] {
         if (!pool) return cudaErrorInvalidValue;
-        if (device != 0) return cudaErrorInvalidDevice;
-        *pool = &g_default_pool;
+        if (!is_device(device)) return cudaErrorInvalidDevice;
+        *pool = &default_pool(device);
         return cudaSuccess;
     });
 }
@@ -240,17 +264,17 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
     return api_call([&] {
         if (!pool) return cudaErrorInvalidValue;
-        if (device != 0) return cudaErrorInvalidDevice;
-        *pool = g_current_pool;
+        if (!is_device(device)) return cudaErrorInvalidDevice;
+        *pool = current_pool(device);
         return cudaSuccess;
     });
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
     return api_call([&] {
-        if (device != 0) return cudaErrorInvalidDevice;
+        if (!is_device(device)) return cudaErrorInvalidDevice;
         if (!is_pool(pool)) return cudaErrorInvalidValue;
-        g_current_pool = pool;
+        current_pool(device) = pool;
         return cudaSuccess;
     });
 }
@@ -314,8 +338,18 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* ac
         if (!is_pool(pool) || (count > 0 && !access)) return cudaErrorInvalidValue;
         for (size_t i = 0; i < count; ++i)
             if (access[i].location.type != cudaMemLocationTypeDevice ||
-                access[i].location.id != 0)
+                !is_device(access[i].location.id))
                 return cudaErrorInvalidDevice;
+        const std::lock_guard lock(g_pool_mutex);
+        for (size_t i = 0; i < count; ++i) {
+            const uint32_t bit = 1u << access[i].location.id;
+            if (access[i].flags == cudaMemAccessFlagsProtNone)
+                pool->visible_to &= ~bit;
+            else
+                pool->visible_to |= bit;
+        }
+        for (const auto& [memory, allocation] : allocations())
+            if (allocation.pool == pool) set_visible(memory, pool->visible_to);
         return cudaSuccess;
     });
 }
@@ -325,8 +359,10 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
     return api_call([&] {
         if (!flags || !location || !is_pool(pool)) return cudaErrorInvalidValue;
         const bool device = location->type == cudaMemLocationTypeDevice;
-        *flags = device && location->id == 0 ? cudaMemAccessFlagsProtReadWrite
-                                             : cudaMemAccessFlagsProtNone;
+        const bool visible =
+            device && is_device(location->id) &&
+            (location->id == pool->device || (pool->visible_to >> location->id & 1));
+        *flags = visible ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
         return cudaSuccess;
     });
 }

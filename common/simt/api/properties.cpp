@@ -8,6 +8,7 @@
 #include "call.h"
 #include "core/cluster.h"
 #include "core/device_model.h"
+#include "core/devices.h"
 #include "core/memory.h"
 #include "simt/api/device.h"
 
@@ -75,7 +76,7 @@ void fill_launch_limits(cudaDeviceProp& prop, const DeviceModel& model) {
 }
 
 void fill_memory(cudaDeviceProp& prop, const DeviceModel& model) {
-    prop.totalGlobalMem = memory_limit();
+    prop.totalGlobalMem = memory_limit_of_device();
     prop.totalConstMem = DeviceModel::kConstantBytes;
     prop.memPitch = 2147483647;
     prop.l2CacheSize = static_cast<int>(l2_bytes());
@@ -88,11 +89,13 @@ void fill_memory(cudaDeviceProp& prop, const DeviceModel& model) {
 
 }  // namespace
 
-cudaDeviceProp device_properties() {
+cudaDeviceProp device_properties(int device) {
     const DeviceModel& model = device_model();
     cudaDeviceProp prop = {};
     std::snprintf(prop.name, sizeof prop.name, "Warpbook SIMT simulator (CPU)");
     std::memcpy(prop.uuid.bytes, "warpbook-simt-0", sizeof prop.uuid.bytes);
+    prop.uuid.bytes[14] = static_cast<char>('0' + device);
+    prop.pciBusID = device;
     prop.major = model.major();
     prop.minor = model.minor();
     fill_launch_limits(prop, model);
@@ -132,8 +135,8 @@ using namespace simt::detail;
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
     return api_call([&] {
         if (!prop) return cudaErrorInvalidValue;
-        if (device != 0) return cudaErrorInvalidDevice;
-        *prop = device_properties();
+        if (!is_device(device)) return cudaErrorInvalidDevice;
+        *prop = device_properties(device);
         return cudaSuccess;
     });
 }

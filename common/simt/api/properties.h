@@ -5,7 +5,7 @@
 
 namespace simt::detail {
 
-/// Everything that is known about the simulated device.
-cudaDeviceProp device_properties();
+/// Everything that is known about a simulated device.
+cudaDeviceProp device_properties(int device);
 
 }  // namespace simt::detail

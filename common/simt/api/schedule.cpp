@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "call.h"
+#include "core/devices.h"
 #include "core/options.h"
 #include "core/scheduler.h"
 #include "simt/streams.h"
@@ -25,6 +26,7 @@ struct Task {
     Work work;
     std::vector<TaskPtr> after;
     uint32_t priority = 0;
+    int device = 0;
     bool in_legacy = false;    // the legacy default stream
     bool in_blocking = false;  // a stream that the legacy stream waits for
     bool done = false;
@@ -93,6 +95,7 @@ TaskPtr enqueue(Queue& q, const TaskPtr& task, Weight weight) {
 void run(Queue& q, const TaskPtr& task) {
     std::erase(q.pending, task);
     if (sticky_error() == cudaSuccess) {
+        const OnDevice device(task->device);
         const bool outer = std::exchange(t_running, true);
         const cudaError_t error = task->work();
         t_running = outer;
@@ -142,7 +145,7 @@ cudaError_t finish_tasks(Queue& q, const std::vector<TaskPtr>& tasks) {
 }
 
 bool is_legacy(const CUstream_st& stream) {
-    return &stream == find_stream(nullptr);
+    return stream.legacy;
 }
 
 bool is_blocking(const CUstream_st& stream) {
@@ -165,8 +168,10 @@ std::vector<TaskPtr> tasks_before(const CUstream_st& stream) {
     std::vector<TaskPtr> before;
     if (stream.last) before.push_back(stream.last);
     for (const TaskPtr& task : q.pending)
-        if (is_legacy(stream) ? task->in_blocking
-                              : is_blocking(stream) && task->in_legacy)
+        if (task->device != stream.device)
+            continue;
+        else if (is_legacy(stream) ? task->in_blocking
+                                   : is_blocking(stream) && task->in_legacy)
             before.push_back(task);
     return before;
 }
@@ -180,6 +185,7 @@ TaskPtr defer(CUstream_st& stream, Work work, Weight weight,
     task->after = tasks_before(stream);
     for (const TaskPtr& before : after)
         if (before) task->after.push_back(before);
+    task->device = stream.device;
     task->in_legacy = is_legacy(stream);
     task->in_blocking = is_blocking(stream);
     const bool keeps = stream.last && options().stream_seed < kRestless &&
@@ -195,6 +201,7 @@ TaskPtr defer_node(Work work, const std::vector<TaskPtr>& after) {
     auto task = std::make_shared<Task>();
     task->work = std::move(work);
     task->after = after;
+    task->device = current_device();
     task->priority = random_of(q).below(kPriorities);
     return enqueue(q, task, Weight::one);
 }
@@ -242,6 +249,16 @@ cudaError_t finish_all() {
     const std::lock_guard lock(q.mutex);
     if (t_running || q.pending.empty()) return cudaSuccess;
     return finish_tasks(q, std::vector<TaskPtr>(q.pending));
+}
+
+cudaError_t finish_device(int device) {
+    Queue& q = queue();
+    const std::lock_guard lock(q.mutex);
+    if (t_running || q.pending.empty()) return sticky_error();
+    std::vector<TaskPtr> tasks;
+    for (const TaskPtr& task : q.pending)
+        if (task->device == device) tasks.push_back(task);
+    return finish_tasks(q, tasks);
 }
 
 void let_one_run() {

@@ -53,6 +53,7 @@ bool is_done(const TaskPtr& task);
 cudaError_t finish(const TaskPtr& task);
 cudaError_t finish_stream(const CUstream_st& stream);
 cudaError_t finish_all();
+cudaError_t finish_device(int device);
 
 /// Lets one task run, as time passes for a host that only asks.
 void let_one_run();

@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "capture.h"
+#include "core/devices.h"
 #include "handles.h"
 
 namespace simt::detail {
@@ -22,25 +23,41 @@ std::atomic<unsigned long long> g_next_stream_id = 3;  // after the two default 
 constexpr int kLeastPriority = 0;
 constexpr int kGreatestPriority = -5;
 
+/// The default streams of all devices.
+struct LegacyStreams {
+    CUstream_st of[kMostDevices];
+    LegacyStreams() {
+        for (int device = 0; device < kMostDevices; ++device) {
+            of[device].id = 1;
+            of[device].device = device;
+            of[device].legacy = true;
+        }
+    }
+};
+
 CUstream_st* legacy_stream() {
-    static CUstream_st stream = [] {
-        CUstream_st s;
-        s.id = 1;
-        return s;
-    }();
-    return &stream;
+    static LegacyStreams streams;
+    return &streams.of[current_device()];
 }
 
-/// The default stream of a host thread, which leaves its capture when the thread ends.
-struct PerThreadStream {
-    CUstream_st stream;
-    PerThreadStream() { stream.id = 2; }
-    ~PerThreadStream() { leave_capture(&stream); }
+/// The default streams of a host thread, which leave their captures when it ends.
+struct PerThreadStreams {
+    CUstream_st of[kMostDevices];
+    PerThreadStreams() {
+        for (int device = 0; device < kMostDevices; ++device) {
+            of[device].id = 2;
+            of[device].device = device;
+        }
+    }
+    ~PerThreadStreams() {
+        for (CUstream_st& stream : of)
+            leave_capture(&stream);
+    }
 };
 
 CUstream_st* per_thread_stream() {
-    thread_local PerThreadStream holder;
-    return &holder.stream;
+    thread_local PerThreadStreams holder;
+    return &holder.of[current_device()];
 }
 
 /// What cudaStreamAddCallback runs.
@@ -70,6 +87,10 @@ CUstream_st* find_stream(cudaStream_t stream) {
 
 void destroy_streams() {
     streams().clear();
+}
+
+void destroy_streams(int device) {
+    streams().remove_if([=](const CUstream_st& s) { return s.device == device; });
 }
 
 }  // namespace simt::detail
@@ -103,6 +124,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
         if (!stream || (flags & ~cudaStreamNonBlocking)) return cudaErrorInvalidValue;
         auto created = std::make_unique<CUstream_st>();
         created->id = g_next_stream_id++;
+        created->device = current_device();
         created->flags = flags;
         created->priority =
             std::min(kLeastPriority, std::max(kGreatestPriority, priority));
@@ -172,9 +194,9 @@ cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-    return with_stream(handle, [&](const CUstream_st&) {
+    return with_stream(handle, [&](const CUstream_st& stream) {
         if (!device) return cudaErrorInvalidValue;
-        *device = 0;
+        *device = stream.device;
         return cudaSuccess;
     });
 }

@@ -78,6 +78,8 @@ cudaError_t submit(cudaStream_t stream, const Op& operation) {
 /// A stream: its properties and, during a capture, where the capture stands.
 struct CUstream_st {
     unsigned long long id = 0;
+    int device = 0;
+    bool legacy = false;  // the default stream of its device
     unsigned int flags = cudaStreamDefault;
     int priority = 0;
     cudaAccessPolicyWindow window = {};
@@ -91,6 +93,7 @@ struct CUstream_st {
 
 /// An event: a moment in a stream.
 struct CUevent_st {
+    int device = 0;
     unsigned int flags = cudaEventDefault;
     bool recorded = false;
     long long nanoseconds = 0;
@@ -105,8 +108,9 @@ struct CUevent_st {
 
 namespace simt::detail {
 
-/// Destroys all streams and events (cudaDeviceReset).
+/// Destroys all streams and events (cudaDeviceReset), or the streams of one device.
 void destroy_streams();
+void destroy_streams(int device);
 void destroy_events();
 
 /// True for an event that was created and not destroyed.

@@ -12,6 +12,7 @@
 
 #include "cluster.h"
 #include "device_model.h"
+#include "devices.h"
 #include "error.h"
 #include "fault.h"
 #include "kernel_attributes.h"
@@ -223,7 +224,10 @@ void execute(const Config& config, const Body& body) {
     shuffle_blocks(launch);
     launch.started = now();
     if (observer) observer->launch_begins(launch);
-    run_blocks(launch);
+    {
+        const HiddenPeers hidden(current_device());
+        run_blocks(launch);
+    }
     if (observer) observer->launch_ends(launch);
     if (!launch.aborted) check_buffers(launch);
     if (!launch.children.empty() && !launch.aborted) run_children(launch);

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 
+#include "devices.h"
 #include "observer.h"
 #include "options.h"
 #include "pages.h"
@@ -30,6 +31,7 @@ struct Entry {
     Allocation allocation;
     char* pages;  // accessible while live
     size_t page_bytes;
+    bool hidden = false;  // another device's, while a kernel runs
 };
 
 /// All state of the allocator; never destroyed, because programs free in destructors of
@@ -44,6 +46,19 @@ class Table {
     std::string describe(const void* address, bool* freed);
     bool check_slack(const void* address, std::string* what);
     void release_all();
+    void release_device(int device);
+    void set_visible(const void* pointer, uint32_t devices);
+    void hide(int device);
+    void show();
+    bool hides(const void* address) {
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        const auto it = lock ? containing(address) : live_.end();
+        return it != live_.end() && it->second.hidden;
+    }
+    size_t used_by(int device) {
+        const std::lock_guard lock(mutex_);
+        return used_by_[device];
+    }
     bool in_range(const void* address) const {
         const auto* p = static_cast<const char*>(address);
         return p >= range_ && p < range_ + range_bytes_;
@@ -70,6 +85,8 @@ class Table {
     size_t range_bytes_ = 0;
     size_t range_used_ = 0;
     size_t used_ = 0;
+    size_t used_by_[kMostDevices] = {};
+    int running_on_ = 0;  // while memory is hidden
     int next_id_ = 1;
 };
 
@@ -140,6 +157,9 @@ void* Table::allocate(size_t bytes, MemoryKind kind) {
     const std::lock_guard lock(mutex_);
     const size_t limit = options().memory_bytes;
     if (bytes > limit || used_ > limit - bytes) return nullptr;
+    const int device = current_device();
+    const size_t share = memory_limit_of_device();
+    if (bytes > share || used_by_[device] > share - bytes) return nullptr;
     const size_t rounded = round_up(bytes, options().tight ? 16 : kAlignment);
     const size_t page_bytes = round_up(rounded, kPage);
     char* pages = carve(page_bytes);
@@ -156,8 +176,9 @@ void* Table::allocate(size_t bytes, MemoryKind kind) {
     fill_pattern(std::max(pages, begin - kFrontSlack), begin);
     fill_pattern(begin + bytes, pages + page_bytes);
     freed_.erase(freed_.lower_bound(pages), freed_.lower_bound(pages + page_bytes));
-    live_[begin] = {{begin, bytes, kind, true, next_id_++}, pages, page_bytes};
+    live_[begin] = {{begin, bytes, kind, true, next_id_++, device}, pages, page_bytes};
     used_ += bytes;
+    used_by_[device] += bytes;
     if (observer) observer->allocated(live_[begin].allocation);
     return begin;
 }
@@ -167,6 +188,7 @@ void Table::retire(Map::iterator it) {
     if (observer) observer->released(entry.allocation);
     if (entry.page_bytes != 0) {
         used_ -= entry.allocation.size;
+        used_by_[entry.allocation.device] -= entry.allocation.size;
         madvise(entry.pages, entry.page_bytes, MADV_DONTNEED);
         mprotect(entry.pages, entry.page_bytes, PROT_NONE);
         entry.allocation.live = false;
@@ -192,7 +214,9 @@ bool Table::register_host(void* pointer, size_t bytes) {
     if (it != live_.end() && it->first < begin + bytes) return false;
     if (containing(begin) != live_.end()) return false;
     live_[begin] = {
-        {begin, bytes, MemoryKind::registered, true, next_id_++}, nullptr, 0};
+        {begin, bytes, MemoryKind::registered, true, next_id_++, current_device()},
+        nullptr,
+        0};
     if (observer) observer->allocated(live_[begin].allocation);
     return true;
 }
@@ -217,6 +241,43 @@ void Table::release_all() {
     const std::lock_guard lock(mutex_);
     while (!live_.empty())
         retire(live_.begin());
+}
+
+void Table::release_device(int device) {
+    const std::lock_guard lock(mutex_);
+    for (auto it = live_.begin(); it != live_.end();) {
+        const auto next = std::next(it);
+        if (it->second.allocation.device == device) retire(it);
+        it = next;
+    }
+}
+
+void Table::set_visible(const void* pointer, uint32_t devices) {
+    const std::lock_guard lock(mutex_);
+    const auto it = containing(pointer);
+    if (it != live_.end()) it->second.allocation.visible_to = devices;
+}
+
+void Table::hide(int device) {
+    const std::lock_guard lock(mutex_);
+    running_on_ = device;
+    for (auto& [begin, entry] : live_) {
+        const Allocation& a = entry.allocation;
+        if (a.kind != MemoryKind::device || has_peer_access(device, a.device) ||
+            (a.visible_to >> device & 1) != 0)
+            continue;
+        mprotect(entry.pages, entry.page_bytes, PROT_NONE);
+        entry.hidden = true;
+    }
+}
+
+void Table::show() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [begin, entry] : live_) {
+        if (!entry.hidden) continue;
+        mprotect(entry.pages, entry.page_bytes, PROT_READ | PROT_WRITE);
+        entry.hidden = false;
+    }
 }
 
 const char* kind_name(MemoryKind kind) {
@@ -264,7 +325,16 @@ std::string Table::describe(const void* address, bool* freed) {
     }
     const auto after = live_.upper_bound(p);
     const Allocation* best = nullptr;
-    if (after != live_.begin()) best = &std::prev(after)->second.allocation;
+    if (after != live_.begin()) {
+        const Entry& entry = std::prev(after)->second;
+        best = &entry.allocation;
+        if (entry.hidden && p < best->begin + best->size)
+            return distance(p, *best) + name(*best) + ": memory of device " +
+                   std::to_string(best->device) + ", from a kernel on device " +
+                   std::to_string(running_on_) +
+                   " without cudaDeviceEnablePeerAccess(" +
+                   std::to_string(best->device) + ", 0)";
+    }
     if (after != live_.end()) {
         const Allocation& a = after->second.allocation;
         if (!best || a.begin - p < p - (best->begin + best->size)) best = &a;
@@ -333,8 +403,36 @@ size_t memory_limit() {
     return options().memory_bytes;
 }
 
+size_t memory_used(int device) {
+    return table().used_by(device);
+}
+
+size_t memory_limit_of_device() {
+    return memory_limit() / static_cast<size_t>(device_count());
+}
+
 void release_all() {
     table().release_all();
+}
+
+void release_device(int device) {
+    table().release_device(device);
+}
+
+void set_visible(const void* pointer, uint32_t devices) {
+    table().set_visible(pointer, devices);
+}
+
+void hide_peer_memory(int device) {
+    table().hide(device);
+}
+
+void show_all_memory() {
+    table().show();
+}
+
+bool is_hidden(const void* address) {
+    return table().hides(address);
 }
 
 std::string describe_address(const void* address, bool* freed) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace simt::detail {
@@ -18,7 +19,9 @@ struct Allocation {
     size_t size;
     MemoryKind kind;
     bool live;
-    int id;  // numbers the allocations of the process, from 1
+    int id;                   // numbers the allocations of the process, from 1
+    int device = 0;           // whose it is
+    uint32_t visible_to = 0;  // a bit for each device that may access it without more
 };
 
 /// Memory filled with 0xFF (of more than 256 MiB only the first and last 16 MiB, which
@@ -49,8 +52,22 @@ void device_range(char** begin, char** end);
 size_t memory_used();
 size_t memory_limit();
 
-/// Frees everything, as cudaDeviceReset does.
+/// Bytes in live allocations of one device, and the most there may be.
+size_t memory_used(int device);
+size_t memory_limit_of_device();
+
+/// Frees everything, as cudaDeviceReset does; with several devices, what one has.
 void release_all();
+void release_device(int device);
+
+/// Lets devices access an allocation without peer access: a bit for each.
+void set_visible(const void* pointer, uint32_t devices);
+/// Device memory of others than `device` that it may not access becomes inaccessible;
+/// what was made so is accessible again.
+void hide_peer_memory(int device);
+void show_all_memory();
+/// True for memory that is inaccessible just now.
+bool is_hidden(const void* address);
 
 /// Which allocation an invalid address belongs to or is nearest to, in words; "" if
 /// none.

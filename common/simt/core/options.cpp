@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "devices.h"
+
 namespace simt {
 namespace detail {
 namespace {
@@ -40,6 +42,7 @@ Options read_environment() {
     o.time_limit = number("SIMT_TIME_LIMIT", 30);
     o.multiprocessors =
         static_cast<int>(std::clamp(number("SIMT_MULTIPROCESSORS", 0), 0.0, 1024.0));
+    o.devices = static_cast<int>(std::clamp(number("SIMT_DEVICES", 1), 1.0, 16.0));
     const double shared = std::clamp(number("SIMT_SHARED_KB", 0), 0.0, 1024.0);
     o.shared_bytes = static_cast<size_t>(shared) * 1024;
     o.l2_bytes =
@@ -75,6 +78,9 @@ void set_seed(unsigned seed) {
 }
 void set_multiprocessors(int count) {
     detail::options().multiprocessors = count;
+}
+void set_devices(int count) {
+    detail::options().devices = std::clamp(count, 1, detail::kMostDevices);
 }
 void set_shared_per_block(std::size_t bytes) {
     detail::options().shared_bytes = bytes;

@@ -16,6 +16,7 @@ struct Options {
     size_t memory_bytes;   // SIMT_MEMORY_MB: all allocations together
     double time_limit;     // SIMT_TIME_LIMIT: seconds without progress; 0 = no limit
     int multiprocessors;   // SIMT_MULTIPROCESSORS: 0 = those of the device model
+    int devices;           // SIMT_DEVICES: how many GPUs there are
     size_t shared_bytes;   // SIMT_SHARED_KB: of a block; 0 = as the device model
     size_t l2_bytes;       // SIMT_L2_KB: 0 = the L2 cache of the device model
     bool poison;           // SIMT_POISON=0: fresh memory is not filled with 0xFF

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "devices.h"
 #include "fault.h"
 #include "memory.h"
 
@@ -61,6 +62,7 @@ std::string describe_segv(const Worker& w, const siginfo_t& info, FindingKind* k
     bool freed = false;
     const std::string what = describe_address(address, &freed);
     if (freed) *kind = FindingKind::use_after_free;
+    if (is_hidden(address)) *kind = FindingKind::fault;
     if (!what.empty()) return format("illegal access, %s", what.c_str());
     return format(
         "illegal access to address %p, which belongs to no allocation.\n"
@@ -111,6 +113,7 @@ std::unique_ptr<PendingFault> describe(Worker& w,
 void on_exception(int sig, siginfo_t* info, void* context) {
     Worker* w = worker;
     if (!w || !w->thread) {
+        if (sig == SIGSEGV && wait_for_hidden(info->si_addr)) return;
         // Not ours: let the previous handler have it when the instruction is repeated.
         sigaction(sig, &g_previous[sig], nullptr);
         return;

@@ -28,6 +28,10 @@ void set_seed(unsigned seed);
 /// Default: SIMT_MULTIPROCESSORS, or 0.
 void set_multiprocessors(int count);
 
+/// There are so many GPUs, 1 to 16. Before anything is allocated, or after
+/// cudaDeviceReset on each of them. Default: SIMT_DEVICES, or 1.
+void set_devices(int count);
+
 /// A block may ask for so many bytes of shared memory, never for more than on the model
 /// of its architecture; 0: for as many as there. What a program does on a GPU with less
 /// is tried with it. Default: SIMT_SHARED_KB, or 0.

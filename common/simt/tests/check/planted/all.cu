@@ -8,6 +8,8 @@
 #include <cuda/atomic>
 #include <cuda/barrier>
 
+#include "simt/options.h"
+
 namespace async {
 #include "async.cu"
 }
@@ -22,6 +24,9 @@ namespace clean {
 }
 namespace cluster {
 #include "cluster.cu"
+}
+namespace devices {
+#include "devices.cu"
 }
 namespace divergence {
 #include "divergence.cu"

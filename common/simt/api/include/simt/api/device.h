@@ -1,14 +1,15 @@
 #pragma once
-// Device management. There is one device, number 0: the simulator.
+// Device management. There is one device, number 0, or as many as SIMT_DEVICES says:
+// all alike, each with memory and streams of its own.
 
 #include "device_types.h"
 #include "types.h"
 
-/// Number of devices: 1.
+/// Number of devices.
 cudaError_t cudaGetDeviceCount(int* count);
-/// Device of the calling host thread: 0.
+/// Device of the calling host thread: 0, until it chooses another.
 cudaError_t cudaGetDevice(int* device);
-/// @returns cudaErrorInvalidDevice unless `device` is 0.
+/// @returns cudaErrorInvalidDevice if there is no such device.
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags);
 cudaError_t cudaSetValidDevices(int* devices, int count);
@@ -34,7 +35,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* pci_bus_id, int length, int device);
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* pci_bus_id);
 cudaError_t cudaCtxResetPersistingL2Cache();
 
-// There is no second device, so no peer can be reached.
+// Each device can reach each other one, once that is enabled.
 cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
