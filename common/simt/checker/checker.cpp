@@ -211,8 +211,8 @@ Elsewhere find_elsewhere(const Worker& w, const char* address) {
 void access_on_host(
     char* address, size_t bytes, bool write, uintptr_t pc, void* const* frame) {
     busy = true;
-    if (is_hosts_too(address)) {
-        // Managed or pinned memory.
+    if (is_hosts_too(address)) {  // managed or pinned memory
+        if (write) safety_host_wrote(address, bytes);
     } else if (serves_algorithm(pc, frame)) {
         if (write) safety_host_wrote(address, bytes);
     } else {

@@ -3,6 +3,7 @@
 #include "addr2line.h"
 #include "core/memory.h"
 #include "core/symbolize.h"
+#include "host_writes.h"
 #include "large_launch.h"
 #include "report.h"
 #include "safety.h"
@@ -117,14 +118,16 @@ void safety_allocated(const Allocation& a) {
         detail::device_range(&begin, &end);
         device_shadow.map(begin, static_cast<size_t>(end - begin));
     }
-    // Memory that the host shares is the host's to initialise.
-    device_shadow.set_initialised(
-        a.begin, a.size, a.kind != detail::MemoryKind::device);
+    device_shadow.set_initialised(a.begin, a.size, false);
+    if (a.kind != detail::MemoryKind::device)
+        watch_contents(a.begin, a.size, detail::kUnwrittenWord);
 }
 
 void safety_released(const Allocation& a) {
     ++memory_generation[int(Reach::device)];
-    if (a.kind != detail::MemoryKind::registered) device_shadow.forget(a.begin, a.size);
+    if (a.kind == detail::MemoryKind::registered) return;
+    device_shadow.forget(a.begin, a.size);
+    ignore_contents(a.begin, a.size);
 }
 
 bool in_device_memory(const void* address) {
@@ -139,11 +142,17 @@ void safety_host_wrote(const void* address, size_t bytes) {
 void safety_host_copied(const void* to, const void* from, size_t bytes) {
     if (!in_device_memory(to)) return;
     const auto* target = static_cast<const char*>(to);
-    if (in_device_memory(from))
-        device_shadow.copy_initialised(
-            target, device_shadow, static_cast<const char*>(from), bytes);
-    else
+    if (!in_device_memory(from)) {
         device_shadow.set_initialised(target, bytes, true);
+        return;
+    }
+    const auto* source = static_cast<const char*>(from);
+    const bool learned = learn_from_contents(device_shadow, source, bytes);
+    device_shadow.copy_initialised(target, device_shadow, source, bytes);
+    // Where nobody has written, the copy holds what fresh memory of the source's kind
+    // does, until the host writes over it.
+    if (is_hosts_too(to) && !device_shadow.all_initialised(target, bytes))
+        watch_contents(target, bytes, learned ? detail::kUnwrittenWord : ~uint32_t{0});
 }
 
 void safety_copy_issued(Worker& worker,
@@ -214,7 +223,9 @@ bool safety_faulted(const Launch& launch, const PendingFault& fault) {
 }  // namespace simt::check
 
 extern "C" void simt_check_forget(const void* address, size_t bytes) {
-    if (simt::check::in_device_memory(address))
-        simt::check::device_shadow.set_initialised(
-            static_cast<const char*>(address), bytes, false);
+    using namespace simt::check;
+    if (!in_device_memory(address)) return;
+    const auto* begin = static_cast<const char*>(address);
+    device_shadow.set_initialised(begin, bytes, false);
+    ignore_contents(begin, bytes);
 }

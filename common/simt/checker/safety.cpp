@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "core/memory.h"
+#include "host_writes.h"
 #include "quick.h"
 #include "report.h"
 #include "state.h"
@@ -139,7 +140,9 @@ bool is_in_flight(const BlockState& state, const Access& a) {
 
 void check_initialised(Shadow& shadow, const Access& a, Worker& worker) {
     const bool reads = !a.write || (a.atomic && !a.stores);
-    if (reads && !is_initialised(shadow, a)) {
+    if (reads && !is_initialised(shadow, a) &&
+        !(learn_from_contents(shadow, a.address, a.bytes) &&
+          is_initialised(shadow, a))) {
         const BlockState& state = state_of(*worker.block);
         report_uninitialised(scene_of(worker),
                              a,

@@ -67,6 +67,12 @@ bool Shadow::any_initialised(const char* p, size_t n) const {
     return false;
 }
 
+bool Shadow::all_initialised(const char* p, size_t n) const {
+    for (size_t i = 0; i < n; i += 16)
+        if (!initialised(p + i, n - i < 16 ? n - i : 16)) return false;
+    return true;
+}
+
 void Shadow::copy_initialised(const char* to,
                               const Shadow& other,
                               const char* from,

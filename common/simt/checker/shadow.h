@@ -59,6 +59,7 @@ class Shadow {
     /// The same for any number of bytes.
     void set_initialised(const char* p, size_t n, bool value);
     bool any_initialised(const char* p, size_t n) const;
+    bool all_initialised(const char* p, size_t n) const;
     /// The bytes at `to` are as well initialised as those at `from` of another shadow.
     void copy_initialised(const char* to,
                           const Shadow& other,

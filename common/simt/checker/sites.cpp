@@ -7,6 +7,7 @@
 
 #include "addr2line.h"
 #include "core/symbolize.h"
+#include "frames.h"
 #include "immortal.h"
 
 namespace simt::check {
@@ -18,7 +19,7 @@ constexpr int kMostFrames = 12;
 struct Code {
     bool users;
     bool library;    // of the simulator, compiled apart from the program
-    bool algorithm;  // in thrust or cub, or inlined there
+    bool algorithm;  // in thrust, cub or cuRAND's host part, or inlined there
     Place place;     // if it is the user's
 };
 
@@ -62,9 +63,9 @@ const Code& code_at(uintptr_t pc) {
     for (const std::string& line : lines) {
         const std::string own = detail::own_path(line);
         if (own.empty()) continue;
-        if (own.rfind("libraries/include/simt/thrust/", 0) == 0 ||
-            own.rfind("libraries/include/simt/cub/", 0) == 0)
-            code.algorithm = true;
+        for (const char* part : {"thrust/", "cub/", "curand/host.h"})
+            if (own.rfind(std::string("libraries/include/simt/") + part, 0) == 0)
+                code.algorithm = true;
         if (own.find("/include/") == std::string::npos) code.library = true;
     }
     for (const std::string& line : lines) {
@@ -83,13 +84,12 @@ const Code& code_at(uintptr_t pc) {
 /// The caller's frame; null if this is not one. The C library, which calls main, is
 /// compiled without frame pointers.
 void* const* caller_of(void* const* frame) {
-    constexpr long kLargestFrame = 1l << 17;  // in words
-    auto* const* next = static_cast<void* const*>(frame[0]);
-    return next > frame && next - frame < kLargestFrame ? next : nullptr;
+    return frame_outside(frame, static_cast<void* const*>(frame[0]));
 }
 
 /// Moves pc outwards until it is in the user's code; false if it is nowhere.
 bool climb(uintptr_t& pc, void* const* frame) {
+    frame = frame_outside(__builtin_frame_address(0), frame);
     for (int i = 0; i < kMostFrames; ++i) {
         if (code_at(pc).users) return true;
         if (!frame || !frame[1]) return false;
@@ -145,6 +145,7 @@ bool is_library_code(uintptr_t pc) {
 }
 
 bool serves_algorithm(uintptr_t pc, void* const* frame) {
+    frame = frame_outside(__builtin_frame_address(0), frame);
     for (int i = 0; i < kMostFrames; ++i) {
         if (code_at(pc - 1).algorithm) return true;
         if (!frame || !frame[1]) return false;

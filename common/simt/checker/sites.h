@@ -50,8 +50,8 @@ Place user_place_of(uintptr_t pc, void* const* frame);
 /// True if the code at `pc` is the simulator's library, not the program.
 bool is_library_code(uintptr_t pc);
 
-/// True if the code at `pc` works for thrust or cub, which run on the host what a GPU
-/// would do.
+/// True if the code at `pc` works for thrust, cub or cuRAND's generators, which run on
+/// the host what a GPU would do.
 bool serves_algorithm(uintptr_t pc, void* const* frame);
 
 }  // namespace simt::check

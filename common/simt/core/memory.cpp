@@ -152,6 +152,17 @@ void fill_pattern(char* begin, char* end) {
         *p = static_cast<char>(kSlack[reinterpret_cast<uintptr_t>(p) & 1]);
 }
 
+/// What nobody has written: 0xFF, or words that the observer knows again.
+void fill_fresh(char* begin, size_t bytes, bool observed) {
+    if (!observed) {
+        std::memset(begin, 0xff, bytes);
+        return;
+    }
+    for (size_t i = 0; i < bytes; i += sizeof kUnwrittenWord)
+        std::memcpy(
+            begin + i, &kUnwrittenWord, std::min(bytes - i, sizeof kUnwrittenWord));
+}
+
 void* Table::allocate(size_t bytes, MemoryKind kind) {
     if (bytes == 0) return nullptr;
     const std::lock_guard lock(mutex_);
@@ -166,11 +177,13 @@ void* Table::allocate(size_t bytes, MemoryKind kind) {
     if (!pages) return nullptr;
     char* begin = pages + (page_bytes - rounded);
     if (options().poison) {
+        const bool observed = observer && kind != MemoryKind::device;
         if (bytes <= kFullPoison) {
-            std::memset(begin, 0xff, bytes);
+            fill_fresh(begin, bytes, observed);
         } else {
-            std::memset(begin, 0xff, kEdgePoison);
-            std::memset(begin + bytes - kEdgePoison, 0xff, kEdgePoison);
+            const size_t last = round_up(bytes - kEdgePoison, sizeof kUnwrittenWord);
+            fill_fresh(begin, kEdgePoison, observed);
+            fill_fresh(begin + last, bytes - last, observed);
         }
     }
     fill_pattern(std::max(pages, begin - kFrontSlack), begin);

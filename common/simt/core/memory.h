@@ -24,6 +24,11 @@ struct Allocation {
     uint32_t visible_to = 0;  // a bit for each device that may access it without more
 };
 
+/// What fresh memory that host and device share holds in each word under an observer,
+/// which sees no writes of host code that is compiled apart: what holds something else
+/// has been written. NaN as half, bfloat16, float and double; hardly anybody's value.
+inline constexpr uint32_t kUnwrittenWord = 0xfffdffff;
+
 /// Memory filled with 0xFF (of more than 256 MiB only the first and last 16 MiB, which
 /// keeps the system from having to provide all of it).
 /// Returns nullptr if the limit (SIMT_MEMORY_MB) or the system's memory is exceeded,

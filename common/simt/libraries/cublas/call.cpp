@@ -3,6 +3,7 @@
 #include "api/call.h"
 #include "api/pointers.h"
 #include "api/stream.h"
+#include "core/observer.h"
 
 namespace simt::cublas {
 
@@ -69,6 +70,18 @@ void Call::matrix(const void* A, int rows, int cols, int ld, size_t element,
     const size_t count = static_cast<size_t>(cols - 1) * static_cast<size_t>(ld) +
                          static_cast<size_t>(rows);
     memory(A, count * element, name);
+}
+
+void Call::writes(void* begin, size_t bytes, int count, size_t pitch) {
+    if (!ok() || !detail::observer || count <= 0) return;
+    written_.push_back(
+        {static_cast<char*>(begin), bytes, static_cast<size_t>(count), pitch});
+}
+
+void Call::tell(const std::vector<Rows>& written) {
+    for (const Rows& rows : written)
+        for (size_t i = 0; i < rows.count; ++i)
+            detail::observer->host_wrote(rows.begin + i * rows.pitch, rows.bytes);
 }
 
 bool Call::place(const void* pointer, size_t bytes, const char* name) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <type_traits>
+#include <vector>
 
 #include "cublas_v2.h"
 
@@ -50,23 +52,29 @@ class Call {
     void side(cublasSideMode_t value);
     void diagonal(cublasDiagType_t value);
 
-    /// Refuses a vector that is not in device memory.
+    /// Refuses a vector that is not in device memory. What is not const is written.
     template <class T>
-    void vector(const T* x, int n, int inc, const char* name) {
-        const int step = inc < 0 ? -inc : inc;
-        const size_t count =
-            n > 0 ? static_cast<size_t>(n - 1) * static_cast<size_t>(step) + 1 : 0;
+    void vector(T* x, int n, int inc, const char* name) {
+        const auto step = static_cast<size_t>(inc < 0 ? -inc : inc);
+        const size_t count = n > 0 ? static_cast<size_t>(n - 1) * step + 1 : 0;
         memory(x, count * sizeof(T), name);
+        if constexpr (!std::is_const_v<T>) writes(x, sizeof(T), n, step * sizeof(T));
     }
     /// Refuses a column-major matrix that is not in device memory, or whose columns
-    /// overlap.
+    /// overlap. What is not const is written.
     template <class T>
-    void matrix(const T* A, int rows, int cols, int ld, const char* name) {
+    void matrix(T* A, int rows, int cols, int ld, const char* name) {
         matrix(A, rows, cols, ld, sizeof(T), name);
+        if constexpr (!std::is_const_v<T>) writes_matrix(A, rows, cols, ld, sizeof(T));
     }
     void matrix(const void* A, int rows, int cols, int ld, size_t element,
                 const char* name);
     void memory(const void* pointer, size_t bytes, const char* name);
+    /// Says that the routine writes a column-major matrix.
+    void writes_matrix(void* A, int rows, int cols, int ld, size_t element) {
+        writes(A, static_cast<size_t>(std::max(0, rows)) * element, cols,
+               static_cast<size_t>(std::max(0, ld)) * element);
+    }
 
     /// A scalar where the pointer mode says.
     template <class T>
@@ -77,7 +85,7 @@ class Call {
     /// Refuses a place for a result that is not where the pointer mode says.
     template <class T>
     void result(T* pointer, const char* name) {
-        place(pointer, sizeof(T), name);
+        if (place(pointer, sizeof(T), name)) writes(pointer, sizeof(T), 1, 0);
     }
     /// Stops with a status if nothing has failed before.
     void fail(cublasStatus_t status);
@@ -89,14 +97,29 @@ class Call {
         if (!ok()) return status_;
         const bool now = begin();
         if (!ok()) return status_;
-        if (now)
+        if (now) {
             work();
-        else
-            record(work);
+            tell(written_);
+        } else {
+            record([work, written = written_] {
+                work();
+                tell(written);
+            });
+        }
         return CUBLAS_STATUS_SUCCESS;
     }
 
  private:
+    /// Rows of `bytes`, `pitch` apart.
+    struct Rows {
+        char* begin;
+        size_t bytes, count, pitch;
+    };
+    /// Notes what the routine will have written. The checker cannot see it: the CPU's
+    /// library is not compiled for it.
+    void writes(void* begin, size_t bytes, int count, size_t pitch);
+    static void tell(const std::vector<Rows>& written);
+
     bool place(const void* pointer, size_t bytes, const char* name);
     bool begin();
     void record(std::function<void()> work);
@@ -105,6 +128,7 @@ class Call {
     const char* name_;
     cublasPointerMode_t mode_ = CUBLAS_POINTER_MODE_HOST;
     cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
+    std::vector<Rows> written_;
 };
 
 /// Rows of op(A) that A of m x k has in memory.

@@ -13,6 +13,7 @@ void check_problem(Call& call, const Problem& p) {
     call.matrix(p.B, stored_rows(p.transb, p.k, p.n), stored_cols(p.transb, p.k, p.n),
                 p.ldb, size_of(p.ab_type), "B");
     call.matrix(p.C, p.m, p.n, p.ldc, size_of(p.c_type), "C");
+    call.writes_matrix(p.C, p.m, p.n, p.ldc, size_of(p.c_type));
 }
 
 /// Runs all multiplications with scalars of type S and sums of type Sum.

@@ -1,5 +1,7 @@
 // The pure functions behind the counters: what a request costs, and in which order
-// traces are replayed.
+// traces are replayed; and which frame pointers the checker trusts.
+
+#include <pthread.h>
 
 #include <cstdio>
 #include <functional>
@@ -8,6 +10,7 @@
 #include "../../checker/count/json.h"
 #include "../../checker/count/lockstep.h"
 #include "../../checker/count/request.h"
+#include "../../checker/frames.h"
 
 using namespace simt::check;
 
@@ -208,6 +211,30 @@ void test_json() {
     std::printf("JSON is %s\n", json.text().c_str());
 }
 
+/// Code without frame pointers leaves anything in their register.
+void test_frames() {
+    const auto trusted = [](const void* inner, const void* frame) {
+        return frame_outside(inner, static_cast<void* const*>(frame)) == frame;
+    };
+    const char* here = static_cast<const char*>(__builtin_frame_address(0));
+    static char elsewhere[16];
+    alignas(8) char inner = 0;
+    expect("trust in a frame", trusted(&inner, here), 1);
+    expect("trust in a frame on this side", trusted(here, &inner), 0);
+    expect("trust in a number", trusted(nullptr, reinterpret_cast<void*>(16)), 0);
+    expect("trust in an odd address", trusted(&inner, here + 1), 0);
+    expect("trust in static memory", trusted(nullptr, elsewhere), 0);
+    pthread_attr_t attributes;
+    void* low = nullptr;
+    size_t size = 0;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &low, &size);
+    pthread_attr_destroy(&attributes);
+    const char* end = static_cast<char*>(low) + size;
+    expect("trust in the last two words", trusted(&inner, end - 16), 1);
+    expect("trust in the last word", trusted(&inner, end - 8), 0);
+}
+
 }  // namespace
 
 int main() {
@@ -216,6 +243,7 @@ int main() {
     test_contention();
     test_replay();
     test_json();
+    test_frames();
     std::printf("%s\n", failures == 0 ? "all right" : "FAILED");
     return failures != 0;
 }

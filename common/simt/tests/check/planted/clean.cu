@@ -365,3 +365,35 @@ __global__ void shuffle_after_exit(const float* x, float* out, int n) {
 PLANTED(none, shuffle_of_some_lanes) {
     shuffle_after_exit<<<1, 32>>>(numbered<float>(32), unset<float>(32), 20);
 }
+
+// Host code of a .cpp file or a library is not compiled for the checker.
+__attribute__((noinline, no_sanitize("thread"))) void fill_elsewhere(int* x,
+                                                                     int n,
+                                                                     int first) {
+    for (int i = 0; i < n; ++i)
+        x[i] = first + i % 2;
+}
+__global__ void add_up(const int* x, int* out) {
+    atomicAdd(out, x[threadIdx.x]);
+}
+PLANTED(none, managed_memory_filled_by_the_host) {
+    int *x = nullptr, *out = nullptr;
+    cudaMallocManaged(&x, 32 * sizeof(int));
+    cudaMallocManaged(&out, sizeof(int));
+    fill_elsewhere(x, 32, -1);
+    *out = -1;
+    add_up<<<1, 32>>>(x, out);
+}
+PLANTED(none, pinned_memory_filled_by_the_host) {
+    int *pinned = nullptr, *x = unset<int>(33);
+    cudaMallocHost(&pinned, 33 * sizeof(int));
+    fill_elsewhere(pinned, 33, -1);
+    cudaMemcpy(x, pinned + 1, 32 * sizeof(int), cudaMemcpyHostToDevice);
+    add_up<<<1, 32>>>(x, zeros<int>(1));
+    cudaDeviceSynchronize();
+    // Used again, after a copy of bytes that nobody had written.
+    cudaMemcpy(pinned, unset<int>(33), 33 * sizeof(int), cudaMemcpyDeviceToHost);
+    fill_elsewhere(pinned, 16, 1);
+    cudaMemcpy(x, pinned, 16 * sizeof(int), cudaMemcpyHostToDevice);
+    add_up<<<1, 16>>>(x, zeros<int>(1));
+}

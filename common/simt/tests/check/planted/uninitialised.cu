@@ -19,6 +19,16 @@ PLANTED(uninitialised, counters_without_memset) {
     count<<<1, 32>>>(numbered<int>(32), unset<int>(8));
 }
 
+// What the host may write, too, is not cleared either.
+__global__ void count_in_managed(const int* keys, int* bins) {
+    atomicAdd(&bins[keys[threadIdx.x]], 1);  // managed_counters_without_memset
+}
+PLANTED(uninitialised, managed_counters_without_memset) {
+    int* bins = nullptr;
+    cudaMallocManaged(&bins, 8 * sizeof(int));
+    count_in_managed<<<1, 32>>>(numbered<int>(32), bins);
+}
+
 // The tile's halo is never filled.
 __global__ void stencil(const float* x, float* out) {
     __shared__ float tile[34];
@@ -56,4 +66,15 @@ PLANTED(uninitialised, copied_too_little) {
     float* x = unset<float>(32);
     cudaMemcpy(x, host.data(), 24 * sizeof(float), cudaMemcpyHostToDevice);
     use<<<1, 32>>>(x, zeros<float>(32));
+}
+
+__global__ void use_pinned(const float* x, float* out) {
+    out[threadIdx.x] = x[threadIdx.x];  // copy_by_way_of_pinned_memory
+}
+PLANTED(uninitialised, copy_by_way_of_pinned_memory) {
+    float *pinned = nullptr, *x = unset<float>(32);
+    cudaMallocHost(&pinned, 32 * sizeof(float));
+    cudaMemcpy(pinned, unset<float>(32), 32 * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaMemcpy(x, pinned, 32 * sizeof(float), cudaMemcpyHostToDevice);
+    use_pinned<<<1, 32>>>(x, zeros<float>(32));
 }
