@@ -56,6 +56,12 @@ bool in_kernel() {
     return worker && worker->thread;
 }
 
+constinit thread_local bool device_side = false;
+
+bool on_device_side() {
+    return in_kernel() || device_side;
+}
+
 Worker::Worker() : os_thread(pthread_self()), fibers_(&Worker::fiber_main) {
     add_worker(this);
 }

@@ -1,7 +1,7 @@
 // Two preprocessor outputs of one file become one.
 //
-//     __host__ __device__ int f() { D }      __host__ __device__ int f() {
-//     __host__ __device__ int f() { H }  =>      if (in_kernel()) { D } else { H } }
+//     __host__ __device__ int f() { D }    __host__ __device__ int f() {
+//     __host__ __device__ int f() { H } =>     if (on_device_side()) { D } else { H } }
 #include "merge.h"
 
 #include <map>
@@ -77,9 +77,9 @@ std::string merge_sides(std::string device_text, std::string host_text) {
         } else {
             const std::string_view at_run_time =
                 f.is_constexpr ? "!__builtin_is_constant_evaluated() && " : "";
-            device.insert_after(
-                other.body_open,
-                " if (" + std::string(at_run_time) + "::simt::detail::in_kernel()) {");
+            device.insert_after(other.body_open,
+                                " if (" + std::string(at_run_time) +
+                                    "::simt::detail::on_device_side()) {");
             device.insert_before(other.body_close, "} else { " + host_body + " } ");
         }
     }

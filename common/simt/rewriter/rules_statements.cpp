@@ -15,7 +15,7 @@ class Statements {
         if (code_.is_local(f)) return;
         // Two bodies, of which one is the host's: see merge.cpp.
         for (size_t i = f.body_open; f.is_host && i < f.body_open + 12; ++i) {
-            if (source_.is(i, "in_kernel")) return;
+            if (source_.is(i, "on_device_side")) return;
         }
         for (size_t i = f.body_open + 1; i < f.body_close; ++i) {
             // A template is looked at where it is used.

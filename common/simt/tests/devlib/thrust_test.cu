@@ -24,6 +24,9 @@
 #include <thrust/transform_reduce.h>
 #include <thrust/tuple.h>
 #include <thrust/unique.h>
+#include <thrust/universal_vector.h>
+
+#include <cub/device/device_reduce.cuh>
 
 #include "check.h"
 
@@ -147,6 +150,50 @@ void test_iterators() {
     check::expect(int(picked[0]) == 5, "gather");
 }
 
+struct Side {
+    __host__ __device__ int operator()(int x) const {
+#ifdef __CUDA_ARCH__
+        return x + 100;
+#else
+        return -x;
+#endif
+    }
+    __host__ __device__ int operator()(int x, int y) const {
+        return (*this)(x + y);
+    }
+};
+
+void test_sides() {
+    thrust::device_vector<int> d(4, 5), to(4);
+    thrust::host_vector<int> h(4, 5);
+    thrust::transform(d.begin(), d.end(), to.begin(), Side());
+    check::expect(int(to[3]) == 105, "a functor on a device_vector is device code");
+    thrust::transform(h.begin(), h.end(), h.begin(), Side());
+    check::expect(h[3] == -5, "on a host_vector it is host code");
+    int* raw = thrust::raw_pointer_cast(d.data());
+    thrust::transform(thrust::device, raw, raw + 4, raw, Side());
+    check::expect(int(d[3]) == 105, "thrust::device says where pointers lead");
+    thrust::universal_vector<int> u(4, 5);
+    thrust::transform(u.begin(), u.end(), u.begin(), Side());
+    check::expect(u[3] == 105, "universal_vector");
+    const thrust::counting_iterator<int> count(0);
+    thrust::transform(count, count + 4, to.begin(), Side());
+    check::expect(int(to[3]) == 103, "counting_iterator to a device_vector");
+    const auto sided = thrust::make_transform_iterator(u.begin(), Side());
+    check::expect(thrust::reduce(sided, sided + 4) == 820, "transform_iterator");
+    check::expect(Side()(3) == -3, "afterwards the host runs its own side");
+
+    size_t bytes = 0;
+    int* out = thrust::raw_pointer_cast(to.data());
+    check::need(cub::DeviceReduce::Reduce(nullptr, bytes, raw, out, 2, Side(), 0),
+                "bytes");
+    thrust::device_vector<char> memory(bytes);
+    void* temporary = thrust::raw_pointer_cast(memory.data());
+    check::need(cub::DeviceReduce::Reduce(temporary, bytes, raw, out, 2, Side(), 0),
+                "Reduce");
+    check::expect(int(to[0]) >= 310, "cub's operators are device code");
+}
+
 }  // namespace
 
 int main() {
@@ -154,5 +201,6 @@ int main() {
     test_algorithms();
     test_keys();
     test_iterators();
+    test_sides();
     return check::report();
 }

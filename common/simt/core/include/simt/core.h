@@ -77,4 +77,10 @@ inline int lane() {
 /// True in a kernel, false in host code.
 bool in_kernel();
 
+/// Set while host code does what a GPU would, such as an algorithm of Thrust.
+extern constinit thread_local bool device_side;
+
+/// True where code for the device is to run: the side of `#ifdef __CUDA_ARCH__`.
+bool on_device_side();
+
 }  // namespace simt::detail

@@ -15,8 +15,10 @@ cudaError_t device_call(void* memory, size_t& bytes, cudaStream_t stream, F algo
         return cudaSuccess;
     }
     const cudaError_t error = cudaStreamSynchronize(stream);
-    if (error == cudaSuccess) algorithm();
-    return error;
+    if (error != cudaSuccess) return error;
+    const thrust::detail::Run run(thrust::detail::DevicePolicy{stream});
+    algorithm();
+    return cudaSuccess;
 }
 template <class It>
 using ValueOf = thrust::detail::Value<It>;

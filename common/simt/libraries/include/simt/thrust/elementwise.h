@@ -7,6 +7,7 @@
 #include "simt/thrust/policy.h"
 
 namespace thrust {
+namespace steps {
 /// Copies [first, last) to out, ascending; returns the end of what was written.
 template <class In, class Out>
 Out copy(In first, In last, Out out) {
@@ -33,11 +34,11 @@ It fill_n(It first, Size n, const T& value) {
 }
 template <class In, class Out>
 Out uninitialized_copy(In first, In last, Out out) {
-    return thrust::copy(first, last, out);
+    return steps::copy(first, last, out);
 }
 template <class It, class T>
 void uninitialized_fill(It first, It last, const T& value) {
-    thrust::fill(first, last, value);
+    steps::fill(first, last, value);
 }
 /// start, start + step, start + 2 * step, …
 template <class It, class T>
@@ -47,11 +48,11 @@ void sequence(It first, It last, T start, T step) {
 }
 template <class It, class T>
 void sequence(It first, It last, T start) {
-    thrust::sequence(first, last, start, T(1));
+    steps::sequence(first, last, start, T(1));
 }
 template <class It>
 void sequence(It first, It last) {
-    thrust::sequence(first, last, detail::Value<It>(0));
+    steps::sequence(first, last, detail::Value<It>(0));
 }
 /// f(0), f(1), f(2), …
 template <class It, class F>
@@ -153,8 +154,8 @@ void scatter_if(In first, In last, Map map, Stencil stencil, Out out,
 }
 template <class In, class Map, class Stencil, class Out>
 void scatter_if(In first, In last, Map map, Stencil stencil, Out out) {
-    thrust::scatter_if(first, last, map, stencil, out,
-                       [](const auto& x) { return bool(x); });
+    steps::scatter_if(first, last, map, stencil, out,
+                      [](const auto& x) { return bool(x); });
 }
 
 template <class It, class T>
@@ -194,27 +195,28 @@ Out reverse_copy(In first, In last, Out out) {
     return out;
 }
 
-SIMT_THRUST_WITH_POLICY(copy)
-SIMT_THRUST_WITH_POLICY(copy_n)
-SIMT_THRUST_WITH_POLICY(fill)
-SIMT_THRUST_WITH_POLICY(fill_n)
-SIMT_THRUST_WITH_POLICY(uninitialized_copy)
-SIMT_THRUST_WITH_POLICY(uninitialized_fill)
-SIMT_THRUST_WITH_POLICY(sequence)
-SIMT_THRUST_WITH_POLICY(tabulate)
-SIMT_THRUST_WITH_POLICY(generate)
-SIMT_THRUST_WITH_POLICY(generate_n)
-SIMT_THRUST_WITH_POLICY(for_each)
-SIMT_THRUST_WITH_POLICY(for_each_n)
-SIMT_THRUST_WITH_POLICY(transform)
-SIMT_THRUST_WITH_POLICY(transform_if)
-SIMT_THRUST_WITH_POLICY(gather)
-SIMT_THRUST_WITH_POLICY(gather_if)
-SIMT_THRUST_WITH_POLICY(scatter)
-SIMT_THRUST_WITH_POLICY(scatter_if)
-SIMT_THRUST_WITH_POLICY(replace)
-SIMT_THRUST_WITH_POLICY(replace_if)
-SIMT_THRUST_WITH_POLICY(swap_ranges)
-SIMT_THRUST_WITH_POLICY(reverse)
-SIMT_THRUST_WITH_POLICY(reverse_copy)
+SIMT_THRUST_ALGORITHM(copy)
+SIMT_THRUST_ALGORITHM(copy_n)
+SIMT_THRUST_ALGORITHM(fill)
+SIMT_THRUST_ALGORITHM(fill_n)
+SIMT_THRUST_ALGORITHM(uninitialized_copy)
+SIMT_THRUST_ALGORITHM(uninitialized_fill)
+SIMT_THRUST_ALGORITHM(sequence)
+SIMT_THRUST_ALGORITHM(tabulate)
+SIMT_THRUST_ALGORITHM(generate)
+SIMT_THRUST_ALGORITHM(generate_n)
+SIMT_THRUST_ALGORITHM(for_each)
+SIMT_THRUST_ALGORITHM(for_each_n)
+SIMT_THRUST_ALGORITHM(transform)
+SIMT_THRUST_ALGORITHM(transform_if)
+SIMT_THRUST_ALGORITHM(gather)
+SIMT_THRUST_ALGORITHM(gather_if)
+SIMT_THRUST_ALGORITHM(scatter)
+SIMT_THRUST_ALGORITHM(scatter_if)
+SIMT_THRUST_ALGORITHM(replace)
+SIMT_THRUST_ALGORITHM(replace_if)
+SIMT_THRUST_ALGORITHM(swap_ranges)
+SIMT_THRUST_ALGORITHM(reverse)
+SIMT_THRUST_ALGORITHM(reverse_copy)
+}  // namespace steps
 }  // namespace thrust

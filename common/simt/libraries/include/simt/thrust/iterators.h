@@ -339,4 +339,22 @@ transform_output_iterator<F, Base> make_transform_output_iterator(Base base,
                                                                   F function) {
     return {base, function};
 }
+
+namespace detail {
+template <class T>
+inline constexpr Place place_of<counting_iterator<T>> = Place::anywhere;
+template <class T>
+inline constexpr Place place_of<constant_iterator<T>> = Place::anywhere;
+template <class T>
+inline constexpr Place place_of<discard_iterator<T>> = Place::anywhere;
+template <class F, class Base>
+inline constexpr Place place_of<transform_iterator<F, Base>> = place_of<Base>;
+template <class Elements, class Index>
+inline constexpr Place place_of<permutation_iterator<Elements, Index>> =
+    place_of_all<Elements, Index>;
+template <class... It>
+inline constexpr Place place_of<zip_iterator<std::tuple<It...>>> = place_of_all<It...>;
+template <class F, class Base>
+inline constexpr Place place_of<transform_output_iterator<F, Base>> = place_of<Base>;
+}  // namespace detail
 }  // namespace thrust

@@ -84,6 +84,13 @@ class device_ptr {
     T* raw_ = nullptr;
 };
 
+namespace detail {
+template <class T>
+inline constexpr Place place_of<device_ptr<T>> = Place::device;
+template <class Base>
+inline constexpr Place place_of<std::reverse_iterator<Base>> = place_of<Base>;
+}  // namespace detail
+
 template <class T>
 constexpr device_ptr<T> device_pointer_cast(T* raw) {
     return device_ptr<T>(raw);

@@ -1,9 +1,12 @@
 /// simt/thrust/policy.h: where an algorithm runs, and how it reports errors.
 ///
-/// Every algorithm of this library runs on the calling thread. A policy only decides
-/// which stream must have finished before it starts.
+/// Every algorithm of this library runs on the calling thread. Its policy, or the
+/// memory that its iterators lead to, decides which stream must have finished before it
+/// starts and which side of a function with `#ifdef __CUDA_ARCH__` it calls.
 #pragma once
+#include <algorithm>
 #include <concepts>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <type_traits>
@@ -58,11 +61,48 @@ inline void check(cudaError_t error, const char* what) {
     if (error != cudaSuccess)
         throw std::system_error(static_cast<int>(error), cuda_category(), what);
 }
-inline void wait_for(const HostPolicy&) {}
-/// Waits for the stream and throws the error of an earlier kernel, if there was one.
-inline void wait_for(const DevicePolicy& policy) {
-    if (simt::detail::in_kernel()) return;
-    check(cudaStreamSynchronize(policy.stream), "thrust: after an earlier kernel");
+
+/// The time that an algorithm takes: what it calls runs on the policy's side, after the
+/// stream's earlier work. What device code calls is device code.
+class Run {
+ public:
+    explicit Run(const HostPolicy&) {}
+    explicit Run(const DevicePolicy& policy)
+        : begins_(!simt::detail::on_device_side()) {
+        if (!begins_) return;
+        check(cudaStreamSynchronize(policy.stream), "thrust: after an earlier kernel");
+        simt::detail::device_side = true;
+    }
+    ~Run() {
+        if (begins_) simt::detail::device_side = false;
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+ private:
+    bool begins_ = false;
+};
+
+/// Where an argument of an algorithm wants it to run. The larger one decides, as in
+/// Thrust; `anywhere`, what an iterator that computes its values says, is the device.
+enum class Place { unknown, anywhere, host, device };
+
+/// Specialised for the iterators of this library; other iterators are the host's.
+template <class T>
+inline constexpr Place place_of = std::input_iterator<T> ? Place::host : Place::unknown;
+
+template <class... Args>
+inline constexpr Place place_of_all =
+    std::max({Place::unknown, place_of<std::remove_cvref_t<Args>>...});
+
+/// The policy of an algorithm that is called without one.
+template <class... Args>
+auto policy_of() {
+    constexpr Place place = place_of_all<Args...>;
+    if constexpr (place == Place::device || place == Place::anywhere)
+        return DevicePolicy();
+    else
+        return HostPolicy();
 }
 }  // namespace detail
 
@@ -89,10 +129,28 @@ using std::system_error;
 }  // namespace system
 }  // namespace thrust
 
-/// Defines the form of an algorithm that takes an execution policy first.
-#define SIMT_THRUST_WITH_POLICY(algorithm)                       \
-    template <::thrust::detail::IsPolicy P, class... Args>       \
-    decltype(auto) algorithm(const P& policy, Args&&... args) {  \
-        ::thrust::detail::wait_for(policy);                      \
-        return ::thrust::algorithm(std::forward<Args>(args)...); \
-    }
+/// Defines an algorithm, with an execution policy first and without one, from its steps.
+/// Written in namespace steps, it closes that and opens it again.
+#define SIMT_THRUST_ALGORITHM(algorithm)                                \
+    }                                                                   \
+    template <::thrust::detail::IsPolicy P, class... Args>              \
+    requires requires(Args && ... args) {                               \
+        ::thrust::steps::algorithm(std::forward<Args>(args)...);        \
+    }                                                                   \
+    decltype(auto) algorithm(const P& policy, Args&&... args) {         \
+        const ::thrust::detail::Run run(policy);                        \
+        return ::thrust::steps::algorithm(std::forward<Args>(args)...); \
+    }                                                                   \
+    template <class First, class... Args>                               \
+    requires(!::thrust::detail::IsPolicy<First>) &&                     \
+        requires(First && first, Args && ... args) {                    \
+        ::thrust::steps::algorithm(std::forward<First>(first),          \
+                                   std::forward<Args>(args)...);        \
+    }                                                                   \
+    decltype(auto) algorithm(First&& first, Args&&... args) {           \
+        const ::thrust::detail::Run run(                                \
+            ::thrust::detail::policy_of<First, Args...>());             \
+        return ::thrust::steps::algorithm(std::forward<First>(first),   \
+                                          std::forward<Args>(args)...); \
+    }                                                                   \
+    namespace steps {

@@ -24,6 +24,7 @@ T reduce_pairs(std::ptrdiff_t begin, std::ptrdiff_t n, At at, Op op) {
 }
 }  // namespace detail
 
+namespace steps {
 /// init op element op element …, in any order: op must be associative and commutative.
 template <class It, class T, class Op>
 T reduce(It first, It last, T init, Op op) {
@@ -34,11 +35,11 @@ T reduce(It first, It last, T init, Op op) {
 }
 template <class It, class T>
 T reduce(It first, It last, T init) {
-    return thrust::reduce(first, last, init, plus<T>());
+    return steps::reduce(first, last, init, plus<T>());
 }
 template <class It>
 detail::Value<It> reduce(It first, It last) {
-    return thrust::reduce(first, last, detail::Value<It>());
+    return steps::reduce(first, last, detail::Value<It>());
 }
 /// The reduction of f(element).
 template <class It, class F, class T, class Op>
@@ -60,7 +61,7 @@ T inner_product(It1 first, It1 last, It2 second, T init, Sum sum, Product produc
 }
 template <class It1, class It2, class T>
 T inner_product(It1 first, It1 last, It2 second, T init) {
-    return thrust::inner_product(first, last, second, init, plus<T>(), multiplies<T>());
+    return steps::inner_product(first, last, second, init, plus<T>(), multiplies<T>());
 }
 
 template <class It, class Predicate>
@@ -73,7 +74,7 @@ std::ptrdiff_t count_if(It first, It last, Predicate predicate) {
 }
 template <class It, class T>
 std::ptrdiff_t count(It first, It last, const T& value) {
-    return thrust::count_if(first, last, [&](const auto& x) { return x == value; });
+    return steps::count_if(first, last, [&](const auto& x) { return x == value; });
 }
 
 /// The first of the smallest elements.
@@ -87,7 +88,7 @@ It min_element(It first, It last, Less less) {
 }
 template <class It>
 It min_element(It first, It last) {
-    return thrust::min_element(first, last, std::less<>());
+    return steps::min_element(first, last, std::less<>());
 }
 /// The first of the largest elements.
 template <class It, class Less>
@@ -100,16 +101,16 @@ It max_element(It first, It last, Less less) {
 }
 template <class It>
 It max_element(It first, It last) {
-    return thrust::max_element(first, last, std::less<>());
+    return steps::max_element(first, last, std::less<>());
 }
 template <class It, class Less>
 std::pair<It, It> minmax_element(It first, It last, Less less) {
-    return {thrust::min_element(first, last, less),
-            thrust::max_element(first, last, less)};
+    return {steps::min_element(first, last, less),
+            steps::max_element(first, last, less)};
 }
 template <class It>
 std::pair<It, It> minmax_element(It first, It last) {
-    return thrust::minmax_element(first, last, std::less<>());
+    return steps::minmax_element(first, last, std::less<>());
 }
 
 template <class It, class Predicate>
@@ -120,23 +121,23 @@ It find_if(It first, It last, Predicate predicate) {
 }
 template <class It, class Predicate>
 It find_if_not(It first, It last, Predicate predicate) {
-    return thrust::find_if(first, last, [&](const auto& x) { return !predicate(x); });
+    return steps::find_if(first, last, [&](const auto& x) { return !predicate(x); });
 }
 template <class It, class T>
 It find(It first, It last, const T& value) {
-    return thrust::find_if(first, last, [&](const auto& x) { return x == value; });
+    return steps::find_if(first, last, [&](const auto& x) { return x == value; });
 }
 template <class It, class Predicate>
 bool all_of(It first, It last, Predicate predicate) {
-    return thrust::find_if_not(first, last, predicate) == last;
+    return steps::find_if_not(first, last, predicate) == last;
 }
 template <class It, class Predicate>
 bool any_of(It first, It last, Predicate predicate) {
-    return thrust::find_if(first, last, predicate) != last;
+    return steps::find_if(first, last, predicate) != last;
 }
 template <class It, class Predicate>
 bool none_of(It first, It last, Predicate predicate) {
-    return !thrust::any_of(first, last, predicate);
+    return !steps::any_of(first, last, predicate);
 }
 /// The first position where the two sequences differ.
 template <class It1, class It2, class Equal>
@@ -147,15 +148,15 @@ std::pair<It1, It2> mismatch(It1 first, It1 last, It2 second, Equal equal) {
 }
 template <class It1, class It2>
 std::pair<It1, It2> mismatch(It1 first, It1 last, It2 second) {
-    return thrust::mismatch(first, last, second, std::equal_to<>());
+    return steps::mismatch(first, last, second, std::equal_to<>());
 }
 template <class It1, class It2, class Equal>
 bool equal(It1 first, It1 last, It2 second, Equal same) {
-    return thrust::mismatch(first, last, second, same).first == last;
+    return steps::mismatch(first, last, second, same).first == last;
 }
 template <class It1, class It2>
 bool equal(It1 first, It1 last, It2 second) {
-    return thrust::equal(first, last, second, std::equal_to<>());
+    return steps::equal(first, last, second, std::equal_to<>());
 }
 /// The first element that is less than the one before it.
 template <class It, class Less>
@@ -168,33 +169,34 @@ It is_sorted_until(It first, It last, Less less) {
 }
 template <class It>
 It is_sorted_until(It first, It last) {
-    return thrust::is_sorted_until(first, last, std::less<>());
+    return steps::is_sorted_until(first, last, std::less<>());
 }
 template <class It, class Less>
 bool is_sorted(It first, It last, Less less) {
-    return thrust::is_sorted_until(first, last, less) == last;
+    return steps::is_sorted_until(first, last, less) == last;
 }
 template <class It>
 bool is_sorted(It first, It last) {
-    return thrust::is_sorted(first, last, std::less<>());
+    return steps::is_sorted(first, last, std::less<>());
 }
 
-SIMT_THRUST_WITH_POLICY(reduce)
-SIMT_THRUST_WITH_POLICY(transform_reduce)
-SIMT_THRUST_WITH_POLICY(inner_product)
-SIMT_THRUST_WITH_POLICY(count)
-SIMT_THRUST_WITH_POLICY(count_if)
-SIMT_THRUST_WITH_POLICY(min_element)
-SIMT_THRUST_WITH_POLICY(max_element)
-SIMT_THRUST_WITH_POLICY(minmax_element)
-SIMT_THRUST_WITH_POLICY(find)
-SIMT_THRUST_WITH_POLICY(find_if)
-SIMT_THRUST_WITH_POLICY(find_if_not)
-SIMT_THRUST_WITH_POLICY(all_of)
-SIMT_THRUST_WITH_POLICY(any_of)
-SIMT_THRUST_WITH_POLICY(none_of)
-SIMT_THRUST_WITH_POLICY(mismatch)
-SIMT_THRUST_WITH_POLICY(equal)
-SIMT_THRUST_WITH_POLICY(is_sorted)
-SIMT_THRUST_WITH_POLICY(is_sorted_until)
+SIMT_THRUST_ALGORITHM(reduce)
+SIMT_THRUST_ALGORITHM(transform_reduce)
+SIMT_THRUST_ALGORITHM(inner_product)
+SIMT_THRUST_ALGORITHM(count)
+SIMT_THRUST_ALGORITHM(count_if)
+SIMT_THRUST_ALGORITHM(min_element)
+SIMT_THRUST_ALGORITHM(max_element)
+SIMT_THRUST_ALGORITHM(minmax_element)
+SIMT_THRUST_ALGORITHM(find)
+SIMT_THRUST_ALGORITHM(find_if)
+SIMT_THRUST_ALGORITHM(find_if_not)
+SIMT_THRUST_ALGORITHM(all_of)
+SIMT_THRUST_ALGORITHM(any_of)
+SIMT_THRUST_ALGORITHM(none_of)
+SIMT_THRUST_ALGORITHM(mismatch)
+SIMT_THRUST_ALGORITHM(equal)
+SIMT_THRUST_ALGORITHM(is_sorted)
+SIMT_THRUST_ALGORITHM(is_sorted_until)
+}  // namespace steps
 }  // namespace thrust

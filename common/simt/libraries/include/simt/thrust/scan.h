@@ -9,6 +9,7 @@
 #include "simt/thrust/policy.h"
 
 namespace thrust {
+namespace steps {
 /// out[i] = f(in[0]) op … op f(in[i])
 template <class In, class Out, class F, class Op>
 Out transform_inclusive_scan(In first, In last, Out out, F f, Op op) {
@@ -35,24 +36,24 @@ Out transform_exclusive_scan(In first, In last, Out out, F f, T init, Op op) {
 template <class In, class Out, class Op>
 Out inclusive_scan(In first, In last, Out out, Op op) {
     using T = detail::Value<In>;
-    return thrust::transform_inclusive_scan(first, last, out, identity<T>(), op);
+    return steps::transform_inclusive_scan(first, last, out, identity<T>(), op);
 }
 template <class In, class Out>
 Out inclusive_scan(In first, In last, Out out) {
-    return thrust::inclusive_scan(first, last, out, plus<>());
+    return steps::inclusive_scan(first, last, out, plus<>());
 }
 template <class In, class Out, class T, class Op>
 Out exclusive_scan(In first, In last, Out out, T init, Op op) {
     using V = detail::Value<In>;
-    return thrust::transform_exclusive_scan(first, last, out, identity<V>(), init, op);
+    return steps::transform_exclusive_scan(first, last, out, identity<V>(), init, op);
 }
 template <class In, class Out, class T>
 Out exclusive_scan(In first, In last, Out out, T init) {
-    return thrust::exclusive_scan(first, last, out, init, plus<>());
+    return steps::exclusive_scan(first, last, out, init, plus<>());
 }
 template <class In, class Out>
 Out exclusive_scan(In first, In last, Out out) {
-    return thrust::exclusive_scan(first, last, out, detail::Value<In>());
+    return steps::exclusive_scan(first, last, out, detail::Value<In>());
 }
 
 /// An inclusive scan that starts anew where the key differs from the one before.
@@ -75,11 +76,11 @@ Out inclusive_scan_by_key(Keys first, Keys last, In in, Out out, Equal equal, Op
 }
 template <class Keys, class In, class Out, class Equal>
 Out inclusive_scan_by_key(Keys first, Keys last, In in, Out out, Equal equal) {
-    return thrust::inclusive_scan_by_key(first, last, in, out, equal, plus<>());
+    return steps::inclusive_scan_by_key(first, last, in, out, equal, plus<>());
 }
 template <class Keys, class In, class Out>
 Out inclusive_scan_by_key(Keys first, Keys last, In in, Out out) {
-    return thrust::inclusive_scan_by_key(first, last, in, out, equal_to<>());
+    return steps::inclusive_scan_by_key(first, last, in, out, equal_to<>());
 }
 /// An exclusive scan that starts anew, with init, where the key changes.
 template <class Keys, class In, class Out, class T, class Equal, class Op>
@@ -100,15 +101,15 @@ Out exclusive_scan_by_key(Keys first, Keys last, In in, Out out, T init, Equal e
 }
 template <class Keys, class In, class Out, class T, class Equal>
 Out exclusive_scan_by_key(Keys first, Keys last, In in, Out out, T init, Equal equal) {
-    return thrust::exclusive_scan_by_key(first, last, in, out, init, equal, plus<>());
+    return steps::exclusive_scan_by_key(first, last, in, out, init, equal, plus<>());
 }
 template <class Keys, class In, class Out, class T>
 Out exclusive_scan_by_key(Keys first, Keys last, In in, Out out, T init) {
-    return thrust::exclusive_scan_by_key(first, last, in, out, init, equal_to<>());
+    return steps::exclusive_scan_by_key(first, last, in, out, init, equal_to<>());
 }
 template <class Keys, class In, class Out>
 Out exclusive_scan_by_key(Keys first, Keys last, In in, Out out) {
-    return thrust::exclusive_scan_by_key(first, last, in, out, detail::Value<In>());
+    return steps::exclusive_scan_by_key(first, last, in, out, detail::Value<In>());
 }
 
 /// out[0] = in[0], out[i] = op(in[i], in[i - 1])
@@ -126,14 +127,15 @@ Out adjacent_difference(In first, In last, Out out, Op op) {
 }
 template <class In, class Out>
 Out adjacent_difference(In first, In last, Out out) {
-    return thrust::adjacent_difference(first, last, out, minus<>());
+    return steps::adjacent_difference(first, last, out, minus<>());
 }
 
-SIMT_THRUST_WITH_POLICY(transform_inclusive_scan)
-SIMT_THRUST_WITH_POLICY(transform_exclusive_scan)
-SIMT_THRUST_WITH_POLICY(inclusive_scan)
-SIMT_THRUST_WITH_POLICY(exclusive_scan)
-SIMT_THRUST_WITH_POLICY(inclusive_scan_by_key)
-SIMT_THRUST_WITH_POLICY(exclusive_scan_by_key)
-SIMT_THRUST_WITH_POLICY(adjacent_difference)
+SIMT_THRUST_ALGORITHM(transform_inclusive_scan)
+SIMT_THRUST_ALGORITHM(transform_exclusive_scan)
+SIMT_THRUST_ALGORITHM(inclusive_scan)
+SIMT_THRUST_ALGORITHM(exclusive_scan)
+SIMT_THRUST_ALGORITHM(inclusive_scan_by_key)
+SIMT_THRUST_ALGORITHM(exclusive_scan_by_key)
+SIMT_THRUST_ALGORITHM(adjacent_difference)
+}  // namespace steps
 }  // namespace thrust

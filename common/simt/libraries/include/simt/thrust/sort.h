@@ -24,7 +24,7 @@ template <class It, class Less>
 void sort(It first, It last, Less less) {
     auto sorted = values(first, last);
     std::stable_sort(sorted.begin(), sorted.end(), less);
-    thrust::copy(sorted.begin(), sorted.end(), first);
+    steps::copy(sorted.begin(), sorted.end(), first);
 }
 template <class Keys, class Values, class Less>
 void sort_by_key(Keys first, Keys last, Values second, Less less) {
@@ -41,6 +41,7 @@ void sort_by_key(Keys first, Keys last, Values second, Less less) {
 }
 }  // namespace detail
 
+namespace steps {
 #define SIMT_THRUST_SORT(name)                                            \
     template <class It, class Less>                                       \
     void name(It first, It last, Less less) {                             \
@@ -58,8 +59,8 @@ void sort_by_key(Keys first, Keys last, Values second, Less less) {
     void name##_by_key(Keys first, Keys last, Values second) {            \
         detail::sort_by_key(first, last, second, std::less<>());          \
     }                                                                     \
-    SIMT_THRUST_WITH_POLICY(name)                                         \
-    SIMT_THRUST_WITH_POLICY(name##_by_key)
+    SIMT_THRUST_ALGORITHM(name)                                           \
+    SIMT_THRUST_ALGORITHM(name##_by_key)
 SIMT_THRUST_SORT(sort)
 SIMT_THRUST_SORT(stable_sort)
 #undef SIMT_THRUST_SORT
@@ -73,11 +74,11 @@ Out merge(In1 a, In1 a_end, In2 b, In2 b_end, Out out, Less less) {
         else
             *out = *a++;
     }
-    return thrust::copy(b, b_end, thrust::copy(a, a_end, out));
+    return steps::copy(b, b_end, steps::copy(a, a_end, out));
 }
 template <class In1, class In2, class Out>
 Out merge(In1 a, In1 a_end, In2 b, In2 b_end, Out out) {
-    return thrust::merge(a, a_end, b, b_end, out, std::less<>());
+    return steps::merge(a, a_end, b, b_end, out, std::less<>());
 }
 template <class K1, class K2, class V1, class V2, class KOut, class VOut, class Less>
 std::pair<KOut, VOut> merge_by_key(K1 a, K1 a_end, K2 b, K2 b_end, V1 a_value,
@@ -96,35 +97,35 @@ std::pair<KOut, VOut> merge_by_key(K1 a, K1 a_end, K2 b, K2 b_end, V1 a_value,
 template <class K1, class K2, class V1, class V2, class KOut, class VOut>
 std::pair<KOut, VOut> merge_by_key(K1 a, K1 a_end, K2 b, K2 b_end, V1 a_value,
                                    V2 b_value, KOut keys, VOut items) {
-    return thrust::merge_by_key(a, a_end, b, b_end, a_value, b_value, keys, items,
-                                std::less<>());
+    return steps::merge_by_key(a, a_end, b, b_end, a_value, b_value, keys, items,
+                               std::less<>());
 }
 
 // Searches in the sorted sequence [first, last): of one value, which gives a position,
 // and of many values, which writes a number (or bool) for each of them.
-#define SIMT_THRUST_SEARCH(name, result)                                  \
-    template <class It, class T, class Less>                              \
-    requires std::invocable<Less, detail::Value<It>, T>                   \
-    auto name(It first, It last, const T& value, Less less) {             \
-        return std::name(first, last, value, less);                       \
-    }                                                                     \
-    template <class It, class In, class Out, class Less>                  \
-    Out name(It first, It last, In in, In in_end, Out out, Less less) {   \
-        for (; in != in_end; ++in, ++out) {                               \
-            const auto found = std::name(first, last, *in, less);         \
-            *out = result;                                                \
-        }                                                                 \
-        return out;                                                       \
-    }                                                                     \
-    template <class It, class T>                                          \
-    auto name(It first, It last, const T& value) {                        \
-        return std::name(first, last, value);                             \
-    }                                                                     \
-    template <class It, class In, class Out>                              \
-    Out name(It first, It last, In in, In in_end, Out out) {              \
-        return thrust::name(first, last, in, in_end, out, std::less<>()); \
-    }                                                                     \
-    SIMT_THRUST_WITH_POLICY(name)
+#define SIMT_THRUST_SEARCH(name, result)                                 \
+    template <class It, class T, class Less>                             \
+    requires std::invocable<Less, detail::Value<It>, T>                  \
+    auto name(It first, It last, const T& value, Less less) {            \
+        return std::name(first, last, value, less);                      \
+    }                                                                    \
+    template <class It, class In, class Out, class Less>                 \
+    Out name(It first, It last, In in, In in_end, Out out, Less less) {  \
+        for (; in != in_end; ++in, ++out) {                              \
+            const auto found = std::name(first, last, *in, less);        \
+            *out = result;                                               \
+        }                                                                \
+        return out;                                                      \
+    }                                                                    \
+    template <class It, class T>                                         \
+    auto name(It first, It last, const T& value) {                       \
+        return std::name(first, last, value);                            \
+    }                                                                    \
+    template <class It, class In, class Out>                             \
+    Out name(It first, It last, In in, In in_end, Out out) {             \
+        return steps::name(first, last, in, in_end, out, std::less<>()); \
+    }                                                                    \
+    SIMT_THRUST_ALGORITHM(name)
 SIMT_THRUST_SEARCH(lower_bound, found - first)
 SIMT_THRUST_SEARCH(upper_bound, found - first)
 SIMT_THRUST_SEARCH(binary_search, found)
@@ -143,20 +144,21 @@ std::pair<It, It> equal_range(It first, It last, const T& value) {
         std::vector<detail::Value<In1>> z;                                       \
         std::name(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(z), \
                   less);                                                         \
-        return thrust::copy(z.begin(), z.end(), out);                            \
+        return steps::copy(z.begin(), z.end(), out);                             \
     }                                                                            \
     template <class In1, class In2, class Out>                                   \
     Out name(In1 a, In1 a_end, In2 b, In2 b_end, Out out) {                      \
-        return thrust::name(a, a_end, b, b_end, out, std::less<>());             \
+        return steps::name(a, a_end, b, b_end, out, std::less<>());              \
     }                                                                            \
-    SIMT_THRUST_WITH_POLICY(name)
+    SIMT_THRUST_ALGORITHM(name)
 SIMT_THRUST_SET(set_union)
 SIMT_THRUST_SET(set_intersection)
 SIMT_THRUST_SET(set_difference)
 SIMT_THRUST_SET(set_symmetric_difference)
 #undef SIMT_THRUST_SET
 
-SIMT_THRUST_WITH_POLICY(merge)
-SIMT_THRUST_WITH_POLICY(merge_by_key)
-SIMT_THRUST_WITH_POLICY(equal_range)
+SIMT_THRUST_ALGORITHM(merge)
+SIMT_THRUST_ALGORITHM(merge_by_key)
+SIMT_THRUST_ALGORITHM(equal_range)
+}  // namespace steps
 }  // namespace thrust

@@ -27,11 +27,9 @@ struct DeviceSpace {
         return memory;
     }
     static void release(void* memory) { (void)cudaFree(memory); }
-    static void wait() { wait_for(DevicePolicy()); }
+    static void wait() { const Run run{DevicePolicy()}; }
 };
 struct ManagedSpace : DeviceSpace {
-    template <class T>
-    using pointer = T*;
     static void* allocate(size_t bytes) {
         void* memory = nullptr;
         if (cudaMallocManaged(&memory, bytes) != cudaSuccess) throw std::bad_alloc();
@@ -169,6 +167,7 @@ class Vector {
     }
     template <std::input_iterator It>
     void assign(It first, It last) {
+        const Run run(policy_of<It>());
         std::vector<T> values;
         for (; first != last; ++first)
             values.push_back(static_cast<T>(*first));
