@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 
 #include "calls.h"
@@ -17,6 +18,7 @@
 #include "kernels.h"
 #include "lockstep.h"
 #include "merge.h"
+#include "messages.h"
 #include "names.h"
 #include "ptx.h"
 #include "rules.h"
@@ -32,7 +34,9 @@ constexpr const char* kUsage =
     "  --count __constant__ variables can be told from others\n"
     "  --arch N  the value of __CUDA_ARCH__\n"
     "  --host  the same source preprocessed without __CUDA_ARCH__\n"
-    "  --expt-relaxed-constexpr, --extended-lambda  as for nvcc\n";
+    "  --expt-relaxed-constexpr, --extended-lambda  as for nvcc\n"
+    "or: simt_rewrite --messages DATA FOLDER... <MESSAGES\n"
+    "Retells what the compiler says; the simulator's headers are in the FOLDERs.\n";
 
 struct Options {
     bool relocatable = false, count = false;
@@ -83,6 +87,16 @@ bool rewrite(rewriter::Source& source, const Options& options) {
     return !source.failed();
 }
 
+/// --messages DATA FOLDER...
+int retell_messages(const char* data, char** folders, int num_folders) {
+    rewriter::Knowledge knowledge = rewriter::read_knowledge(data);
+    for (int i = 0; i < num_folders; ++i)
+        knowledge.own_folders.push_back(std::string(folders[i]) + '/');
+    const std::string messages((std::istreambuf_iterator<char>(std::cin)), {});
+    std::cout << rewriter::retell(messages, knowledge);
+    return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -93,9 +107,11 @@ int main(int argc, char** argv) {
         {"extended-lambda", no_argument, nullptr, 'l'},
         {"arch", required_argument, nullptr, 'a'},
         {"host", required_argument, nullptr, 'h'},
+        {"messages", required_argument, nullptr, 'm'},
         {}};
     Options options;
     const char* host_path = nullptr;
+    const char* data = nullptr;  // --messages
     bool is_wrong = false;
     for (int each; (each = getopt_long(argc, argv, "", kOptions, nullptr)) >= 0;) {
         switch (each) {
@@ -117,11 +133,16 @@ int main(int argc, char** argv) {
             case 'h':
                 host_path = optarg;
                 break;
+            case 'm':
+                data = optarg;
+                break;
             default:
                 is_wrong = true;
         }
     }
-    if (is_wrong || optind + 1 != argc) {
+    if (data != nullptr && !is_wrong && optind < argc)
+        return retell_messages(data, argv + optind, argc - optind);
+    if (is_wrong || data != nullptr || optind + 1 != argc) {
         std::fputs(kUsage, stderr);
         return 2;
     }

@@ -129,7 +129,7 @@ using std::system_error;
 }  // namespace system
 }  // namespace thrust
 
-/// Defines an algorithm, with an execution policy first and without one, from its steps.
+/// Defines an algorithm, with and without an execution policy, from its steps.
 /// Written in namespace steps, it closes that and opens it again.
 #define SIMT_THRUST_ALGORITHM(algorithm)                                \
     }                                                                   \

@@ -1,0 +1,23 @@
+// What CUDA has and the simulator does not.
+#include <cub/cub.cuh>
+
+template <class T>
+__global__ void generic(T* p) {
+    // says: __nv_bswap32 is not supported by the simulator; guard
+    *p = __nv_bswap32(*p);
+}
+int main() {
+    generic<<<1, 1>>>(static_cast<unsigned*>(nullptr));
+    cudaExternalMemory_t memory;              // says: cudaExternalMemory_t is not supp
+    cudaGraphicsUnregisterResource(nullptr);  // says: cudaGraphicsUnregisterResource is
+    CUmodule module;                          // says: CUmodule is not supported by the
+    // says: cuModuleUnload is not supported by
+    cuModuleUnload(nullptr);
+    // says: DeviceHistogram is not supported by
+    cub::DeviceHistogram histogram;
+    cudaMaloc(nullptr, 3);  // says: was not declared in this scope
+}
+__global__ void k(unsigned* p) {
+    // says: __nv_bswap32 is not supported by the simulator; guard
+    *p = __nv_bswap32(*p);
+}

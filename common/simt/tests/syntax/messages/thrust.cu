@@ -1,0 +1,18 @@
+// Wrong arguments of Thrust and CUB.
+#include <thrust/device_vector.h>
+#include <thrust/transform.h>
+#include <cub/cub.cuh>
+
+struct Two {
+    __host__ __device__ int operator()(int a, int b) const { return a + b; }
+};
+
+int main() {
+    thrust::device_vector<int> v(3);
+    // says: no match for call to '(Two) (int)'
+    thrust::transform(v.begin(), v.end(), v.begin(), Two());
+    // says: no instance of function "transform" matches the argument types (thrust::dev
+    thrust::transform(v.begin(), v.end(), Two());
+    // says: no instance of function "cub::DeviceReduce::Sum" matches the argument types
+    cub::DeviceReduce::Sum(0, 3);
+}
