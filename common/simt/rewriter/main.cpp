@@ -75,6 +75,7 @@ bool rewrite(rewriter::Source& source, const Options& options) {
     check_members(source, structure, code, options.relaxed);
     check_variables(source, structure, code);
     check_textures(source);
+    check_attributes(source);
     rewrite_lockstep(source, structure);
     if (options.count) mark_constant_variables(source, structure);
     rewrite_device_variables(source, structure, options.relocatable);

@@ -23,12 +23,30 @@ dependency_flags=()
 verbose=
 dry_run=
 run_program=
+run_args=()
+forward_unknown=
 use_cublas=
 asan=           # --asan
 tsan=           # --tsan
 check=          # of --check: "" (plain), safety, count
 
 note_ignored() { ignored+=("$*"); }
+
+# What data/ignored_options.txt says: the reason by the option, `=` behind those that have
+# a value.
+declare -A ignored_because
+read_ignored_options() {
+    local line reason="" option
+    while read -r line; do
+        [[ $line == \#* ]] && continue
+        if [[ $line == *: ]]; then
+            reason=${line%:}
+        else
+            for option in $line; do ignored_because[$option]=$reason; done
+        fi
+    done <"$simt/data/ignored_options.txt"
+}
+read_ignored_options
 
 set_arch() { # sm_90a, compute_80, lto_75, native, all, all-major
     local name=${1//\"/}
@@ -124,27 +142,32 @@ parse() {
         local word=$1 option=$1 value="" has_value=""
         shift
         case $word in
-            -[DILlUW]* | -f* | -march=* | -mtune=* | -mcpu=*) ;;
+            -[DILlUW]* | -march=* | -mtune=* | -mcpu=*) ;;
+            -f*=*) # nvcc's, or the host compiler's
+                [[ ${ignored_because[${word%%=*}=]:-} ]] &&
+                    option=${word%%=*} value=${word#*=} has_value=1 ;;
             -*=*) option=${word%%=*} value=${word#*=} has_value=1 ;;
         esac
         [[ $option == --* ]] && long_to_short
         # An option with a value: `-o x`, `--output-file=x`.
+        local wants_value=${ignored_because[$option=]:+1}
         case $option in
-            -o | -I | -isystem | -D | -U | -include | -L | -l | -x | -arch | -code | \
-                -gencode | -Xcompiler | -Xlinker | -Xptxas | -Xcudafe | -Xnvlink | \
-                -Xfatbin | -Xarchive | -ccbin | -MF | -MT | -MQ | -std | -O | \
-                -maxrregcount | \
-                -rdc | -t | -keep-dir | -default-stream | -cudart | -cudadevrt | \
-                -diag-suppress | -diag-warn | -diag-error | -Werror-kind | \
-                -optf | -m | \
-                -split-compile | -odir | -target-dir | -ftz | -fmad | -prec-div | \
-                -prec-sqrt | -brief-diag)
-                if [[ -z $has_value ]]; then
-                    (($#)) || fail "$word needs a value"
-                    value=$1
-                    shift
-                fi ;;
+            -o | -I | -isystem | -D | -U | -include | -L | -l | -x | -arch | -gencode | \
+                -Xcompiler | -Xlinker | -ccbin | -MF | -MT | -MQ | -O | -rdc | \
+                -default-stream | -Werror-kind | -optf | -m | -run-args | \
+                -ftemplate-depth | -ftemplate-backtrace-limit)
+                wants_value=1 ;;
         esac
+        # g++'s has no value, nvcc's has: -Werror all-warnings
+        case $option,${1:-} in
+            -Werror,all-warnings | -Werror,*-* | -Werror,reorder)
+                [[ $1 == -* || -e $1 ]] || option=-Werror-kind wants_value=1 ;;
+        esac
+        if [[ $wants_value && -z $has_value ]]; then
+            (($#)) || fail "$word needs a value"
+            value=$1
+            shift
+        fi
         handle "$word" "$option" "$value"
     done
 }
@@ -189,6 +212,12 @@ long_to_short() {
         --lib) option=-lib ;;
         --link) option=-link ;;
         --Werror) option=-Werror-kind ;;
+        --profile) option=-pg ;;
+        --no-exceptions) option=-noeh ;;
+        --disable-warnings) option=-w ;;
+        --list-gpu-arch) option=-arch-ls ;;
+        --list-gpu-code) option=-code-ls ;;
+        --clean-targets) option=-clean ;;
         *) option=-${option#--} ;;
     esac
 }
@@ -204,8 +233,13 @@ handle() {
         -link) mode="link" ;;
         -E) mode=preprocess ;;
         -M | -MM) mode=dependencies; dependency_flags+=("$option") ;;
-        -ptx | -cubin | -fatbin | -dw | -optix-ir) fail "$word: there is no GPU code" ;;
+        -ptx | -cubin | -fatbin | -dw | -device-w | -optix-ir | -ltoir | -cuda)
+            fail "$word: there is no GPU code" ;;
+        -clean) fail "$word: delete the files yourself" ;;
+        -arch-ls) printf 'compute_%s\n' 75 80 86 87 88 89 90 100 103 110 120 121; exit 0 ;;
+        -code-ls) printf 'sm_%s\n' 75 80 86 87 88 89 90 100 103 110 120 121; exit 0 ;;
         -run) run_program=1 ;;
+        -run-args) read -r -a run_args <<<"$value" ;;
         -v | -verbose) verbose=1 ;;
         -dryrun) verbose=1; dry_run=1 ;;
         -V | -version) show_version; exit 0 ;;
@@ -219,8 +253,10 @@ handle() {
         -L) link_items+=("-L$value") ;;
         -L*) link_items+=("$word") ;;
         -lineinfo) [[ -z $debug ]] && debug=-g ;;
-        -l) add_library "$value" ;;
-        -l*) add_library "${word#-l}" ;;
+        -l | -l*)
+            [[ $option == -l ]] || value=${word#-l}
+            local library
+            for library in ${value//,/ }; do add_library "$library"; done ;;
         -x) [[ $value == none ]] && value=; language=$value ;;
         -arch) set_arch "$value" ;;
         -gencode) set_generate_code "$value" ;;
@@ -243,7 +279,6 @@ handle() {
         -G) debug=-g; [[ -z $optimization ]] && optimization=-O0
             preprocess+=(-D__CUDACC_DEBUG__=1) ;;
         -pg | -p) flags+=(-pg); link_flags+=(-pg) ;;
-        -std) ;; # always C++20, see `standard`
         -extended-lambda | -expt-extended-lambda)
             preprocess+=(-D__CUDACC_EXTENDED_LAMBDA__=1)
             rewriter_flags+=(--extended-lambda) ;;
@@ -258,7 +293,13 @@ handle() {
         -m) [[ $value == 32 ]] && fail "-m32: only 64-bit programs" ;;
         -m32) fail "-m32: only 64-bit programs" ;;
         -w) flags+=(-w) ;;
-        --simt-build-dir | -simt-build-dir) SIMT_BUILD_DIR=$value; build=$value ;;
+        -noeh) flags+=(-fno-exceptions) ;;
+        -fdevice-syntax-only) flags+=(-fsyntax-only) ;;
+        -ftemplate-depth | -ftemplate-backtrace-limit) flags+=("$option=$value") ;;
+        -forward-unknown*) forward_unknown=1 ;;
+        --simt-build-dir | -simt-build-dir) # of CMake, which has options for g++ only
+            SIMT_BUILD_DIR=$value build=$value forward_unknown=1 ;;
+        -sanitize) fail "$word: see --check" ;;
         -check) check=${value:-safety}
             [[ $check == safety || $check == count ]] ||
                 fail "--check=$check: it is --check or --check=count" ;;
@@ -270,14 +311,28 @@ handle() {
             read -r -d '' -a words <"$value"
             parse "${words[@]}" ;;
         -Werror-kind) [[ $value == all-warnings ]] && flags+=(-Werror) ;;
-        -m64 | -Wno-deprecated-gpu-targets | -Wext-lambda* | -Wdefault-stream* | \
-            -Wmissing-launch-bounds) note_ignored "$word" ;;
-        -fmad* | -ftz* | -fatbin* | -forward-unknown* | -maxrregcount)
-            note_ignored "$word $value" ;;
+        -Werror) flags+=(-Werror) ;;
+        *)
+            local reason=${ignored_because[$option]:-${ignored_because[$option=]:-}}
+            if [[ $reason ]]; then
+                [[ $has_value ]] || word+=${value:+ $value}
+                note_ignored "$word: $reason"
+            else
+                other "$word"
+            fi ;;
+    esac
+}
+
+# What nvcc does not have: a file, or an option of the host compiler.
+other() {
+    case $1 in
         -W* | -m* | -f* | -pthread | -pedantic* | -ansi | -static*)
-            flags+=("$word"); link_flags+=("$word") ;;
+            flags+=("$1"); link_flags+=("$1") ;;
         -) fail "cannot read the program from standard input" ;;
-        -*) note_ignored "$word${value:+ $value}" ;;
-        *) add_file "$word" ;;
+        -*)
+            [[ $forward_unknown ]] ||
+                fail "unknown option $1: pass it on with -Xcompiler, if g++ has it"
+            flags+=("$1") ;;
+        *) add_file "$1" ;;
     esac
 }

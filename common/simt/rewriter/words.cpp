@@ -115,6 +115,18 @@ void check_textures(Source& source) {
     }
 }
 
+void check_attributes(Source& source) {
+    for (size_t i = 0; i < source.size(); ++i) {
+        const bool lacking = source.is_any(
+            i, {"__block_size__", "__tile__", "__tile_global__", "__tile_builtin__"});
+        if (!lacking || source.in_system_header(i)) continue;
+        source.error(i,
+                     std::string(source.text(i)) +
+                         " is not supported by the simulator; guard it with #ifndef "
+                         "SIMT_CPU");
+    }
+}
+
 void rewrite_words(Source& source) {
     for (size_t i = 0; i < source.size(); ++i) {
         const std::string_view t = source.text(i);

@@ -18,6 +18,9 @@ void rewrite_device_variables(Source& source,
 /// read-only memory stay there.
 void mark_constant_variables(Source& source, const Structure& structure);
 
+/// Refuses CUDA's attributes that the simulator does not know.
+void check_attributes(Source& source);
+
 /// Refuses texture references, `texture<float, 2> t;`, which CUDA no longer has.
 void check_textures(Source& source);
 

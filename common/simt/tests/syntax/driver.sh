@@ -76,6 +76,31 @@ must "$compiler" -lib other.o host.o -o libparts.a
 must "$compiler" main.o -L. -lparts -o archived
 must ./archived
 
+# The rest of nvcc's options: in its long and short forms, with its forms of values.
+must "$compiler" --dryrun -DSCALE=1 -Iinclude -c main.cu -o never.o -code=sm_90 -e k \
+    -res-usage -opt-info inline -jtd 3 -extra-device-vectorization -src-in-ptx -restrict \
+    -ldir x -dlto -lto -gen-opt-lto -ewp -no-compress --compress-mode=size -reloc-ptx \
+    -dopt on -Ofc max -split-compile 2 --split-compile-extended 2 -astoolspatch -noprof \
+    -device-entity-has-hidden-visibility=true -static-global-template-stub=false \
+    -device-stack-protector=true -nodlink --no-align-double -qpp-config x -ftz=true \
+    --prec-div=false -prec-sqrt false -fmad=false -t 4 -keep -keep-dir x -save-temps \
+    -objtemp -time x.csv -fdevice-time-trace=x -jobserver -diag-suppress 1,2 \
+    --diag-warn=1 -diag-error 1 -brief-diag=true -err-no -no-err-no \
+    -Wno-deprecated-gpu-targets -Wdefault-stream-launch -Wmissing-launch-bounds \
+    -Wext-lambda-captures-this -Wno-deprecated-declarations -Wreorder \
+    -allow-unsupported-compiler -use-local-env -idp / -ddp / -dp / -frandom-seed=x \
+    -odir . -cudadevrt none -target-dir x -arbin ar -Xarchive x -hls=gen-lcs -aug-hls -r \
+    -nohdinitlist -nohdmoveforward -m64 -pg -noeh -fdevice-syntax-only \
+    -ftemplate-depth 90 -ftemplate-backtrace-limit 3 -forward-unknown-to-host-compiler \
+    -Werror all-warnings --Werror reorder -run-args "a b" -MP -w
+must_fail 'unknown option --no-such-option' "$compiler" --no-such-option -c main.cu
+must_fail 'there is no GPU code' "$compiler" -ptx main.cu
+must_fail 'see --check' "$compiler" -sanitize=memcheck -c main.cu
+cat >arguments.cu <<'END'
+int main(int argc, char** argv) { return argc != 3 || argv[2][0] != 'b'; }
+END
+must "$compiler" arguments.cu -o arguments -run -run-args "a b"
+
 # Other modes.
 "$compiler" -E -DSCALE=1 -Iinclude main.cu | grep -q 'k<<<1, 1>>>(d)' || fail "-E"
 "$compiler" -M -DSCALE=1 -Iinclude main.cu | grep -q 'main.o:' || fail "-M"

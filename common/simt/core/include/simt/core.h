@@ -26,6 +26,15 @@
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
 #endif
+// Of the rest of CUDA's attributes, these change nothing that a program computes here.
+#define __nv_pure__
+#define __no_return__ __attribute__((noreturn))
+#define __inline_hint__
+#define __local_maxnreg__(n)
+#define __cudart_builtin__
+#define __device_builtin__
+#define __device_builtin_surface_type__
+#define __device_builtin_texture_type__
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define CUDARTAPI
