@@ -24,7 +24,7 @@ HopperState& hopper_state(Block& b) {
         state->store_group.resize(b.size);
         state->warpgroups.resize((b.size + 127) / 128);
         b.extension = std::move(state);
-        w.leave_row();
+        worker->leave_row();
     }
     return static_cast<HopperState&>(*b.extension);
 }
