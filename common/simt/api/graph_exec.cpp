@@ -187,7 +187,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
             return error;
         }
         ++g_issued.graph_launches;
-        tell_issue(simt::Issue::kernel, stream);
+        tell_issue(simt::Issue::graph, stream);
         if (deferring()) return launch_later(*exec, *find_stream(stream));
         return run_graph(exec->order, stream);
     });

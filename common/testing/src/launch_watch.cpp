@@ -32,6 +32,7 @@ struct Seen {
     std::atomic<int> on_stream{0};
     std::atomic<int> elsewhere{0};  // put on streams that the launcher has made
     std::atomic<int> default_kernels{0};
+    std::atomic<int> default_graphs{0};
     std::atomic<int> default_operations{0};
     std::atomic<int> waits{0};
 };
@@ -51,6 +52,8 @@ void note(simt::Issue what, const void* stream) {
         ++seen.elsewhere;
     else if (what == simt::Issue::kernel)
         ++seen.default_kernels;
+    else if (what == simt::Issue::graph)
+        ++seen.default_graphs;
     else
         ++seen.default_operations;
 }
@@ -65,6 +68,7 @@ LaunchWatch::LaunchWatch([[maybe_unused]] cudaStream_t stream) {
     for (auto* count : {&seen.on_stream,
                         &seen.elsewhere,
                         &seen.default_kernels,
+                        &seen.default_graphs,
                         &seen.default_operations,
                         &seen.waits})
         *count = 0;
@@ -104,6 +108,12 @@ std::optional<Finding> LaunchWatch::judge(
                       "it must return without waiting, but it waits: for a stream, an "
                       "event, the device, or for a copy from or to the host",
                       "whoever needs the result waits for the stream");
+    // First: the kernels of a graph may be counted as well.
+    if (seen.default_graphs > 0)
+        return broken("default_stream",
+                      "a graph was launched on the default stream, not on the one that "
+                      "the function was given",
+                      "the stream is the second argument of cudaGraphLaunch()");
     if (seen.default_kernels > 0)
         return broken(
             "default_stream",

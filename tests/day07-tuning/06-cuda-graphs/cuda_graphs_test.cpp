@@ -3,6 +3,7 @@
 
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
@@ -199,6 +200,27 @@ TEST_CASE("two decoders that take turns") {
         });
         grade.expect("x of the first", expected.x, [](int64_t) { return 0.0; });
         grade.expect("x of the second", expected.x, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("steps are queued, and the host does not wait") {
+    const Result expected = one_by_one(kSmall, {0, 1});
+    for (const auto& [name, idea, make] :
+         wb::implementations("make_stepper", make_stepper)) {
+        Grader grade(name, "positions 0 and 1");
+        const Model model(kSmall, random_weights);
+        model.begin(token(kSmall));
+        const auto stepper =
+            wb::testing::result_of([&, make = make] { return make(model.decoder()); });
+        const float* in = grade.input("token", token(kSmall));
+        float* x = grade.output<float>("x", {kSmall.width});
+        grade.run([&](cudaStream_t stream) {
+            copy_behind(model.decoder().x, in, kSmall.width, stream);
+            for (const int position : {0, 1})
+                stepper->step(position, stream);
+            copy_behind(x, model.decoder().x, kSmall.width, stream);
+        });
+        grade.expect("x", expected.x, [](int64_t) { return 0.0; });
     }
 }
 

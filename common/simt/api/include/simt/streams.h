@@ -28,7 +28,8 @@ IssueCounters issue_counters();
 
 /// What host code asks of the runtime.
 enum class Issue {
-    kernel,     // a launch, of a graph too
+    kernel,     // a launch
+    graph,      // the launch of a graph
     operation,  // a copy, a fill or a host function
     wait,       // for a stream, an event or the device; a copy that returns when done
 };
