@@ -1,7 +1,8 @@
 """What the learner reads after a grade: the verdict first, then the first thing to look
 at, then what to do next."""
 
-from learn import build, compile_errors, failing, grade, preset, safety, ui, verdicts
+from learn import (
+    build, compile_errors, failing, grade, preset, safety, todos, ui, verdicts)
 
 
 def headline(result: grade.Grade, colour: str, words: str) -> None:
@@ -84,7 +85,7 @@ def _unsolved(result) -> None:
     if safety.is_wanted() and grade.number_right(result)[0]:
         ui.say("  Races are looked for when all are written.")
     # Several TODOs in one file: naming the file once is enough.
-    text = failing.text_of(result.first)
+    text = todos.words(result) or failing.text_of(result.first)
     ui.tell(text.replace(f", {result.chapter.file}:", ", "))
     ui.next_step("Read", f"{result.chapter.path}/lesson.md")
     steps_to_go(result)
