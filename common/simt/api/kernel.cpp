@@ -8,6 +8,7 @@
 #include "core/kernel_attributes.h"
 #include "kernel_operation.h"
 #include "occupancy.h"
+#include "simt/api/stream.h"
 
 using namespace simt::detail;
 
@@ -47,9 +48,47 @@ cudaError_t apply_attributes(const cudaLaunchConfig_t& config, LaunchRequest& re
             case cudaLaunchAttributeDeviceUpdatableKernelNode:
                 hint("device-updatable kernel nodes are not simulated");
                 return cudaErrorNotSupported;
+            case cudaLaunchAttributeIgnore:
+            // Nothing is cached, and blocks come one after another.
+            case cudaLaunchAttributeAccessPolicyWindow:
+            case cudaLaunchAttributePreferredSharedMemoryCarveout:
+            case cudaLaunchAttributePriority:
+            case cudaLaunchAttributeSynchronizationPolicy:
+            case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+            case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+            // A preference that need not be met.
+            case cudaLaunchAttributePreferredClusterDimension:
+            // Memory is strongly ordered.
+            case cudaLaunchAttributeMemSyncDomain:
+            case cudaLaunchAttributeMemSyncDomainMap:
+            // The next kernel may begin early; here it never does.
+            case cudaLaunchAttributeProgrammaticStreamSerialization:
+            // After the launch: see record_events.
+            case cudaLaunchAttributeProgrammaticEvent:
+            case cudaLaunchAttributeLaunchCompletionEvent:
+                break;
             default:
-                break;  // hints for scheduling and caches, which change no result
+                hint("launch attribute %d is not known",
+                     static_cast<int>(attribute.id));
+                return cudaErrorInvalidValue;
         }
+    }
+    return cudaSuccess;
+}
+
+/// Records the events of a launch's attributes, when it ends: they may come so late.
+cudaError_t record_events(const cudaLaunchConfig_t& config) {
+    for (unsigned i = 0; i < config.numAttrs; ++i) {
+        const cudaLaunchAttribute& attribute = config.attrs[i];
+        cudaEvent_t event = nullptr;
+        if (attribute.id == cudaLaunchAttributeProgrammaticEvent)
+            event = attribute.val.programmaticEvent.event;
+        else if (attribute.id == cudaLaunchAttributeLaunchCompletionEvent)
+            event = attribute.val.launchCompletionEvent.event;
+        else
+            continue;
+        if (const cudaError_t error = cudaEventRecord(event, config.stream))
+            return error;
     }
     return cudaSuccess;
 }
@@ -89,8 +128,10 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
                                  file,
                                  line};
         if (const cudaError_t error = apply_attributes(*config, request)) return error;
-        return request.cooperative ? launch_cooperative(function, request, args)
-                                   : launch_kernel(function, request, args);
+        const cudaError_t error = request.cooperative
+                                      ? launch_cooperative(function, request, args)
+                                      : launch_kernel(function, request, args);
+        return error == cudaSuccess ? record_events(*config) : error;
     });
 }
 

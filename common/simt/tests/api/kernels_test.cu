@@ -118,6 +118,11 @@ TEST(launch_with_a_configuration) {
     void* args[] = {&x, &n, &p};
     OK(cudaLaunchKernelExC(&config, (const void*)plain, args));
     EXPECT(first(x + 63) == 63);
+    attribute[0].id = static_cast<cudaLaunchAttributeID>(999);
+    EXPECT(cudaLaunchKernelEx(&config, plain, x, 64, Parameters{1, 2.0}) !=
+           cudaSuccess);
+    cudaGetLastError();
+    attribute[0].id = cudaLaunchAttributeIgnore;
     config.blockDim = dim3(4096);
     EXPECT_ERROR(check::kImpossibleShape,
                  cudaLaunchKernelEx(&config, plain, x, 64, Parameters{1, 2.0}));

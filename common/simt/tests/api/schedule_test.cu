@@ -86,6 +86,23 @@ TEST(a_missing_event_shows_and_an_event_mends_it) {
     EXPECT(seeds_with(7, cudaStreamNonBlocking, with) == int(kSeeds));
 }
 
+TEST(a_launch_records_the_event_of_its_attribute) {
+    const auto launched = [](TwoStreams& f) {
+        cudaLaunchAttribute attribute = {};
+        attribute.id = cudaLaunchAttributeProgrammaticEvent;
+        attribute.val.programmaticEvent.event = f.event;
+        cudaLaunchConfig_t config = {};
+        config.gridDim = config.blockDim = dim3(1);
+        config.stream = f.a;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+        OK(cudaLaunchKernelEx(&config, store, f.device, 7));
+        OK(cudaStreamWaitEvent(f.b, f.event));
+        f.copy_out(f.b);
+    };
+    EXPECT(seeds_with(7, cudaStreamNonBlocking, launched) == kSeeds);
+}
+
 TEST(a_wait_is_for_the_record_before_it) {
     // Recorded after the wait: too late, as in CUDA.
     const auto late = [](TwoStreams& f) {
