@@ -5,7 +5,8 @@
 
 The second folder is the one where the simulator's build makes headers. Run it again
 with a new version of CUDA, or when the simulator has learnt much: a name too many does
-no harm, for only names that a compiler does not find are looked up.
+no harm, for only names that a compiler does not find are looked up. Of the driver API's
+enumerators there are only the groups.
 """
 
 import re
@@ -71,6 +72,13 @@ def cub_names(folder):
     return {"".join(word.title() for word in path.stem.split("_")) for path in paths}
 
 
+def enumerator_groups(folder):
+    """CU_CTX_SCHED_AUTO and its like by their first words, CU_CTX_*."""
+    names = " ".join(identifiers(folder, "cuda.h"))
+    groups = re.findall(r"\b(CU_[A-Z0-9]+_|CUDA_ERROR_)", names)
+    return sorted(f"{group}*" for group in set(groups))
+
+
 def own_identifiers(build):
     """All words of the simulator's headers, macros among them."""
     headers = """cuda.h cuda_runtime.h cuda_fp16.h cuda_bf16.h cuda_fp8.h mma.h
@@ -99,6 +107,8 @@ def main():
         )
         print(f"# {part}")
         print_names(names)
+    print("# driver API, enumerators")
+    print_names(enumerator_groups(cuda))
     print("# CUB")
     print_names(sorted(cub_names(cuda) - own))
 

@@ -17,19 +17,26 @@ std::string plain_text(std::string text) {
     return text;
 }
 
+// std::regex recurses, and types of templates can be long: their beginnings will do.
+constexpr size_t kBeginning = 1000;
+
 std::optional<Diagnostic> parse_diagnostic(const std::string& line) {
     static const std::regex form(
-        "(\\S[^:]*)((?::[0-9]+){1,2}): (fatal error|error|warning|note): (.*)");
+        "(\\S[^:]*)((?::[0-9]+){1,2}): (fatal error|error|warning|note): ");
     std::smatch m;
-    if (!std::regex_match(line, m, form)) return {};
-    return Diagnostic{m[1], m[2], m[3], m[4], {}};
+    const std::string beginning = line.substr(0, kBeginning);
+    if (!std::regex_search(beginning, m, form, std::regex_constants::match_continuous))
+        return {};
+    const auto length = static_cast<size_t>(m.length(0));
+    return Diagnostic{m[1], m[2], m[3], line.substr(length), {}};
 }
 
 bool is_context(const std::string& line) {
     static const std::regex form(
-        "In file included from .*|  +from .*|[^ ].*: (In|At) .*:|"
-        ".*:[0-9]+:[0-9]+:   +(recursively )?(required|in ).*|.*: In .*");
-    return std::regex_match(line, form) && line.find(" | ") == std::string::npos;
+        "In file included from |  +from |[^ ][^|]*: (In|At) |"
+        "[^ ][^|]*:[0-9]+:[0-9]+:   +(recursively )?(required|in )");
+    return std::regex_search(
+        line.substr(0, kBeginning), form, std::regex_constants::match_continuous);
 }
 
 }  // namespace

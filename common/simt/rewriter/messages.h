@@ -17,6 +17,7 @@ struct Library {
 struct Knowledge {
     std::vector<std::string> own_folders;  // of the simulator, with a slash at the end
     std::set<std::string, std::less<>> missing_names;
+    std::vector<std::string> missing_groups;  // "CU_CTX_"
     std::vector<Library> libraries;
 };
 

@@ -33,6 +33,11 @@ __global__ void plain(int* out, int value) {
     out[blockIdx.x * blockDim.x + threadIdx.x] = value;
 }
 __global__ void nothing() {}
+__global__ void dependent(int* o) {
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+    o[0] = 8;
+}
 __global__ void pointers(int* o, const float* a, const float* b, size_t n) {
     o[0] = (a == nullptr) + 2 * (b == nullptr) + 10 * static_cast<int>(n);
 }
@@ -277,6 +282,8 @@ int main() {
     EXPECT(ints.at(0), 5);
     bounds_after_type<<<1, 1>>>(d);
     EXPECT(ints.at(0), 6);
+    dependent<<<1, 1>>>(d);
+    EXPECT(ints.at(0), 8);
     Filled filled(d);
     EXPECT(ints.at(0), 7);
 

@@ -33,6 +33,11 @@ inline unsigned int __isShared(const void* address) {
 inline void __brkpt(SIMT_SITE) {
     simt::detail::trap(file, line);
 }
+/// A dependent kernel may begin: it begins when this one has ended.
+inline void cudaTriggerProgrammaticLaunchCompletion() {}
+/// The kernel that this one depends on has ended: it had before this one began.
+inline void cudaGridDependencySynchronize() {}
+
 /// Counters of the profiler: nothing here reads them.
 inline void __prof_trigger(int) {}
 

@@ -1,4 +1,5 @@
 // What CUDA has and the simulator does not.
+#include <cuda.h>
 #include <cub/cub.cuh>
 
 template <class T>
@@ -10,7 +11,9 @@ int main() {
     generic<<<1, 1>>>(static_cast<unsigned*>(nullptr));
     cudaExternalMemory_t memory;              // says: cudaExternalMemory_t is not supp
     cudaGraphicsUnregisterResource(nullptr);  // says: cudaGraphicsUnregisterResource is
-    CUmodule module;                          // says: CUmodule is not supported by the
+    // says: CU_CTX_SCHED_AUTO is not supported by the simulator; guard it with
+    (void)CU_CTX_SCHED_AUTO;
+    CUmodule module;  // says: CUmodule is not supported by the
     // says: cuModuleUnload is not supported by
     cuModuleUnload(nullptr);
     // says: DeviceHistogram is not supported by
