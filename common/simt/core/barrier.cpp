@@ -4,6 +4,7 @@
 #include "observer.h"
 #include "simt/fault.h"
 #include "simt/sync.h"
+#include "switch.h"
 
 namespace simt::detail {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 // spinning. High enough not to slow down kernels whose atomics often change nothing.
 constexpr unsigned kSpinsBeforeYield = 8;
 
-void complete(Worker& w, Block& b) {
+[[gnu::noinline]] void complete(Worker& w, Block& b) {
     if (observer)
         observer->block_synchronised(
             w, b, b.barrier_op, b.barrier_file, b.barrier_line);
@@ -23,13 +24,18 @@ void complete(Worker& w, Block& b) {
     w.note_progress();
 }
 
+// What reports is kept out of line: it would make the frame large that waits.
+
 /// Ends the launch, unless an observer lets it go on.
 void forbid(Worker& w, std::unique_ptr<PendingFault> fault) {
     if (observer && observer->tolerated(*w.launch, *fault)) return;
     w.abandon(std::move(fault));
 }
 
-void check_strict(Worker& w, const char* op, const char* file, int line) {
+[[gnu::noinline]] void check_strict(Worker& w,
+                                    const char* op,
+                                    const char* file,
+                                    int line) {
     const Block& b = *w.block;
     if (b.arrived == 0 || (b.barrier_line == line && b.barrier_op == op)) return;
     forbid(
@@ -52,7 +58,7 @@ void check_strict(Worker& w, const char* op, const char* file, int line) {
             FindingKind::divergent_barrier));
 }
 
-void report_exited(Worker& w, const Block& b) {
+[[gnu::noinline]] void report_exited(Worker& w, const Block& b) {
     forbid(
         w,
         make_fault(

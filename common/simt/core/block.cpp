@@ -25,7 +25,7 @@ void number_threads(Block& b, const dim3& shape) {
             for (i.x = 0; i.x < shape.x; ++i.x, ++t) {
                 t->block = &b;
                 t->index = i;
-                t->rank = rank++;
+                t->rank = static_cast<uint16_t>(rank++);
             }
 }
 

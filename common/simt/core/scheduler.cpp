@@ -9,11 +9,10 @@
 #include <exception>
 
 #include "fault.h"
-#include "observer.h"
 #include "options.h"
 #include "pool.h"
-#include "signals.h"
 #include "simt/fault.h"
+#include "switch.h"
 #include "watchdog.h"
 
 // The objects that core.h declares const, under the same symbol names, here writable.
@@ -36,19 +35,6 @@ constexpr unsigned kYieldsBeforeNewBlock = 2000;
 constexpr size_t kMaxSpinningBlocks = 256;
 // So often a preempted thread is tried again while others spin and yield.
 constexpr unsigned kYieldsBeforeParked = 64;
-
-}  // namespace
-
-namespace {
-
-/// Continues on another stack: that of a fiber, or the worker's own if `to` is null.
-inline void switch_stack(void** save, void* load, const Fiber* to) {
-    if (observer) [[unlikely]]
-        observer->leaves_stack(to);
-    simt_switch(save, load);
-    if (observer) [[unlikely]]
-        observer->enters_stack();
-}
 
 }  // namespace
 
@@ -223,20 +209,6 @@ void Worker::run_fiber() {
     }
 }
 
-void Worker::set_current(Thread* t) {
-    thread = t;
-    t->state = State::running;
-    spinning = nullptr;
-    simt_threadIdx = t->index;
-    simt_thread_rank = t->rank;
-    if (t->block != block) {
-        block = t->block;
-        simt_blockIdx = block->index;
-    }
-    if (observer) [[unlikely]]
-        observer->runs(*t);
-}
-
 Fiber* Worker::take_fiber() {
     Fiber* taken = fibers_.take();
     if (!taken)
@@ -247,22 +219,6 @@ Fiber* Worker::take_fiber() {
                            "the system has no memory for the stacks of CUDA threads: "
                            "set SIMT_STACK_KB, or launch smaller blocks"));
     return taken;
-}
-
-void Worker::resume(Thread* t) {
-    Fiber* self = fiber;
-    thread->fiber = self;
-    if (!t->fiber) t->fiber = take_fiber();
-    set_current(t);
-    if (t->fiber == self) return;
-    fiber = t->fiber;
-    switch_stack(&self->sp, fiber->sp, fiber);
-}
-
-void Worker::suspend() {
-    leave_row();
-    Thread* t = next_thread();
-    resume(t);
 }
 
 void Worker::yield() {
@@ -297,12 +253,10 @@ bool Worker::open_another_block() {
 
 // ---- Choosing the next thread ---------------------------------------------------
 
-Thread* Worker::next_thread() {
+Thread* Worker::next_thread_other() {
     if (requested.load(std::memory_order_relaxed) >= kTimeOut) [[unlikely]]
         abandon(requested == kLeave ? nullptr : make_time_out(*this));
-    if (!ready_.random()) {
-        if (Thread* t = ready_.pop()) return t;
-    } else {
+    if (ready_.random()) {
         // Now and then start a thread although others could go on.
         const auto n = static_cast<uint32_t>(ready_.random_size());
         if (n != 0 && (!has_unstarted() || ready_.rng().below(4) != 0))
@@ -349,7 +303,7 @@ void Worker::begin_row(const Block& b, Thread* first) {
         !parked_.empty())
         return;
     const unsigned more =
-        std::min(b.shape.x - 1 - first->index.x, 31 - (first->rank & 31));
+        std::min(b.shape.x - 1 - first->index.x, 31u - (first->rank & 31u));
     row_first_ = first;
     row_last_ = first + more;
     starting_->next_unstarted += more;

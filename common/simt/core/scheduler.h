@@ -40,20 +40,23 @@ enum class State : uint8_t {
 
 /// A CUDA thread. Meaningful from its start on.
 struct alignas(64) Thread {
+    // What every barrier touches: one line of the cache.
     Thread* next = nullptr;  // in the queue that it is in
     Block* block = nullptr;
     Fiber* fiber = nullptr;
-    std::unique_ptr<ThreadExtension> extension;
     uint3 index{};
-    uint32_t rank = 0;
+    uint16_t rank = 0;
     State state = State::done;
-    uint32_t mask = 0;  // what it waits in, and where
-    int line = 0;
-    uint32_t result = 0;
+    int line = 0;  // what it waits in, and where
+    uint32_t mask = 0;
     const char* op = nullptr;
     const char* file = nullptr;
+    // The rest.
     const void* place = nullptr;
+    std::unique_ptr<ThreadExtension> extension;
+    uint32_t result = 0;
 };
+static_assert(offsetof(Thread, place) <= 64);
 
 inline void ThreadList::push(Thread* thread) {
     thread->next = nullptr;
@@ -236,7 +239,7 @@ class Worker {
     void run(Launch& launch);
 
     /// The running thread has been put where it waits: runs others until it is resumed.
-    void suspend();
+    inline void suspend();
     /// See begin_next_in_row(), simt/config.h.
     inline bool begin_next_in_row();
     /// The running thread is more than its kernel's call, or asks about others: from
@@ -298,7 +301,8 @@ class Worker {
  private:
     static void fiber_main();
     [[noreturn]] void run_fiber();
-    Thread* next_thread();
+    inline Thread* next_thread();
+    Thread* next_thread_other();
     Thread* next_thread_slow();
     Thread* start_thread();
     void begin_row(const Block& block, Thread* first);
@@ -314,8 +318,8 @@ class Worker {
     void close_block(Block* block);
     void release_block(Block* block);
     void finish_thread();
-    void resume(Thread* thread);
-    void set_current(Thread* thread);
+    inline void resume(Thread* thread);
+    inline void set_current(Thread* thread);
     bool wait_for_grid();
     bool resolve_active_masks();
     void clean_up();

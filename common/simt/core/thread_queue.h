@@ -72,6 +72,8 @@ class ThreadQueue {
         while (!other.empty())
             pool_.push_back(other.pop());
     }
+    /// The next thread where there is an order, or null.
+    Thread* pop_in_order() { return list_.empty() ? nullptr : list_.pop(); }
     /// The next thread, or null.
     Thread* pop() {
         if (!random_) return list_.empty() ? nullptr : list_.pop();

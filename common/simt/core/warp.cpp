@@ -4,6 +4,7 @@
 
 #include "fault.h"
 #include "observer.h"
+#include "switch.h"
 
 namespace simt::detail {
 namespace {
@@ -124,11 +125,11 @@ uint32_t perform(WarpOp op, Lanes args, uint32_t present) {
     }
 }
 
-void report_undefined(Worker& w,
-                      const WarpGroup& group,
-                      uint32_t undefined,
-                      const Thread& t,
-                      const WarpArg& arg) {
+[[gnu::noinline]] void report_undefined(Worker& w,
+                                        const WarpGroup& group,
+                                        uint32_t undefined,
+                                        const Thread& t,
+                                        const WarpArg& arg) {
     const std::string text = format(
         "%s: lane %d reads lane %d, which takes no part in it (mask 0x%08x, "
         "lanes present 0x%08x):\n    the value is undefined. %d lanes do this.",
@@ -158,7 +159,28 @@ void report_undefined(Worker& w,
     if (!w.launch->lenient) warn(*w.launch, t.file, t.line, text);
 }
 
-void complete(Worker& w, Block& b, Warp& warp, WarpGroup* group, unsigned warp_index) {
+[[noreturn, gnu::noinline]] void report_outsider(Worker& w,
+                                                 unsigned lane,
+                                                 uint32_t mask,
+                                                 const char* op,
+                                                 const char* file,
+                                                 int line) {
+    w.abandon(make_fault(
+        w,
+        cudaErrorLaunchFailure,
+        file,
+        line,
+        format("lane %u calls %s with mask 0x%08x, which does not name that lane.\n"
+               "    A mask names exactly the lanes that make the call.",
+               lane,
+               op,
+               mask),
+        FindingKind::missing_lanes));
+}
+
+// Out of line, as reports are: what waits in warp_op() is to have a small frame.
+[[gnu::noinline]] void complete(
+    Worker& w, Block& b, Warp& warp, WarpGroup* group, unsigned warp_index) {
     const uint32_t undefined = perform(group->op, warp.args, group->arrived);
     if (undefined != 0) [[unlikely]] {
         const int lane = __builtin_ctz(undefined);
@@ -207,17 +229,7 @@ void warp_op(WarpOp kind,
     const unsigned lane = t->rank & 31, warp_index = t->rank / 32;
     Warp& warp = b.warps[warp_index];
     if (!(mask >> lane & 1)) [[unlikely]]
-        w.abandon(make_fault(
-            w,
-            cudaErrorLaunchFailure,
-            file,
-            line,
-            format("lane %u calls %s with mask 0x%08x, which does not name that lane.\n"
-                   "    A mask names exactly the lanes that make the call.",
-                   lane,
-                   op,
-                   mask),
-            FindingKind::missing_lanes));
+        report_outsider(w, lane, mask, op, file, line);
     t->op = op;
     t->file = file;
     t->line = line;

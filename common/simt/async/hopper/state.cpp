@@ -4,6 +4,7 @@
 
 #include "core/cluster.h"
 #include "core/fault.h"
+#include "core/switch.h"
 #include "mbarrier.h"
 
 namespace simt::detail {
