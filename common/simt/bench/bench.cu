@@ -1,7 +1,9 @@
 // bench.cu: what the simulator's own operations cost. The table of the README.
 //
 //     simt-c++ -O2 bench.cu -o bench && SIMT_WORKERS=1 ./bench
+//     simt-c++ --check bench.cu -o checked && ./checked
 //
+// The second prints what an access costs that is checked.
 // Times are processor time of this process, best of several rounds: the machine may be
 // doing other work.
 #include <cuda_runtime.h>
@@ -52,6 +54,47 @@ __global__ void histogram(const unsigned* keys, int n, unsigned* bins) {
 }
 
 __global__ void empty() {}
+
+// c = a b, all [n, n]: a thread for each element.
+__global__ void product(const float* a, const float* b, float* c, int n) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    for (int k = 0; k < n; ++k)
+        sum += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = sum;
+}
+
+// The same by 16 x 16 tiles.
+__global__ void tiled_product(const float* a, const float* b, float* c, int n) {
+    __shared__ float s_a[16][16], s_b[16][16];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int row = blockIdx.y * 16 + y, col = blockIdx.x * 16 + x;
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < n; k0 += 16) {
+        s_a[y][x] = a[row * n + k0 + x];
+        s_b[y][x] = b[(k0 + y) * n + col];
+        __syncthreads();
+        for (int k = 0; k < 16; ++k)
+            sum += s_a[y][k] * s_b[k][x];
+        __syncthreads();
+    }
+    c[row * n + col] = sum;
+}
+
+// And the loop in C++.
+__attribute__((noinline)) void product_loop(const float* a,
+                                            const float* b,
+                                            float* c,
+                                            int n) {
+    for (int row = 0; row < n; ++row)
+        for (int col = 0; col < n; ++col) {
+            float sum = 0.0f;
+            for (int k = 0; k < n; ++k)
+                sum += a[row * n + k] * b[k * n + col];
+            c[row * n + col] = sum;
+        }
+}
 
 // Attention, forward: 128 threads for 32 query rows, four threads to a row.
 // [B*H, N, D] each; rows of the shared tiles are padded by one float.
@@ -137,7 +180,37 @@ T* device(size_t n, T value) {
     return p;
 }
 
+/// What an access costs that is checked.
+void checked_accesses() {
+    const int n = 128;
+    const double per = 1e9 / (2.0 * n * n * n);
+    float *a = device<float>(n * n, 1), *b = device<float>(n * n, 1);
+    float* c = device<float>(n * n, 0);
+    const dim3 grid(n / 16, n / 16), block(16, 16);
+    std::printf("checked access: %.1f ns in device memory, %.1f ns in tiles\n",
+                per * best(7, [&] { product<<<grid, block>>>(a, b, c, n); }),
+                per * best(7, [&] { tiled_product<<<grid, block>>>(a, b, c, n); }));
+}
+
+void products() {
+    const int n = 512;
+    float *a = device<float>(n * n, 1), *b = device<float>(n * n, 1);
+    float* c = device<float>(n * n, 0);
+    const std::vector<float> host_a(n * n, 1), host_b(n * n, 1);
+    std::vector<float> host_c(n * n);
+    const dim3 grid(n / 16, n / 16), block(16, 16);
+    std::printf("product of 512 x 512, a thread each: %.0f ms; loop in C++: %.0f ms\n",
+                1e3 * best(3, [&] { product<<<grid, block>>>(a, b, c, n); }),
+                1e3 * best(3, [&] {
+                    product_loop(host_a.data(), host_b.data(), host_c.data(), n);
+                }));
+}
+
 int main() {
+#ifdef SIMT_CHECK
+    checked_accesses();
+    return 0;
+#endif
     int* count = device<int>(1, 0);
     float* out = device<float>(1024, 0);
     for (int threads : {32, 128, 256, 1024}) {
@@ -177,4 +250,5 @@ int main() {
                     attention<32, 32, dim><<<dim3(length / 32, heads), 128, smem>>>(
                         q, k, v, o, length, 0.125f);
                 }));
+    products();
 }
