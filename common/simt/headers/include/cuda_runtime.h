@@ -6,9 +6,8 @@
 #define __CUDA_RUNTIME_H__
 #endif
 
-#include "simt/math/libm.h"  // before <math.h>: see there
+#include "simt/math/libm.h"  // <math.h>, before any other: see there
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 
 #include <cassert>
 #include <climits>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -118,6 +118,11 @@ int main() {
     expect_close<ErfcinvDouble>("erfcinv", 1e-4, 1.9, 50);
     expect_close<NormcdfinvDouble>("normcdfinv", 1e-4, 0.999, 50);
 
+    // What <cmath> offers the host beyond C's functions.
+    check::expect(std::fabs(std::riemann_zeta(2.0) - M_PI * M_PI / 6) < 1e-12 &&
+                      std::fabs(std::cyl_bessel_j(0.0, 2.404825557695773)) < 1e-12,
+                  "C++17's special functions");
+
     const check::Array<float> out(11);
     special_values<<<1, 1>>>(out.data());
     check::expect(check::all_equal(out.host(), [](int) { return 1; }),

@@ -5,7 +5,6 @@
 
 #include <time.h>
 
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -14,6 +13,7 @@
 #include "simt/cp_async.h"
 #include "simt/hopper/mbarrier.h"
 #include "simt/hopper/tma.h"
+#include "simt/math/libm.h"
 
 namespace simt::ptx {
 

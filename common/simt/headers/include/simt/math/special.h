@@ -88,12 +88,8 @@ inline double normcdfinv(double p) {
 inline double erfcx(double x) {
     return simt::detail::erfcx(x);
 }
-inline double cyl_bessel_i0(double x) {
-    return std::cyl_bessel_i(0.0, ::fabs(x));
-}
-inline double cyl_bessel_i1(double x) {
-    return ::copysign(std::cyl_bessel_i(1.0, ::fabs(x)), x);
-}
+double cyl_bessel_i0(double x);
+double cyl_bessel_i1(double x);
 
 #define SIMT_FLOAT_FORMS(NAME)         \
     inline float NAME##f(float x) {    \
