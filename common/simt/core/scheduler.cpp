@@ -26,6 +26,7 @@ constinit thread_local unsigned simt_thread_rank asm("_ZN4simt6detail11thread_ra
 namespace simt::detail {
 
 constinit thread_local Worker* worker = nullptr;
+constinit thread_local bool ptx_carry = false;
 
 namespace {
 
@@ -238,11 +239,13 @@ void Worker::yield() {
 
 void Worker::preempt() {
     leave_row();
+    const bool carry = ptx_carry;
     if (seeded())
         make_ready(thread);
     else
         parked_.push(thread);
     resume(has_unstarted() ? start_thread() : next_thread());
+    ptx_carry = carry;
 }
 
 /// For threads that seem to wait for a block that has not started.

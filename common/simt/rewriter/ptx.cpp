@@ -67,21 +67,21 @@ Assembly read_assembly(const Source& source, size_t word, size_t open) {
 /// Opcodes with a dotted type such as `mov.u32`, which no CPU assembly has.
 bool looks_like_ptx(const std::string& text) {
     for (size_t i = 1; i + 1 < text.size(); ++i) {
-        if (text[i] == '.' && std::islower(static_cast<unsigned char>(text[i - 1])) &&
-            std::islower(static_cast<unsigned char>(text[i + 1]))) {
+        if (text[i] == '.' && std::isalnum(static_cast<unsigned char>(text[i - 1])) &&
+            std::isalpha(static_cast<unsigned char>(text[i + 1]))) {
             return true;
         }
     }
     return false;
 }
 
-/// The statement as C++, if all of it can be translated.
-std::optional<std::string> translate(const Source& source, const Assembly& assembly) {
+/// The statement as C++; else `refused` says what has no translation.
+std::optional<std::string> translate(const Source& source,
+                                     const Assembly& assembly,
+                                     std::string& refused) {
+    refused = assembly.text;
     if (!assembly.is_simple) return std::nullopt;
     const auto wait = translate_mbarrier_wait(assembly.text);
-    const auto instructions =
-        wait ? std::vector<PtxInstruction>() : parse_ptx(assembly.text);
-    if (!instructions) return std::nullopt;
     std::string code = "do {";
     for (size_t i = 0; i < assembly.operands.size(); ++i) {
         const auto& operand = assembly.operands[i];
@@ -90,10 +90,13 @@ std::optional<std::string> translate(const Source& source, const Assembly& assem
         code += std::to_string(i) + " = (";
         code += source.squeeze(operand.first, operand.last) + ");";
     }
-    if (wait) code += ' ' + *wait;
-    for (const PtxInstruction& instruction : *instructions) {
+    if (wait) return code + ' ' + *wait + " } while (0)";
+    for (const PtxInstruction& instruction : parse_ptx(assembly.text)) {
         const auto statement = translate_ptx(instruction);
-        if (!statement) return std::nullopt;
+        if (!statement) {
+            refused = instruction.text + ";";
+            return std::nullopt;
+        }
         code += ' ' + *statement;
     }
     return code + " } while (0)";
@@ -115,13 +118,14 @@ void rewrite_ptx(Source& source, const Structure& structure) {
         const bool barrier =
             assembly.text.empty();  // of the compiler: asm("" ::: "memory")
         if (barrier || (!looks_like_ptx(assembly.text) && !device_only)) continue;
-        if (const auto code = translate(source, assembly)) {
+        std::string refused;
+        if (const auto code = translate(source, assembly, refused)) {
             source.blank(assembly.first, assembly.last);
             source.insert_before(assembly.first, *code);
             continue;
         }
         std::string shown;
-        for (char c : assembly.text)
+        for (char c : refused)
             shown += c == '\n' || c == '\t' ? ' ' : c;
         source.error(
             i,

@@ -3,11 +3,10 @@
 #include <cctype>
 
 #include "ptx.h"
+#include "ptx_operands.h"
 
 namespace rewriter {
 namespace {
-
-using Code = std::optional<std::string>;
 
 bool has_word(const PtxInstruction& in, std::string_view word) {
     return std::find(in.opcode.begin(), in.opcode.end(), word) != in.opcode.end();
@@ -38,7 +37,7 @@ std::vector<std::string> inside_brackets(std::string_view operand) {
 
 /// An operand as an unsigned integer of 32 bits.
 Code number(const std::string& operand) {
-    const Code v = ptx_value(operand);
+    const Code v = value(operand);
     return v ? Code("::simt::ptx::as<uint32_t>(" + *v + ")") : std::nullopt;
 }
 
@@ -53,21 +52,21 @@ Code call(const std::string& name, std::initializer_list<Code> arguments) {
 }
 
 Code set(const std::string& operand, const Code& result) {
-    const Code out = ptx_value(operand);
+    const Code out = value(operand);
     if (!out || !result) return std::nullopt;
-    std::string value = *result;
-    if (value.ends_with(';')) value.pop_back();
-    return "::simt::ptx::set(" + *out + ", " + value + ");";
+    std::string text = *result;
+    if (text.ends_with(';')) text.pop_back();
+    return "::simt::ptx::set(" + *out + ", " + text + ");";
 }
 
 Code barrier_at(const PtxInstruction& in, const std::string& operand) {
-    return ptx_pointer(operand, "uint64_t", is_shared(in));
+    return pointer(operand, "uint64_t", is_shared(in));
 }
 
 /// mapa.shared::cluster.u32 %0, %1, %2; mapa.u64 with generic addresses.
 Code map_address(const PtxInstruction& in) {
     if (in.operands.size() != 3) return std::nullopt;
-    const Code address = ptx_value(in.operands[1]);
+    const Code address = value(in.operands[1]);
     const Code rank = number(in.operands[2]);
     if (!address || !rank) return std::nullopt;
     return set(in.operands[0],
@@ -77,7 +76,7 @@ Code map_address(const PtxInstruction& in) {
 
 Code rank_of(const PtxInstruction& in) {
     if (in.operands.size() != 2) return std::nullopt;
-    const Code address = ptx_value(in.operands[1]);
+    const Code address = value(in.operands[1]);
     if (!address) return std::nullopt;
     const std::string pointer = is_shared(in)
                                     ? "::simt::detail::shared_pointer(" + *address + ")"
@@ -135,12 +134,12 @@ Code tensor_copy(const PtxInstruction& in) {
     if (has_word(in, "im2col") || operands.size() < (load ? 3u + multicast : 2u))
         return std::nullopt;
     const auto tensor = inside_brackets(operands[load ? 1 : 0]);
-    const Code map = ptx_value(tensor[0]);
-    const Code shared = ptx_pointer(operands[load ? 0 : 1], "char", true);
+    const Code map = value(tensor[0]);
+    const Code shared = pointer(operands[load ? 0 : 1], "char", true);
     if (!map || !shared || tensor.size() < 2) return std::nullopt;
     std::string code = "{ const int simt_at[] = {";
     for (size_t i = 1; i < tensor.size(); ++i) {
-        const Code coordinate = ptx_value(tensor[i]);
+        const Code coordinate = value(tensor[i]);
         if (!coordinate) return std::nullopt;
         code += (i > 1 ? ", " : "") + ("static_cast<int>(" + *coordinate + ")");
     }
@@ -155,7 +154,7 @@ Code tensor_copy(const PtxInstruction& in) {
         copy = call("ptx::tma_load_multicast",
                     {shared,
                      tensor_map,
-                     ptx_pointer(operands[2], "uint64_t", true),
+                     pointer(operands[2], "uint64_t", true),
                      "simt_at",
                      rank,
                      number(operands[3])});
@@ -163,7 +162,7 @@ Code tensor_copy(const PtxInstruction& in) {
         copy = call("ptx::tma_load",
                     {shared,
                      tensor_map,
-                     ptx_pointer(operands[2], "uint64_t", true),
+                     pointer(operands[2], "uint64_t", true),
                      "simt_at",
                      rank});
     return copy ? Code(code + *copy + " }") : std::nullopt;
@@ -179,9 +178,9 @@ Code bulk_copy(const PtxInstruction& in) {
     const bool from_global = in.opcode.size() > 4 && in.opcode[4] == "global";
     const bool multicast = has_word(in, "multicast::cluster");
     if (!to_cluster || operands.size() < 4u + multicast) return std::nullopt;
-    const Code to = ptx_pointer(operands[0], "char", true);
-    const Code from = ptx_pointer(operands[1], "char", !from_global);
-    const Code barrier = ptx_pointer(operands[3], "uint64_t", true);
+    const Code to = pointer(operands[0], "char", true);
+    const Code from = pointer(operands[1], "char", !from_global);
+    const Code barrier = pointer(operands[3], "uint64_t", true);
     if (multicast)
         return call("ptx::bulk_load_multicast",
                     {to, from, number(operands[2]), barrier, number(operands[4])});
@@ -190,15 +189,15 @@ Code bulk_copy(const PtxInstruction& in) {
 
 /// st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [a], {b, c}, [d];
 Code store_async(const PtxInstruction& in) {
-    const std::string type = ptx_type(in.opcode.back());
+    const std::string type = cpp_type(in.opcode.back());
     if (in.operands.size() != 3 || type.empty()) return std::nullopt;
-    const Code to = ptx_pointer(in.operands[0], "char", true);
-    const Code barrier = ptx_pointer(in.operands[2], "uint64_t", true);
+    const Code to = pointer(in.operands[0], "char", true);
+    const Code barrier = pointer(in.operands[2], "uint64_t", true);
     if (!to || !barrier) return std::nullopt;
     std::string code = "{ const " + type + " simt_words[] = {";
     const auto words = inside_brackets(in.operands[1]);
     for (size_t i = 0; i < words.size(); ++i) {
-        const Code word = ptx_value(words[i]);
+        const Code word = value(words[i]);
         if (!word) return std::nullopt;
         code += (i ? ", " : "") + ("::simt::ptx::as<" + type + ">(" + *word + ")");
     }
@@ -260,8 +259,8 @@ std::optional<std::string> translate_mbarrier_wait(std::string_view text) {
             continue;
         }
         const auto parsed = parse_ptx(one);
-        if (!parsed || parsed->size() != 1) return std::nullopt;
-        const PtxInstruction& in = parsed->front();
+        if (parsed.size() != 1) return std::nullopt;
+        const PtxInstruction& in = parsed.front();
         if (in.opcode[0] == "mbarrier" && in.operands.size() >= 3 && !wait) {
             const Code barrier = barrier_at(in, in.operands[1]);
             const Code parity = number(in.operands[2]);

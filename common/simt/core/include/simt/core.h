@@ -78,6 +78,10 @@ namespace simt::detail {
 /// The thread's number in its block, x fastest; its lane is the remainder modulo 32.
 extern constinit thread_local const unsigned thread_rank;
 
+/// PTX's condition code: the carry of the thread's last add.cc, sub.cc or mad.cc. It
+/// lasts from one asm statement to the next; a thread that is preempted keeps it.
+extern constinit thread_local bool ptx_carry;
+
 /// The calling thread's lane, 0 to 31.
 inline int lane() {
     return static_cast<int>(thread_rank & 31u);
