@@ -43,6 +43,7 @@ struct CUgraphExec_st {
     const CUgraph_st* source = nullptr;
     std::vector<CUgraphNode_st*> order;
     simt::detail::TaskPtr last;  // of the latest launch, where work is queued
+    bool frees_on_launch = false;
 };
 
 namespace simt::detail {

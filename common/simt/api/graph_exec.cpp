@@ -6,6 +6,7 @@
 #include "call.h"
 #include "copy.h"
 #include "graph.h"
+#include "graph_memory.h"
 #include "handles.h"
 #include "kernel_operation.h"
 #include "simt/api/graph.h"
@@ -107,6 +108,15 @@ cudaError_t launch_later(CUgraphExec_st& exec, CUstream_st& stream) {
     return sticky_error();
 }
 
+/// Memory of the launch before that nobody has freed.
+bool keeps_memory(const CUgraphExec_st& exec) {
+    for (const CUgraphNode_st* node : exec.order) {
+        const auto* alloc = dynamic_cast<const AllocOperation*>(node->operation.get());
+        if (alloc && alloc->memory().is_allocated()) return true;
+    }
+    return false;
+}
+
 bool can_be_disabled(const CUgraphNode_st& node) {
     switch (node.operation->type()) {
         case cudaGraphNodeTypeKernel:
@@ -134,7 +144,10 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t gra
             hint("cudaGraphInstantiate: graphs cannot be launched by kernels here");
             return cudaErrorNotSupported;
         }
-        return instantiate(exec, graph);
+        const cudaError_t error = instantiate(exec, graph);
+        if (error == cudaSuccess)
+            (*exec)->frees_on_launch = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
+        return error;
     });
 }
 
@@ -189,6 +202,13 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
         ++g_issued.graph_launches;
         tell_issue(simt::Issue::graph, stream);
         if (deferring()) return launch_later(*exec, *find_stream(stream));
+        if (!exec->frees_on_launch && keeps_memory(*exec)) {
+            hint(
+                "cudaGraphLaunch: the graph's own memory of the launch before has not "
+                "been freed, and it was not instantiated with "
+                "cudaGraphInstantiateFlagAutoFreeOnLaunch");
+            return cudaErrorInvalidValue;
+        }
         return run_graph(exec->order, stream);
     });
 }

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "call.h"
 #include "core/devices.h"
@@ -22,6 +24,26 @@ void note_use(uint64_t bytes) {
     }
 }
 
+/// The memory of all graphs by address. Never destroyed, as graphs may outlive main.
+struct Known {
+    std::mutex mutex;
+    std::map<void*, GraphMemory*> memory;
+};
+Known& known() {
+    static auto* const instance = new Known;
+    return *instance;
+}
+
+/// Calls `body` with the graph memory at an address, if there is one.
+template <class Body>
+bool with_graph_memory(void* pointer, Body body) {
+    const std::lock_guard lock(known().mutex);
+    const auto found = known().memory.find(pointer);
+    if (found == known().memory.end()) return false;
+    body(*found->second);
+    return true;
+}
+
 bool is_high_mark(cudaGraphMemAttributeType attribute) {
     return attribute == cudaGraphMemAttrUsedMemHigh ||
            attribute == cudaGraphMemAttrReservedMemHigh;
@@ -31,32 +53,41 @@ bool is_high_mark(cudaGraphMemAttributeType attribute) {
 
 std::shared_ptr<GraphMemory> GraphMemory::create(size_t bytes) {
     void* pointer = allocate(bytes, MemoryKind::device);
-    Allocation allocation;
-    if (!pointer || !find_allocation(pointer, &allocation)) return nullptr;
+    if (!pointer) return nullptr;
     note_use(bytes);
-    return std::shared_ptr<GraphMemory>(new GraphMemory(pointer, bytes, allocation.id));
+    std::shared_ptr<GraphMemory> made(new GraphMemory(pointer, bytes));
+    const std::lock_guard lock(known().mutex);
+    known().memory[pointer] = made.get();
+    return made;
 }
 
 GraphMemory::~GraphMemory() {
+    {
+        const std::lock_guard lock(known().mutex);
+        known().memory.erase(pointer_);
+    }
     g_used -= bytes_;
-    if (is_live()) release(pointer_, MemoryKind::device);
+    if (!allocated_) release(pointer_, MemoryKind::device);
 }
 
-bool GraphMemory::is_live() const {
-    Allocation allocation;
-    return find_allocation(pointer_, &allocation) && allocation.id == id_;
+bool free_device_memory(void* pointer) {
+    bool freed = false;
+    const bool of_a_graph = with_graph_memory(pointer, [&](GraphMemory& memory) {
+        freed = memory.is_allocated();
+        memory.set_allocated(false);
+        std::memset(memory.pointer(), 0xFF, memory.bytes());
+    });
+    return of_a_graph ? freed : release(pointer, MemoryKind::device);
 }
 
 cudaError_t AllocOperation::run(cudaStream_t) const {
-    if (!memory_->is_live()) {
-        hint(
-            "cudaGraphLaunch: the graph's own memory (%p) has been freed by the "
-            "program; "
-            "the simulator cannot allocate it again",
-            memory_->pointer());
-        return cudaErrorNotSupported;
-    }
+    memory_->set_allocated(true);
     std::memset(memory_->pointer(), 0xFF, memory_->bytes());
+    return cudaSuccess;
+}
+
+cudaError_t FreeOperation::run(cudaStream_t) const {
+    with_graph_memory(pointer_, [](GraphMemory& memory) { memory.set_allocated(false); });
     return cudaSuccess;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Memory that a graph allocates while it runs. In the simulator it lives as long as the
-// graph and everything instantiated from it, at the address that was promised.
+// Memory that a graph allocates while it runs, at the address that was promised when the
+// node was made. The simulator keeps the address between launches; the program may free
+// the memory between them, and the next launch allocates it again.
 
 #include <memory>
 
@@ -8,7 +9,8 @@
 
 namespace simt::detail {
 
-/// One such allocation; frees it unless the program already has.
+/// One such allocation. What is allocated when the last graph with it goes stays, for
+/// the program to free.
 class GraphMemory {
  public:
     /// Null if there is not enough memory.
@@ -19,16 +21,20 @@ class GraphMemory {
 
     void* pointer() const { return pointer_; }
     size_t bytes() const { return bytes_; }
-    /// False once the program has freed it.
-    bool is_live() const;
+    /// Between a launch that allocates it and whatever frees it.
+    bool is_allocated() const { return allocated_; }
+    void set_allocated(bool yes) { allocated_ = yes; }
 
  private:
-    GraphMemory(void* pointer, size_t bytes, int id)
-        : pointer_(pointer), bytes_(bytes), id_(id) {}
+    GraphMemory(void* pointer, size_t bytes) : pointer_(pointer), bytes_(bytes) {}
     void* pointer_;
     size_t bytes_;
-    int id_;  // addresses are used again, ids are not
+    bool allocated_ = false;
 };
+
+/// Frees memory of cudaMalloc and its relatives, or of a graph. False if it is neither,
+/// or is free already.
+bool free_device_memory(void* pointer);
 
 /// Allocation as a node: at each launch the contents are undefined (0xFF).
 class AllocOperation : public Operation {
@@ -37,6 +43,7 @@ class AllocOperation : public Operation {
         : memory_(std::move(memory)) {}
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemAlloc; }
     cudaError_t run(cudaStream_t) const override;
+    const GraphMemory& memory() const { return *memory_; }
 
  private:
     std::shared_ptr<GraphMemory> memory_;
@@ -48,7 +55,7 @@ class FreeOperation : public Operation {
     explicit FreeOperation(void* pointer) : pointer_(pointer) {}
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemFree; }
     cudaError_t check() const override;
-    cudaError_t run(cudaStream_t) const override { return cudaSuccess; }
+    cudaError_t run(cudaStream_t) const override;
 
  private:
     void* pointer_;

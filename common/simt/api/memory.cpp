@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "call.h"
+#include "graph_memory.h"
 #include "memory_pool.h"
 #include "pointers.h"
 #include "simt/api/memory.h"
@@ -78,8 +79,7 @@ cudaError_t cudaFree(void* pointer) {
         if (const cudaError_t error = refuse_during_capture()) return error;
         if (const cudaError_t error = finish_all()) return error;  // as CUDA does
         forget_pool_allocation(pointer);
-        if (release(pointer, MemoryKind::device) ||
-            release(pointer, MemoryKind::managed))
+        if (free_device_memory(pointer) || release(pointer, MemoryKind::managed))
             return cudaSuccess;
         explain_free("cudaFree", pointer);
         return cudaErrorInvalidValue;

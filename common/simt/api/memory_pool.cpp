@@ -124,8 +124,7 @@ cudaError_t free_later(void* pointer, CUstream_st& stream) {
         stream,
         [pointer] {
             forget_pool_allocation(pointer);
-            return release(pointer, MemoryKind::device) ? cudaSuccess
-                                                        : cudaErrorInvalidValue;
+            return free_device_memory(pointer) ? cudaSuccess : cudaErrorInvalidValue;
         },
         Weight::nothing);
     return cudaSuccess;
@@ -212,7 +211,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
         if (capturing(stream)) return submit(stream, FreeOperation(pointer));
         if (deferring()) return free_later(pointer, *find_stream(stream));
         forget_pool_allocation(pointer);
-        if (release(pointer, MemoryKind::device)) return cudaSuccess;
+        if (free_device_memory(pointer)) return cudaSuccess;
         hint("cudaFreeAsync: %p is not the start of live device memory", pointer);
         return cudaErrorInvalidValue;
     });
