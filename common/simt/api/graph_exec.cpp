@@ -4,6 +4,7 @@
 #include <map>
 
 #include "call.h"
+#include "conditional.h"
 #include "copy.h"
 #include "graph.h"
 #include "graph_memory.h"
@@ -28,6 +29,7 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
     if (!exec || !is_graph(graph)) return cudaErrorInvalidValue;
     auto created = std::make_unique<CUgraphExec_st>();
     created->graph = graph->clone();
+    instantiate_conditions(*created->graph);
     created->source = graph;
     created->order = created->graph->ordered();
     if (created->order.size() != created->graph->nodes.size()) {
@@ -201,6 +203,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
         }
         ++g_issued.graph_launches;
         tell_issue(simt::Issue::graph, stream);
+        if (deferring()) start_conditions(*exec->graph);
         if (deferring()) return launch_later(*exec, *find_stream(stream));
         if (!exec->frees_on_launch && keeps_memory(*exec)) {
             hint(
@@ -209,6 +212,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
                 "cudaGraphInstantiateFlagAutoFreeOnLaunch");
             return cudaErrorInvalidValue;
         }
+        start_conditions(*exec->graph);
         return run_graph(exec->order, stream);
     });
 }

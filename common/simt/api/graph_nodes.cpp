@@ -1,6 +1,7 @@
 // cudaGraphAdd...Node, and the parameters of nodes.
 
 #include "call.h"
+#include "conditional.h"
 #include "copy.h"
 #include "event_operations.h"
 #include "graph.h"
@@ -194,6 +195,11 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
         case cudaGraphNodeTypeMemFree:
             return cudaGraphAddMemFreeNode(node, graph, dependencies, count,
                                            params->free.dptr);
+        case cudaGraphNodeTypeConditional:
+            return api_call([&] {
+                return add_conditional(node, graph, dependencies, count,
+                                       params->conditional);
+            });
         default:
             break;
     }

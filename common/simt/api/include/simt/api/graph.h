@@ -6,6 +6,7 @@
 
 #include "graph_types.h"
 #include "memcpy.h"
+#include "simt/core.h"
 #include "types.h"
 
 // ---- Building ---------------------------------------------------------------------
@@ -51,8 +52,18 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* dependencies, size_t count,
                                     void* pointer);
 
-/// A node of the kind that `params` names. Conditional nodes and semaphores are not
-/// simulated: cudaErrorNotSupported.
+/// A handle for a conditional node; with cudaGraphCondAssignDefault it has the value
+/// `at_launch` at the start of each launch.
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
+                                             cudaGraph_t graph,
+                                             unsigned int at_launch = 0,
+                                             unsigned int flags = 0);
+/// Called by kernels.
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value,
+                             SIMT_SITE);
+
+/// A node of the kind that `params` names. Semaphores are not simulated:
+/// cudaErrorNotSupported.
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
                              const cudaGraphNode_t* dependencies,
                              const cudaGraphEdgeData* edges, size_t count,

@@ -74,6 +74,23 @@ struct cudaMemFreeNodeParams {
     void* dptr;
 };
 
+/// A value in a graph that kernels set with cudaGraphSetConditional.
+using cudaGraphConditionalHandle = unsigned long long;
+enum cudaGraphConditionalHandleFlags { cudaGraphCondAssignDefault = 1 };
+enum cudaGraphConditionalNodeType {
+    cudaGraphCondTypeIf = 0,
+    cudaGraphCondTypeWhile = 1,
+    cudaGraphCondTypeSwitch = 2,
+};
+
+/// Of a node that runs graphs as its handle's value says; CUDA makes the graphs.
+struct cudaConditionalNodeParams {
+    cudaGraphConditionalHandle handle;
+    cudaGraphConditionalNodeType type;
+    unsigned int size;
+    cudaGraph_t* phGraph_out;
+};
+
 using cudaKernelNodeParamsV2 = cudaKernelNodeParams;
 using cudaMemsetParamsV2 = cudaMemsetParams;
 using cudaHostNodeParamsV2 = cudaHostNodeParams;
@@ -94,6 +111,7 @@ struct cudaGraphNodeParams {
         cudaEventRecordNodeParams eventRecord;
         cudaMemAllocNodeParamsV2 alloc;
         cudaMemFreeNodeParams free;
+        cudaConditionalNodeParams conditional;
     };
     long long reserved2;
 };
