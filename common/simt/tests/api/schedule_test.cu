@@ -264,3 +264,23 @@ TEST(the_longest_chain_is_counted) {
     store<<<1, 1, 0, f.a>>>(f.device, 5);  // the host has waited: one more link
     EXPECT(simt::longest_chain() == 5);
 }
+
+__global__ void store_when_told(const volatile int* told, int* to) {
+    while (*told == 0) {
+    }
+    *to = *told;
+}
+
+TEST(a_kernel_may_wait_for_the_host) {
+    TwoStreams f;
+    simt::set_stream_seed(kLazy);
+    int* told = nullptr;
+    OK(cudaHostAlloc(&told, sizeof(int), cudaHostAllocMapped));
+    *told = 0;
+    store_when_told<<<1, 1, 0, f.a>>>(told, f.pinned);
+    *told = 9;
+    OK(cudaStreamSynchronize(f.a));
+    EXPECT(*f.pinned == 9);
+    simt::set_stream_seed(0);
+    OK(cudaFreeHost(told));
+}
