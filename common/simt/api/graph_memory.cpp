@@ -87,7 +87,8 @@ cudaError_t AllocOperation::run(cudaStream_t) const {
 }
 
 cudaError_t FreeOperation::run(cudaStream_t) const {
-    with_graph_memory(pointer_, [](GraphMemory& memory) { memory.set_allocated(false); });
+    with_graph_memory(pointer_,
+                      [](GraphMemory& memory) { memory.set_allocated(false); });
     return cudaSuccess;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Memory that a graph allocates while it runs, at the address that was promised when the
-// node was made. The simulator keeps the address between launches; the program may free
-// the memory between them, and the next launch allocates it again.
+// Memory that a graph allocates while it runs, at the address that was promised when
+// the node was made. The simulator keeps the address between launches; the program may
+// free the memory between them, and the next launch allocates it again.
 
 #include <memory>
 

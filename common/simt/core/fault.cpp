@@ -130,10 +130,10 @@ std::unique_ptr<PendingFault> make_time_out(Worker& w) {
         0,
         format(
             "nothing has moved for %g seconds (SIMT_TIME_LIMIT): an endless loop, or "
-            "a wait for ever?\n    The host goes on when a launch has ended. A kernel that "
-            "waits for what the host does after the launch needs SIMT_STREAMS=2, which "
-            "runs it when the host waits for it.\n    This thread was here when the "
-            "launch was stopped.",
+            "a wait for ever?\n    The host goes on when a launch has ended. A kernel "
+            "that waits for what the host does after\n    the launch needs "
+            "SIMT_STREAMS=2, which runs it when the host waits for it.\n    This "
+            "thread was here when the launch was stopped.",
             options().time_limit),
         FindingKind::hang);
     return fault;

@@ -1,4 +1,5 @@
-// PTX arithmetic, carries and conversions as calls of the functions in simt/inline_ptx/.
+// PTX arithmetic, carries and conversions as calls of the functions in
+// simt/inline_ptx/.
 #include <map>
 #include <set>
 

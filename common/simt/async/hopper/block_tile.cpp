@@ -29,8 +29,10 @@ std::vector<const void*>& shown(Worker& w) {
 }
 
 /// Shows a value to the tile and waits until all threads have.
-std::vector<const void*>& show(
-    unsigned size, const void* mine, const char* file, int line) {
+std::vector<const void*>& show(unsigned size,
+                               const void* mine,
+                               const char* file,
+                               int line) {
     Worker& w = kernel_worker("thread_block_tile", file, line);
     {
         const InRuntime guard(w);

@@ -1,7 +1,7 @@
 /// cuComplex.h: complex numbers in the C style of CUDA: cuFloatComplex,
 /// cuDoubleComplex.
 #pragma once
-#define CU_COMPLEX_H_  // other headers ask for it
+#define CU_COMPLEX_H_        // other headers ask for it
 #include "simt/math/libm.h"  // before <cmath>: see there
 
 #include <cmath>
@@ -40,40 +40,40 @@ inline T complex_magnitude(C x, T largest) {
 
 /// The functions for one precision; T is float or double, F the suffix of its
 /// functions.
-#define SIMT_COMPLEX(C, T, F)                                       \
-    constexpr T cuCreal##F(C x) {                                   \
-        return x.x;                                                 \
-    }                                                               \
-    constexpr T cuCimag##F(C x) {                                   \
-        return x.y;                                                 \
-    }                                                               \
-    constexpr C make_##C(T real, T imaginary) {                     \
-        return C{real, imaginary};                                  \
-    }                                                               \
-    constexpr C cuConj##F(C x) {                                    \
-        return C{x.x, -x.y};                                        \
-    }                                                               \
-    constexpr C cuCadd##F(C x, C y) {                               \
-        return C{x.x + y.x, x.y + y.y};                             \
-    }                                                               \
-    constexpr C cuCsub##F(C x, C y) {                               \
-        return C{x.x - y.x, x.y - y.y};                             \
-    }                                                               \
-    constexpr C cuCmul##F(C x, C y) {                               \
-        return C{x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x};     \
-    }                                                               \
-    inline C cuCdiv##F(C x, C y) {                                  \
-        return simt::detail::complex_quotient<C, T>(                \
-            x, y, __builtin_fabs##F(y.x) + __builtin_fabs##F(y.y)); \
-    }                                                               \
-    inline T cuCabs##F(C x) {                                       \
-        return simt::detail::complex_magnitude<C, T>(               \
-            x, std::numeric_limits<T>::max());                      \
-    }                                                               \
-    constexpr C cuCfma##F(C x, C y, C d) {                          \
-        const T real = x.x * y.x + d.x;                             \
-        const T imaginary = x.x * y.y + d.y;                        \
-        return C{-(x.y * y.y) + real, x.y * y.x + imaginary};       \
+#define SIMT_COMPLEX(C, T, F)                                                        \
+    constexpr T cuCreal##F(C x) {                                                    \
+        return x.x;                                                                  \
+    }                                                                                \
+    constexpr T cuCimag##F(C x) {                                                    \
+        return x.y;                                                                  \
+    }                                                                                \
+    constexpr C make_##C(T real, T imaginary) {                                      \
+        return C{real, imaginary};                                                   \
+    }                                                                                \
+    constexpr C cuConj##F(C x) {                                                     \
+        return C{x.x, -x.y};                                                         \
+    }                                                                                \
+    constexpr C cuCadd##F(C x, C y) {                                                \
+        return C{x.x + y.x, x.y + y.y};                                              \
+    }                                                                                \
+    constexpr C cuCsub##F(C x, C y) {                                                \
+        return C{x.x - y.x, x.y - y.y};                                              \
+    }                                                                                \
+    constexpr C cuCmul##F(C x, C y) {                                                \
+        return C{x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x};                      \
+    }                                                                                \
+    inline C cuCdiv##F(C x, C y) {                                                   \
+        return simt::detail::complex_quotient<C, T>(                                 \
+            x, y, __builtin_fabs##F(y.x) + __builtin_fabs##F(y.y));                  \
+    }                                                                                \
+    inline T cuCabs##F(C x) {                                                        \
+        return simt::detail::complex_magnitude<C, T>(x,                              \
+                                                     std::numeric_limits<T>::max()); \
+    }                                                                                \
+    constexpr C cuCfma##F(C x, C y, C d) {                                           \
+        const T real = x.x * y.x + d.x;                                              \
+        const T imaginary = x.x * y.y + d.y;                                         \
+        return C{-(x.y * y.y) + real, x.y * y.x + imaginary};                        \
     }
 SIMT_COMPLEX(cuFloatComplex, float, f)
 SIMT_COMPLEX(cuDoubleComplex, double, )

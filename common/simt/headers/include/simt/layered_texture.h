@@ -1,5 +1,5 @@
-/// simt/layered_texture.h: textures and surfaces of several layers, and cubes. A part of
-/// simt/texture.h, which includes it.
+/// simt/layered_texture.h: textures and surfaces of several layers, and cubes. A part
+/// of simt/texture.h, which includes it.
 ///
 /// A layer that does not exist is a fault: what a GPU reads then is not documented.
 #pragma once

@@ -1,5 +1,5 @@
-/// simt/hopper/block_tile.h: what tiles of more than one warp are made of: a barrier for
-/// a part of the block, and values that its threads show one another.
+/// simt/hopper/block_tile.h: what tiles of more than one warp are made of: a barrier
+/// for a part of the block, and values that its threads show one another.
 #pragma once
 
 #include <cstddef>

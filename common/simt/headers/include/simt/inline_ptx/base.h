@@ -1,5 +1,5 @@
-/// simt/inline_ptx/base.h: operands of inline PTX, integers, special registers. A part of
-/// simt/inline_ptx.h.
+/// simt/inline_ptx/base.h: operands of inline PTX, integers, special registers. A part
+/// of simt/inline_ptx.h.
 ///
 /// Semantics: PTX ISA 8.5, "Instruction Set". T is the type that the instruction names.
 #pragma once

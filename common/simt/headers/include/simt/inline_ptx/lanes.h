@@ -10,9 +10,9 @@ inline bool vote_uni(unsigned mask, bool holds, SIMT_SITE) {
     return yes == 0 || yes == (__ballot_sync(mask, true, file, line));
 }
 
-/// From which lane shfl.sync reads: b is a lane, a distance or a mask, c has the limit in
-/// its low byte and in bits 8 to 12 what stays of the own lane's number. `inside` says
-/// whether that lane is in the segment; if not, the value is the lane's own.
+/// From which lane shfl.sync reads: b is a lane, a distance or a mask, c has the limit
+/// in its low byte and in bits 8 to 12 what stays of the own lane's number. `inside`
+/// says whether that lane is in the segment; if not, the value is the lane's own.
 struct Segment {
     unsigned lane, limit, mask;
     explicit Segment(unsigned c)

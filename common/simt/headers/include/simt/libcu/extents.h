@@ -1,4 +1,5 @@
-/// simt/libcu/extents.h: shapes and layouts of cuda::std::mdspan, as C++23 defines them.
+/// simt/libcu/extents.h: shapes and layouts of cuda::std::mdspan, as C++23 defines
+/// them.
 #pragma once
 #include <array>
 #include <cstddef>

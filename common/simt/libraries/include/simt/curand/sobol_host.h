@@ -5,9 +5,9 @@
 #include "simt/curand/host_types.h"
 #include "simt/curand/sobol.h"
 
-/// Tables of Joe and Kuo's direction vectors. CUDA's have 20,000 dimensions, these 1111;
-/// what lies behind must not be read. The scrambled sets, and the constants that go with
-/// them, are CURAND_STATUS_OUT_OF_RANGE and CURAND_STATUS_TYPE_ERROR.
+/// Tables of Joe and Kuo's direction vectors. CUDA's have 20,000 dimensions, these
+/// 1111; what lies behind must not be read. The scrambled sets, and the constants that
+/// go with them, are CURAND_STATUS_OUT_OF_RANGE and CURAND_STATUS_TYPE_ERROR.
 curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t** vectors,
                                            curandDirectionVectorSet_t set);
 curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t** vectors,
