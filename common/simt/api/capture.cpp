@@ -98,7 +98,7 @@ cudaError_t end(CUstream_st* stream, cudaGraph_t* graph) {
     }
     const bool joined = are_joined(*capture, capture->members);
     finish(capture);
-    *graph = nullptr;
+    if (graph) *graph = nullptr;
     if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
     if (!joined) {
         hint(
@@ -107,7 +107,9 @@ cudaError_t end(CUstream_st* stream, cudaGraph_t* graph) {
         return cudaErrorStreamCaptureUnjoined;
     }
     ++g_issued.captures;
-    *graph = capture->owned ? publish_graph(std::move(capture->owned)) : capture->graph;
+    cudaGraph_t const made =
+        capture->owned ? publish_graph(std::move(capture->owned)) : capture->graph;
+    if (graph) *graph = made;
     return cudaSuccess;
 }
 
@@ -116,6 +118,14 @@ cudaError_t end(CUstream_st* stream, cudaGraph_t* graph) {
 std::recursive_mutex& capture_mutex() {
     static auto* const mutex = new std::recursive_mutex;
     return *mutex;
+}
+
+bool is_growing_graph(cudaGraph_t graph) {
+    if (is_graph(graph)) return true;
+    const std::lock_guard lock(capture_mutex());
+    for (const auto& capture : captures())
+        if (capture->graph == graph) return true;
+    return false;
 }
 
 void join_capture(const std::shared_ptr<Capture>& capture, CUstream_st* stream,
@@ -281,7 +291,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
         const std::lock_guard lock(capture_mutex());
         CUstream_st* stream = find_stream(handle);
         if (!stream) return cudaErrorInvalidResourceHandle;
-        if (!graph) return cudaErrorInvalidValue;
+        // A capture into a graph that the program has needs no place for it.
+        const bool own = !stream->capture || stream->capture->owned;
+        if (!graph && own) return cudaErrorInvalidValue;
         return end(stream, graph);
     });
 }

@@ -91,8 +91,8 @@ cudaError_t add_conditional(cudaGraphNode_t* node, cudaGraph_t graph,
                             const cudaGraphNode_t* dependencies, size_t count,
                             cudaConditionalNodeParams& params) {
     Condition* const condition = find_condition(params.handle);
-    if (!node || !is_graph(graph) || (count > 0 && !dependencies) || !condition ||
-        !fits(params.type, params.size))
+    if (!node || !is_growing_graph(graph) || (count > 0 && !dependencies) ||
+        !condition || !fits(params.type, params.size))
         return cudaErrorInvalidValue;
     for (size_t i = 0; i < count; ++i)
         if (!is_node(dependencies[i]) || dependencies[i]->graph != graph)
@@ -115,7 +115,8 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
                                              cudaGraph_t graph, unsigned int at_launch,
                                              unsigned int flags) {
     return api_call([&] {
-        if (!handle || !is_graph(graph) || (flags & ~cudaGraphCondAssignDefault))
+        if (!handle || !is_growing_graph(graph) ||
+            (flags & ~cudaGraphCondAssignDefault))
             return cudaErrorInvalidValue;
         auto made = std::make_unique<Condition>();
         made->at_launch = at_launch;

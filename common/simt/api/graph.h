@@ -54,6 +54,9 @@ bool is_node(cudaGraphNode_t node);
 /// True for a graph that the program created and has not destroyed.
 bool is_graph(cudaGraph_t graph);
 
+/// The same, or the graph of a capture in progress, which may get nodes by hand.
+bool is_growing_graph(cudaGraph_t graph);
+
 /// Makes the program the owner of `graph`.
 cudaGraph_t publish_graph(std::unique_ptr<CUgraph_st> graph);
 

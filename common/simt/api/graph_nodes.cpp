@@ -18,7 +18,7 @@ template <class Op>
 cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph,
                      const cudaGraphNode_t* dependencies, size_t count,
                      const Op& operation) {
-    if (!node || !is_graph(graph) || (count > 0 && !dependencies))
+    if (!node || !is_growing_graph(graph) || (count > 0 && !dependencies))
         return cudaErrorInvalidValue;
     for (size_t i = 0; i < count; ++i)
         if (!is_node(dependencies[i]) || dependencies[i]->graph != graph)

@@ -155,3 +155,42 @@ CONFORMANCE(a_graphs_memory_may_be_freed_outside_and_allocated_again) {
         ok(i % 2 ? cudaFree(memory) : cudaFreeAsync(memory, nullptr));
     }
 }
+
+CONFORMANCE(a_captured_graph_gets_a_loop_by_hand) {
+    Graph g;
+    cudaStream_t stream = nullptr, inner = nullptr;
+    ok(cudaStreamCreate(&stream));
+    ok(cudaStreamCreate(&inner));
+    ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    cudaStreamCaptureStatus status;
+    cudaGraph_t captured = nullptr;
+    ok(cudaStreamGetCaptureInfo(
+        stream, &status, nullptr, &captured, nullptr, nullptr, nullptr));
+    cudaGraphConditionalHandle handle = 0;
+    ok(cudaGraphConditionalHandleCreate(
+        &handle, captured, 1, cudaGraphCondAssignDefault));
+    cudaGraphNodeParams params = {};
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = cudaGraphCondTypeWhile;
+    params.conditional.size = 1;
+    cudaGraphNode_t loop = nullptr;
+    ok(cudaGraphAddNode(&loop, captured, nullptr, nullptr, 0, &params));
+    ok(cudaStreamUpdateCaptureDependencies(
+        stream, &loop, nullptr, 1, cudaStreamSetCaptureDependencies));
+    add_to<<<1, 1, 0, stream>>>(g.value, 1000);
+    ok(cudaStreamEndCapture(stream, &captured));
+    ok(cudaStreamBeginCaptureToGraph(inner,
+                                     params.conditional.phGraph_out[0],
+                                     nullptr,
+                                     nullptr,
+                                     0,
+                                     cudaStreamCaptureModeGlobal));
+    count_up<<<1, 1, 0, inner>>>(g.value, 10, handle);
+    ok(cudaStreamEndCapture(inner, nullptr));
+    ok(cudaGraphInstantiate(&g.exec, captured, 0));
+    expect_equal(g.launch(), 1010);
+    ok(cudaGraphDestroy(captured));
+    ok(cudaStreamDestroy(inner));
+    ok(cudaStreamDestroy(stream));
+}
