@@ -6,8 +6,8 @@
 /// * A thread that has executed a fence and then an atomic operation on some object
 ///   releases what came before the fence; who then reads that object acquires it. So do
 ///   the release and acquire operations of cuda::atomic and cuda::barrier.
-/// * A cluster's barrier orders its threads; so do mbarriers and atomic variables in the
-///   shared memory of its blocks.
+/// * A cluster's barrier orders its threads; so do mbarriers and atomic variables of
+///   its blocks' shared memory.
 /// * Nothing else orders two blocks.
 #pragma once
 
