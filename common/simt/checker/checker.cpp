@@ -16,6 +16,7 @@
 #include "report.h"
 #include "safety.h"
 #include "sites.h"
+#include "trace/trace.h"
 
 extern "C" char __executable_start, _end;  // of the program, from the linker
 
@@ -33,6 +34,13 @@ namespace {
 
 /// Set while the checker works on an access of host code.
 thread_local bool busy = false;
+
+/// The user's line that has led to the function with this frame.
+Place caller_place(void* frame) {
+    auto* const words = static_cast<void* const*>(frame);
+    return user_place_of(reinterpret_cast<uintptr_t>(words[1]),
+                         static_cast<void* const*>(words[0]));
+}
 
 /// Hands each event to the safety checks and to the counter.
 class Checker : public detail::Observer {
@@ -85,11 +93,17 @@ class Checker : public detail::Observer {
                            int line) override {
         if (op == WarpOp::sync) safety_warp_synchronised(block, warp, present);
         if (counting) count_warp_synchronised(block, warp, present, op, file, line);
+        if (tracing && is_traced(block))
+            trace_warp_op(
+                block, warp, present, caller_place(__builtin_frame_address(0)));
     }
     void fenced() override { fence(); }
     bool follows_threads() const override { return counting; }
     void multiplied(detail::TensorType type, uint64_t operations) override {
         if (counting) count_multiplied(type, operations);
+        if (tracing && is_traced(*worker->block))
+            trace_product(
+                *worker, type, operations, caller_place(__builtin_frame_address(0)));
     }
     void shared_variable(Worker&,
                          Block& block,
@@ -123,9 +137,12 @@ class Checker : public detail::Observer {
     }
     void copy_landed(const void* to, int bytes) override {
         safety_copy_landed(*worker, to, bytes);
+        if (tracing) count_note(What::landed, to, *worker);
     }
     void synchronises(const void* object, bool acquires, bool releases) override {
         safety_synchronises(*worker, object, acquires, releases);
+        if (tracing)
+            count_note(acquires ? What::acquire : What::release, object, *worker);
     }
     void async_access(const void* address, size_t bytes, bool write) override {
         const auto* frame = static_cast<void* const*>(__builtin_frame_address(0));
@@ -138,6 +155,9 @@ class Checker : public detail::Observer {
     void proxy_fenced() override { safety_proxy_fence(*worker); }
     void async_pending(const void* to, size_t bytes, bool begins) override {
         safety_async_pending(*worker, to, bytes, begins);
+        if (tracing && is_traced(*worker->block))
+            trace_tile(
+                *worker, to, bytes, begins, caller_place(__builtin_frame_address(0)));
     }
     bool faulted(const Launch& launch, const detail::PendingFault& fault) override {
         return safety_faulted(launch, fault);

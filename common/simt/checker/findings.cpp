@@ -7,6 +7,7 @@
 #include "core/finding.h"
 #include "immortal.h"
 #include "simt/check.h"
+#include "trace/trace.h"
 
 namespace simt::check {
 namespace {
@@ -106,6 +107,7 @@ const std::vector<Finding>& findings() {
 
 void add_finding(const FindingKey& key, const std::function<Finding()>& make) {
     const auto [it, fresh] = g_finding_numbers.try_emplace(key, g_findings.size());
+    if (tracing) trace_finding(it->second);
     if (!fresh) {
         ++g_findings[it->second].count;
         return;

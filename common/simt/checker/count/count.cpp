@@ -9,6 +9,7 @@
 
 #include "checker/access.h"
 #include "checker/sites.h"
+#include "checker/trace/trace.h"
 #include "kernels.h"
 
 // Of the program, from the linker and the C library.
@@ -29,6 +30,7 @@ struct BlockTraces {
     const detail::Block* block = nullptr;
     std::vector<WarpTrace> warps;
     unsigned last_warp = 0;
+    bool recorded = false;    // see checker/trace
     uint32_t patience[1024];  // of each thread: how long its trace may become
 };
 
@@ -45,18 +47,28 @@ BlockTraces* traces_of(const detail::Block& block) {
     return g_current = found == g_traces.end() ? nullptr : found->second.get();
 }
 
+bool is_counted(What what) {
+    return what <= What::async;
+}
+
 void replay_warp(BlockTraces& traces, unsigned warp, uint32_t unfinished = 0) {
     replay(traces.warps[warp],
            unfinished,
            orders(),
-           [](uint32_t point, uint32_t lanes, const Event* events) {
-               g_kernel->count(point, lanes, events);
+           [&](uint32_t number, uint32_t lanes, const Event* events) {
+               if (is_counted(point(number).what))
+                   g_kernel->count(number, lanes, events);
+               if (traces.recorded) trace_step(warp, number, lanes, events);
            });
 }
 
 void replay_all(BlockTraces& traces) {
     for (unsigned w = 0; w < traces.warps.size(); ++w)
         replay_warp(traces, w);
+}
+
+bool is_long(const BlockTraces& traces, uint32_t rank) {
+    return traces.warps[rank / 32].lane[rank & 31].size() >= traces.patience[rank];
 }
 
 void record(detail::Worker& worker, uint32_t point, uintptr_t address) {
@@ -73,7 +85,11 @@ void record(detail::Worker& worker, uint32_t point, uintptr_t address) {
     }
     std::vector<Event>& trace = traces->warps[warp].lane[rank & 31];
     trace.push_back(make_event(point, address));
-    g_long = trace.size() >= traces->patience[rank];
+    g_long = is_long(*traces, rank);
+    if (traces->recorded) {
+        trace_event(rank);
+        g_long |= is_traced(*worker.block);  // the others go as far
+    }
 }
 
 uint32_t depth_of(const char* frame, const detail::Worker& worker) {
@@ -159,8 +175,26 @@ void count_copy(const void* to,
     record(worker, number_of(p), reinterpret_cast<uintptr_t>(to));
 }
 
+void count_note(What what, const void* object, detail::Worker& worker) {
+    if (!g_kernel) return;
+    const BlockTraces* traces = traces_of(*worker.block);
+    if (!traces || !traces->recorded) return;
+    void* const* const frame = static_cast<void**>(__builtin_frame_address(0));
+    const auto pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+    const uint32_t number =
+        site_of(pc, static_cast<void* const*>(frame[0]), 0, false, false);
+    const Point p{site(number).pc,
+                  depth_of(reinterpret_cast<const char*>(frame), worker),
+                  number,
+                  0,
+                  what,
+                  Space::constant};
+    record(worker, number_of(p), reinterpret_cast<uintptr_t>(object));
+}
+
 void count_launch_begins(const detail::Launch& launch) {
     g_kernel = kernel_of(launch);
+    if (tracing) trace_launch_begins(launch);
 }
 
 void count_launch_ends() {
@@ -172,6 +206,7 @@ void count_launch_ends() {
     }
     g_traces.clear();
     g_current = nullptr;
+    if (tracing) trace_launch_ends();
     g_kernel->end_launch();
     g_kernel = nullptr;
 }
@@ -188,6 +223,8 @@ void count_block_begins(detail::Block& block) {
     for (uint32_t& patience : slot->patience)
         patience = kLongTrace;
     g_current = slot.get();
+    if (tracing) trace_block_begins(block);
+    slot->recorded = tracing && is_traced(block);
 }
 
 void count_block_ends(detail::Block& block) {
@@ -195,6 +232,7 @@ void count_block_ends(detail::Block& block) {
     BlockTraces* traces = traces_of(block);
     if (!traces) return;
     replay_all(*traces);
+    if (traces->recorded) trace_block_ends(block);
     size_t used = 0;
     for (const detail::SharedVariable& variable : block.shared.variables)
         if (variable.key) used += variable.size;
@@ -211,7 +249,10 @@ void count_block_synchronised(detail::Block& block,
                               int line) {
     if (!g_kernel) return;
     g_kernel->count_barrier(op, file, line);
-    if (BlockTraces* traces = traces_of(block)) replay_all(*traces);
+    BlockTraces* traces = traces_of(block);
+    if (!traces) return;
+    replay_all(*traces);
+    if (traces->recorded) trace_barrier(block, op, file, line);
 }
 
 void count_warp_synchronised(detail::Block& block,
@@ -239,6 +280,12 @@ void count_pause(detail::Worker& worker) {
     BlockTraces* traces = traces_of(block);
     if (!traces) return;
     worker.in_runtime = true;
+    if (traces->recorded && !is_long(*traces, rank)) {
+        worker.note_progress();
+        worker.yield();
+        worker.in_runtime = false;
+        return;
+    }
     worker.note_activity();
     worker.yield();
     // Meanwhile others may have come as far.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/scheduler.h"
+#include "points.h"
 #include "simt/tensor.h"
 
 namespace simt::check {
@@ -28,6 +29,9 @@ void count_warp_synchronised(detail::Block& block,
 /// The running thread has issued a cp.async.
 void count_copy(
     const void* to, const void* from, int bytes, int src_bytes, detail::Worker& worker);
+
+/// For a trace that is recorded: what the running thread does is no access to memory.
+void count_note(What what, const void* object, detail::Worker& worker);
 
 /// Tensor cores have worked for the kernel that runs.
 void count_multiplied(detail::TensorType type, uint64_t operations);

@@ -8,7 +8,17 @@
 
 namespace simt::check {
 
-enum class What : uint8_t { block, load, store, atomic, async };
+enum class What : uint8_t {
+    block,
+    load,
+    store,
+    atomic,
+    async,
+    // Only in traces that are recorded (checker/trace); they cost nothing.
+    landed,   // a cp.async
+    release,  // through an mbarrier or a named barrier
+    acquire,
+};
 
 /// An instruction in a function at one depth of the stack, or a basic block's start.
 struct Point {

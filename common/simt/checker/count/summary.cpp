@@ -86,7 +86,7 @@ Cost* total_of(Totals& totals, What what, Space space) {
             return shared ? &totals.shared_atomic : &totals.global_atomic;
         case What::async:
             return shared ? &totals.async_shared : &totals.async;
-        case What::block:
+        default:
             break;
     }
     return nullptr;
@@ -156,7 +156,7 @@ const char* name_of(What what) {
             return "atomic";
         case What::async:
             return "async";
-        case What::block:
+        default:
             break;
     }
     return "";
