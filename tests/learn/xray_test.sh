@@ -91,4 +91,13 @@ learn xray own.cu --size 5
 expect '--size and --rung are for chapters'
 learn help xray
 expect '--gpu MODEL'
+
+# A block is recorded by the program itself, which here is none that could.
+learn xray one --trace --block 1,0,0 --kernel add
+expect_status 2
+expect 'Nothing was recorded for --kernel add --block 1,0,0'
+learn xray one --trace --block first
+expect "--block is 'first', but must be x or x,y,z"
+learn xray one --block 1
+expect '--block and -o go with --trace'
 finish

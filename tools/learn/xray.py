@@ -10,6 +10,11 @@ passed on to it. The report is written as a page, too.
 --gpu MODEL    h100 (usual), a100, rtx4090 or t4: for the predicted time
 --seed N       another order of threads and blocks, the same for the same N
 --html FILE    where the page goes (build/xray/NAME.html)
+
+./learn xray --trace CHAPTER | FILE.cu records one block and writes a page on
+which you go through its steps: where each warp is, its lanes, shared memory.
+--block X,Y,Z  which block (0,0,0); -o FILE: where the page goes; --kernel,
+               --rung, --size and --seed as above
 """
 
 import difflib
@@ -21,7 +26,8 @@ import sys
 from pathlib import Path
 
 import markers
-from learn import build, ceilings, compile_errors, lint, preset, selection, steps, ui
+from learn import (
+    build, ceilings, compile_errors, lint, preset, selection, steps, trace, ui)
 
 FOLDER = Path("build/xray")  # where reports go
 GPUS = Path("common/simt/data/gpus.json")
@@ -38,6 +44,9 @@ def arguments(parser) -> None:
     parser.add_argument("--gpu", default="h100", type=str.lower)
     parser.add_argument("--seed")
     parser.add_argument("--html")
+    parser.add_argument("--trace", action="store_true")
+    parser.add_argument("--block")
+    parser.add_argument("-o", "--output")
 
 
 def run(options) -> int:
@@ -47,6 +56,8 @@ def run(options) -> int:
             " (arguments of your own program stand behind --).")
     if options.seed and not options.seed.isdigit():
         raise ui.Stop(f"--seed is '{options.seed}', but must be a whole number.")
+    if (options.block or options.output) and not options.trace:
+        raise ui.Stop("--block and -o go with --trace (./learn help xray).")
     models = gpus()
     if models and options.gpu not in models:
         raise ui.Stop(
@@ -94,6 +105,10 @@ def _chapter(target: str, options) -> int:
     command = [build.must_have_program(name), "--xray", _file(name, "contract")]
     if options.size:
         command += ["--size", options.size]
+    if options.trace:
+        if not is_solution:
+            _stop_if_unsolved(file)
+        return trace.show(name, command, options)
     _run(name, command, options, "" if is_solution else chapter.file)
     _ask_for_registers(name, file, options.gpu, "-I", chapter.path)
     title = chapter.label + (", the solution" if is_solution else "")
@@ -156,6 +171,8 @@ def _program(target: str, options) -> int:
         lines = ui.relative(result.text).split("\n")[:15]
         ui.complain(ui.indent("\n".join(lines)), "dim")
         raise ui.Stop(f"It does not compile (all of it: {log}).")
+    if options.trace:
+        return trace.show(name, [program, *options.behind], options)
     _run(name, [program, *options.behind], options, "")
     _ask_for_registers(name, str(file), options.gpu)
     shown = " ".join([f"./{name}", *options.behind])

@@ -137,12 +137,12 @@ class Checker : public detail::Observer {
     }
     void copy_landed(const void* to, int bytes) override {
         safety_copy_landed(*worker, to, bytes);
-        if (tracing) count_note(What::landed, to, *worker);
+        if (tracing) count_note(What::landed, to, bytes, *worker);
     }
     void synchronises(const void* object, bool acquires, bool releases) override {
         safety_synchronises(*worker, object, acquires, releases);
         if (tracing)
-            count_note(acquires ? What::acquire : What::release, object, *worker);
+            count_note(acquires ? What::acquire : What::release, object, 0, *worker);
     }
     void async_access(const void* address, size_t bytes, bool write) override {
         const auto* frame = static_cast<void* const*>(__builtin_frame_address(0));

@@ -175,7 +175,7 @@ void count_copy(const void* to,
     record(worker, number_of(p), reinterpret_cast<uintptr_t>(to));
 }
 
-void count_note(What what, const void* object, detail::Worker& worker) {
+void count_note(What what, const void* object, int bytes, detail::Worker& worker) {
     if (!g_kernel) return;
     const BlockTraces* traces = traces_of(*worker.block);
     if (!traces || !traces->recorded) return;
@@ -186,7 +186,7 @@ void count_note(What what, const void* object, detail::Worker& worker) {
     const Point p{site(number).pc,
                   depth_of(reinterpret_cast<const char*>(frame), worker),
                   number,
-                  0,
+                  static_cast<uint16_t>(bytes),
                   what,
                   Space::constant};
     record(worker, number_of(p), reinterpret_cast<uintptr_t>(object));

@@ -31,7 +31,8 @@ void count_copy(
     const void* to, const void* from, int bytes, int src_bytes, detail::Worker& worker);
 
 /// For a trace that is recorded: what the running thread does is no access to memory.
-void count_note(What what, const void* object, detail::Worker& worker);
+/// @param bytes  at the object; 0 if it is none of memory
+void count_note(What what, const void* object, int bytes, detail::Worker& worker);
 
 /// Tensor cores have worked for the kernel that runs.
 void count_multiplied(detail::TensorType type, uint64_t operations);

@@ -276,7 +276,7 @@ void trace_step(unsigned warp, uint32_t number, uint32_t lanes, const Event* eve
     step.pattern =
         number_of(r, pattern_of(lanes, has_address ? request.address : nullptr));
     if (has_address) locate(r, step, request.address[__builtin_ctz(lanes)]);
-    if (has_address && p.bytes != 0) add_cost(step, request);
+    if (has_address && step.doing <= Doing::copy) add_cost(step, request);
     add(r, step);
 }
 
