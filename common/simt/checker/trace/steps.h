@@ -62,7 +62,8 @@ struct Fold {
     uint32_t steps = 0;            // that are left out
     std::vector<uint32_t> places;  // of these, each once
     /// What was written to shared memory: {warp, pattern, base, bytes}; of several
-    /// writes to the same place the last.
+    /// writes to the same place the last. Of copies that are on their way the warp is
+    /// kNobody.
     std::vector<std::vector<int64_t>> writes;
 };
 

@@ -35,6 +35,11 @@ bool writes_shared(const Step& step) {
             step.doing == Doing::landed);
 }
 
+/// A cp.async to shared memory that has not landed.
+bool sends_to_shared(const Step& step) {
+    return step.space == Space::shared && step.doing == Doing::copy;
+}
+
 /// Other warps wait for these; a fold of one warp's steps does not contain any.
 bool concerns_others(const Step& step) {
     switch (step.doing) {
@@ -99,7 +104,8 @@ Step fold(Trace& trace, const std::vector<Step>& left_out, size_t times, int war
         if (std::find(result.places.begin(), result.places.end(), step.place) ==
             result.places.end())
             result.places.push_back(step.place);
-        if (writes_shared(step)) last[{step.pattern, step.base}] = i;
+        if (writes_shared(step) || sends_to_shared(step))
+            last[{step.pattern, step.base}] = i;
     }
     std::vector<size_t> writes;
     for (const auto& entry : last)
@@ -107,8 +113,10 @@ Step fold(Trace& trace, const std::vector<Step>& left_out, size_t times, int war
     std::sort(writes.begin(), writes.end());
     for (const size_t i : writes) {
         const Step& step = left_out[i];
-        result.writes.push_back(
-            {step.warp, int64_t{step.pattern}, step.base, int64_t{step.bytes}});
+        result.writes.push_back({sends_to_shared(step) ? kNobody : step.warp,
+                                 int64_t{step.pattern},
+                                 step.base,
+                                 int64_t{step.bytes}});
     }
     Step stands = left_out.front();
     stands.warp = warp;

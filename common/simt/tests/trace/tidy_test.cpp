@@ -79,6 +79,17 @@ void a_loop_of_a_warp_is_folded() {
     EXPECT(trace.steps[6].doing == Doing::folded && trace.steps[6].warp == 0);
 }
 
+void folded_copies_are_on_their_way() {
+    Trace trace;
+    for (uint32_t i = 0; i < 20; ++i) {
+        trace.steps.push_back(store(trace, 0, i, 5, 4 * i));
+        trace.steps.back().doing = Doing::copy;
+    }
+    tidy(trace, 1000);
+    EXPECT(trace.folds.size() == 1 && trace.folds[0].writes.size() == 16);
+    EXPECT(trace.folds[0].writes[0][0] == kNobody);
+}
+
 void a_loop_with_barriers_is_folded_for_all_warps() {
     Trace trace;
     for (uint32_t i = 0; i < 20; ++i) {
@@ -157,6 +168,7 @@ int main() {
     patterns_are_short();
     runs_are_found();
     a_loop_of_a_warp_is_folded();
+    folded_copies_are_on_their_way();
     a_loop_with_barriers_is_folded_for_all_warps();
     what_others_wait_for_is_not_folded_for_one_warp();
     a_step_with_a_finding_is_not_folded();
