@@ -42,13 +42,16 @@ std::vector<wb::AttentionShape> usual_grid() {
 
 /// Whether all rungs are run, or the last one alone.
 bool is_ladder(const wb::AttentionShape& shape) {
-    return shape.keys <= 128 || (shape.head_dim == 128 && shape.keys == 8192);
+    return shape.queries <= 128 || (shape.head_dim == 128 && shape.keys == 8192);
 }
 
 std::vector<wb::AttentionShape> shapes(const Bench& bench) {
 #ifdef SIMT_CPU
-    // ./learn xray watches every access: one tile of rows takes it a second.
-    if (simt::check::active()) return {plain_attention(1, 1, 128, 128, 64)};
+    // ./learn xray watches every access: one tile of rows takes it a second. With more
+    // tiles of keys, --size Nk512, a trace shows the pipeline.
+    if (simt::check::active())
+        return {plain_attention(1, 1, 128, 128, 64),
+                plain_attention(1, 1, 128, 512, 64)};
 #endif
     return bench.sizes<wb::AttentionShape>({plain_attention(1, 2, 70, 70, 64)},
                                            {plain_attention(1, 16, 8192, 8192, 128)},
