@@ -152,9 +152,10 @@ function player(decoded) {
   });
   const snapshots = [copy(state)];
 
+  /** What a warp writes, or copies that nobody has waited for yet. */
   function put(i, warp, shape, base, bytes) {
     touch(decoded, shape, base, bytes, (word, lane) => {
-      state.owner[word] = 1 + 32 * warp + lane;
+      state.owner[word] = warp === BLOCK ? FLIGHT : 1 + 32 * warp + lane;
       state.written[word] = i;
     });
   }
@@ -175,11 +176,7 @@ function player(decoded) {
         if (shape.space === 'shared') put(i, warp, shape, base, shape.bytes);
         break;
       case 'copy':
-        if (shape.space !== 'shared') break;
-        touch(decoded, shape, base, shape.bytes, (word) => {
-          state.owner[word] = FLIGHT;
-          state.written[word] = i;
-        });
+        if (shape.space === 'shared') put(i, BLOCK, shape, base, shape.bytes);
         break;
       case 'tile':
         fill(i, base, shape.bytes, FLIGHT);
@@ -383,6 +380,25 @@ function nextMark({ marks }, at, direction) {
   return mark ?? null;
 }
 
+/** All steps as paths of a picture: those of each warp, and the barriers. */
+function overview({ steps, numWarps }, width, row) {
+  const height = numWarps * row;
+  const columns = Array.from({ length: numWarps }, () => new Set());
+  const barriers = new Set();
+  steps.forEach(({ warp, shape }, i) => {
+    const x = Math.floor((i / steps.length) * width);
+    if (shape.doing === 'barrier') barriers.add(x);
+    else if (warp !== BLOCK && shape.doing !== 'at') columns[warp].add(x);
+  });
+  const wide = Math.max(1, Math.floor(width / steps.length));
+  return {
+    height,
+    warps: columns.map((set, warp) =>
+      [...set].map((x) => `M${x} ${warp * row + row / 2}h${wide}`).join('')),
+    barriers: [...barriers].map((x) => `M${x} 0V${height}`).join(''),
+  };
+}
+
 /** What the trace does not show, in words; "" if it shows all. */
 function leftOut({ trace }) {
   const folded = trace.folds.reduce((sum, { steps }) => sum + steps, 0);
@@ -397,6 +413,6 @@ function leftOut({ trace }) {
 }
 
 export {
-  BLOCK, FLIGHT, LANDED, decode, player, warpAt, say, sayAll, sayWord, nextMark, leftOut,
+  BLOCK, FLIGHT, LANDED, decode, player, warpAt, say, sayAll, sayWord, nextMark, leftOut, overview,
   showLanes, touch,
 };

@@ -28,7 +28,7 @@ const small = () => ({
     0, 0, 64, 1, 0, 192, -1, 1, 0, 0, 2, 64, 1, 3, 68, 0, 4, 1088, -1, 5, 1088, 1, 6, 0,
     1, 7, 320,
   ],
-  folds: [{ times: 9, steps: 9, places: [1], writes: [1, 1, 2112, 4] }],
+  folds: [{ times: 9, steps: 9, places: [1], writes: [1, 1, 2112, 4, -1, 1, 3136, 4] }],
   findings: [{ kind: 'race', what: 'write after read', text: 'RACE' }],
   found: [4, 0],
 })
@@ -57,6 +57,7 @@ test('shared memory knows who wrote it', () => {
   assert.equal(state.owner[256 + 32], 0)
   go(8)
   assert.equal(state.owner[512], 1 + 32) // by what is folded
+  assert.equal(state.owner[768], FLIGHT)
   go(9)
   assert.deepEqual([...state.owner.slice(64, 69)], [33, 0, 0, 35, 0])
 })

@@ -13,6 +13,7 @@ const LANE = 11; // a lane's square, with its gap
 const ROW = 17;
 const NAME = 62; // of the warp, left of its lanes
 const WHERE = 126; // right of them
+const MARK = /^\s*\/\/ (TODO\(learner\)|#(solution|starter|end|region|endregion)\b)/;
 const HELP =
   'Arrow keys: one step; Page Up, Page Down: 50; Home, End; n and p: the next and the ' +
   'last race or bank conflict; w: where every warp is.';
@@ -37,10 +38,11 @@ function resize(canvas, width, height) {
 }
 
 /**
- * Shows a trace in an element. Returns { go, at, count, destroy }.
+ * Shows a trace in an element. Returns { go, at, count, draw, destroy }.
  * @param trace  as recorded, with `sources`: [{ file, first, lines }]
+ * @param onSay  is told each step in words; without it they are a line of the page
  */
-function mount(root, trace, { onSay = () => {} } = {}) {
+function mount(root, trace, { onSay = null } = {}) {
   const decoded = decode(trace);
   const { count, numWarps, steps, variables, marks, flights } = decoded;
   const { state, go: move } = player(decoded);
@@ -60,7 +62,7 @@ function mount(root, trace, { onSay = () => {} } = {}) {
   const mark = (direction) => () => {
     const found = nextMark(decoded, state.at, direction);
     if (found) return go(found.step);
-    status.textContent = `No ${direction > 0 ? 'further' : 'earlier'} race or bank conflict.`;
+    tell(`No ${direction > 0 ? 'further' : 'earlier'} race or bank conflict.`);
   };
   const buttons = element('div', { class: 'kt-buttons' },
     button('|◀', 'To the start', () => go(0)),
@@ -70,6 +72,7 @@ function mount(root, trace, { onSay = () => {} } = {}) {
     button('◀ !', 'The last race or bank conflict', mark(-1)),
     button('! ▶', 'The next race or bank conflict', mark(1)));
   const status = element('p', { class: 'kt-status', role: 'status', 'aria-live': 'polite' });
+  const tell = onSay ?? ((text) => (status.textContent = text));
   const finding = element('pre', { class: 'kt-finding', hidden: '' });
   const strip = element('canvas', { class: 'kt-strip', 'aria-hidden': 'true' });
   const head = element('div', { class: 'kt-head' });
@@ -79,13 +82,16 @@ function mount(root, trace, { onSay = () => {} } = {}) {
   const memory = picture('kt-memory', 'Shared memory, a column for each bank');
   const frame = element('canvas', { class: 'kt-frame', 'aria-hidden': 'true' }); // above it
   const word = element('p', { class: 'kt-word' });
+  // Wider than a phone: the keyboard must reach it.
+  const scrolling = (name, label, ...parts) =>
+    element('div', { class: name, role: 'group', tabindex: 0, 'aria-label': label }, ...parts);
   const code = element('div', {
     class: 'kt-code', tabindex: 0, role: 'group',
     'aria-label': 'The code; at each line the warps that are there',
   });
   const legend = element('p', { class: 'kt-legend' });
-  const memoryBox = element('div', { class: 'kt-memory-box' },
-    element('h3', {}, 'Shared memory'), legend,
+  const memoryBox = scrolling('kt-memory-box', 'Shared memory',
+    element('p', { class: 'kt-title' }, 'Shared memory'), legend,
     element('div', { class: 'kt-stack' }, memory, frame), word);
   root.classList.add('kt');
   root.replaceChildren(
@@ -98,10 +104,11 @@ function mount(root, trace, { onSay = () => {} } = {}) {
       flights.length > 0 ? 'below: tiles on their way' : '',
       marks.length > 0 ? 'last row: races (red) and bank conflicts (grey)' : '',
     ].filter(Boolean).join('; ') + '.'),
-    status,
+    ...(onSay ? [] : [status]),
     finding,
     element('div', { class: 'kt-columns' }, code,
-      element('div', { class: 'kt-lanes-box' }, element('h3', {}, 'Warps and their lanes'), lanes)),
+      scrolling('kt-lanes-box', 'Warps and their lanes',
+        element('p', { class: 'kt-title' }, 'Warps and their lanes'), lanes)),
     memoryBox,
     element('p', { class: 'kt-note' }, [leftOut(decoded), HELP].filter(Boolean).join(' ')));
   if (variables.length === 0) memoryBox.hidden = true;
@@ -110,11 +117,16 @@ function mount(root, trace, { onSay = () => {} } = {}) {
   const lines = new Map(); // "file:line" to its parts
   for (const { file, first, lines: texts } of trace.sources ?? []) {
     code.append(element('div', { class: 'kt-file' }, file));
+    let isHidden = false;
     texts.forEach((text, i) => {
+      // The marks from which a solution's starter is made, and what stands in it there.
+      const isMark = file.startsWith('solutions/') && MARK.test(text);
+      if (isMark) isHidden = /TODO|#starter/.test(text);
+      if (isMark || isHidden) return;
       const who = element('span', { class: 'kt-who' });
       const row = element('div', { class: 'kt-line' }, who,
         element('span', { class: 'kt-no' }, `${first + i}`),
-        element('code', {}, text || ' '));
+        element('span', { class: 'kt-text' }, text || ' '));
       lines.set(`${file}:${first + i}`, { row, who, shown: '' });
       code.append(row);
     });
@@ -354,12 +366,11 @@ function mount(root, trace, { onSay = () => {} } = {}) {
     slider.value = state.at;
     const text = say(decoded, state.at);
     slider.setAttribute('aria-valuetext', text);
-    status.textContent = text;
+    tell(text);
     const found = state.at > 0 ? steps[state.at - 1].finding : null;
     status.classList.toggle('kt-bad', found !== null);
     finding.hidden = found === null;
     finding.textContent = found ? found.text.replace('==SIMT== ', '') : '';
-    onSay(text);
   }
   function go(to) {
     move(to);
@@ -374,7 +385,7 @@ function mount(root, trace, { onSay = () => {} } = {}) {
     ArrowRight: () => go(state.at + 1), ArrowLeft: () => go(state.at - 1),
     PageDown: () => go(state.at + 50), PageUp: () => go(state.at - 50),
     Home: () => go(0), End: () => go(count), n: mark(1), p: mark(-1),
-    w: () => (status.textContent = sayAll(decoded, state)),
+    w: () => tell(sayAll(decoded, state)),
   };
   root.addEventListener('keydown', (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || !KEYS[event.key]) return;

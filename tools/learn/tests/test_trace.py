@@ -108,3 +108,31 @@ class Options(unittest.TestCase):
             block="9", seed=None, kernel="k", rung=None, output=None, html=None)
         with self.assertRaisesRegex(ui.Stop, "Nothing was recorded for --kernel k"):
             trace.record("test_trace", ["true"], options)
+
+
+class Committed(unittest.TestCase):
+    """The traces of the book: tools/dev_traces.py records them again."""
+
+    FOLDER = ui.ROOT / "book/data/traces"
+
+    def test_their_lines_are_those_of_the_files(self):
+        files = sorted(self.FOLDER.glob("*.json"))
+        self.assertGreaterEqual(len(files), 3)
+        for file in files:
+            text = file.read_text()
+            self.assertLessEqual(len(text), 150_000, file.name)
+            document = json.loads(text)
+            self.assertTrue(document["steps"], file.name)
+            shown = {}
+            for source in document["sources"]:
+                lines = (ui.ROOT / source["file"]).read_text().split("\n")
+                first = source["first"] - 1
+                self.assertEqual(
+                    source["lines"], lines[first : first + len(source["lines"])],
+                    f"{file.name}: {source['file']} has changed: tools/dev_traces.py"
+                    f" {file.stem}")
+                shown.setdefault(source["file"], set()).update(
+                    range(first + 1, first + 1 + len(source["lines"])))
+            for place, line in document["places"]:
+                if line:
+                    self.assertIn(line, shown[place], f"{file.name}: {place}")
