@@ -90,8 +90,11 @@ def summary(trace: dict) -> str:
         lines.append(
             f"{ui.count(trace['left_out'], 'step')} at the end are beyond the limit and"
             " not recorded.")
-    if trace["ended_early"]:
+    if trace["ended_early"] == 1:
         lines.append("A fault has ended the block early.")
+    if trace["ended_early"] == 2:
+        lines.append(
+            "The block had not ended after 500,000 steps; perhaps it never does.")
     if trace["findings"]:
         kinds = sorted({f["kind"].replace("_", " ") for f in trace["findings"]})
         lines.append(f"Found: {', '.join(kinds)}; n and p on the page go there.")

@@ -408,7 +408,8 @@ function leftOut({ trace }) {
     const steps = plural(trace.left_out, 'step');
     parts.push(`${steps} at the end are beyond the limit and not recorded`);
   }
-  if (trace.ended_early) parts.push('a fault has ended the block early');
+  if (trace.ended_early === 1) parts.push('a fault has ended the block early');
+  if (trace.ended_early === 2) parts.push('the block had not ended after 500,000 steps');
   return parts.length === 0 ? '' : `Not shown: ${parts.join('; ')}.`;
 }
 

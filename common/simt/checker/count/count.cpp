@@ -71,6 +71,13 @@ bool is_long(const BlockTraces& traces, uint32_t rank) {
     return traces.warps[rank / 32].lane[rank & 31].size() >= traces.patience[rank];
 }
 
+/// Writes a trace that has reached its limit: the block may never end.
+void stop_if_full(const detail::Block& block, BlockTraces& traces) {
+    if (!traces.recorded || is_traced(block)) return;
+    replay_all(traces);
+    trace_stops();
+}
+
 void record(detail::Worker& worker, uint32_t point, uintptr_t address) {
     if (point == kMostPoints) return;
     BlockTraces* traces = traces_of(*worker.block);
@@ -253,6 +260,7 @@ void count_block_synchronised(detail::Block& block,
     if (!traces) return;
     replay_all(*traces);
     if (traces->recorded) trace_barrier(block, op, file, line);
+    stop_if_full(block, *traces);
 }
 
 void count_warp_synchronised(detail::Block& block,
@@ -292,6 +300,7 @@ void count_pause(detail::Worker& worker) {
     traces = traces_of(block);
     if (traces) {
         replay_warp(*traces, rank / 32, running_lanes(block, rank / 32));
+        stop_if_full(block, *traces);
         const size_t left = traces->warps[rank / 32].lane[rank & 31].size();
         traces->patience[rank] = static_cast<uint32_t>(left + kLongTrace);
     }

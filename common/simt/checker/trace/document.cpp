@@ -117,7 +117,7 @@ std::string json_of(const Document& d) {
         .triple("block", d.block.x, d.block.y, d.block.z)
         .triple("index", d.index.x, d.index.y, d.index.z)
         .member("left_out", uint64_t{d.left_out})
-        .member("ended_early", d.ended_early ? 1 : 0);
+        .member("ended_early", static_cast<int>(d.end));
     append_place(json.key("launched"), d.launched, d);
     json.key("places").open('[');
     for (const Place& place : d.places)

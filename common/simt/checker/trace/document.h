@@ -21,6 +21,9 @@ struct TracedVariable {
     Place place;
 };
 
+/// What has ended the recording.
+enum class End : uint8_t { block, fault, limit };
+
 struct Document {
     std::string kernel;
     uint64_t seed = 0;
@@ -30,8 +33,8 @@ struct Document {
     std::vector<Place> places;  // by the numbers of the steps; the first is "nowhere"
     std::vector<TracedVariable> variables;
     std::set<std::string> barrier_names;
-    size_t left_out = 0;       // steps beyond the limit
-    bool ended_early = false;  // by a fault
+    size_t left_out = 0;  // steps beyond the limit
+    End end = End::block;
     Trace trace;
 };
 

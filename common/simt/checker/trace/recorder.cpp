@@ -26,7 +26,7 @@ bool tracing = [] {
 namespace {
 
 // What is kept in memory before loops are folded.
-constexpr size_t kMostSteps = 2'000'000;
+constexpr size_t kMostSteps = 500'000;
 
 /// When the events of a lane's trace happened, in the order of the trace.
 struct Times {
@@ -152,10 +152,7 @@ void locate(const Recorder& r, Step& step, uintptr_t address) {
 }
 
 void add(Recorder& r, const Step& step) {
-    if (r.document.trace.steps.size() < kMostSteps)
-        r.document.trace.steps.push_back(step);
-    else
-        ++r.document.left_out;
+    r.document.trace.steps.push_back(step);
 }
 
 /// A step of the block, or of a warp that replay() has not found.
@@ -171,7 +168,7 @@ Step step_now(Recorder& r, int warp, Doing doing, const Place& place) {
 [[noreturn]] void write_and_end(Recorder& r) {
     const char* most = std::getenv("SIMT_TRACE_STEPS");
     const long steps = most ? std::atol(most) : 0;
-    r.document.left_out +=
+    r.document.left_out =
         tidy(r.document.trace, steps > 0 ? static_cast<size_t>(steps) : 20'000);
     for (const detail::SharedVariable& v : r.block->shared.variables)
         r.document.variables.push_back({v.key ? v.name : "",
@@ -208,7 +205,7 @@ void trace_launch_ends() {
     Recorder& r = recorder();
     r.launch = nullptr;
     if (!r.block) return;
-    r.document.ended_early = true;
+    r.document.end = End::fault;
     write_and_end(r);
 }
 
@@ -235,6 +232,11 @@ void trace_block_begins(const detail::Block& block) {
 
 void trace_block_ends(const detail::Block& block) {
     if (recorder().block == &block) write_and_end(recorder());
+}
+
+void trace_stops() {
+    recorder().document.end = End::limit;
+    write_and_end(recorder());
 }
 
 bool is_traced(const detail::Block& block) {

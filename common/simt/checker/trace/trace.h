@@ -27,6 +27,9 @@ void trace_block_begins(const detail::Block& block);
 /// Writes the trace and ends the program if this is the block that is recorded.
 void trace_block_ends(const detail::Block& block);
 
+/// Writes what there is, and ends the program: the block has reached the limit.
+void trace_stops();
+
 /// True if the block is recorded, and not yet at its limit.
 bool is_traced(const detail::Block& block);
 

@@ -30,14 +30,14 @@ def line_of(kernel: str, word: str) -> int:
 class Recorded:
     """A trace with its steps written out."""
 
-    def __init__(self, kernel: str, **settings):
+    def __init__(self, kernel: str, *arguments, **settings):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "trace.json"
             environment = {
                 **os.environ, "SIMT_TRACE": str(file), "SIMT_CHECK_KERNEL": kernel,
                 "SIMT_CHECK_TABLE": "0", **settings}
             result = subprocess.run(
-                [PROGRAM], env=environment, capture_output=True, text=True)
+                [PROGRAM, *arguments], env=environment, capture_output=True, text=True)
             self.said, self.status = result.stderr, result.returncode
             self.trace = json.loads(file.read_text()) if file.exists() else None
         self.kernel = kernel
@@ -133,6 +133,14 @@ class Recorder(unittest.TestCase):
         landed = r.at("landed", "landed")
         self.assertEqual([s["lanes"] for s in landed], [[0xffffffff, 4]] * 2)
         self.assertGreater(r.steps.index(landed[0]), r.steps.index(issued[0]))
+
+    def test_a_block_that_never_ends_is_shown_as_far_as_it_goes(self):
+        r = Recorded("endless", "with endless")
+        self.assertEqual((r.status, r.trace["ended_early"]), (0, 2))
+        self.assertEqual({s["warp"] for s in r.steps} - {-1}, {0, 1})
+        spins = r.at("spin", "atomic")
+        self.assertEqual({s["lanes"][0] for s in spins}, {0xffffffff})
+        self.assertLess(len(r.steps), 100)  # folded
 
     def test_a_block_that_never_ran(self):
         r = Recorded("conflict", SIMT_TRACE_BLOCK="7")

@@ -50,7 +50,16 @@ __global__ void copy(const float* x, float* y) {
     y[t] = tile[63 - t];
 }
 
-int main() {
+/// Waits for what never comes.
+__global__ void endless(int* flag) {
+    if (threadIdx.x < 32)
+        __syncthreads();
+    else
+        while (atomicAdd(flag, 0) == 0) {  // spin
+        }
+}
+
+int main(int argc, char**) {
     float *x, *y;
     cudaMalloc(&x, 1024 * sizeof(float));
     cudaMalloc(&y, 1024 * sizeof(float));
@@ -60,5 +69,6 @@ int main() {
     race<<<1, 64>>>(y);
     tiles<<<1, 64>>>(y);
     copy<<<1, 64>>>(x, y);
+    if (argc > 1) endless<<<1, 64>>>(reinterpret_cast<int*>(y) + 512);
     std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
