@@ -1,0 +1,169 @@
+// coalescing.cu: three copies that differ in which bytes a warp asks for at once.
+#include "coalescing.h"
+
+#include <wb/check.h>
+#include <wb/exercise.h>
+#include <wb/launch.h>
+
+#include <algorithm>
+
+#include "given.h"
+
+// #region strided-v1
+/// copy_strided_v1: one thread, one element.
+///
+/// Launch   grid ceil_div(n, kThreads), block kThreads, no shared memory
+__global__ void copy_strided_v1_kernel(const float* x,  // [(n - 1) * stride + 1]
+                                       float* y,        // [n]
+                                       int64_t n,
+                                       int64_t stride) {
+    // TODO(learner): find this thread's element of y in 64 bits, and copy it if there is
+    // one (2 lines)
+}
+// #endregion strided-v1
+
+static void copy_strided_v1(
+    const float* x, float* y, int64_t n, int64_t stride, cudaStream_t stream) {
+    const unsigned blocks = wb::grid_size(n, kThreads);
+    copy_strided_v1_kernel<<<blocks, kThreads, 0, stream>>>(x, y, n, stride);
+    CUDA_CHECK_LAUNCH();
+}
+
+// #region records-v2
+/// aos_to_soa_v2: the words of kThreads records go to shared memory in the order in
+/// which they lie in `aos`, and from there into each field's part of `soa`.
+///
+/// Launch   grid ceil_div(n, kThreads), block kThreads
+__global__ void aos_to_soa_v2_kernel(const float* aos,  // [n, num_fields]
+                                     float* soa,        // [num_fields, n]
+                                     int64_t n,
+                                     int num_fields) {
+    // TODO(learner): an array s_words in shared memory, 4 floats for each thread. Copy
+    // the words of the block's kThreads records into it, such that neighbouring threads
+    // load neighbouring words; the last block may have fewer records. Wait for the
+    // block. Then let each thread write the num_fields words of its own record to soa,
+    // if there is such a record (about 14 lines)
+}
+// #endregion records-v2
+
+static void aos_to_soa_v2(
+    const float* aos, float* soa, int64_t n, int num_fields, cudaStream_t stream) {
+    const unsigned blocks = wb::grid_size(n, kThreads);
+    aos_to_soa_v2_kernel<<<blocks, kThreads, 0, stream>>>(aos, soa, n, num_fields);
+    CUDA_CHECK_LAUNCH();
+}
+
+// #region widest
+/// The largest of 16, 8, 4, 2 and 1 bytes that divides the distance of the two arrays:
+/// words of this size, and no wider ones, can be aligned in both at once.
+static int widest_word(const void* source, const void* destination) {
+    const uint64_t distance =
+        reinterpret_cast<uintptr_t>(destination) - reinterpret_cast<uintptr_t>(source);
+    // TODO(learner): as said above (about 3 lines)
+    return distance == 0 ? 16 : 1;  // and no word but a byte: replace it
+}
+// #endregion widest
+
+// #region pieces
+/// A copy in three pieces: bytes before the first aligned word, words, bytes behind.
+struct Pieces {
+    int width;          // of a word, in bytes
+    int64_t head;       // bytes, < width
+    int64_t num_words;  // >= 0; what is left behind them is < width, too
+};
+
+static Pieces divide(const void* source, const void* destination, int64_t num_bytes) {
+    const int width = widest_word(source, destination);
+    const auto past =  // an aligned address of the destination
+        static_cast<int64_t>(reinterpret_cast<uintptr_t>(destination) % width);
+    const int64_t head = std::min((width - past) % width, num_bytes);
+    return {width, head, (num_bytes - head) / width};
+}
+// #endregion pieces
+
+// #region bytes-v2
+/// copy_bytes_v2: one thread, one word; the first threads take the bytes of head and
+/// tail as well.
+///
+/// Launch   grid ceil_div(num_words, kThreads), at least 1, block kThreads
+/// @tparam Word  an unsigned type of pieces.width bytes
+template <class Word>
+__global__ void copy_bytes_v2_kernel(const unsigned char* source,  // [num_bytes]
+                                     unsigned char* destination,   // [num_bytes]
+                                     int64_t num_bytes,
+                                     Pieces pieces) {
+    // TODO(learner): with i, this thread's number in the grid: copy word i of those that
+    // begin behind the head, if there is one; byte i of the head, if there is one; byte
+    // i of what is left behind the words, if there is one (about 8 lines)
+}
+// #endregion bytes-v2
+
+/// The instances of a kernel for words of 1, 2, 4, 8 and 16 bytes, in this order.
+using CopyKernel = void (*)(const unsigned char*, unsigned char*, int64_t, Pieces);
+using CopyKernels = CopyKernel[5];
+
+static void launch_copy(const CopyKernels& kernels,
+                        const Pieces& pieces,
+                        int64_t blocks,
+                        const void* source,
+                        void* destination,
+                        int64_t num_bytes,
+                        cudaStream_t stream) {
+    int index = 0;
+    for (int width = 1; width < pieces.width; width *= 2)
+        ++index;
+    kernels[index]<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(
+        static_cast<const unsigned char*>(source),
+        static_cast<unsigned char*>(destination),
+        num_bytes,
+        pieces);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void copy_bytes_v2(const void* source,
+                          void* destination,
+                          int64_t num_bytes,
+                          cudaStream_t stream) {
+    static const CopyKernels kKernels = {copy_bytes_v2_kernel<uint8_t>,
+                                         copy_bytes_v2_kernel<uint16_t>,
+                                         copy_bytes_v2_kernel<uint32_t>,
+                                         copy_bytes_v2_kernel<uint2>,
+                                         copy_bytes_v2_kernel<uint4>};
+    const Pieces pieces = divide(source, destination, num_bytes);
+    const int64_t items = std::max<int64_t>(pieces.num_words, 1);
+    launch_copy(kKernels,
+                pieces,
+                wb::grid_size(items, kThreads),
+                source,
+                destination,
+                num_bytes,
+                stream);
+}
+
+// #region contract
+void copy_strided(
+    const float* x, float* y, int64_t n, int64_t stride, cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete this line when its kernel is written
+    check_copy_strided(x, y, n, stride);
+    if (n == 0) return;
+    copy_strided_v1(x, y, n, stride, stream);
+}
+
+void aos_to_soa(
+    const float* aos, float* soa, int64_t n, int num_fields, cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete this line when its kernel is written
+    check_aos_to_soa(aos, soa, n, num_fields);
+    if (n == 0) return;
+    aos_to_soa_v2(aos, soa, n, num_fields, stream);
+}
+
+void copy_bytes(const void* source,
+                void* destination,
+                int64_t num_bytes,
+                cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete this line when both of its TODOs are written
+    check_copy_bytes(source, destination, num_bytes);
+    if (num_bytes == 0) return;
+    copy_bytes_v2(source, destination, num_bytes, stream);
+}
+// #endregion contract

@@ -1,0 +1,76 @@
+/// given.h: what both of your files need: constants, and what the functions refuse.
+/// There is nothing to write here.
+#pragma once
+
+#include <wb/arguments.h>
+
+#include <cstdint>
+
+#include "coalescing.h"
+
+/// Threads in a block.
+constexpr int kThreads = 256;
+
+/// Loads that a thread makes before its first store, where it makes several ("Go
+/// faster").
+constexpr int kLoads = 4;
+
+/// Refuses two arrays that have a byte in common. Threads run in any order, so that a
+/// byte that is overwritten may not have been read yet.
+///
+/// @param names  "y - x": how the distance reads in a message
+inline void check_apart(const wb::Arguments& arguments,
+                        const char* names,
+                        const void* from,
+                        int64_t from_bytes,
+                        const void* to,
+                        int64_t to_bytes) {
+    if (from_bytes == 0 || to_bytes == 0) return;
+    const int64_t distance = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) -
+                                                  reinterpret_cast<uintptr_t>(from));
+    arguments.require(distance >= from_bytes || distance <= -to_bytes,
+                      names,
+                      distance,
+                      "the two arrays must not overlap");
+}
+
+inline void check_copy_strided(const float* x,
+                               const float* y,
+                               int64_t n,
+                               int64_t stride) {
+    const wb::Arguments arguments("copy_strided");
+    arguments.size("n", n).positive("stride", stride);
+    const int64_t bytes =
+        arguments.product("n * stride * sizeof(float)", {n, stride, sizeof(float)});
+    if (bytes == 0) return;
+    const int64_t span = (n - 1) * stride + 1;  // from x[0] to the last one
+    arguments.device("x", x, span).device("y", y, n);
+    check_apart(arguments, "y - x in bytes", x, span * 4, y, n * 4);
+}
+
+inline void check_aos_to_soa(const float* aos,
+                             const float* soa,
+                             int64_t n,
+                             int num_fields) {
+    const wb::Arguments arguments("aos_to_soa");
+    arguments.size("n", n).require(num_fields >= 1 && num_fields <= 4,
+                                   "num_fields",
+                                   num_fields,
+                                   "must be 1, 2, 3 or 4");
+    const int64_t bytes = arguments.product("n * num_fields * sizeof(float)",
+                                            {n, num_fields, sizeof(float)});
+    arguments.device("aos", aos, bytes / 4).device("soa", soa, bytes / 4);
+    check_apart(arguments, "soa - aos in bytes", aos, bytes, soa, bytes);
+}
+
+inline void check_copy_bytes(const void* source,
+                             const void* destination,
+                             int64_t num_bytes) {
+    const wb::Arguments arguments("copy_bytes");
+    arguments.size("num_bytes", num_bytes)
+        .device("source", static_cast<const unsigned char*>(source), num_bytes)
+        .device(
+            "destination", static_cast<const unsigned char*>(destination), num_bytes);
+    check_apart(
+        arguments, "destination - source", source, num_bytes, destination, num_bytes);
+}
