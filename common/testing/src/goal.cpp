@@ -12,7 +12,12 @@ namespace wb::testing {
 #ifdef SIMT_CPU
 namespace {
 
-constexpr const char* kSection = "goal";
+/// A section of its own for each goal of a program: counters of sections with one name
+/// would add up.
+std::string next_section() {
+    static int goals = 0;
+    return "goal " + std::to_string(++goals);
+}
 
 /// What a goal is about: nothing is missed yet.
 Finding about(const std::string& detail, const char* accesses = "") {
@@ -27,7 +32,7 @@ Goal::Goal(std::string implementation) : implementation_(std::move(implementatio
     if (!simt::check::counting_accesses()) {
         FAIL("goals are counted in the checked programs only");
     }
-    simt::check::begin_section(kSection);
+    simt::check::begin_section(next_section().c_str());
 }
 
 Goal::~Goal() {
