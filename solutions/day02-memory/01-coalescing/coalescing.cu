@@ -4,7 +4,7 @@
 // The fastest versions, copy_strided_v2, aos_to_soa_v3 and copy_bytes_v5, are in
 // coalescing_fast.cu: the second stage, "Go faster".
 //
-// <Ladder of="copy_strided" at="n = 134217728, stride 1">
+// <Ladder of="copy_strided" at="n = 67108864, stride 1">
 //   v1  one thread an element       bytes in flight: each thread has 4 under way
 //   v2  four loads before a store   the sectors that the stride makes it move
 // </Ladder>
