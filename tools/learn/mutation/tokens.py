@@ -1,5 +1,6 @@
 """The words of a C++ file, with their places. What a preprocessor line, a comment or
-white space says is left out."""
+white space says is left out, and the functions of a second stage that its chapter's
+ladder, which includes the file for one version, has itself."""
 
 import re
 from typing import NamedTuple
@@ -23,11 +24,14 @@ WORD = re.compile(
         |\|\||[-+*/%&|^]=|.)""", re.X | re.S)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.M | re.S)
 
+NOT_IN_LADDER = re.compile(r"^#ifndef WB_VERSION_ONLY\b.*?^#endif", re.M | re.S)
+
 
 def read(text: str) -> list[Token]:
     """The tokens of a file."""
     # Blanked, so that places stay what they are.
-    text = DIRECTIVE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+    for left_out in (NOT_IN_LADDER, DIRECTIVE):
+        text = left_out.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
     tokens = []
     at = 0
     launches = 0  # <<< that are open
