@@ -21,18 +21,25 @@ const MOST_INDEX = 2 ** 24;
 /**
  * One access of a warp.
  * @typedef {{bytes: number, address: (number | null)[]}} Request
- *   bytes of an element; the lanes' addresses from the array's beginning, null for a
+ *   bytes of an element; the lanes' addresses from a cache line's beginning, null for a
  *   lane that does not take part
  */
 
 /**
  * Evaluates an index, and a condition for taking part, in each lane.
- * @param {{index: string, active?: string, bytes: number, row?: number}} access
- *   row: the value of threadIdx.y
+ * @param {{index: string, active?: string, bytes: number, row?: number,
+ *   offset?: number}} access
+ *   row: the value of threadIdx.y; offset: the byte of a cache line at which the array
+ *   begins
  * @returns {{request: Request, indices: (number | null)[]} | {error: string,
- *   at: number, where: 'index' | 'active'}}
+ *   at: number, where: 'index' | 'active' | 'offset'}}
  */
-export function requestOf({ index, active = '', bytes, row = 0 }) {
+export function requestOf({ index, active = '', bytes, row = 0, offset = 0 }) {
+  if (offset % bytes !== 0) {
+    return { where: 'offset', at: 0,
+      error: `byte ${offset} is no multiple of ${bytes}, and a GPU ends the kernel ` +
+        'with "misaligned address"' };
+  }
   let where = 'active';
   try {
     const takesPart = active.trim() === '' ? () => 1 : compile(active, NAMES);
@@ -50,7 +57,7 @@ export function requestOf({ index, active = '', bytes, row = 0 }) {
           `lane ${lane} has index ${value}, the array ends at ${MOST_INDEX}`, 0);
       return value;
     });
-    const address = indices.map((i) => (i === null ? null : i * bytes));
+    const address = indices.map((i) => (i === null ? null : offset + i * bytes));
     return { request: { bytes, address }, indices };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;

@@ -129,6 +129,21 @@ test('mistakes in the input are reported, with their place', () => {
   assert.equal(of('lane - 1', 'lane > 0').error, undefined);
 });
 
+test('an array may begin anywhere that its elements allow', () => {
+  const cost = (access) => counters(m.requestOf(access).request);
+  // As if the array began earlier, and the lanes wanted later elements.
+  for (const bytes of m.SIZES)
+    for (let shift = 0; shift * bytes < m.LINE; ++shift)
+      assert.deepEqual(cost({ index: '3 * lane', bytes, offset: shift * bytes }),
+        cost({ index: `3 * lane + ${shift}`, bytes }), `${bytes} bytes, ${shift}`);
+  assert.equal(cost({ index: 'lane', bytes: 16, offset: 16 }).sectors, 17);
+  assert.equal(cost({ index: 'lane', bytes: 16, offset: 32 }).sectors, 16);
+  const refused = m.requestOf({ index: 'lane', bytes: 16, offset: 4 });
+  assert.equal(refused.where, 'offset');
+  assert.match(refused.error, /byte 4 is no multiple of 16/);
+  assert.equal(m.requestOf({ index: 'lane', bytes: 4, offset: 4 }).error, undefined);
+});
+
 test('sentences', () => {
   const sentence = (id, row = 0) => {
     const preset = PRESETS.find((p) => p.id === id);
