@@ -17,8 +17,8 @@ __global__ void copy_strided_v1_kernel(const float* x,  // [(n - 1) * stride + 1
                                        float* y,        // [n]
                                        int64_t n,
                                        int64_t stride) {
-    // TODO(learner): find this thread's element of y in 64 bits, and copy it if there is
-    // one (2 lines)
+    // TODO(learner): find this thread's element of y, in 64 bits, and copy it if there
+    // is one (2 lines)
 }
 // #endregion strided-v1
 
@@ -92,9 +92,9 @@ __global__ void copy_bytes_v2_kernel(const unsigned char* source,  // [num_bytes
                                      unsigned char* destination,   // [num_bytes]
                                      int64_t num_bytes,
                                      Pieces pieces) {
-    // TODO(learner): with i, this thread's number in the grid: copy word i of those that
-    // begin behind the head, if there is one; byte i of the head, if there is one; byte
-    // i of what is left behind the words, if there is one (about 8 lines)
+    // TODO(learner): let i be this thread's number in the grid. Copy word i of those
+    // behind the head, if there is one; byte i of the head, if there is one; byte i of
+    // what is left behind the words, if there is one (about 8 lines)
 }
 // #endregion bytes-v2
 

@@ -1,8 +1,8 @@
 // coalescing.cu: three copies that differ in which bytes a warp asks for at once.
 // #solution
 //
-// The fastest versions, copy_strided_v2, aos_to_soa_v3 and copy_bytes_v5, are in
-// coalescing_fast.cu: the second stage, "Go faster".
+// copy_bytes_v3 and v4 have a file each. The fastest versions, copy_strided_v2,
+// aos_to_soa_v3 and copy_bytes_v5, are in coalescing_fast.cu: the second stage.
 //
 // <Ladder of="copy_strided" at="n = 67108864, stride 1">
 //   v1  one thread an element       bytes in flight: each thread has 4 under way
@@ -47,8 +47,8 @@ __global__ void copy_strided_v1_kernel(const float* x,  // [(n - 1) * stride + 1
                                        float* y,        // [n]
                                        int64_t n,
                                        int64_t stride) {
-    // TODO(learner): find this thread's element of y in 64 bits, and copy it if there is
-    // one (2 lines)
+    // TODO(learner): find this thread's element of y, in 64 bits, and copy it if there
+    // is one (2 lines)
     // #solution
     const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i * stride];
@@ -205,9 +205,9 @@ __global__ void copy_bytes_v2_kernel(const unsigned char* source,  // [num_bytes
                                      unsigned char* destination,   // [num_bytes]
                                      int64_t num_bytes,
                                      Pieces pieces) {
-    // TODO(learner): with i, this thread's number in the grid: copy word i of those that
-    // begin behind the head, if there is one; byte i of the head, if there is one; byte
-    // i of what is left behind the words, if there is one (about 8 lines)
+    // TODO(learner): let i be this thread's number in the grid. Copy word i of those
+    // behind the head, if there is one; byte i of the head, if there is one; byte i of
+    // what is left behind the words, if there is one (about 8 lines)
     // #solution
     const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const int64_t tail = pieces.head + pieces.num_words * int64_t{sizeof(Word)};
@@ -266,103 +266,8 @@ static void copy_bytes_v2(const void* source,
 // #solution
 WB_RUNG(copy_bytes, copy_bytes_v2, "head, widest words, tail");
 
-// #region bytes-v3
-/// copy_bytes_v3: no more blocks than the GPU runs at once, which walk over the words.
-///
-/// Launch   any grid along x, block kThreads, no shared memory
-/// @tparam Word  an unsigned type of pieces.width bytes
-template <class Word>
-__global__ void copy_bytes_v3_kernel(const unsigned char* source,  // [num_bytes]
-                                     unsigned char* destination,   // [num_bytes]
-                                     int64_t num_bytes,
-                                     Pieces pieces) {
-    const int64_t first = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const int64_t step = int64_t{gridDim.x} * blockDim.x;
-    const int64_t tail = pieces.head + pieces.num_words * int64_t{sizeof(Word)};
-    const auto* from = reinterpret_cast<const Word*>(source + pieces.head);
-    auto* to = reinterpret_cast<Word*>(destination + pieces.head);
-    for (int64_t i = first; i < pieces.num_words; i += step) {
-        to[i] = from[i];
-    }
-    if (first < pieces.head) destination[first] = source[first];
-    if (tail + first < num_bytes) destination[tail + first] = source[tail + first];
-}
-// #endregion bytes-v3
-
-static void copy_bytes_v3(const void* source,
-                          void* destination,
-                          int64_t num_bytes,
-                          cudaStream_t stream) {
-    static const CopyKernels kKernels = {copy_bytes_v3_kernel<uint8_t>,
-                                         copy_bytes_v3_kernel<uint16_t>,
-                                         copy_bytes_v3_kernel<uint32_t>,
-                                         copy_bytes_v3_kernel<uint2>,
-                                         copy_bytes_v3_kernel<uint4>};
-    constexpr int64_t kBlocksOfAnSm = 8;  // 2048 threads: all that there is room for
-    const Pieces pieces = divide(source, destination, num_bytes);
-    const int64_t needed = wb::ceil_div<int64_t>(pieces.num_words, kThreads);
-    const int64_t at_once = kBlocksOfAnSm * wb::multiprocessors();
-    launch_copy(kKernels,
-                pieces,
-                std::clamp<int64_t>(needed, 1, at_once),
-                source,
-                destination,
-                num_bytes,
-                stream);
-}
-WB_RUNG(copy_bytes, copy_bytes_v3, "a grid-stride loop");
-
-// #region bytes-v4
-/// copy_bytes_v4: a block copies kLoads * kThreads words and ends; a thread makes all of
-/// its loads before its first store.
-///
-/// Launch   grid ceil_div(num_words, kLoads * kThreads), at least 1, block kThreads
-/// @tparam Word  an unsigned type of pieces.width bytes
-template <class Word>
-__global__ void copy_bytes_v4_kernel(const unsigned char* source,  // [num_bytes]
-                                     unsigned char* destination,   // [num_bytes]
-                                     int64_t num_bytes,
-                                     Pieces pieces) {
-    const int64_t first = int64_t{blockIdx.x} * (kLoads * kThreads) + threadIdx.x;
-    const int64_t tail = pieces.head + pieces.num_words * int64_t{sizeof(Word)};
-    const auto* from = reinterpret_cast<const Word*>(source + pieces.head);
-    auto* to = reinterpret_cast<Word*>(destination + pieces.head);
-    Word words[kLoads] = {};
-#pragma unroll
-    for (int k = 0; k < kLoads; ++k) {
-        const int64_t i = first + k * kThreads;
-        if (i < pieces.num_words) words[k] = from[i];
-    }
-#pragma unroll
-    for (int k = 0; k < kLoads; ++k) {
-        const int64_t i = first + k * kThreads;
-        if (i < pieces.num_words) to[i] = words[k];
-    }
-    if (first < pieces.head) destination[first] = source[first];
-    if (tail + first < num_bytes) destination[tail + first] = source[tail + first];
-}
-// #endregion bytes-v4
-
-static void copy_bytes_v4(const void* source,
-                          void* destination,
-                          int64_t num_bytes,
-                          cudaStream_t stream) {
-    static const CopyKernels kKernels = {copy_bytes_v4_kernel<uint8_t>,
-                                         copy_bytes_v4_kernel<uint16_t>,
-                                         copy_bytes_v4_kernel<uint32_t>,
-                                         copy_bytes_v4_kernel<uint2>,
-                                         copy_bytes_v4_kernel<uint4>};
-    const Pieces pieces = divide(source, destination, num_bytes);
-    const int64_t items = std::max<int64_t>(pieces.num_words, 1);
-    launch_copy(kKernels,
-                pieces,
-                wb::grid_size(items, kLoads * kThreads),
-                source,
-                destination,
-                num_bytes,
-                stream);
-}
-WB_RUNG(copy_bytes, copy_bytes_v4, "four loads before a store");
+#include "copy_03_grid_stride.cuh"
+#include "copy_04_loads_first.cuh"
 
 #define WB_VERSION_ONLY
 #include "coalescing_fast.cu"

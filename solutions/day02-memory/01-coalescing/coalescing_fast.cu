@@ -1,5 +1,5 @@
-// coalescing_fast.cu: the same three functions with many bytes under way. The copy moves
-// 16 bytes at a time from any address to any other.
+// coalescing_fast.cu: the three functions with many bytes under way. The copy moves 16
+// bytes at a time, from any address to any other; the two others are given.
 #include <wb/check.h>
 #include <wb/exercise.h>
 #include <wb/launch.h>
@@ -9,87 +9,12 @@
 
 using wb::kWarpSize;
 
-// #region strided-v2
-/// copy_strided_v2: a thread has kLoads elements, and all of its loads come before its
-/// first store, so that it waits for memory once.
-///
-/// Launch   grid ceil_div(n, kLoads * kThreads), block kThreads
-__global__ void copy_strided_v2_kernel(const float* x,  // [(n - 1) * stride + 1]
-                                       float* y,        // [n]
-                                       int64_t n,
-                                       int64_t stride) {
-    const int64_t first = int64_t{blockIdx.x} * (kLoads * kThreads) + threadIdx.x;
-    float values[kLoads] = {};
-#pragma unroll
-    for (int k = 0; k < kLoads; ++k) {
-        const int64_t i = first + k * kThreads;
-        if (i < n) values[k] = x[i * stride];
-    }
-#pragma unroll
-    for (int k = 0; k < kLoads; ++k) {
-        const int64_t i = first + k * kThreads;
-        if (i < n) y[i] = values[k];
-    }
-}
-// #endregion strided-v2
-
-static void copy_strided_v2(
-    const float* x, float* y, int64_t n, int64_t stride, cudaStream_t stream) {
-    const unsigned blocks = wb::grid_size(n, kLoads * kThreads);
-    copy_strided_v2_kernel<<<blocks, kThreads, 0, stream>>>(x, y, n, stride);
-    CUDA_CHECK_LAUNCH();
-}
-
-// #region records-v3
-/// aos_to_soa_v3: a block takes kLoads * kThreads records into shared memory. A thread
-/// has kLoads * kFields loads, all before the barrier.
-///
-/// Launch   grid ceil_div(n, kLoads * kThreads), block kThreads
-/// @tparam kFields  floats of a record, 1 to 4
-template <int kFields>
-__global__ void aos_to_soa_v3_kernel(const float* aos,  // [n, kFields]
-                                     float* soa,        // [kFields, n]
-                                     int64_t n) {
-    constexpr int kRecords = kLoads * kThreads;
-    __shared__ float s_words[kRecords * kFields];
-    const int tid = threadIdx.x;
-    const int64_t first = int64_t{blockIdx.x} * kRecords;
-    const int64_t num_words = (n - first) * kFields;  // up to the end of the array
-    const float* words = aos + first * kFields;
-#pragma unroll
-    for (int word = tid; word < kRecords * kFields; word += kThreads) {
-        if (word < num_words) s_words[word] = words[word];
-    }
-    __syncthreads();
-#pragma unroll
-    for (int record = tid; record < kRecords; record += kThreads) {
-        if (first + record >= n) break;
-#pragma unroll
-        for (int f = 0; f < kFields; ++f) {
-            soa[f * n + first + record] = s_words[record * kFields + f];
-        }
-    }
-}
-// #endregion records-v3
-
-static void aos_to_soa_v3(
-    const float* aos, float* soa, int64_t n, int num_fields, cudaStream_t stream) {
-    using Kernel = void (*)(const float*, float*, int64_t);
-    static const Kernel kKernels[] = {aos_to_soa_v3_kernel<1>,
-                                      aos_to_soa_v3_kernel<2>,
-                                      aos_to_soa_v3_kernel<3>,
-                                      aos_to_soa_v3_kernel<4>};
-    const unsigned blocks = wb::grid_size(n, kLoads * kThreads);
-    kKernels[num_fields - 1]<<<blocks, kThreads, 0, stream>>>(aos, soa, n);
-    CUDA_CHECK_LAUNCH();
-}
-
 // #region plan
-/// How a copy of any alignment is divided: `head` bytes, then num_vectors times 16 bytes
-/// of which each has an aligned address in the destination, then what is left.
+/// How a copy of any alignment is divided: `head` bytes, then num_vectors times 16
+/// bytes, each with an aligned address in the destination, then what is left.
 ///
-/// In the source, the vectors begin `shift` bytes behind an aligned address: vector i is
-/// made of the last 16 - shift bytes of the aligned word i, and the first shift bytes of
+/// In the source, the vectors begin `shift` bytes behind an aligned address: vector i
+/// is the last 16 - shift bytes of the aligned word i, and the first shift bytes of
 /// word i + 1. All of these words lie inside of the source.
 ///
 ///                     |<- shift ->|<- 16 - shift ->|
@@ -240,6 +165,81 @@ static void copy_bytes_v5(const void* source,
     CUDA_CHECK_LAUNCH();
 }
 // #endregion launch-v5
+
+// #region strided-v2
+/// copy_strided_v2: a thread has kLoads elements, and all of its loads come before its
+/// first store, so that it waits for memory once.
+///
+/// Launch   grid ceil_div(n, kLoads * kThreads), block kThreads
+__global__ void copy_strided_v2_kernel(const float* x,  // [(n - 1) * stride + 1]
+                                       float* y,        // [n]
+                                       int64_t n,
+                                       int64_t stride) {
+    const int64_t first = int64_t{blockIdx.x} * (kLoads * kThreads) + threadIdx.x;
+    float values[kLoads] = {};
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) {
+        const int64_t i = first + k * kThreads;
+        if (i < n) values[k] = x[i * stride];
+    }
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) {
+        const int64_t i = first + k * kThreads;
+        if (i < n) y[i] = values[k];
+    }
+}
+// #endregion strided-v2
+
+static void copy_strided_v2(
+    const float* x, float* y, int64_t n, int64_t stride, cudaStream_t stream) {
+    const unsigned blocks = wb::grid_size(n, kLoads * kThreads);
+    copy_strided_v2_kernel<<<blocks, kThreads, 0, stream>>>(x, y, n, stride);
+    CUDA_CHECK_LAUNCH();
+}
+
+// #region records-v3
+/// aos_to_soa_v3: a block takes kLoads * kThreads records into shared memory. A thread
+/// has kLoads * kFields loads, all before the barrier.
+///
+/// Launch   grid ceil_div(n, kLoads * kThreads), block kThreads
+/// @tparam kFields  floats of a record, 1 to 4
+template <int kFields>
+__global__ void aos_to_soa_v3_kernel(const float* aos,  // [n, kFields]
+                                     float* soa,        // [kFields, n]
+                                     int64_t n) {
+    constexpr int kRecords = kLoads * kThreads;
+    __shared__ float s_words[kRecords * kFields];
+    const int tid = threadIdx.x;
+    const int64_t first = int64_t{blockIdx.x} * kRecords;
+    const int64_t num_words = (n - first) * kFields;  // up to the end of the array
+    const float* words = aos + first * kFields;
+#pragma unroll
+    for (int word = tid; word < kRecords * kFields; word += kThreads) {
+        if (word < num_words) s_words[word] = words[word];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int record = tid; record < kRecords; record += kThreads) {
+        if (first + record >= n) break;
+#pragma unroll
+        for (int f = 0; f < kFields; ++f) {
+            soa[f * n + first + record] = s_words[record * kFields + f];
+        }
+    }
+}
+// #endregion records-v3
+
+static void aos_to_soa_v3(
+    const float* aos, float* soa, int64_t n, int num_fields, cudaStream_t stream) {
+    using Kernel = void (*)(const float*, float*, int64_t);
+    static const Kernel kKernels[] = {aos_to_soa_v3_kernel<1>,
+                                      aos_to_soa_v3_kernel<2>,
+                                      aos_to_soa_v3_kernel<3>,
+                                      aos_to_soa_v3_kernel<4>};
+    const unsigned blocks = wb::grid_size(n, kLoads * kThreads);
+    kKernels[num_fields - 1]<<<blocks, kThreads, 0, stream>>>(aos, soa, n);
+    CUDA_CHECK_LAUNCH();
+}
 
 // #solution
 #ifndef WB_VERSION_ONLY  // coalescing.cu has all versions, and the contract

@@ -1,5 +1,5 @@
-// Times day02-memory/01-coalescing: what a stride costs, records taken apart, and copies
-// of all alignments beside cudaMemcpyAsync.
+// Times day02-memory/01-coalescing: what a stride costs, records that are taken apart,
+// and copies of all alignments beside cudaMemcpyAsync.
 #include "coalescing.h"
 
 #include <wb/bench/bench.h>
@@ -49,8 +49,8 @@ void time_strided(Bench& bench, int64_t n, int64_t stride) {
          Ceiling::copy,
          8.0 * count});
     problem.expect("y", y, [&](int64_t i) { return Expected{x.at(i * stride), 0.0}; });
-    // The rate counts the bytes that are wanted. What must be moved for them: sectors of
-    // 8 floats, of which each has a wanted one if they are no more than 8 apart.
+    // The rate counts the bytes that are wanted. What must be moved for them: all
+    // sectors of 8 floats if the wanted ones are no more than 8 apart, or one for each.
     const double read = static_cast<double>(4 * std::min<int64_t>(stride, 8));
     for (const auto& [name, idea, copy] :
          wb::implementations("copy_strided", copy_strided)) {

@@ -10,8 +10,8 @@ using namespace coalescing_grading;
 
 namespace {
 
-/// Copies the bytes from `from` on of an array to `to` in another one, whose other bytes
-/// must stay. Nothing lies behind the source's last byte.
+/// Copies the bytes from `from` on of an array to `to` in another one, whose other
+/// bytes must stay. Nothing lies behind the source's last byte.
 void grade_bytes(int64_t num_bytes, int64_t from = 0, int64_t to = 0) {
     constexpr int64_t kAround = 17;
     const auto source = random_bytes(from + num_bytes, 1);
@@ -34,7 +34,7 @@ void grade_bytes(int64_t num_bytes, int64_t from = 0, int64_t to = 0) {
 }
 
 /// Floats, whose array may begin at any of them. Others lie behind the destination: the
-/// guards behind all arrays are alike, and a copy of one onto the other changes nothing.
+/// guards behind all arrays are alike, and one copied onto another changes nothing.
 void grade_floats(int64_t n, int64_t from, int64_t to) {
     const auto source = wb::testing::random_normal(from + n, 1);
     const auto moved = part(source, from, n);

@@ -146,7 +146,7 @@ TEST_CASE("a strided copy: far apart") {
 
 TEST_CASE("a strided copy: any bits, also those of no number") {
     const int64_t stride = GENERATE(as<int64_t>(), 1, 2);
-    grade_strided(odd_bits(99 * stride + 1), 100, stride, 0, 0, "odd numbers");
+    grade_strided(odd_bits(1099 * stride + 1), 1100, stride, 0, 0, "odd numbers");
 }
 
 TEST_CASE("a strided copy: arrays that touch do not overlap") {
