@@ -39,6 +39,12 @@ class Operators(unittest.TestCase):
         self.assertEqual(lines("boundary", "f<int>(a >= b);"), ["f<int>(a > b);"])
         self.assertEqual(lines("boundary", "constexpr bool b = 1 < 2;"), [])
 
+    def test_what_a_second_stage_has_for_itself_is_left_out(self):
+        contract = "#ifndef WB_VERSION_ONLY\nvoid f(int n) {\n%s\n}\n#endif\n"
+        line = "if (1 < n) return;"
+        code = Code("f.cu", (KERNEL + contract) % (line, line))
+        self.assertEqual([f.name for f in code.functions], ["f_v1"])
+
     def test_equality(self):
         self.assertEqual(lines("equality", "if (lane == 0) x = 1;"),
                          ["if (lane != 0) x = 1;"])
