@@ -10,31 +10,34 @@
 using wb::kWarpSize;
 
 // #region plan
-/// How a copy of any alignment is divided: `head` bytes, then num_vectors times 16
-/// bytes, each with an aligned address in the destination, then what is left.
+/// How a copy of any alignment is divided: `head` bytes, num_vectors times 16 bytes,
+/// and what is left. In the destination, the vectors begin at a sector. In the source,
+/// they begin `shift` bytes behind an aligned address: vector i is the last 16 - shift
+/// bytes of the aligned word i and the first shift bytes of word i + 1. With a shift of
+/// 6:
 ///
-/// In the source, the vectors begin `shift` bytes behind an aligned address: vector i
-/// is the last 16 - shift bytes of the aligned word i, and the first shift bytes of
-/// word i + 1. All of these words lie inside of the source.
+///                      word 0           word 1           word 2
+///     source       |......aaaaaaaaaa|bbbbbbbbbbbbbbbb|cccccccccccccccc|
+///     destination        |aaaaaaaaaabbbbbb|bbbbbbbbbbcccccc|
+///                         vector 0         vector 1
 ///
-///                     |<- shift ->|<- 16 - shift ->|
-///     source      ....|............ aligned word 0 |............ aligned word 1 |....
-///     destination     ............|aligned vector 0            |aligned vector 1 ....
+/// All of these words lie inside of the source.
 struct Plan {
-    int64_t head;         // < 32; or all bytes, < 48, if there are no vectors
+    int64_t head;         // < 47; or all bytes, < 63, if there are no vectors
     int64_t num_vectors;  // >= 0
     int shift;            // [0, 16)
 };
 
 static Plan plan_copy(const void* source, const void* destination, int64_t num_bytes) {
     constexpr int64_t kBytes = sizeof(uint4);
+    constexpr int64_t kSector = 32;
     const auto from =
         static_cast<int64_t>(reinterpret_cast<uintptr_t>(source) % kBytes);
     const auto to =
-        static_cast<int64_t>(reinterpret_cast<uintptr_t>(destination) % kBytes);
-    int64_t head = (kBytes - to) % kBytes;
+        static_cast<int64_t>(reinterpret_cast<uintptr_t>(destination) % kSector);
+    int64_t head = (kSector - to) % kSector;
     const int64_t shift = (from + head) % kBytes;
-    if (shift > head) head += kBytes;  // word 0 would begin before the source does
+    if (shift > head) head += kSector;  // word 0 would begin before the source does
     const int64_t num_words = (num_bytes - head + shift) / kBytes;
     const int64_t num_vectors = num_words - (shift > 0 ? 1 : 0);
     if (num_vectors <= 0) return {num_bytes, 0, 0};
@@ -120,7 +123,7 @@ __global__ void copy_bytes_v5_kernel(const unsigned char* source,  // [num_bytes
         plan.num_vectors,
         warp * (kLoads * kWarpSize) + threadIdx.x % kWarpSize,
         plan.shift);
-    // Head and tail, byte by byte: 46 and 30 bytes at most, for threads of block 0.
+    // Head and tail, byte by byte: 62 and 30 bytes at most, for threads of block 0.
     if (i < plan.head) destination[i] = source[i];
     if (tail + i < num_bytes) destination[tail + i] = source[tail + i];
 }

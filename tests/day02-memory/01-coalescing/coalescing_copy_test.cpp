@@ -121,7 +121,7 @@ TEST_CASE("a copy: bytes beside the arrays belong to somebody else") {
 }
 
 TEST_CASE("a copy: more words than a grid takes at once", "[long]") {
-    const int64_t to = GENERATE(0, 1, 2, 8);
+    const int64_t to = GENERATE(1, 0, 2, 8);
     grade_bytes(1'300'003 << (to == 0 ? 2 : 0), 0, to);
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("a copy is right whatever order the threads run in") {
 
 TEST_CASE("a copy: nothing is kept from call to call") {
     wb::testing::expect_independent([] { grade_floats(300, 0, 0); },
-                                    [] { grade_floats(2000, 1, 0); });
+                                    [] { grade_floats(9000, 1, 0); });
 }
 
 TEST_CASE("a copy is queued on the caller's stream") {

@@ -205,12 +205,12 @@ TEST_CASE("records are right whatever order the threads run in") {
 
 TEST_CASE("a strided copy: nothing is kept from call to call") {
     wb::testing::expect_independent([] { grade_strided(300, 2); },
-                                    [] { grade_strided(2000, 1); });
+                                    [] { grade_strided(3000, 1); });
 }
 
 TEST_CASE("records: nothing is kept from call to call") {
     wb::testing::expect_independent([] { grade_records(300, 3); },
-                                    [] { grade_records(2000, 4); });
+                                    [] { grade_records(3000, 4); });
 }
 
 TEST_CASE("a strided copy is queued on the caller's stream") {
