@@ -191,7 +191,7 @@ TEST_CASE("records: more than 2^32 words", "[large][serial]") {
 #endif
 }
 
-TEST_CASE("a copy: more than 2^35 bits", "[large][serial]") {
+TEST_CASE("a copy: more than 2^32 bytes", "[large][serial]") {
     Grader("copy_bytes", "no bytes").expect_no_work([](cudaStream_t s) {
         copy_bytes(nullptr, nullptr, 0, s);
     });
