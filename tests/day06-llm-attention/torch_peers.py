@@ -22,21 +22,16 @@ Optional: where there is no PyTorch or no GPU, it says so and ends with 0. It en
 """
 import argparse
 import datetime
-import json
 import math
-import os
 import re
 import sys
-import time
 import warnings
+from pathlib import Path
 
-FEWEST_SAMPLES = 20
-MOST_SAMPLES = 200
-HOT_SAMPLE_US = 1000  # with a hot cache, launches are timed in batches as long as this
-MOST_LAUNCHES = 100
-LONG_US = 20_000
-MOST_PAUSE = 60_000_000  # cycles
-REST = 0.5  # seconds before each row: after hard work clocks are low; ours rest as long
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import torch_timing
+
 BACKENDS = ("math", "efficient", "flash", "cudnn")
 
 # Exercise, as it is named in our rows: the type of its numbers.
@@ -146,26 +141,12 @@ def backends_of(exercise):
     return ("flash", "cudnn") if exercise.startswith(TENSOR_CORES) else BACKENDS
 
 
-def percentile(ordered, share):
-    """Linear between the two nearest samples, as wb::bench does it."""
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
-
-
-class Gpu:
+class Gpu(torch_timing.Gpu):
     """Inputs and clock; only made where there is PyTorch and a GPU."""
 
     def __init__(self, torch, seconds):
-        self.torch = torch
-        self.seconds = seconds
-        self.properties = torch.cuda.get_device_properties(0)
-        l2_bytes = getattr(self.properties, "L2_cache_size", 50 << 20)
-        self.flush = torch.empty(2 * l2_bytes + (16 << 20), dtype=torch.uint8,
-                                 device="cuda")
-        cudnn = torch.backends.cudnn.version()
-        self.idea = f"PyTorch {torch.__version__}, cuDNN {cudnn}"
+        super().__init__(torch, seconds)
+        self.idea += f", cuDNN {torch.backends.cudnn.version()}"
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
 
@@ -200,43 +181,6 @@ class Gpu:
                 error = (o[batch, head, row].double() - exact).abs().max().item()
                 worst = max(worst, error) if error == error else math.inf
         return worst
-
-    def samples_us(self, launch, cache):
-        """FEWEST_SAMPLES times of one call or more, fewer if they would take seconds,
-        and how many calls a sample has; the L2 cache is written over before each,
-        unless the row is of a hot cache."""
-        self.torch.cuda.synchronize()
-        time.sleep(REST)
-        first = self.measure(launch, cache, 1, 1)[0]
-        if first < LONG_US:  # there is time to warm up
-            first = min(self.measure(launch, cache, 5, 1))
-        typical = max(first, 1.0)
-        fitting = int(self.seconds * 1e6 / typical)
-        count = min(max(fitting, min(FEWEST_SAMPLES, 10 * fitting + 3)), MOST_SAMPLES)
-        launches = 1
-        if cache == "hot":
-            launches = min(int(HOT_SAMPLE_US / typical) + 1, MOST_LAUNCHES)
-        return sorted(self.measure(launch, cache, count, launches)), launches
-
-    def measure(self, launch, cache, count, launches):
-        torch = self.torch
-        # Long enough for the host to queue what is below before the GPU gets to it:
-        # what is timed is the GPU, not Python. One pause at the beginning, as our own
-        # timer makes: a GPU that rests between samples keeps higher clocks.
-        torch.cuda._sleep(min(count * (200_000 + 60_000 * launches), MOST_PAUSE))
-        events = []
-        for _ in range(count):
-            if cache == "cold":
-                self.flush.fill_(0xFF)
-            begin = torch.cuda.Event(enable_timing=True)
-            end = torch.cuda.Event(enable_timing=True)
-            begin.record()
-            for _ in range(launches):
-                launch()
-            end.record()
-            events.append((begin, end))
-        torch.cuda.synchronize()
-        return [1e3 * begin.elapsed_time(end) / launches for begin, end in events]
 
 
 def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
@@ -276,12 +220,10 @@ def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
     except RuntimeError as error:
         return str(error).strip().splitlines()[0][:100]
 
-    median = percentile(us, 0.5)
     row = {"exercise": exercise, "rung": f"torch sdpa {backend}", "size": size,
-           "idea": gpu.idea, "cache": cache, "samples": len(us),
-           "launches_a_sample": launches,
-           "median_us": median, "min_us": us[0], "p10_us": percentile(us, 0.1),
-           "p90_us": percentile(us, 0.9), "max_us": us[-1]}
+           "idea": gpu.idea, "cache": cache, "launches_a_sample": launches,
+           **torch_timing.times(us)}
+    median = row["median_us"]
     # As our rows: few queries are limited by reading, many by arithmetic.
     if shape.queries < 16:
         row["bytes"] = shape.bytes(q.element_size())
@@ -305,42 +247,6 @@ def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
     return row
 
 
-def key_of(row):
-    return row["exercise"], row["rung"], row["size"]
-
-
-def merge(document, rows):
-    """Rows of the same exercise, rung and size are replaced, the others stay."""
-    fresh = {key_of(row): row for row in rows}
-    merged = [fresh.pop(key_of(row), row) for row in document["rows"]]
-    document["rows"] = merged + list(fresh.values())
-
-
-def write(document, path):
-    """Two levels of nesting get lines, as wb::bench::Json writes it; in one step."""
-    members = []
-    for name, value in document.items():
-        if isinstance(value, list) and value:
-            inner = ",\n".join("    " + json.dumps(element) for element in value)
-            members.append(f'  {json.dumps(name)}: [\n{inner}\n  ]')
-        elif isinstance(value, dict) and value:
-            inner = ",\n".join(f"    {json.dumps(key)}: {json.dumps(element)}"
-                               for key, element in value.items())
-            members.append(f'  {json.dumps(name)}: {{\n{inner}\n  }}')
-        else:
-            members.append(f"  {json.dumps(name)}: {json.dumps(value)}")
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write("{\n" + ",\n".join(members) + "\n}\n")
-    os.replace(path + ".new", path)
-
-
-def read(path):
-    if not os.path.exists(path):
-        return {}
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
-
-
 def text_of(row):
     speed = (f"{row['gbps']:8.1f} GB/s" if "gbps" in row
              else f"{row['tflops']:8.1f} TFLOP/s")
@@ -362,12 +268,9 @@ def arguments():
 
 def open_gpu(seconds):
     """A Gpu, or a sentence that says why there is none."""
-    try:
-        import torch
-    except ImportError as error:
-        return f"there is no PyTorch here ({error})"
-    if not torch.cuda.is_available():
-        return "PyTorch sees no GPU"
+    torch = torch_timing.find_torch()
+    if isinstance(torch, str):
+        return torch
     try:
         from torch.nn.attention import SDPBackend
         SDPBackend.CUDNN_ATTENTION
@@ -378,7 +281,7 @@ def open_gpu(seconds):
 
 def main():
     options = arguments()
-    document = read(options.json)
+    document = torch_timing.read(options.json)
     sizes = wanted_sizes(document, options.grid)
     backends = options.backends.split(",") if options.backends else []
     unknown = [name for name in backends if name not in BACKENDS]
@@ -396,13 +299,10 @@ def main():
         print(f"PyTorch's attention is not measured: {gpu}")
         return 0
     name = gpu.properties.name
-    if document.get("machine", {}).get("gpu", name) != name:
+    if torch_timing.is_of_another_gpu(document, name):
         print(f"{options.json} is of a {document['machine']['gpu']}, this is a {name}",
               file=sys.stderr)
         return 1
-    document.setdefault("machine", {"gpu": name})
-    document.setdefault("ceilings", {})
-    document.setdefault("rows", [])
     print(f"{name}, {gpu.idea}")
     rows = []
     for exercise, size, cache in sizes:
@@ -422,8 +322,9 @@ def main():
                 print(text_of(row), flush=True)
                 rows.append(row)
         del tensors
-        merge(document, rows)  # now: a run that is cut short keeps what it has
-        write(document, options.json)
+        # Now: a run that is cut short keeps what it has.
+        torch_timing.merge(document, rows)
+        torch_timing.write(document, options.json)
     print(f"{len(rows)} rows merged into {options.json}")
     return 0
 
