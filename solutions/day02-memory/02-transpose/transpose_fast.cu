@@ -145,9 +145,11 @@ static void transpose_u16_v5(const uint16_t* in,
 /// places. Both are in shared memory before either is written.
 ///
 /// Launch   grid of all tiles, block (kFastTile, kFastStep), static shared memory of
-///          two tiles; the blocks below the diagonal have nothing to do
-__global__ void transpose_in_place_v5_kernel(float* matrix,  // [batch, n, n]
-                                             Tiling tiling) {
+///          two tiles; the blocks below the diagonal have nothing to do. A thread has
+///          16 loads under way: more than 64 registers would leave room for one block
+__global__ void __launch_bounds__(kFastTile* kFastStep, 2)
+    transpose_in_place_v5_kernel(float* matrix,  // [batch, n, n]
+                                 Tiling tiling) {
     __shared__ float s_upper[kFastTile * kFastTile];
     __shared__ float s_lower[kFastTile * kFastTile];
     const auto [start, row, col] = tile_of_block(tiling, kFastTile);

@@ -14,7 +14,8 @@ using wb::testing::Goal;
 using wb::testing::Grader;
 
 TEST_CASE("one matrix, wide or high") {
-    const auto s = GENERATE(as<Sizes>(), Sizes{1, 2, 3}, Sizes{1, 3, 2});
+    const auto s =
+        GENERATE(as<Sizes>(), Sizes{1, 2, 3}, Sizes{1, 3, 2}, Sizes{1, 70, 1});
     grade_all<float>(s);
     grade_all<uint16_t>(s);
 }
@@ -94,6 +95,11 @@ TEST_CASE("a single row, a single column, and matrices of one element") {
                             Sizes{67, 1, 1});
     grade_all<float>(s);
     grade_all<uint16_t>(s);
+}
+
+TEST_CASE("arrays that begin in the middle of a word") {
+    grade_all<uint16_t>(GENERATE(
+        as<Sizes>(), Sizes{1, 2, 2, 1, 0}, Sizes{1, 2, 2, 0, 1}, Sizes{1, 2, 2, 1, 1}));
 }
 
 TEST_CASE("sizes of which two elements fill a word, and sizes of which not") {
@@ -187,8 +193,9 @@ TEST_CASE("a size of zero: nothing is launched") {
     Grader("transpose_u16", s.text()).expect_no_work([&](cudaStream_t stream) {
         transpose_u16(nullptr, nullptr, s.batch, s.rows, s.cols, stream);
     });
-    grade_one<float>("transpose", transpose, {1, 2, 3}, 1);  // and then it is
-    grade_one<uint16_t>("transpose_u16", transpose_u16, {1, 2, 3}, 1);
+    // And then it is: past a tile of 64, and from the middle of a word on.
+    grade_one<float>("transpose", transpose, {1, 70, 1}, 1);
+    grade_one<uint16_t>("transpose_u16", transpose_u16, {1, 2, 2, 1, 1}, 1);
 }
 
 TEST_CASE("more than 2^31 elements, along each dimension", "[large][serial]") {
