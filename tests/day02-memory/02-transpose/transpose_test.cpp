@@ -205,8 +205,9 @@ TEST_CASE("more than 2^31 elements, along each dimension", "[large][serial]") {
 #ifdef SIMT_CPU
     WB_SKIP("2^31 threads are too much for the simulator");
 #else
-    constexpr int64_t kMany = (int64_t{1} << 31) + 2048;
+    constexpr int64_t kMany = (int64_t{1} << 31) + (int64_t{1} << 20);
     constexpr int64_t kSide = 46'349;  // squared, more than 2^31
+    static_assert(kSide * kSide <= kMany && kMany % 2048 == 0, "they fit");
     wb::testing::LargeArrays arrays(kMany, kMany);
     if (!arrays.has_memory()) WB_SKIP("needs 18 GB of free GPU memory");
     const int64_t inside = 46'340 * kSide + 5;
