@@ -1,7 +1,8 @@
 // transpose.cu: rows become columns, through a tile in shared memory.
 // #solution
 //
-// v5 is in transpose_fast.cu, transpose_u16_v6 in 06_words.cuh, all others are here.
+// v5 is in transpose_fast.cu, transpose_u16_v6 in 06_words.cuh, v7 in
+// 07_whole_sectors.cuh; all others are here.
 //
 // <Ladder of="transpose" at="16384 x 16384">
 //       -  idea                         what limits it
@@ -9,7 +10,8 @@
 //   v2  -  a tile in shared memory      bank conflicts: a column is in one bank
 //   v3  -  rows of 33 words             each thread has one load under way
 //   v4  -  a swizzled tile              as v3
-//   v5  -  eight rows a thread          the speed of memory
+//   v5  -  eight rows a thread          the speed of memory; rows that begin anywhere
+//   v7  -  stores of whole sectors      reads seven rows of 64 twice
 // </Ladder> not measured
 //
 // <Ladder of="transpose_u16" at="16384 x 16384">
@@ -223,6 +225,7 @@ WB_RUNG(transpose, transpose_v5, "tiles of 64, eight rows a thread");
 WB_RUNG(transpose_u16, transpose_u16_v5, "tiles of 64, eight rows a thread");
 
 #include "06_words.cuh"
+#include "07_whole_sectors.cuh"
 
 // #region v1-in-place
 /// transpose_in_place_v1: each thread below the diagonal swaps its element with the one
