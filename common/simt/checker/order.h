@@ -69,8 +69,8 @@ struct BlockOrder {
 
     uint64_t linear = 0;
     uint32_t size = 0;
-    uint32_t first = 0;    // segment
-    uint32_t epoch = 0;    // the first segment since the last barrier
+    uint32_t first = 0;  // segment
+    uint32_t epoch = 0;  // the first segment since the last barrier
     bool clustered = false;
     uint32_t begin = 0;         // the block's first segment
     uint32_t shared_floor = 0;  // in shared memory, all before this segment is ordered

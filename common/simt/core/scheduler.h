@@ -333,7 +333,7 @@ class Worker {
     Block* starting_ = nullptr;
     Thread* row_first_ = nullptr;  // of the row that the running thread is in, or null
     Thread* row_last_ = nullptr;
-    bool rows_allowed_ = false;  // in this launch
+    bool rows_allowed_ = false;      // in this launch
     std::vector<Block*> unstarted_;  // blocks of its cluster, the next one last
     void* main_sp_ = nullptr;
     std::unique_ptr<PendingFault> fault_;

@@ -1,7 +1,6 @@
 // CUDA's modified Bessel functions are the C++ library's, which are a large header.
+// Declared in simt/math/special.h.
 #include <cmath>
-
-#include "simt/math/special.h"
 
 double cyl_bessel_i0(double x) {
     return std::cyl_bessel_i(0.0, std::fabs(x));
