@@ -6,7 +6,7 @@ namespace cg = cooperative_groups;
 
 __global__ void k(int* p) {
     auto block = cg::this_thread_block();
-    // says: the simulator has tiles of
+    // says: a tile has 1, 2, 4
     auto odd = cg::tiled_partition<31>(block);
     // says: no instance of function "tiled_partition<32>" matches the argument types (t
     auto tile = cg::tiled_partition<32>(block, 3);
