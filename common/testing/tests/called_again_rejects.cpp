@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "../src/meeting.h"
 #include "kernels.h"
 
 namespace {
@@ -34,6 +35,7 @@ void grade(const Launcher& launch, int64_t n = 300) {
         x[i] = static_cast<float>(static_cast<std::size_t>(n) + i);
         expected[i] = 2.0 * x[i];
     }
+    calls_are_made_again() = true;  // also where the first one took long
     Grader grade("scale_v1", "n = " + std::to_string(n));
     const float* d_x = grade.input("x", x);
     float* d_y = grade.output<float>("y", {n});
