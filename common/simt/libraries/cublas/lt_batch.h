@@ -34,6 +34,10 @@ inline bool writes_bias(const LtProduct& product) {
     return product.epilogue == CUBLASLT_EPILOGUE_BGRADA ||
            product.epilogue == CUBLASLT_EPILOGUE_BGRADB;
 }
+inline bool uses_bias(const LtProduct& product) {
+    return has(product, CUBLASLT_EPILOGUE_BIAS) || writes_bias(product);
+}
+
 inline bool uses_aux(const LtProduct& product) {
     return product.epilogue & 128;
 }

@@ -86,8 +86,11 @@ cublasStatus_t check_epilogue(const LtBatch& x) {
     const bool own_types = (p.bias_type != -1 && p.bias_type != x.d.type) ||
                            (p.aux_type != -1 && p.aux_type != x.d.type);
     if (own_types) return refuse("bias and aux must have the type of D");
-    if ((has(p, CUBLASLT_EPILOGUE_BIAS) || writes_bias(p)) && !p.bias)
+    if (uses_bias(p) && !p.bias)
         return invalid("the epilogue needs CUBLASLT_MATMUL_DESC_BIAS_POINTER");
+    if (!uses_bias(p) && p.bias)  // cuBLAS on an H100 refuses it, too
+        return invalid(
+            "CUBLASLT_MATMUL_DESC_BIAS_POINTER is set, but the epilogue takes no bias");
     if (!uses_aux(p)) return CUBLAS_STATUS_SUCCESS;
     if (!p.aux) return invalid("the epilogue needs a pointer to its aux matrix");
     if (p.aux_ld < x.m() || p.aux_ld % 8 != 0)
@@ -186,7 +189,7 @@ cublasStatus_t cublasLtMatmulAlgoCheck(
                  in(c_layout),    in(d_layout), nullptr,
                  nullptr,         nullptr,      nullptr};
     // Pointers of the epilogue may still be missing.
-    if (!x.product.bias) x.product.bias = description;
+    x.product.bias = uses_bias(x.product) ? description : nullptr;
     if (uses_aux(x.product) && !x.product.aux) x.product.aux = description;
     const cublasStatus_t status = check_shapes(x);
     *result = {*algorithm, 0, status, 1.0f, {}};

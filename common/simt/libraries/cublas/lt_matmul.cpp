@@ -141,7 +141,7 @@ void check_epilogue_memory(Call& call, const LtBatch& x) {
     const LtProduct& p = x.product;
     const size_t element = size_of(type_of(x.d));
     const auto last = static_cast<size_t>(x.d.batch_count - 1);
-    if (has(p, CUBLASLT_EPILOGUE_BIAS) || writes_bias(p)) {
+    if (uses_bias(p)) {
         const bool columns = p.epilogue == CUBLASLT_EPILOGUE_BGRADB;
         const auto length = static_cast<size_t>(columns ? x.n() : x.m());
         const auto stride = static_cast<size_t>(p.bias_batch_stride);

@@ -204,7 +204,8 @@ TEST(epilogues) {
                          CUBLASLT_EPILOGUE_GELU_BIAS}) {
         Product product;
         product.epilogue(e);
-        product.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, device_bias.p);
+        if (e & CUBLASLT_EPILOGUE_BIAS)
+            product.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, device_bias.p);
         BLAS_OK(product.run(a, b, d, d, &alpha, &kZero));
         const auto got = d.data.get();
         double worst = 0;
@@ -240,4 +241,9 @@ TEST(refusals) {
                                                  1,
                                                  nullptr,
                                                  nullptr));
+
+    Product no_bias;  // found, but not run: nothing would read the bias
+    no_bias.epilogue(CUBLASLT_EPILOGUE_RELU);
+    no_bias.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, b.data.p);
+    EXPECT(no_bias.run(a, b, d, d, &kOne, &kZero) != kSuccess);
 }
