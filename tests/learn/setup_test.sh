@@ -154,12 +154,6 @@ learn_there doctor
 expect_status 1
 expect 'Only 200 MB'
 
-# Through sudo by mistake.
-fake_machine
-fake id 'echo 0'
-SUDO_USER=ada learn_there map
-expect 'Run it as ada'
-
 # On a terminal it asks, and no means no.
 if has_terminals; then
     fake_machine

@@ -50,6 +50,19 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((options.gpu, options.behind), ("t4", ["--size", "5"]))
         self.assertEqual(ui.Settings.device, "auto")
 
+    def test_through_sudo_by_mistake(self):
+        for user, number, words in (
+            ("ada", 0, "Run it as ada"), ("ada", 1000, None), ("root", 0, None)):
+            with (
+                    self.subTest(user=user, number=number),
+                    mock.patch.dict(os.environ, SUDO_USER=user),
+                    mock.patch("os.geteuid", return_value=number),
+                    mock.patch("learn.ui.warn") as warn):
+                cli._warn_about_sudo()
+                self.assertEqual(warn.called, words is not None)
+                if words:
+                    self.assertIn(words, warn.call_args[0][0])
+
     def test_slips_are_sentences(self):
         for words, sentence in {
             ("check", "--faster"): "./learn check has no option '--faster'",
