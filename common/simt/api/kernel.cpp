@@ -143,7 +143,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
         const DeviceModel& model = device_model();
         // Static shared memory is not known before a kernel has run: 0 is reported.
         *attributes = {};
-        attributes->maxThreadsPerBlock = DeviceModel::kMaxThreadsPerBlock;
+        attributes->maxThreadsPerBlock = max_threads(function);
         attributes->numRegs = DeviceModel::kAssumedRegistersPerThread;
         attributes->ptxVersion = attributes->binaryVersion = model.arch;
         attributes->maxDynamicSharedSizeBytes =

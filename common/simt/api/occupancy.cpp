@@ -51,7 +51,7 @@ int active_clusters(int blocks_per_sm, unsigned size) {
 /// The arguments of the two queries about clusters.
 struct ClusterQuery {
     dim3 cluster = dim3(1);
-    int threads = 0;
+    int threads = 0, most_threads = 0;
     size_t shared_bytes = 0;
     bool needs_size = true;
 
@@ -81,20 +81,21 @@ struct ClusterQuery {
             return cudaErrorInvalidClusterSize;
         if (needs_size && !given && required.x == 0) return cudaErrorInvalidValue;
         threads = static_cast<int>(volume(config->blockDim));
+        most_threads = max_threads(function);
         shared_bytes = config->dynamicSmemBytes;
         return cudaSuccess;
     }
     bool fits(size_t most) const {
-        return threads > 0 && threads <= DeviceModel::kMaxThreadsPerBlock &&
-               shared_bytes <= most && blocks_per_sm() > 0;
+        return threads > 0 && threads <= most_threads && shared_bytes <= most &&
+               blocks_per_sm() > 0;
     }
     int blocks_per_sm() const {
         return blocks_per_multiprocessor(threads, shared_bytes);
     }
 };
 
-bool is_block_size(int size) {
-    return size > 0 && size <= DeviceModel::kMaxThreadsPerBlock;
+bool is_block_size(int size, const void* function) {
+    return size > 0 && size <= max_threads(function);
 }
 
 }  // namespace
@@ -123,7 +124,7 @@ bool fits_cooperatively(dim3 grid, dim3 block, size_t shared_bytes) {
 
 OccupancySearch::OccupancySearch(const void* function, int limit)
     : function_(function), limit_(limit) {
-    const int most = DeviceModel::kMaxThreadsPerBlock;
+    const int most = max_threads(function);
     if (limit_ < 0)
         error_ = cudaErrorInvalidValue;
     else if (!is_kernel(function))
@@ -171,8 +172,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
             (flags & ~cudaOccupancyDisableCachingOverride))
             return cudaErrorInvalidValue;
         if (!is_kernel(function)) return not_a_kernel(function);
-        const bool launchable =
-            is_block_size(block_size) && shared_bytes <= max_dynamic_smem(function);
+        const bool launchable = is_block_size(block_size, function) &&
+                                shared_bytes <= max_dynamic_smem(function);
         *blocks = launchable ? blocks_per_multiprocessor(block_size, shared_bytes) : 0;
         return cudaSuccess;
     });
@@ -191,7 +192,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
                                                       int block_size) {
     return api_call([&] {
         const DeviceModel& model = device_model();
-        if (!bytes || blocks <= 0 || !is_block_size(block_size))
+        if (!bytes || blocks <= 0 || !is_block_size(block_size, function))
             return cudaErrorInvalidValue;
         if (!is_kernel(function)) return not_a_kernel(function);
         if (blocks > blocks_per_multiprocessor(block_size, 0))

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
-#include <unordered_map>
 
 #include "cluster.h"
 #include "device_model.h"
@@ -27,21 +26,8 @@ namespace simt::detail {
 
 namespace {
 
-constexpr size_t kDefaultDynamic = 48 * 1024;
-
 std::mutex g_launch_mutex;  // one launch at a time
 std::atomic<uint64_t> g_launches{0};
-
-struct Limits {
-    std::mutex mutex;
-    std::unordered_map<const void*, size_t> dynamic;
-    size_t largest = kDefaultDynamic;  // for kernels whose address is not known
-};
-
-Limits& limits() {
-    static Limits* const instance = new Limits;
-    return *instance;
-}
 
 std::string shape(const Config& c) {
     return "<<<" + triple(c.grid) + ", " + triple(c.block) + ">>>";
@@ -236,8 +222,9 @@ void execute(const Config& config, const Body& body) {
 }  // namespace
 
 bool is_possible(const Config& config, const Body& body) {
-    return has_shape(config, body.name) && has_clusters(config, body) &&
-           has_shared(config, body) && fits_resident(config, body);
+    return has_shape(config, body.name) && keeps_bounds(config, body) &&
+           has_clusters(config, body) && has_shared(config, body) &&
+           fits_resident(config, body);
 }
 
 std::shared_ptr<const void> keep(const Body& body) {
@@ -255,23 +242,6 @@ void launch_child(const Config& config, const Body& body) {
         w.launch->children.push_back(std::move(child));
     }
     w.in_runtime = false;
-}
-
-size_t max_dynamic_smem(const void* kernel) {
-    Limits& l = limits();
-    const std::lock_guard lock(l.mutex);
-    if (!kernel) return l.largest;
-    const auto it = l.dynamic.find(kernel);
-    return it == l.dynamic.end() ? kDefaultDynamic : it->second;
-}
-
-bool set_max_dynamic_smem(const void* kernel, size_t bytes) {
-    if (bytes > shared_per_block_optin()) return false;
-    Limits& l = limits();
-    const std::lock_guard lock(l.mutex);
-    l.dynamic[kernel] = std::max(bytes, kDefaultDynamic);
-    l.largest = std::max(l.largest, bytes);
-    return true;
 }
 
 void run_launch(const Config& config, const Body& body) {

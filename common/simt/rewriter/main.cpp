@@ -14,13 +14,13 @@
 #include <iterator>
 
 #include "calls.h"
-#include "clusters.h"
 #include "kernels.h"
 #include "lockstep.h"
 #include "merge.h"
 #include "messages.h"
 #include "names.h"
 #include "ptx.h"
+#include "requirements.h"
 #include "rules.h"
 #include "shared.h"
 #include "words.h"
@@ -82,7 +82,7 @@ bool rewrite(rewriter::Source& source, const Options& options) {
     rewrite_shared_variables(source, structure);
     rewrite_launches(source, structure, code, kernels, options.relocatable);
     rewrite_kernel_references(source, structure, kernels);
-    rewrite_clusters(source, structure, kernels, options.arch);
+    rewrite_requirements(source, structure, kernels, options.arch);
     rewrite_ptx(source, structure);
     rewrite_words(source);
     return !source.failed();

@@ -85,3 +85,55 @@ TEST(error_enum_has_its_tag) {
     const cudaError_t same = tagged;
     EXPECT(same == cudaErrorInvalidValue);
 }
+
+__global__ void __launch_bounds__(64, 2) bounded(int* x) {
+    x[threadIdx.x] = 1;
+}
+
+template <class T, int kMost>
+__global__ void __launch_bounds__(kMost) bounded_template(T* x, T value) {
+    x[threadIdx.x] = value;
+}
+
+__global__ void __launch_bounds__(96) bounded_when_declared(int* x);
+__global__ void bounded_when_declared(int* x) {
+    x[threadIdx.x] = 1;
+}
+
+template <class T>
+__global__ void __launch_bounds__(64) bounded_deduced(T* x, T value) {
+    x[threadIdx.x] = value;
+}
+
+TEST(more_threads_than_launch_bounds) {
+    int* x = nullptr;
+    OK(cudaMalloc(&x, 128 * sizeof(int)));
+    bounded<<<1, 64>>>(x);
+    OK(cudaGetLastError());
+    bounded<<<1, dim3(5, 13)>>>(x);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    bounded_template<int, 96><<<1, 96>>>(x, 2);
+    OK(cudaGetLastError());
+    bounded_template<int, 96><<<1, 97>>>(x, 3);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    bounded_when_declared<<<1, 97>>>(x);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    bounded_deduced<<<1, 65>>>(x, 3);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    void* args[] = {&x};
+    EXPECT_ERROR(cudaErrorInvalidValue,
+                 cudaLaunchKernel((void*)bounded, dim3(1), dim3(65), args, 0, 0));
+    OK(cudaDeviceSynchronize());
+    int host = 0;
+    OK(cudaMemcpy(&host, x, sizeof host, cudaMemcpyDeviceToHost));
+    EXPECT(host == 2);  // what was refused has not run
+    cudaFuncAttributes attributes;
+    OK(cudaFuncGetAttributes(&attributes, bounded));
+    EXPECT(attributes.maxThreadsPerBlock == 64);
+    int blocks = 0, grid = 0, block = 0;
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 65, 0));
+    EXPECT(blocks == 0);
+    OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, bounded, 0, 0));
+    EXPECT(block == 64);
+    OK(cudaFree(x));
+}

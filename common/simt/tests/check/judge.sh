@@ -35,6 +35,8 @@ names_the_bug() { # report case
 
 # The part of the output that reports findings of the right kind.
 report_of_kind() { # output kind
+    # The runtime reports these, in every mode.
+    [[ $2 == refused_launch ]] && { grep -E '^==SIMT== .* is refused' <<<"$1"; return; }
     case $mode in
         check) grep -E "^    $2 " <<<"$1" ;;
         plain) grep -A3 '^==SIMT==' <<<"$1" ;;

@@ -38,13 +38,4 @@ bool is_cluster_shared(const void* address);
 /// The pointer behind a 32-bit address of shared memory, in any block.
 void* shared_pointer(uint32_t address);
 
-/// Notes the kernel's __cluster_dims__. Called before main.
-bool require_cluster(const void* kernel, dim3 blocks);
-/// The kernel's first statement: a fault, if the launch did not know of them.
-void expect_cluster(dim3 blocks, SIMT_SITE);
-
-/// True once for each kernel type; see rewriter/clusters.cpp.
-template <class Kernel>
-inline const bool kRequiredCluster = Kernel::require();
-
 }  // namespace simt::detail

@@ -6,6 +6,7 @@
 #include "simt/cluster.h"
 #include "simt/core.h"
 #include "simt/fault.h"
+#include "simt/requirements.h"
 #include "simt/shared.h"
 
 /// The 32-bit address of shared memory that PTX instructions take: the low half of the

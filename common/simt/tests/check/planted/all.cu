@@ -37,6 +37,9 @@ namespace flash {
 namespace grid_races {
 #include "grid_races.cu"
 }
+namespace launches {
+#include "launches.cu"
+}
 namespace uninitialised {
 #include "uninitialised.cu"
 }
