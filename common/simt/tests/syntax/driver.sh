@@ -124,6 +124,17 @@ echo '__global__ void k2() {}' >p2/same.cu
 "$compiler" -c p2/same.cu -o p2/same.o & second=$!
 wait $first && wait $second && [[ -s p1/same.o && -s p2/same.o ]] || fail "parallel"
 
+# The simulator built elsewhere: its headers, rewriter and library are taken from there.
+mkdir elsewhere
+cp -r "$SIMT_BUILD_DIR/bin" "$SIMT_BUILD_DIR/include" elsewhere
+ln -s "$SIMT_BUILD_DIR/lib" elsewhere/lib
+echo '#define ELSEWHERE 7' >>elsewhere/include/builtin_types.h
+echo '#include <builtin_types.h>
+int main() { return ELSEWHERE - 7; }' >where.cu
+must "$compiler" --simt-build-dir=elsewhere where.cu -o where -run
+must_fail ELSEWHERE "$compiler" where.cu -o where
+must_fail 'no simulator is built in' "$compiler" --simt-build-dir=include where.cu -o x
+
 # Errors.
 must_fail 'no such file' "$compiler" absent.cu -o x
 must_fail 'no input files' "$compiler" -O2
