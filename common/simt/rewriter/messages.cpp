@@ -199,11 +199,9 @@ class Teller {
                    "not " +
                    public_types(match[1]);
         // Behind CUDA's parameters, those of the simulator have the caller's line.
-        if (text.find("to 'const char*'") != std::string::npos)
-            for (const Diagnostic& note : m.notes)
-                if (is_own(note.file) &&
-                    note.text.find("const char*, int)'") != std::string::npos)
-                    return "too many arguments in function call";
+        for (const char* site : {"const simt::SourceFile&", "const simt::SourceFile"})
+            if (text.find(std::string("'") + site) != std::string::npos)
+                return "too many arguments in function call";
         static const std::regex none(
             "no matching function for call to '(.*?)(\\(.*\\))'");
         if (std::regex_match(text, match, none) && has_own_candidate(m))

@@ -112,8 +112,8 @@ std::string public_signature(std::string text) {
     replace_all(text, "requires", "");
     text.erase(std::min(text.find(" [with "), text.size()));
     // Where the call is.
-    replace_all(text, ", const char*, int)", ")");
-    replace_all(text, "(const char*, int)", "()");
+    replace_all(text, ", const simt::SourceFile&, int)", ")");
+    replace_all(text, "(const simt::SourceFile&, int)", "()");
     strip_own(text);
     trim(text);
     return text + constraint;

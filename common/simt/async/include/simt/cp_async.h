@@ -11,8 +11,9 @@ namespace simt::detail {
 /// @param src_bytes  <= bytes: what is actually read; the rest is filled with zeros
 /// The data lands when the thread waits for it, not before, so that a kernel that
 /// forgets to wait reads poison.
-void cp_async(void* shared, const void* global, int bytes, int src_bytes, SIMT_SITE);
-inline void cp_async(void* shared, const void* global, int bytes = 16, SIMT_SITE) {
+void cp_async(
+    void* shared, const void* global, int bytes, int src_bytes, SIMT_OWN_SITE);
+inline void cp_async(void* shared, const void* global, int bytes = 16, SIMT_OWN_SITE) {
     cp_async(shared, global, bytes, bytes, file, line);
 }
 

@@ -44,8 +44,26 @@
 /// kernel's and stay out of race detectors.
 #define SIMT_UNSEEN __attribute__((no_sanitize("thread")))
 
+namespace simt {
+/// The name of a source file, which stands where the object does. No argument converts
+/// to it, not even 0: an argument too many is an error, as with CUDA's functions.
+class SourceFile {
+ public:
+    SourceFile() = delete;
+    SourceFile(const SourceFile&) = delete;
+    SIMT_UNSEEN operator const char*() const {
+        return reinterpret_cast<const char*>(this);
+    }
+};
+}  // namespace simt
+
 /// The last parameters of every operation that reports name the caller's line.
-#define SIMT_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define SIMT_SITE                                                             \
+    const simt::SourceFile &file = reinterpret_cast<const simt::SourceFile&>( \
+                               *__builtin_FILE()),                            \
+                           int line = __builtin_LINE()
+/// The same for functions that CUDA does not have.
+#define SIMT_OWN_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 /// Three unsigned integers: the type of threadIdx and blockIdx.
 struct uint3 {

@@ -29,6 +29,6 @@ namespace detail {
 }  // namespace simt
 
 /// Ends the launch with an error.
-inline void __trap(SIMT_SITE) {
+inline void __trap(SIMT_OWN_SITE) {
     simt::detail::trap(file, line);
 }

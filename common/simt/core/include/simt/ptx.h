@@ -73,13 +73,13 @@ void multiply_m16n8k16(simt::detail::WarpArg* const* lanes, uint32_t mask);
 /// @param row  lane 8 m + r passes the address of row r of matrix m; other lanes' are
 /// unused
 template <bool kTranspose, int kMatrices>
-void ldmatrix(unsigned (&registers)[kMatrices], const void* row, SIMT_SITE) {
+void ldmatrix(unsigned (&registers)[kMatrices], const void* row, SIMT_OWN_SITE) {
     detail::move_rows(registers, row, kTranspose, false, "ldmatrix", file, line);
 }
 /// Stores kMatrices 8x8 matrices of 16-bit elements to shared memory; addresses as
 /// above.
 template <bool kTranspose, int kMatrices>
-void stmatrix(void* row, const unsigned (&registers)[kMatrices], SIMT_SITE) {
+void stmatrix(void* row, const unsigned (&registers)[kMatrices], SIMT_OWN_SITE) {
     unsigned copy[kMatrices];
     std::copy_n(registers, kMatrices, copy);
     detail::move_rows(copy, row, kTranspose, true, "stmatrix", file, line);
@@ -92,7 +92,7 @@ template <class Format>
 void mma_m16n8k16(float (&c)[4],
                   const unsigned (&a)[4],
                   const unsigned (&b)[2],
-                  SIMT_SITE) {
+                  SIMT_OWN_SITE) {
     detail::MmaOperands operands{c, a, b};
     simt::detail::WarpArg arg{0, 0, 0, &operands, detail::multiply_m16n8k16<Format>};
     simt::detail::warp_op(simt::detail::WarpOp::custom,

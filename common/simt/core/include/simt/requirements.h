@@ -9,7 +9,7 @@ namespace simt::detail {
 /// Notes the kernel's __cluster_dims__. Called before main.
 bool require_cluster(const void* kernel, dim3 blocks);
 /// The kernel's first statement: a fault, if the launch did not know of them.
-void expect_cluster(dim3 blocks, SIMT_SITE);
+void expect_cluster(dim3 blocks, SIMT_OWN_SITE);
 
 /// Notes the kernel's __launch_bounds__. Called before main.
 ///

@@ -37,7 +37,7 @@ inline constexpr char shared_key = 0;
 /// @tparam S    a type that belongs to this one declaration
 /// @param name  the variable's name, for reports
 template <class S>
-S& shared(const char* name, SIMT_SITE) {
+S& shared(const char* name, SIMT_OWN_SITE) {
     return *static_cast<S*>(detail::shared_slot(
         &detail::shared_key<S>, sizeof(S), alignof(S), name, file, line));
 }

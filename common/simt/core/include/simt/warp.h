@@ -64,7 +64,7 @@ SIMT_ONE_CALL uint32_t active_mask(const char* file, int line, SIMT_PLACE);
 
 /// Waits for the lanes that come to this very place together; they go on in ascending
 /// order. What the rewriter puts into code that relies on lanes running in lockstep.
-SIMT_ONE_CALL void lockstep(SIMT_SITE, SIMT_PLACE);
+SIMT_ONE_CALL void lockstep(SIMT_OWN_SITE, SIMT_PLACE);
 
 template <class T>
 uint64_t to_bits(T value) {

@@ -60,7 +60,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
                                              unsigned int flags = 0);
 /// Called by kernels.
 void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value,
-                             SIMT_SITE);
+                             SIMT_OWN_SITE);
 
 /// A node of the kind that `params` names. Semaphores are not simulated:
 /// cudaErrorNotSupported.

@@ -16,9 +16,9 @@ namespace simt::ptx {
 
 /// Allocates columns (32, 64, 128, 256 or 512) and writes their address to shared
 /// memory. By all lanes of a warp; a block has 512 columns in all.
-void tcgen05_alloc(uint32_t* address, int columns, SIMT_SITE);
+void tcgen05_alloc(uint32_t* address, int columns, SIMT_OWN_SITE);
 /// Frees them; a block that ends with columns allocated is a fault.
-void tcgen05_dealloc(uint32_t address, int columns, SIMT_SITE);
+void tcgen05_dealloc(uint32_t address, int columns, SIMT_OWN_SITE);
 
 /// d (128 x N, float, in TMEM) = a * b (+ d) for 16-bit operands and K = 16, by one
 /// thread; a in shared memory, or (`ts`) in TMEM, two elements of K in a column.
@@ -29,15 +29,15 @@ void tcgen05_mma_ss(uint32_t d,
                     uint64_t b,
                     uint32_t instruction,
                     bool accumulate,
-                    SIMT_SITE);
+                    SIMT_OWN_SITE);
 void tcgen05_mma_ts(uint32_t d,
                     uint32_t a,
                     uint64_t b,
                     uint32_t instruction,
                     bool accumulate,
-                    SIMT_SITE);
+                    SIMT_OWN_SITE);
 /// Lets the barrier count one arrival when the products issued so far are done.
-void tcgen05_commit(uint64_t* barrier, SIMT_SITE);
+void tcgen05_commit(uint64_t* barrier, SIMT_OWN_SITE);
 
 inline void tcgen05_fence_before_sync() {}
 inline void tcgen05_fence_after_sync() {}
@@ -51,11 +51,11 @@ void tcgen05_store(
 /// Shape .32x32b.x<kCount>: lane l of warp w loads r[i] from TMEM lane 32 (w % 4) + l,
 /// column i. `address` names the first lane of the warp, which may access no others.
 template <int kCount>
-void tcgen05_ld(uint32_t (&r)[kCount], uint32_t address, SIMT_SITE) {
+void tcgen05_ld(uint32_t (&r)[kCount], uint32_t address, SIMT_OWN_SITE) {
     detail::tcgen05_load(r, kCount, address, file, line);
 }
 template <int kCount>
-void tcgen05_st(uint32_t address, const uint32_t (&r)[kCount], SIMT_SITE) {
+void tcgen05_st(uint32_t address, const uint32_t (&r)[kCount], SIMT_OWN_SITE) {
     detail::tcgen05_store(address, r, kCount, file, line);
 }
 void tcgen05_wait_ld();

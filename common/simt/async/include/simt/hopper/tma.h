@@ -32,7 +32,7 @@ void tma_load(void* shared,
               uint64_t* barrier,
               const int* at,
               int rank,
-              SIMT_SITE);
+              SIMT_OWN_SITE);
 inline void tma_load(void* shared,
                      const TensorMap* map,
                      uint64_t* barrier,
@@ -40,7 +40,7 @@ inline void tma_load(void* shared,
                      int y,
                      int z,
                      int w,
-                     SIMT_SITE) {
+                     SIMT_OWN_SITE) {
     const int at[4] = {x, y, z, w};
     tma_load(shared, map, barrier, at, 4, file, line);
 }
@@ -55,14 +55,19 @@ void tma_load_multicast(void* shared,
                         const int* at,
                         int rank,
                         unsigned blocks,
-                        SIMT_SITE);
+                        SIMT_OWN_SITE);
 
 /// Starts copying a box from shared memory; what lies outside of the tensor is not
 /// written.
 void tma_store(
-    const TensorMap* map, const void* shared, const int* at, int rank, SIMT_SITE);
-inline void tma_store(
-    const TensorMap* map, const void* shared, int x, int y, int z, int w, SIMT_SITE) {
+    const TensorMap* map, const void* shared, const int* at, int rank, SIMT_OWN_SITE);
+inline void tma_store(const TensorMap* map,
+                      const void* shared,
+                      int x,
+                      int y,
+                      int z,
+                      int w,
+                      SIMT_OWN_SITE) {
     const int at[4] = {x, y, z, w};
     tma_store(map, shared, at, 4, file, line);
 }
@@ -70,7 +75,7 @@ inline void tma_store(
 /// Starts copying `bytes` bytes, a multiple of 16 like both addresses; also from shared
 /// memory to that of another block of the cluster.
 void bulk_load(
-    void* shared, const void* global, int bytes, uint64_t* barrier, SIMT_SITE);
+    void* shared, const void* global, int bytes, uint64_t* barrier, SIMT_OWN_SITE);
 
 /// The same to several blocks, as tma_load_multicast.
 void bulk_load_multicast(void* shared,
@@ -78,9 +83,10 @@ void bulk_load_multicast(void* shared,
                          int bytes,
                          uint64_t* barrier,
                          unsigned blocks,
-                         SIMT_SITE);
+                         SIMT_OWN_SITE);
 /// st.async: a word of 4 to 16 bytes to another block, counted by an mbarrier there.
-void store_async(void* to, const void* value, int bytes, uint64_t* barrier, SIMT_SITE);
+void store_async(
+    void* to, const void* value, int bytes, uint64_t* barrier, SIMT_OWN_SITE);
 
 /// Closes a group of the thread's stores.
 void tma_store_commit();

@@ -63,7 +63,8 @@ constexpr WgmmaCall wgmma_call(uint64_t a, uint64_t b, bool accumulate) {
 
 /// d = a * b (+ d), both in shared memory.
 template <class T, bool kTransposeB = false, int kCount>
-void wgmma_ss(float (&d)[kCount], uint64_t a, uint64_t b, bool accumulate, SIMT_SITE) {
+void wgmma_ss(
+    float (&d)[kCount], uint64_t a, uint64_t b, bool accumulate, SIMT_OWN_SITE) {
     auto call = detail::wgmma_call<T, kCount>(a, b, accumulate);
     call.transpose_b = kTransposeB;
     detail::wgmma(call, d, nullptr, file, line);
@@ -74,7 +75,7 @@ void wgmma_rs(float (&d)[kCount],
               const uint32_t (&a)[4],
               uint64_t b,
               bool accumulate,
-              SIMT_SITE) {
+              SIMT_OWN_SITE) {
     auto call = detail::wgmma_call<T, kCount>(0, b, accumulate);
     call.transpose_b = kTransposeB;
     call.registers = true;
@@ -82,10 +83,10 @@ void wgmma_rs(float (&d)[kCount],
 }
 
 /// Registers written before may be used by the products that follow.
-void wgmma_fence(SIMT_SITE);
+void wgmma_fence(SIMT_OWN_SITE);
 /// Closes a group of products.
-void wgmma_commit(SIMT_SITE);
+void wgmma_commit(SIMT_OWN_SITE);
 /// Waits until at most `pending` of the newest groups are running.
-void wgmma_wait(int pending, SIMT_SITE);
+void wgmma_wait(int pending, SIMT_OWN_SITE);
 
 }  // namespace simt::ptx

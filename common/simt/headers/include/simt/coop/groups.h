@@ -199,7 +199,7 @@ inline unsigned long long thread_group::thread_rank() const {
     if (kind_ == Kind::block_tile) return simt::detail::thread_rank % mask_;
     return simt_detail::lanes_below(mask_, simt::detail::lane());
 }
-inline void thread_group::sync(const char* file, int line) const {
+inline void thread_group::sync(const simt::SourceFile& file, int line) const {
     if (kind_ == Kind::block) {
         thread_block::sync(file, line);
     } else if (kind_ == Kind::grid) {

@@ -197,7 +197,10 @@ class coalesced_group : public simt_detail::lane_group {
         return rest == 0 ? simt::detail::lane() : __builtin_ctz(rest);
     }
     template <class T>
-    T from_lane(const T& value, int lane, const char* file, int line) const {
+    T from_lane(const T& value,
+                int lane,
+                const simt::SourceFile& file,
+                int line) const {
         return simt_detail::exchange(value, [&](auto part) {
             return __shfl_sync(mask_, part, lane, 32, file, line);
         });
