@@ -21,16 +21,27 @@ using namespace simt::check;
 // In the hook itself: where the program goes on, and the frame of its function.
 #define SIMT_PC reinterpret_cast<uintptr_t>(__builtin_return_address(0))
 #define SIMT_FRAME (*static_cast<void* const* const*>(__builtin_frame_address(0)))
-#define SIMT_ACCESS(P, N, FLAGS)                                         \
-    access(const_cast<char*>(reinterpret_cast<const volatile char*>(P)), \
-           N,                                                            \
-           FLAGS,                                                        \
-           SIMT_PC,                                                      \
-           SIMT_FRAME)
+#define SIMT_ACCESS(P, N, FLAGS)                                             \
+    any_access(const_cast<char*>(reinterpret_cast<const volatile char*>(P)), \
+               N,                                                            \
+               FLAGS,                                                        \
+               SIMT_PC,                                                      \
+               SIMT_FRAME)
 
 /// The object of CUDA's last atomic function, which has been announced: the compiler's
 /// own announcements of how it is done are left out.
 thread_local const volatile void* announced = nullptr;
+
+/// Does the simulator access on a thread's behalf, or the thread a local variable of its
+/// own? Asked in the hook, before any table: where matrices are kept in arrays, most
+/// accesses are such.
+[[gnu::always_inline]] inline bool is_private(const void* p,
+                                              const simt::detail::Worker* w) {
+    if (!w || !w->thread) return false;
+    if (w->in_runtime) return true;
+    const simt::detail::Fiber& fiber = *w->fiber;
+    return static_cast<size_t>(static_cast<const char*>(p) - fiber.low) < fiber.size;
+}
 
 /// The first access after the running thread has changed, and the unusual ones.
 template <uint32_t N, bool kWrites>
@@ -51,16 +62,22 @@ template <uint32_t N, bool kWrites>
                                                 uintptr_t pc,
                                                 void* const* frame) {
     auto* p = static_cast<char*>(address);
+    simt::detail::Worker* w = simt::detail::worker;
+    if (is_private(p, w)) return;
     // In host code the simulator is always at work.
-    if (simt::detail::Worker* w = simt::detail::worker; w && !w->in_runtime)
-        [[likely]] {
-        w->in_runtime = true;
+    if (w && !w->in_runtime) [[likely]] {
+        w->in_runtime.set_untold(true);
         const bool done = quick_access<N, kWrites>(p, pc, frame, *w);
-        w->in_runtime = false;
+        w->in_runtime.set_untold(false);
         if (done) [[likely]]
             return;
     }
     other_access<N, kWrites>(p, pc, frame);
+}
+
+[[gnu::always_inline]] inline void any_access(
+    char* p, size_t n, unsigned flags, uintptr_t pc, void* const* frame) {
+    if (!is_private(p, simt::detail::worker)) access(p, n, flags, pc, frame);
 }
 
 bool is_release(int order) {

@@ -52,12 +52,29 @@ constinit Immortal<Tables> g_tables;
 constinit auto& g_codes = g_tables.value.codes;
 constinit auto& g_site_numbers = g_tables.value.numbers;
 constinit auto& g_sites = g_tables.value.sites;
-Cached g_cache[4096];
+Cached g_cache[4096];    // by the instruction that accesses
+Cached g_climbed[4096];  // by the user's that leads to it
+
+/// The code found last, by a hash of its address; a map's entries stay where they are.
+struct CachedCode {
+    uintptr_t pc = 0;
+    const Code* code = nullptr;
+};
+CachedCode g_cached_codes[4096];
+
+Code make_code(uintptr_t pc);
 
 const Code& code_at(uintptr_t pc) {
-    auto [it, fresh] = g_codes.try_emplace(pc);
-    if (!fresh) return it->second;
-    Code& code = it->second;
+    CachedCode& cached = g_cached_codes[(pc ^ pc >> 12) & 4095];
+    if (cached.pc == pc && cached.code) return *cached.code;
+    auto it = g_codes.find(pc);
+    if (it == g_codes.end()) it = g_codes.emplace(pc, make_code(pc)).first;
+    cached = {pc, &it->second};
+    return it->second;
+}
+
+Code make_code(uintptr_t pc) {
+    Code code{};
     const std::vector<std::string> lines = lines_at(pc);
     code.users = lines.empty();  // unknown: there is nothing better outside
     for (const std::string& line : lines) {
@@ -116,12 +133,14 @@ uint32_t site_of(uintptr_t pc,
     const bool known = climb(user_pc, frame);
     const bool direct = user_pc == key.pc;
     if (known) key.pc = user_pc;
+    // What a library function does belongs to whoever calls it this time.
+    if (same) *same = direct;
+    Cached& found = direct ? cached : g_climbed[SiteHash()(key) & 4095];
+    if (found.key == key) return found.site;
     const auto [it, fresh] =
         g_site_numbers.try_emplace(key, static_cast<uint32_t>(g_sites.size()));
     if (fresh) g_sites.push_back({key.pc, bytes, write, atomic, code_at(key.pc).place});
-    // What a library function does belongs to whoever calls it this time.
-    if (direct) cached = {key, it->second};
-    if (same) *same = direct;
+    found = {key, it->second};
     return it->second;
 }
 
