@@ -128,6 +128,23 @@ def targets(*names: str, what: str = "", keep_going: bool = False) -> steps.Resu
     return result
 
 
+def together(first: str, second: str, *, what: str) -> steps.Result:
+    """Builds two programs of one file at the same time. The result is that of the
+    first; the second one's messages are left out, which say the same."""
+    result = targets(first, second, what=what, keep_going=True)
+    text = without(second, result.text)
+    if result.status and "\nFAILED: " not in text:
+        return targets(first, what=what)
+    return result._replace(text=text)
+
+
+def without(target: str, log: str) -> str:
+    """ninja's log without the steps that make a target: the line "[3/4] Building ..."
+    of each, and what follows it."""
+    parts = re.split(r"^(?=\[\d+/\d+\] )", log, flags=re.MULTILINE)
+    return "".join(part for part in parts if target not in part.partition("\n")[0])
+
+
 def _run(names, what: str, keep_going: bool) -> steps.Result:
     command = ["cmake", "--build", str(folder()), "--target", *names]
     if keep_going:

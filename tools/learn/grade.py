@@ -124,7 +124,11 @@ def grade(chapter: Chapter) -> Grade:
     if not Path(chapter.file).is_file():
         result.state = "nofile"
         return result
-    built = build.targets(chapter.target, what=chapter.name)
+    checked = safety.target_if_built(chapter)
+    if checked:
+        built = build.together(chapter.target, checked, what=chapter.name)
+    else:
+        built = build.targets(chapter.target, what=chapter.name)
     result.log = built.text
     if built.status == 0:
         result.warnings = compile_errors.warnings(built.text, chapter.file)

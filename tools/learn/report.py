@@ -161,6 +161,9 @@ def _unchecked(result) -> None:
             f" {failing.longer(result, limit)}", 2)
     else:
         why = "could not be built (./learn -v check shows why)."
+        if result.safety.state == "incomplete":
+            log = safety.FOLDER / f"{result.chapter.key}.cases.log"
+            why = f"did not run all of them (its output: {log})."
         why = build.full_disk() or f"The program that checks them for races {why}"
         ui.tell(f"All {cases} pass. {why}", 2)
     steps_to_go(result, stuck=False)

@@ -1,23 +1,23 @@
-"""After the tests have passed in the simulator: the same tests once more, in one
-process and with every memory access of the learner's kernels announced to the checker.
-A right result may be luck; the checker says whether it was. Then the chapter's goals in
-counters.
+"""After the tests have passed in the simulator: the same tests once more, many in one
+process (shares.py) and with every memory access of the learner's kernels announced to
+the checker. A right result may be luck; the checker says whether it was. Then the
+chapter's goals in counters.
 
 A file that was judged is not judged again until it changes: .learn/safety/KEY holds the
 fingerprint of what was judged, and beside it lie the verdicts.
 """
 
 import os
-import re
 import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from learn import build, lint, preset, steps, ui, verdicts
+from learn import build, lint, preset, shares, steps, ui, verdicts
 from learn.course import Chapter
 
 FOLDER = ui.STATE / "safety"
 CASES = "~[large]~[long]~[fault]~[goal]"
+FAST = {"SIMT_CHECK_COUNT": "0"}  # what an access costs is counted for the goals only
 NOT_RIGHT = ("failed", "unsolved", "running")
 WRONG_ANSWER = frozenset(
     ("wrong_result", "damaged_memory", "changed_input", "check_failed"))
@@ -27,8 +27,9 @@ WRONG_ANSWER = frozenset(
 
 class Safety(NamedTuple):
     """state: safe; unsafe; invalid (no CUDA); wrong (a case fails when all run in one
-    process, or the program ends early); or why it is not known: unbuilt, slow. Only who
-    is safe has passed."""
+    process, or the program ends early); or why it is not known: unbuilt, slow,
+    incomplete (a case was not run, though nothing says why). Only who is safe has
+    passed."""
 
     state: str
     findings: list | tuple = ()  # unsafe, wrong: what was found
@@ -81,13 +82,13 @@ def judge(grade, known: list[str]) -> None:
         errors.unlink(missing_ok=True)
         if text := lint.errors(chapter):
             errors.write_text(text)
-        is_built = bool(text) or _run(chapter)
-        grade.safety = _read(chapter, errors) if is_built else Safety("unbuilt")
+        why_not = "" if text else _run(chapter)
+        grade.safety = Safety(why_not) if why_not else _read(chapter, errors)
     if grade.safety.is_known:
         memory.write_text(f"{fingerprint} {grade.safety.state}\n")
     grade.state = {
         "unsafe": "unsafe", "invalid": "invalid", "wrong": "failing",
-        "unbuilt": "unchecked", "slow": "unchecked"}.get(
+        "unbuilt": "unchecked", "slow": "unchecked", "incomplete": "unchecked"}.get(
             grade.safety.state, grade.state)
 
 
@@ -107,11 +108,20 @@ def look_at(grade) -> None:
     step = steps.Step(
         "checking the failing case",
         lambda: f"Checking the failing case of {grade.chapter.name} for races ...")
-    name = re.sub(r"([\\,\[])", r"\\\1", case.name)
-    _run_part(grade.chapter, program, "failing", name, {"SIMT_CHECK_COUNT": "0"}, step)
+    _run_part(
+        grade.chapter, program, "failing", shares.filter_of([case.name]), FAST, step)
     if verdict := verdicts.read(_file(grade.chapter, "failing.json")):
         found = filter(verdicts.is_of_checker, verdicts.findings(verdict))
         grade.found_in_first = list(found)
+
+
+def target_if_built(chapter: Chapter) -> str:
+    """The program for the checker, if it was built before. Then it is worth building
+    together with the plain one. The first time it may need the checker, and the first
+    verdict does not wait for that."""
+    target = _target(chapter)
+    is_built = is_wanted() and (build.folder() / target).is_file()
+    return target if is_built else ""
 
 
 def _target(chapter: Chapter) -> str:
@@ -143,16 +153,16 @@ def _build(chapter: Chapter) -> list | None:
     return command if built.status == 0 and all(command) else None
 
 
-def _run(chapter: Chapter) -> bool:
-    """Builds the checked program and runs it; false if that is not possible."""
+def _run(chapter: Chapter) -> str:
+    """Builds the checked program and runs it; else why that is not possible."""
     program = _build(chapter)
     if not program:
-        return False
-    # Races first; what an access costs is counted for the goals only.
+        return "unbuilt"
     step = steps.Step(
         "checking for races: case", lambda: f"Checking {chapter.name} for races ...")
-    environment = {"SIMT_CHECK_COUNT": "0"}
-    status = _run_part(chapter, program, "cases", CASES, environment, step)
+    status = _run_cases(chapter, program, step)
+    if status is None:
+        return "incomplete"
     _file(chapter, "goals.json").unlink(missing_ok=True)
     if status in (0, 4):  # 4: some cases were skipped
         step = steps.Step(
@@ -160,11 +170,38 @@ def _run(chapter: Chapter) -> bool:
             lambda: f"Counting the memory accesses of {chapter.name} ...")
         goals = "[goal]" if chapter.is_faster else "[goal]~[fast]"
         _run_part(chapter, program, "goals", goals, {}, step)
-    return True
+    return ""
+
+
+def _run_cases(chapter, command, step) -> int | None:
+    """All cases, in as many processes as there are cores; None if one was left out."""
+    log, file = _file(chapter, "cases.log"), _file(chapter, "cases.json")
+    names = []
+    if build.jobs() > 1:
+        names = shares.names(command, CASES, log, _environment())
+    if len(names) < 2:
+        return _run_part(chapter, command, "cases", CASES, FAST, step)
+    seconds = shares.seconds_of(chapter.key, names)
+    ran = shares.run(
+        command, shares.deal(names, seconds, build.jobs()), log, step,
+        environment=_environment() | FAST, seconds=time_limit())
+    _note_slow(chapter, "cases", any(one.status == steps.TIMED_OUT for one in ran))
+    file.unlink(missing_ok=True)
+    if any(one.status == steps.TIMED_OUT for one in ran):
+        return steps.TIMED_OUT
+    document = shares.merge(ran, names)
+    if not document:
+        return None
+    shares.write(document, file)
+    return max((one.status for one in ran), key=lambda status: status not in (0, 4))
+
+
+def _environment() -> dict:
+    """The program says after each test case how far it is."""
+    return {"WB_PROGRESS": "1", "SIMT_CHECK_TABLE": "0", **build.THROUGH}
 
 
 def _run_part(chapter, command, part: str, cases: str, environment, step) -> int:
-    """The program says after each test case how far it is."""
     file = _file(chapter, f"{part}.json")
     file.unlink(missing_ok=True)
     result = steps.run(
@@ -172,19 +209,22 @@ def _run_part(chapter, command, part: str, cases: str, environment, step) -> int
         _file(chapter, f"{part}.log"),
         step,
         environment={
-            "WB_PROGRESS": "1", "WB_VERDICT": str(file.absolute()),
-            "SIMT_CHECK_TABLE": "0",
-            **build.THROUGH,
-            **environment},
+            **_environment(), "WB_VERDICT": str(file.absolute()), **environment},
         seconds=time_limit())
     if result.status < 0:  # who writes the verdict was ended, not what it watched
         file.unlink(missing_ok=True)
     if result.status == steps.TIMED_OUT:
         file.unlink(missing_ok=True)
-        _file(chapter, f"{part}.slow").touch()
-    else:
-        _file(chapter, f"{part}.slow").unlink(missing_ok=True)
+    _note_slow(chapter, part, result.status == steps.TIMED_OUT)
     return result.status
+
+
+def _note_slow(chapter, part: str, is_slow: bool) -> None:
+    mark = _file(chapter, f"{part}.slow")
+    if is_slow:
+        mark.touch()
+    else:
+        mark.unlink(missing_ok=True)
 
 
 def _read(chapter: Chapter, errors: Path) -> Safety:

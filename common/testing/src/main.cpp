@@ -1,6 +1,7 @@
 // The main() of every test program, compiled once: Catch2's single header costs
-// seconds. `--wb-list` prints the names of the test cases, one a line, for CMake;
-// `--wb-list-serial` those tagged [serial], which nothing may run beside.
+// seconds. `--wb-list` prints the names of the test cases, one a line, for CMake, or,
+// with Catch2's filter behind it, of those that it would run; `--wb-list-serial` those
+// tagged [serial], which nothing may run beside.
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
@@ -41,6 +42,18 @@ constexpr int kSkippedExitCode = 4;  // CTest: SKIP_RETURN_CODE
 int skipped_tests = 0;
 
 /// To the supervisor, or by hand to the terminal.
+int tell_names(const std::string& names) {
+    const Channel& channel = Channel::instance();
+    if (channel.is_open()) {
+        Verdict::instance().begin();
+        channel.send(Frame::names, names);
+        Verdict::instance().all_ran(false);
+    } else {
+        std::fputs(names.c_str(), stdout);
+    }
+    return 0;
+}
+
 int list_tests(Catch::Session& session, const char* tag) {
     std::string names;
     session.useConfigData(session.configData());
@@ -55,15 +68,17 @@ int list_tests(Catch::Session& session, const char* tag) {
         if (info.tagsAsString().find(tag) != std::string::npos)
             names += info.name + '\n';
     }
-    const Channel& channel = Channel::instance();
-    if (channel.is_open()) {
-        Verdict::instance().begin();
-        channel.send(Frame::names, names);
-        Verdict::instance().all_ran(false);
-    } else {
-        std::fputs(names.c_str(), stdout);
-    }
-    return 0;
+    return tell_names(names);
+}
+
+/// Those that a filter chooses.
+int list_chosen(Catch::Session& session, const char* program, const char* filter) {
+    const char* const arguments[] = {program, filter};
+    if (session.applyCommandLine(2, arguments) != 0) return 1;
+    std::string names;
+    for (const std::string& name : chosen_cases(session.config()))
+        names += name + '\n';
+    return tell_names(names);
 }
 
 /// Says so once, instead of letting every test case fail in its own way.
@@ -116,6 +131,9 @@ int main(int argc, char** argv) {
     }
     if (argc == 2 && std::strcmp(argv[1], "--wb-list") == 0) {
         return wb::testing::list_tests(session, "");
+    }
+    if (argc == 3 && std::strcmp(argv[1], "--wb-list") == 0) {
+        return wb::testing::list_chosen(session, argv[0], argv[2]);
     }
     if (argc == 2 && std::strcmp(argv[1], "--wb-list-serial") == 0) {
         return wb::testing::list_tests(session, "[serial]");
