@@ -30,7 +30,8 @@
 # A known-wrong kernel is an edit (mutants/<name>.diff, see tools/bundle/edit.h) of
 # mutants/right.cu, a short right version that must pass the chapter's tests (….right), or
 # of another right*.cu; or, where an edit would not be short, a file <name>.cu. Those of
-# mutants/goals/ are right, but miss a goal (….mutant.goals.<name>). Those of
+# mutants/goals/ are right, but miss a goal (….mutant.goals.<name>), or have a race that
+# only the checker sees ("# Rejected as: race"). Those of
 # mutants/orders/ lack an order between streams, of mutants/sim/ an order between threads:
 # a GPU may be lucky, or hang; the simulator tries many orders.
 

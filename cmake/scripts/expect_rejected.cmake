@@ -53,6 +53,11 @@ if(outcome STREQUAL "unsolved")
     wb_verdict(what cases 0 findings 0 what)
     message(FATAL_ERROR "rejected only because it is not written: ${what}")
 endif()
+# The checker ends no case: a race that changes no value stands in one that has passed.
+# It rejects a kernel that is to be rejected as that.
+if(kinds AND outcome STREQUAL "passed")
+    set(outcome "failed")
+endif()
 if(NOT outcome STREQUAL "failed" OR count EQUAL 0)
     message(FATAL_ERROR "rejected, but without a finding: '${outcome}', status ${status}")
 endif()
