@@ -52,12 +52,36 @@ def transpose(torch, size, dtype):
     return Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
 
 
+def peak_energy(torch, size):
+    """Of "n = 268435456, 2 blocks an SM": the blocks are ours alone."""
+    n = int(re.match(r"n = (\d+),", size).group(1))
+    window, segment = 8, 128  # kWindow and kSegment of async_copy.h
+    whole = -n % segment  # windows that fill the last segment
+    x = torch.randn(n, device="cuda")
+
+    def peaks():
+        squares = torch.nn.functional.pad(x * x, (0, window - 1 + whole))[None, None]
+        means = torch.nn.functional.avg_pool1d(squares, window, 1)
+        return torch.nn.functional.max_pool1d(means, segment)[0, 0] * window
+
+    def is_right():
+        result = peaks()
+        return all(torch.isclose(
+            result[k],
+            x[k * segment:][:segment + window - 1].double().square().unfold(
+                0, window, 1).sum(1).max().float()) for k in (0, result.numel() // 2))
+
+    count = n + (n - 1) // segment + 1
+    return Work(peaks, 4 * count, "read", is_right)
+
+
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
 PEERS = {
     "transpose": (
         "torch copy_", lambda torch, size: transpose(torch, size, torch.float32)),
     "transpose_u16": (
         "torch copy_", lambda torch, size: transpose(torch, size, torch.bfloat16)),
+    "peak_energy": ("torch pooling", peak_energy),
 }
 
 
