@@ -52,6 +52,88 @@ def transpose(torch, size, dtype):
     return Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
 
 
+def embedding_indices(torch, size):
+    """Of "1048576 of 1048576 x 128, uniform": the indices, the rows, the columns."""
+    count, rows, cols, spread = re.search(
+        r"(\d+) of (\d+) x (\d+), (uniform|skewed|one row)$", size).groups()
+    count, rows, cols = int(count), int(rows), int(cols)
+    if spread == "uniform":
+        indices = torch.randint(0, rows, (count,), device="cuda")
+    elif spread == "skewed":  # row r in proportion to 1 / (r + 1)
+        u = torch.rand(count, dtype=torch.float64, device="cuda")
+        indices = ((rows + 1.0) ** u - 1.0).long().clamp(max=rows - 1)
+    else:
+        indices = torch.zeros(count, dtype=torch.int64, device="cuda")
+    return indices, rows, cols
+
+
+def embedding(torch, size, dtype):
+    """A gather of rows."""
+    indices, rows, cols = embedding_indices(torch, size)
+    table = torch.randn((rows, cols), device="cuda").to(dtype)
+    out = [None]
+
+    def launch():
+        out[0] = torch.nn.functional.embedding(indices, table)
+
+    def is_right():
+        return all(torch.equal(out[0][i], table[indices[i]])
+                   for i in (0, len(indices) // 2, -1))
+
+    moved = 2 * len(indices) * cols * table.element_size() + 8 * len(indices)
+    return Work(launch, moved, "copy", is_right)
+
+
+def embedding_bag(torch, size, dtype):
+    """Sums of 20 rows each."""
+    indices, rows, cols = embedding_indices(torch, size)
+    table = torch.randn((rows, cols), device="cuda").to(dtype)
+    bags = len(indices) // 20
+    offsets = torch.arange(0, bags * 20, 20, device="cuda")
+    out = [None]
+
+    def launch():
+        out[0] = torch.nn.functional.embedding_bag(indices, table, offsets, mode="sum")
+
+    def is_right():
+        want = table[indices[-20:]].double().sum(0)
+        return torch.allclose(out[0][-1].double(), want, rtol=0.02, atol=0.02)
+
+    moved = ((len(indices) + bags) * cols * table.element_size() + 8 * len(indices)
+             + 8 * bags)
+    return Work(launch, moved, "read", is_right)
+
+
+def embedding_backward(torch, size, run):
+    """Gradients of a table. @param run  makes them of gradients, indices and rows"""
+    indices, rows, cols = embedding_indices(torch, size)
+    grad_out = torch.randn((len(indices), cols), device="cuda")
+    out = [None]
+
+    def launch():
+        out[0] = run(grad_out, indices, rows)
+
+    def is_right():
+        row = indices[0]
+        want = grad_out[indices == row].double().sum(0)
+        return torch.allclose(out[0][row].double(), want, rtol=1e-3, atol=1e-2)
+
+    moved = 4 * (len(indices) + rows) * cols + 8 * len(indices)
+    return Work(launch, moved, "copy", is_right)
+
+
+def dense_backward(torch):
+    """What autograd calls for the weight of an embedding."""
+    return lambda grad, indices, rows: torch.ops.aten.embedding_dense_backward(
+        grad, indices, rows, -1, False)
+
+
+def index_add(torch):
+    """Atomic additions to a table of zeros."""
+    return lambda grad, indices, rows: torch.zeros(
+        (rows, grad.shape[1]), device="cuda").index_add_(0, indices, grad)
+
+
 def peak_energy(torch, size):
     """Of "n = 268435456, 2 blocks an SM": the blocks are ours alone."""
     n = int(re.match(r"n = (\d+),", size).group(1))
@@ -81,8 +163,36 @@ PEERS = {
         "torch copy_", lambda torch, size: transpose(torch, size, torch.float32)),
     "transpose_u16": (
         "torch copy_", lambda torch, size: transpose(torch, size, torch.bfloat16)),
+    "embedding": (
+        "torch embedding", lambda torch, size: embedding(torch, size, torch.float32)),
+    "embedding_u16": (
+        "torch embedding", lambda torch, size: embedding(torch, size, torch.bfloat16)),
+    "embedding_bag": (
+        "torch embedding_bag",
+        lambda torch, size: embedding_bag(torch, size, torch.float32)),
+    "embedding_bag_fp16": (
+        "torch embedding_bag",
+        lambda torch, size: embedding_bag(torch, size, torch.float16)),
+    "embedding_bag_bf16": (
+        "torch embedding_bag",
+        lambda torch, size: embedding_bag(torch, size, torch.bfloat16)),
+    "embedding_backward": (
+        "torch embedding_dense_backward",
+        lambda torch, size: embedding_backward(torch, size, dense_backward(torch))),
     "peak_energy": ("torch pooling", peak_energy),
 }
+
+# Where PyTorch has more than one way to do it.
+MORE_PEERS = {
+    "embedding_backward": [(
+        "torch index_add_",
+        lambda torch, size: embedding_backward(torch, size, index_add(torch)))],
+}
+
+
+def peers_of(exercise):
+    """(rung, what makes its work of a size), several times."""
+    return [PEERS[exercise], *MORE_PEERS.get(exercise, [])]
 
 
 def wanted(document):
@@ -93,9 +203,9 @@ def wanted(document):
         if row["exercise"] in PEERS and not row["rung"].startswith("torch ")))
 
 
-def measure(gpu, exercise, size, cache, ceilings):
+def measure(gpu, exercise, peer, size, cache, ceilings):
     """A row; None if the result is wrong."""
-    rung, make = PEERS[exercise]
+    rung, make = peer
     work = make(gpu.torch, size)
     work.launch()
     if not work.is_right():
@@ -124,7 +234,8 @@ def main():
     sizes = wanted(document)
     if options.list:
         for exercise, size, cache in sizes:
-            print(f"{exercise}  {size}  ({PEERS[exercise][0]}, {cache})")
+            for rung, _ in peers_of(exercise):
+                print(f"{exercise}  {size}  ({rung}, {cache})")
         return 0
     torch = torch_timing.find_torch()
     if isinstance(torch, str):
@@ -138,9 +249,11 @@ def main():
         return 1
     print(f"{name}, {gpu.idea}")
     wrong = 0
-    for exercise, size, cache in sizes:
+    for exercise, peer, size, cache in [(exercise, peer, size, cache)
+                                        for exercise, size, cache in sizes
+                                        for peer in peers_of(exercise)]:
         try:
-            row = measure(gpu, exercise, size, cache, document["ceilings"])
+            row = measure(gpu, exercise, peer, size, cache, document["ceilings"])
         except torch.cuda.OutOfMemoryError:
             torch.cuda.empty_cache()
             print(f"  {exercise}  {size}  not enough memory")
