@@ -32,25 +32,32 @@ __device__ void move_words(const Word* table,  // [num_rows, words]
                            unsigned first_word) {
     // TODO(learner): this thread's words are first + i * kThreads + threadIdx.x, for
     // kWords values of i: find the row and the place in it of each, in 32 bits from
-    // first_word on. Look up all indices, then load all words into registers, then
-    // store them. One thread of a row whose index is bad counts it (about 25 lines)
+    // first_word on. Load all indices; look at them, and let one thread of a row whose
+    // index is bad count it; load all words into registers; store them: four loops, for
+    // a load does not overtake an atomic addition (about 32 lines)
     // #solution
-    int64_t r_source[kWords];  // word of the table, or -1
-    Word r_word[kWords];
+    int64_t r_row[kWords];
+    unsigned r_place[kWords];  // in the row
+    int64_t r_index[kWords];
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
         const unsigned place = first_word + i * kThreads + threadIdx.x;
-        const int64_t row = first_row + place / words;
-        const unsigned word = place % words;
+        r_row[i] = first_row + place / words;
+        r_place[i] = place % words;
+        r_index[i] = r_row[i] < lookup.count ? lookup.indices[r_row[i]] : 0;
+    }
+    int64_t r_source[kWords];  // word of the table, or -1
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
         r_source[i] = -1;
-        if (row >= lookup.count) continue;
-        const int64_t index = lookup.indices[row];
-        if (is_row(lookup, index)) {
-            r_source[i] = index * words + word;
-        } else if (word == 0) {
+        if (r_row[i] >= lookup.count) continue;
+        if (is_row(lookup, r_index[i])) {
+            r_source[i] = r_index[i] * words + r_place[i];
+        } else if (r_place[i] == 0) {
             count_bad(lookup);
         }
     }
+    Word r_word[kWords];
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
         if (r_source[i] >= 0) r_word[i] = table[r_source[i]];
@@ -157,20 +164,26 @@ __global__ void bag_v4_kernel(const Pack<T, V>* table,  // [num_rows, packs]
         float r_sum[V] = {};
         int64_t used = 0;
         for (int64_t i = begin; i < end; i += kBagRows) {
-            // TODO(learner): kBagRows indices, then the packs of their rows, then the
-            // sums: no load may wait for an addition. A row that is left out is all
-            // zeros, a bad index is counted where pack is 0 (about 17 lines)
+            // TODO(learner): load kBagRows indices, fewer at the end; look at them, and
+            // count the bad ones where pack is 0; load the packs of all rows that are
+            // used; add them up. No load may wait for an addition (about 24 lines)
             // #solution
-            Pack<T, V> r_row[kBagRows];
+            int64_t r_index[kBagRows];
             bool r_is_used[kBagRows];
+            Pack<T, V> r_row[kBagRows];
+#pragma unroll
+            for (int k = 0; k < kBagRows; ++k)
+                r_index[k] = i + k < end ? lookup.indices[i + k] : 0;
 #pragma unroll
             for (int k = 0; k < kBagRows; ++k) {
-                const int64_t index =
-                    i + k < end ? lookup.indices[i + k] : bags.padding;
-                const bool is_bad = i + k < end && !is_row(lookup, index);
-                if (is_bad && pack == 0) count_bad(lookup);
-                r_is_used[k] = i + k < end && !is_bad && index != bags.padding;
-                if (r_is_used[k]) r_row[k] = table[index * packs + pack];
+                const bool is_there = i + k < end;
+                const bool is_right = is_row(lookup, r_index[k]);
+                if (is_there && !is_right && pack == 0) count_bad(lookup);
+                r_is_used[k] = is_there && is_right && r_index[k] != bags.padding;
+            }
+#pragma unroll
+            for (int k = 0; k < kBagRows; ++k) {
+                if (r_is_used[k]) r_row[k] = table[r_index[k] * packs + pack];
             }
 #pragma unroll
             for (int k = 0; k < kBagRows; ++k) {
