@@ -1,6 +1,7 @@
 // The right functions that the .diff files edit.
 #include "stencil_halo.h"
 
+#include <cuda_fp16.h>
 #include <wb/check.h>
 #include <wb/launch.h>
 #include <wb/scratch.h>
