@@ -52,6 +52,72 @@ def transpose(torch, size, dtype):
     return Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
 
 
+def taps(torch, radius, scale):
+    """The weights of our benchmarks along one line, see weight_at() there."""
+    return scale * (0.1 + 0.03 * torch.arange(-radius, radius + 1, device="cuda"))
+
+
+def stencil_1d(torch, size):
+    """Of "n = 268435456, radius 4"."""
+    n, radius = map(int, re.fullmatch(r"n = (\d+), radius (\d+)", size).groups())
+    weight = 0.1 + 0.002 * torch.arange(-radius, radius + 1, device="cuda")
+    return convolution(torch, (1, 1, 1, n), [weight.reshape(1, 1, 1, -1)])
+
+
+def image_shape(size):
+    """Batch, channels, rows and columns, and the radius of "64 of 1080 x 1920, radius
+    1"."""
+    batch, rows, cols, radius = re.fullmatch(
+        r"(?:(\d+) of )?(\d+) x (\d+), radius (\d+)", size).groups()
+    return (int(batch or 1), 1, int(rows), int(cols)), int(radius)
+
+
+def convolve_2d(torch, size):
+    shape, radius = image_shape(size)
+    place = torch.arange(-radius, radius + 1, device="cuda")
+    weight = 0.1 + 0.03 * place[:, None] + 0.002 * place[None, :]
+    return convolution(torch, shape, [weight[None, None]])
+
+
+def convolve_separable(torch, size):
+    """Two calls, one along the rows and one along the columns."""
+    shape, radius = image_shape(size)
+    return convolution(torch, shape, [taps(torch, radius, 2.0).reshape(1, 1, 1, -1),
+                                      taps(torch, radius, 1.0).reshape(1, 1, -1, 1)])
+
+
+def convolution(torch, shape, weights):
+    """One filter after the other, zeros outside of the image. Without TF32, whose
+    products have 10 bits of the mantissa instead of 23."""
+    torch.backends.cudnn.allow_tf32 = False
+    x = torch.randn(shape, device="cuda")
+    results = []
+
+    def filtered(y):
+        for weight in weights:
+            padding = [extent // 2 for extent in weight.shape[2:]]
+            y = torch.nn.functional.conv2d(y, weight.to(y.dtype), padding=padding)
+        return y
+
+    def launch():
+        results[:] = [filtered(x)]
+
+    def is_right():
+        """In both corners: what lies beyond is 0, so that a piece of the image is as
+        good as all of it."""
+        for edge in (slice(0, 40), slice(-40, None)):
+            part = filtered(x[-1:, :, edge, edge].double())
+            rows, cols = min(20, shape[2]), 20  # far from where the piece was cut off
+            corner = ((slice(0, rows), slice(0, cols)) if edge.start == 0 else
+                      (slice(-rows, None), slice(-cols, None)))
+            got = results[0][-1, 0][corner].double()
+            if not torch.allclose(got, part[0, 0][corner], rtol=1e-4, atol=1e-4):
+                return False
+        return True
+
+    return Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
+
+
 def embedding_indices(torch, size):
     """Of "1048576 of 1048576 x 128, uniform": the indices, the rows, the columns."""
     count, rows, cols, spread = re.search(
@@ -163,6 +229,9 @@ PEERS = {
         "torch copy_", lambda torch, size: transpose(torch, size, torch.float32)),
     "transpose_u16": (
         "torch copy_", lambda torch, size: transpose(torch, size, torch.bfloat16)),
+    "stencil_1d": ("torch conv2d", stencil_1d),
+    "convolve_2d": ("torch conv2d", convolve_2d),
+    "convolve_separable": ("torch conv2d", convolve_separable),
     "embedding": (
         "torch embedding", lambda torch, size: embedding(torch, size, torch.float32)),
     "embedding_u16": (

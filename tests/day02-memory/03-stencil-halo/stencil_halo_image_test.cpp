@@ -74,6 +74,11 @@ TEST_CASE("a filter: primes along every dimension", "[long]") {
     grade_all<AnyWeights>(image(2, 67, 131, 1, GENERATE(0, 2)));
 }
 
+TEST_CASE("a filter: many more rows than columns") {
+    grade_all<AnyWeights>(image(1, 1040, 3, 1, GENERATE(0, 2)));
+    grade_all<AnyWeights>(image(2, 131, 4, 4, 1));
+}
+
 TEST_CASE("a filter: nothing is kept from call to call") {
     wb::testing::expect_independent(
         [] { grade_all<AnyWeights>(image(1, 4, 6, 1, 0)); },
@@ -127,6 +132,10 @@ TEST_CASE("a product: edges meet") {
         DYNAMIC_SECTION(c.text()) {
             grade_edges<Product>(c);
         }
+}
+
+TEST_CASE("a product: many more rows than columns") {
+    grade_all<Product>(image(2, 259, 16, 1, GENERATE(0, 2)));
 }
 
 TEST_CASE("a product: nothing is kept from call to call") {
