@@ -128,14 +128,15 @@ def targets(*names: str, what: str = "", keep_going: bool = False) -> steps.Resu
     return result
 
 
-def together(first: str, second: str, *, what: str) -> steps.Result:
+def together(first: str, second: str, *, what: str) -> tuple[steps.Result, bool]:
     """Builds two programs of one file at the same time. The result is that of the
-    first; the second one's messages are left out, which say the same."""
+    first, without the second one's messages, which say the same; and whether the second
+    is built, too."""
     result = targets(first, second, what=what, keep_going=True)
     text = without(second, result.text)
     if result.status and "\nFAILED: " not in text:
-        return targets(first, what=what)
-    return result._replace(text=text)
+        return targets(first, what=what), False
+    return result._replace(text=text), result.status == 0
 
 
 def without(target: str, log: str) -> str:

@@ -44,6 +44,7 @@ class Grade:
         self.cases: list[Case] = []
         self.log = ""  # of the build, or of CTest
         self.warnings: list[str] = []  # of the compiler, in the learner's file
+        self.is_checked_built = False  # the program for the checker, just now
         self.safety = None  # safety.Safety, after a pass in the simulator
         # What the checker says of the first failing case.
         self.found_in_first: list[verdicts.Record] = []
@@ -124,16 +125,17 @@ def grade(chapter: Chapter) -> Grade:
     if not Path(chapter.file).is_file():
         result.state = "nofile"
         return result
-    checked = safety.target_if_built(chapter)
-    if checked:
-        built = build.together(chapter.target, checked, what=chapter.name)
+    if checked := safety.target_if_built(chapter):
+        built, result.is_checked_built = build.together(
+            chapter.target, checked, what=chapter.name)
     else:
         built = build.targets(chapter.target, what=chapter.name)
     result.log = built.text
     if built.status == 0:
         result.warnings = compile_errors.warnings(built.text, chapter.file)
         known = safety.remembered(chapter)
-        run_or_recall(result)
+        with safety.lint_beside(chapter, known) as lint_errors:
+            run_or_recall(result)
     else:
         error = compile_errors.first(built.text, chapter.file)
         if build.full_disk(built.text):
@@ -143,7 +145,7 @@ def grade(chapter: Chapter) -> Grade:
         else:
             result.state = "broken"
     if result.state == "passed":
-        safety.judge(result, known)
+        safety.judge(result, known, lint_errors)
     elif result.state == "failing":
         safety.look_at(result)
     if result.state in RECORDED:

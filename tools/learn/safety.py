@@ -7,10 +7,12 @@ A file that was judged is not judged again until it changes: .learn/safety/KEY h
 fingerprint of what was judged, and beside it lie the verdicts.
 """
 
+import contextlib
 import os
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 from learn import build, lint, preset, shares, steps, ui, verdicts
 from learn.course import Chapter
@@ -62,10 +64,22 @@ def remembered(chapter: Chapter) -> list[str]:
         return []
 
 
-def judge(grade, known: list[str]) -> None:
+@contextlib.contextmanager
+def lint_beside(chapter: Chapter, known: list[str]):
+    """Looks for what a GPU cannot run while something else is done; gives a function
+    that waits for what was found. Not where judge() need not ask."""
+    if not is_wanted() or known[:1] == [_fingerprint(chapter)]:
+        yield lambda: lint.errors(chapter)
+        return
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(lint.errors, chapter).result
+
+
+def judge(grade, known: list[str], lint_errors: Callable[[], str]) -> None:
     """Of a chapter that has just passed.
 
     known: what was remembered() before its tests ran
+    lint_errors: what a GPU cannot run
     """
     chapter = grade.chapter
     if not is_wanted() or not build.has_target(_target(chapter)):
@@ -80,9 +94,9 @@ def judge(grade, known: list[str]) -> None:
         grade.safety = _read(chapter, errors)
     else:
         errors.unlink(missing_ok=True)
-        if text := lint.errors(chapter):
+        if text := lint_errors():
             errors.write_text(text)
-        why_not = "" if text else _run(chapter)
+        why_not = "" if text else _run(grade)
         grade.safety = Safety(why_not) if why_not else _read(chapter, errors)
     if grade.safety.is_known:
         memory.write_text(f"{fingerprint} {grade.safety.state}\n")
@@ -101,7 +115,7 @@ def look_at(grade) -> None:
         return
     if any(map(verdicts.is_of_checker, case.findings)):
         return  # the simulator has seen it without the checker
-    program = _build(grade.chapter)
+    program = _build(grade)
     if not program:
         return
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -142,20 +156,22 @@ def _fingerprint(chapter: Chapter) -> str:
     return f"{checksum:08x}"
 
 
-def _build(chapter: Chapter) -> list | None:
+def _build(grade) -> list | None:
     """The command that runs the checked program; None if there is none."""
-    target = _target(chapter)
+    target = _target(grade.chapter)
     if not build.has_target(target):
         return None
-    built = build.targets(
-        target, "wb_supervise", what=f"the race check of {chapter.name}")
+    if not grade.is_checked_built and build.targets(
+            target, "wb_supervise",
+            what=f"the race check of {grade.chapter.name}").status:
+        return None
     command = [build.program("wb_supervise"), build.program(target)]
-    return command if built.status == 0 and all(command) else None
+    return command if all(command) else None
 
 
-def _run(chapter: Chapter) -> str:
+def _run(grade) -> str:
     """Builds the checked program and runs it; else why that is not possible."""
-    program = _build(chapter)
+    chapter, program = grade.chapter, _build(grade)
     if not program:
         return "unbuilt"
     step = steps.Step(

@@ -215,9 +215,7 @@ class Memory(unittest.TestCase):
             stack.enter_context(
                 mock.patch.object(safety.build, "has_target", lambda name: True))
             stack.enter_context(
-                mock.patch.object(safety.lint, "errors", lambda chapter: ""))
-            stack.enter_context(
-                mock.patch.object(safety, "_build", lambda chapter: None))
+                mock.patch.object(safety, "_build", lambda grade: None))
             written = [safety._fingerprint(CHAPTER), "safe"]
             for known, state, words in ((written, "passed", "safe"),
                                         ([], "unchecked", "unbuilt")):
@@ -226,7 +224,7 @@ class Memory(unittest.TestCase):
                         json.dumps(document()))
                 Path(folder, CHAPTER.key).write_text(" ".join(written))
                 result = graded(grade.Case("p", "passed"))
-                safety.judge(result, known)
+                safety.judge(result, known, str)
                 self.assertEqual((result.state, result.safety.state), (state, words))
 
 

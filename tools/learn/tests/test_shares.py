@@ -151,9 +151,8 @@ class CheckedRun(unittest.TestCase):
         with contextlib.ExitStack() as stack:
             for where, name, value in (
                 (safety, "FOLDER", self.folder), (safety, "is_wanted", lambda: True),
-                (safety, "_build", lambda chapter: command),
+                (safety, "_build", lambda grade: command),
                 (safety, "time_limit", lambda: seconds),
-                (safety.lint, "errors", lambda chapter: ""),
                 (build, "has_target", lambda name: True),
                 (build, "jobs", lambda: jobs),
                 (build, "folder", lambda: self.folder),
@@ -161,7 +160,7 @@ class CheckedRun(unittest.TestCase):
                 stack.enter_context(mock.patch.object(where, name, value))
             result = grade.Grade(CHAPTER)
             result.state = "passed"
-            safety.judge(result, [])
+            safety.judge(result, [], str)
         return result
 
     def test_a_race_in_any_share_is_found(self):
@@ -230,5 +229,6 @@ class Logs(unittest.TestCase):
             steps.Result(1, "[1/2] Building a_checked\nFAILED: x\n"),
             steps.Result(0, "[1/1] Linking a\n")])
         with mock.patch.object(build, "targets", said):
-            self.assertEqual(build.together("a", "a_checked", what="a").status, 0)
+            built, both = build.together("a", "a_checked", what="a")
+        self.assertEqual((built.status, both), (0, False))
         self.assertEqual(said.call_args_list[1], mock.call("a", what="a"))
