@@ -69,6 +69,12 @@ class PatternError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Lengths or offsets that no kernel can use, and why; see JaggedStatus.
+class JaggedError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
 namespace detail {
 
 /// The text of a failed check: `expression` failed: NAME (description) at file:line.
