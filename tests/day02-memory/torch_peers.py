@@ -200,6 +200,89 @@ def index_add(torch):
         (rows, grad.shape[1]), device="cuda").index_add_(0, indices, grad)
 
 
+def lengths_of(torch, num_rows):
+    """Those of jagged_tensors_bench.cpp."""
+    rows = torch.arange(num_rows, dtype=torch.int64, device="cuda")
+    return rows * 7919 % 41
+
+
+def jagged_offsets(torch, size):
+    """Of "262144 rows": the sums alone, for the first offset is a constant."""
+    num_rows = int(re.fullmatch(r"(\d+) rows", size).group(1))
+    lengths = lengths_of(torch, num_rows).to(torch.int32)
+    out = torch.zeros(num_rows + 1, dtype=torch.int32, device="cuda")
+
+    def launch():
+        torch.cumsum(lengths, 0, dtype=torch.int32, out=out[1:])
+
+    def is_right():
+        return torch.equal(out[1:].long(), torch.cumsum(lengths.long(), 0))
+
+    return Work(launch, 8 * num_rows, "copy", is_right)
+
+
+class Jagged:
+    """Rows of "262144 rows of 20, dim 64", or of "one row of 1048576, dim 64"."""
+
+    def __init__(self, torch, size):
+        one = re.fullmatch(r"one row of (\d+), dim (\d+)", size)
+        if one:
+            lengths = torch.tensor([int(one.group(1))], device="cuda")
+            self.max_length, self.dim = int(one.group(1)), int(one.group(2))
+        else:
+            num_rows, dim = re.fullmatch(r"(\d+) rows of 20, dim (\d+)", size).groups()
+            lengths = lengths_of(torch, int(num_rows))
+            self.max_length, self.dim = 41, int(dim)
+        self.num_rows = lengths.numel()
+        self.offsets = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
+        self.total = int(self.offsets[-1])
+        self.offset_bytes = 4 * (self.num_rows + 1)  # ours; PyTorch reads twice as many
+        # Entry t of row r is there; in order, these are the entries of the values.
+        self.there = (torch.arange(self.max_length, device="cuda")[None, :]
+                      < lengths[:, None])
+
+    def values(self, torch):
+        return torch.randn(self.total, self.dim, device="cuda").to(torch.bfloat16)
+
+    def dense(self, torch):
+        shape = self.num_rows, self.max_length, self.dim
+        return torch.randn(shape, dtype=torch.bfloat16, device="cuda")
+
+
+def jagged_to_dense(torch, size):
+    jagged = Jagged(torch, size)
+    values = jagged.values(torch)
+    out = []
+
+    def launch():
+        out[:] = [torch.ops.aten._jagged_to_padded_dense_forward(
+            values, [jagged.offsets], [jagged.max_length], 0.0)]
+
+    def is_right():
+        return (torch.equal(out[0][jagged.there], values)
+                and not out[0][~jagged.there].any())
+
+    dense = jagged.num_rows * jagged.max_length * jagged.dim
+    moved = 2 * (values.numel() + dense) + jagged.offset_bytes
+    return Work(launch, moved, "copy", is_right)
+
+
+def dense_to_jagged(torch, size):
+    jagged = Jagged(torch, size)
+    dense = jagged.dense(torch)
+    out = []
+
+    def launch():
+        out[:] = [torch.ops.aten._padded_dense_to_jagged_forward(
+            dense, [jagged.offsets], jagged.total)]
+
+    def is_right():
+        return torch.equal(out[0], dense[jagged.there])
+
+    moved = 4 * jagged.total * jagged.dim + jagged.offset_bytes
+    return Work(launch, moved, "copy", is_right)
+
+
 def peak_energy(torch, size):
     """Of "n = 268435456, 2 blocks an SM": the blocks are ours alone."""
     n = int(re.match(r"n = (\d+),", size).group(1))
@@ -248,6 +331,9 @@ PEERS = {
     "embedding_backward": (
         "torch embedding_dense_backward",
         lambda torch, size: embedding_backward(torch, size, dense_backward(torch))),
+    "jagged_offsets": ("torch cumsum", jagged_offsets),
+    "jagged_to_dense": ("torch jagged_to_padded_dense", jagged_to_dense),
+    "dense_to_jagged": ("torch padded_dense_to_jagged", dense_to_jagged),
     "peak_energy": ("torch pooling", peak_energy),
 }
 
