@@ -31,12 +31,7 @@ __global__ void peak_energy_v6_kernel(const float* x,  // [n]
         mbarrier_expect(&s_full[stage], kBytes);
         bulk_load(s_stages[stage], x + tile * kTile, kBytes, &s_full[stage]);
     };
-    if (leader) {
-        for (Mbarrier& full : s_full)
-            mbarrier_init(&full, 1);
-        mbarrier_init_fence();
-    }
-    __syncthreads();
+    make_full_barriers(s_full);
     for (int k = 0; k < kStages; ++k)
         start(k, blockIdx.x + k * int64_t{gridDim.x});
 

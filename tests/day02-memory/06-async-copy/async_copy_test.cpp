@@ -43,12 +43,13 @@ TEST_CASE("every tile's peak stands where its samples are") {
 }
 
 TEST_CASE("a window reaches into the next segment, tile and round") {
-    // Only the first sample of every second segment is loud. The windows that begin in
-    // the segment before reach it, too.
+    // Only one sample of every second segment is loud, one of its first seven. The last
+    // windows of the segment before reach it, too.
     const FewMultiprocessors few(1);
     std::vector<float> signal(static_cast<size_t>(10 * kTile + kSegment));
     for (size_t i = 0; i < signal.size(); i += 2 * kSegment)
-        signal[i] = static_cast<float>(i / kSegment + 1);
+        signal[i + i / (2 * kSegment) % (kWindow - 1)] =
+            static_cast<float>(i / kSegment + 1);
     const auto n = static_cast<int64_t>(signal.size());
     grade_signal({n, GENERATE(1, 2)}, signal, ", loud where segments begin");
 }
@@ -85,8 +86,15 @@ TEST_CASE("nothing is kept from call to call") {
         });
 }
 
-TEST_CASE("a long signal", "[long]") {
-    grade_random({300'007, 1});
+TEST_CASE("right whatever order the threads run in") {
+    const FewMultiprocessors few(1);
+    wb::testing::shuffle_threads(GENERATE(as<unsigned>(), 1, 2, 3));
+    grade_random({9 * kTile + 3, 1});
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("more than a million samples", "[long]") {
+    grade_random({(1 << 20) + 2 * kTile + 7, 1});
 }
 
 TEST_CASE("NaN, infinities, zeros of both signs and tiny samples") {

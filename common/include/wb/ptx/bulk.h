@@ -4,9 +4,10 @@
 /// An mbarrier counts the bytes. Nothing describes the source: for tiles of a tensor,
 /// with rows that are apart, see tma.h.
 ///
-///     mbarrier_expect(&full, bytes);
-///     bulk_load(s_tile, g_tile, bytes, &full);
-///     mbarrier_wait(&full, parity);            // by everybody who reads s_tile
+///     make_full_barriers(s_full);
+///     mbarrier_expect(&s_full[0], bytes);
+///     bulk_load(s_tile, g_tile, bytes, &s_full[0]);
+///     mbarrier_wait(&s_full[0], parity);       // by all threads that read s_tile
 ///
 /// Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk".
 #pragma once
@@ -15,6 +16,18 @@
 #include "wb/ptx/mbarrier.h"
 
 namespace wb::ptx {
+
+/// Makes the barriers of a ring, with one arrival a phase: that of the thread which
+/// announces the bytes. All threads of the block must call it; then all may use them.
+template <int kBarriers>
+__device__ __forceinline__ void make_full_barriers(Mbarrier (&barriers)[kBarriers]) {
+    if (threadIdx.x == 0) {
+        for (Mbarrier& barrier : barriers)
+            mbarrier_init(&barrier, 1);
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+}
 
 /// Starts copying `bytes` bytes. They are counted by `barrier`, to which they must have
 /// been announced with mbarrier_expect. By one thread.
