@@ -7,27 +7,27 @@
 // stencil_halo_fast.cu: the second stage.
 //
 // <Ladder of="stencil_1d" at="n = 268435456, radius 4">
-//        GB/s  idea                            what limits it
-//   v1         straight from the L1 cache      instructions: a border for each tap
-//   v2         a halo in shared memory         a loop that the compiler cannot unroll
-//   v3         the radius is a constant        bytes in flight: 4 a thread, a barrier
-//   v4         a halo by shuffle               bytes in flight: 4 a thread
-//   v5         four elements a lane            the speed of memory
-// </Ladder>
+//       -  idea                        what limits it
+//   v1  -  straight from the L1 cache  instructions: a border for each tap
+//   v2  -  a halo in shared memory     a loop that the compiler cannot unroll
+//   v3  -  the radius is a constant    bytes in flight: 4 a thread, a barrier
+//   v4  -  a halo by shuffle           bytes in flight: 4 a thread
+//   v5  -  four elements a lane        the speed of memory
+// </Ladder> not measured
 //
 // <Ladder of="convolve_2d" at="16384 x 16384, radius 1">
-//        GB/s  idea                            what limits it
-//   v1         straight from the L1 cache      instructions: two borders for each tap
-//   v2         a halo in shared memory         instructions: a division for each load
-//   v3         the radius is a constant        loads of shared memory, a barrier
-//   v4         registers along columns         rows that two strips load
-// </Ladder>
+//       -  idea                        what limits it
+//   v1  -  straight from the L1 cache  instructions: two borders for each tap
+//   v2  -  a halo in shared memory     instructions: a division for each load
+//   v3  -  the radius is a constant    loads of shared memory, a barrier
+//   v4  -  registers along columns     rows that two strips load
+// </Ladder> not measured
 //
 // <Ladder of="convolve_separable" at="16384 x 16384, radius 4">
-//        GB/s  idea                            what limits it
-//   v1         two passes                      the image moves twice
-//   v4         registers along columns         rows that two strips load
-// </Ladder>
+//       -  idea                     what limits it
+//   v1  -  two passes               the image moves twice
+//   v4  -  registers along columns  rows that two strips load
+// </Ladder> not measured
 // #end
 #include "stencil_halo.h"
 

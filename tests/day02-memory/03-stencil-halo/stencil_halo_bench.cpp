@@ -59,15 +59,6 @@ Expected expected_at(
     return {sum, 1e-5 * magnitude};
 }
 
-/// The copy that moves the same bytes.
-void time_copy(Problem& problem, const Array<float>& in, const Array<float>& out) {
-    // Its result is another one, so that it is timed without a check of its own.
-    problem.time("cudaMemcpyAsync", "library", [&](cudaStream_t stream) {
-        CUDA_CHECK(cudaMemcpyAsync(
-            out.data(), in.data(), in.bytes(), cudaMemcpyDeviceToDevice, stream));
-    });
-}
-
 std::vector<Size> images(const Bench& bench, const std::vector<Size>& full) {
     return bench.sizes<Size>({{1, 33, 65, 1}, {2, 17, 132, 4}},
                              {{1, 1024, 1024, 1}, {1, 1024, 1024, 4}},
