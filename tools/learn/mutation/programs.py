@@ -35,14 +35,18 @@ SHARE = 20
 
 
 def sources(chapter: Chapter) -> list[Code]:
-    """The solution's main file and those beside it that it includes. What it shares
-    with other chapters is mutated in the one that it belongs to."""
+    """The solution's main file and those beside it that it includes, and kernels that
+    the chapter gives (.cuh beside its lesson). What it shares with other chapters is
+    mutated in the one that it belongs to."""
     folder = Path("solutions", chapter.path)
     found, names = [], [f"{chapter.name}.cu"]
     for name in names:
-        if "/" in name or not (folder / name).is_file():
+        file = folder / name
+        if name.endswith(".cuh") and not file.is_file():
+            file = Path(chapter.path, name)
+        if "/" in name or not file.is_file():
             continue
-        code = Code(str(folder / name), (folder / name).read_text())
+        code = Code(str(file), file.read_text())
         found.append(code)
         for other in re.findall(r'^#include "(.+)"', code.text, re.M):
             if other not in names:
