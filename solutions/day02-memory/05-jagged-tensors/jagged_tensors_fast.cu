@@ -303,13 +303,14 @@ __global__ void jagged_split_v4_kernel(const Word* values,  // [num_words]
                                        int64_t num_words,
                                        const JaggedStatus* status) {
     if (status->fault != 0) return;
-    const Tile tile = tile_of_block(rows, num_words);
     Word r_words[kLoads] = {};
 #pragma unroll
     for (int k = 0; k < kLoads; ++k) {
-        const int64_t i = tile.first + k * kThreads + threadIdx.x;
+        const int64_t i = int64_t{blockIdx.x} * kTile + k * kThreads + threadIdx.x;
         if (i < num_words) r_words[k] = values[i];
     }
+    // The words are on their way; where they go to is found out in the meantime.
+    const Tile tile = tile_of_block(rows, num_words);
 #pragma unroll
     for (int k = 0; k < kLoads; ++k) {
         const int64_t i = tile.first + k * kThreads + threadIdx.x;
