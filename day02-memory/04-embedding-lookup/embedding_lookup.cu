@@ -5,7 +5,7 @@
 #include <wb/exercise.h>
 #include <wb/launch.h>
 
-#include "lookup.h"
+#include "lookup.cuh"
 
 // #region v2-kernel
 /// gather_v2: a warp for each index copies its row.
@@ -122,8 +122,8 @@ __global__ void scatter_v1_kernel(const float* grad_out,  // [count, cols]
                                   int64_t padding) {
     const int64_t i = warp_of_grid();
     if (i >= lookup.count) return;
-    // TODO(learner): as in the gather, but the other way round. Two warps may add to the
-    // same row at the same time (about 9 lines)
+    // TODO(learner): as in the gather, but the other way round. Two warps may add to
+    // the same row at the same time (about 9 lines)
 }
 
 static void embedding_backward_v1(const float* grad_out,
@@ -142,7 +142,7 @@ void embedding(const float* table,
                float* out,
                const Lookup& lookup,
                cudaStream_t stream) {
-    WB_NOT_SOLVED();  // delete this line when the first two TODOs are written
+    WB_NOT_SOLVED();  // delete this line when two TODOs are written
     if (!check_embedding("embedding", table, out, lookup)) return;
     embedding_v2(table, out, lookup, stream);
 }

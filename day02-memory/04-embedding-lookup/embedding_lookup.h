@@ -57,8 +57,8 @@ void embedding_u16(const uint16_t* table,
                    cudaStream_t stream);
 
 /// out[b, :] = the sum of the rows in bag b, or their mean. Indices equal to
-/// bags.padding, and those that are no rows, are left out: the mean does not count them.
-/// A bag of which nothing is left gives zeros.
+/// bags.padding, and those that are no rows, are left out: the mean does not count
+/// them. A bag of which nothing is left gives zeros.
 ///
 /// @param table  [num_rows, cols] device memory, read only
 /// @param out    [num_bags, cols] device memory, written; shares no element with table

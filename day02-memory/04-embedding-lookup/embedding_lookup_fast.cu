@@ -7,7 +7,7 @@
 #include <wb/launch.h>
 #include <wb/scratch.h>
 
-#include "lookup.h"
+#include "lookup.cuh"
 #include "row_sort.cuh"
 #include "shares.cuh"
 
@@ -32,8 +32,9 @@ __device__ void move_words(const Word* table,  // [num_rows, words]
                            unsigned first_word) {
     // TODO(learner): this thread's words are first + i * kThreads + threadIdx.x, for
     // kWords values of i: find the row and the place in it of each, in 32 bits from
-    // first_word on. Look up all indices, then load all words into registers, then
-    // store them. One thread of a row whose index is bad counts it (about 25 lines)
+    // first_word on. Load all indices; look at them, and let one thread of a row whose
+    // index is bad count it; load all words into registers; store them: four loops, for
+    // a load does not overtake an atomic addition (about 32 lines)
 }
 // #endregion v4-words
 
@@ -131,9 +132,9 @@ __global__ void bag_v4_kernel(const Pack<T, V>* table,  // [num_rows, packs]
         float r_sum[V] = {};
         int64_t used = 0;
         for (int64_t i = begin; i < end; i += kBagRows) {
-            // TODO(learner): kBagRows indices, then the packs of their rows, then the
-            // sums: no load may wait for an addition. A row that is left out is all
-            // zeros, a bad index is counted where pack is 0 (about 17 lines)
+            // TODO(learner): load kBagRows indices, fewer at the end; look at them, and
+            // count the bad ones where pack is 0; load the packs of all rows that are
+            // used; add them up. No load may wait for an addition (about 24 lines)
         }
         Pack<T, V> result;
         const bool is_mean = bags.pool == Pool::mean && used > 0;
@@ -212,10 +213,10 @@ __device__ void store_sum(const Pack<float, V>& r_sum,
                           const Partials<Pack<float, V>>& partials,
                           int packs,
                           int pack) {
-    // TODO(learner): a run that is complete goes to its row of grad_table. One that began
-    // in an earlier share goes to the share's first partial sum, one that goes on in the
-    // next share to the second. A run that does both fills both: the sum first, zeros
-    // second (about 13 lines)
+    // TODO(learner): a run that is complete goes to its row of grad_table. One that
+    // began in an earlier share goes to the share's first partial sum, one that goes on
+    // in the next share to the second. A run that does both fills both: the sum first,
+    // zeros second (about 13 lines)
 }
 // #endregion v4-store
 

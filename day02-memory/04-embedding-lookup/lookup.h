@@ -1,5 +1,5 @@
-/// lookup.h: what all versions have in common: what an index means, what is refused.
-/// Nothing here is left to you.
+/// lookup.h: what all launchers have in common: what is refused, and how the host hears
+/// of bad indices. Nothing here is left to you.
 #pragma once
 
 #include <wb/arguments.h>
@@ -16,28 +16,6 @@ inline constexpr int kWarps = kThreads / wb::kWarpSize;
 
 /// The most columns of a table: places within a row fit into 32 bits.
 inline constexpr int64_t kMaxCols = int64_t{1} << 30;
-
-// #region lookup
-/// Whether an index is a row of the table. Nothing may be read or written if not.
-__device__ inline bool is_row(const Lookup& lookup, int64_t index) {
-    return index >= 0 && index < lookup.num_rows;
-}
-
-/// Counts one index that is no row of the table. One thread does so for each.
-__device__ inline void count_bad(const Lookup& lookup) {
-    atomicAdd(lookup.bad, 1ull);
-}
-
-/// The number of this warp in the grid, with kWarps warps in a block.
-__device__ inline int64_t warp_of_grid() {
-    return int64_t{blockIdx.x} * kWarps + threadIdx.x / wb::kWarpSize;
-}
-
-/// The number of this thread in its warp.
-__device__ inline int lane_of_warp() {
-    return static_cast<int>(threadIdx.x % wb::kWarpSize);
-}
-// #endregion lookup
 
 /// Waits for the stream, and throws wb::InvalidArgument if an index was no row, with
 /// the number of those: the status of all launchers that had this counter. Zero it

@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-#include "lookup.h"
+#include "lookup.cuh"
 
 // #region sorted
 /// The indices in the order of their rows; those of one row in their own order.

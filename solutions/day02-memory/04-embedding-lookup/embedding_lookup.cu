@@ -1,15 +1,48 @@
 // embedding_lookup.cu: rows of a table are gathered, and gradients scattered to them.
 // #solution
 //
-// v4 of all functions is in embedding_lookup_fast.cu, v2 and v3 of the backward pass are
-// in backward_sorted.cuh; all others are here.
+// v4 of all functions is in embedding_lookup_fast.cu, v2 and v3 of the backward pass
+// are in backward_sorted.cuh; all others are here.
 //
 // <Ladder of="embedding" at="1048576 of 1048576 x 128, uniform">
-//       -  idea                   what limits it
-//   v1  -  a thread a row         each lane reads another row
-//   v2  -  a warp a row           4 bytes a lane, one load under way
-//   v3  -  16 bytes a lane        lanes without work where rows are short
-//   v4  -  four words a thread    the speed of memory
+//       -  idea                 what limits it
+//   v1  -  a thread a row       each lane reads another row
+//   v2  -  a warp a row         4 bytes a lane, few loads under way
+//   v3  -  16 bytes a lane      one load under way; short rows leave lanes idle
+//   v4  -  four words a thread  the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="embedding_u16" at="1048576 of 1048576 x 256, uniform">
+//       -  idea                 what limits it
+//   v2  -  a warp a row         2 bytes a lane, few loads under way
+//   v3  -  16 bytes a lane      one load under way; short rows leave lanes idle
+//   v4  -  four words a thread  the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="embedding_bag" at="bags of 20, 1048560 of 1048576 x 128, uniform">
+//       -  idea                        what limits it
+//   v2  -  a warp a bag                one load under way
+//   v4  -  16 bytes a lane, four rows  the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="embedding_bag_fp16" at="bags of 20, 1048560 of 1048576 x 128, uniform">
+//       -  idea                        what limits it
+//   v2  -  a warp a bag                one load of 2 bytes under way
+//   v4  -  16 bytes a lane, four rows  half of the lanes are idle
+// </Ladder> not measured
+//
+// <Ladder of="embedding_bag_bf16" at="bags of 20, 1048560 of 1048576 x 128, uniform">
+//       -  idea                        what limits it
+//   v2  -  a warp a bag                one load of 2 bytes under way
+//   v4  -  16 bytes a lane, four rows  half of the lanes are idle
+// </Ladder> not measured
+//
+// <Ladder of="embedding_backward" at="1048576 of 1048576 x 128, uniform">
+//       -  idea                            what limits it
+//   v1  -  atomic additions                zeros first, then atomics: 3 passes
+//   v2  -  sorted, a warp a row            a row that is looked up often has one warp
+//   v3  -  equal shares, atomics at edges  zeros first; one load under way
+//   v4  -  sums of sums in a fixed order   the sort, and the speed of memory
 // </Ladder> not measured
 // #end
 #include "embedding_lookup.h"
@@ -21,7 +54,7 @@
 // #end
 #include <wb/launch.h>
 
-#include "lookup.h"
+#include "lookup.cuh"
 
 // #solution
 // #region v1-kernel
@@ -248,8 +281,8 @@ __global__ void scatter_v1_kernel(const float* grad_out,  // [count, cols]
                                   int64_t padding) {
     const int64_t i = warp_of_grid();
     if (i >= lookup.count) return;
-    // TODO(learner): as in the gather, but the other way round. Two warps may add to the
-    // same row at the same time (about 9 lines)
+    // TODO(learner): as in the gather, but the other way round. Two warps may add to
+    // the same row at the same time (about 9 lines)
     // #solution
     const int lane = lane_of_warp();
     const int64_t index = lookup.indices[i];
@@ -294,7 +327,7 @@ void embedding(const float* table,
                float* out,
                const Lookup& lookup,
                cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // delete this line when the first two TODOs are written
+    // #starter WB_NOT_SOLVED();  // delete this line when two TODOs are written
     if (!check_embedding("embedding", table, out, lookup)) return;
     // #solution
     embedding_v4(table, out, lookup, stream);

@@ -7,7 +7,7 @@
 #include <wb/launch.h>
 #include <wb/scratch.h>
 
-#include "lookup.h"
+#include "lookup.cuh"
 #include "row_sort.cuh"
 #include "shares.cuh"
 
@@ -272,10 +272,10 @@ __device__ void store_sum(const Pack<float, V>& r_sum,
                           const Partials<Pack<float, V>>& partials,
                           int packs,
                           int pack) {
-    // TODO(learner): a run that is complete goes to its row of grad_table. One that began
-    // in an earlier share goes to the share's first partial sum, one that goes on in the
-    // next share to the second. A run that does both fills both: the sum first, zeros
-    // second (about 13 lines)
+    // TODO(learner): a run that is complete goes to its row of grad_table. One that
+    // began in an earlier share goes to the share's first partial sum, one that goes on
+    // in the next share to the second. A run that does both fills both: the sum first,
+    // zeros second (about 13 lines)
     // #solution
     const bool has_begun_before = is_first && row == share.row_before;
     const bool goes_on = i == kShare - 1 && row == share.row_behind;

@@ -33,7 +33,7 @@ inline std::size_t at(int64_t i) {
 /// How indices are spread over the rows of a table.
 enum Spread { uniform, one_row, skewed, rising, with_bad, only_bad };
 
-/// Indices that are no rows: below and above, and such that their lower 32 bits are one.
+/// Indices that are no rows: below, above, and such that their lower 32 bits are one.
 inline int64_t bad_index(int64_t i, int64_t num_rows) {
     const int64_t bad[] = {-1,
                            num_rows,

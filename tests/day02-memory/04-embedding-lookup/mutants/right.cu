@@ -3,7 +3,7 @@
 
 #include <wb/check.h>
 
-#include "lookup.h"
+#include "lookup.cuh"
 
 template <class T>
 __global__ void gather_kernel(const T* table, T* out, Lookup lookup) {

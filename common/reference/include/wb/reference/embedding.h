@@ -69,8 +69,8 @@ inline EmbeddingSums no_sums(std::int64_t rows, std::int64_t cols) {
 
 }  // namespace detail
 
-/// The sum of the rows of each bag, or their mean. `terms` is -1 for a bag whose offsets
-/// are wrong.
+/// The sum of the rows of each bag, or their mean. `terms` is -1 for a bag whose
+/// offsets are wrong.
 /// @param table    [num_rows, cols] row-major
 /// @param offsets  [bags + 1]
 template <class T>
