@@ -164,6 +164,11 @@ TEST_CASE("backward: edges meet") {
         }
 }
 
+TEST_CASE("backward: rows of more than 1024 loads") {
+    const int64_t cols = GENERATE(4100, 4101);  // of four floats, and of one
+    grade_sums({2, cols}, {1, 0, 1}, "long rows");
+}
+
 TEST_CASE("backward: the row of the padding is zero") {
     const int64_t padding = GENERATE(0, 2, 3);
     grade_sums({4, 5, padding}, uniform, 50);
@@ -177,6 +182,7 @@ TEST_CASE("backward: an index that is no row is counted, and has no other effect
 
 TEST_CASE("backward: no index at all gives zeros") {
     grade_sums({3, 5}, Indices{}, "none");
+    grade_sums({2, 1031}, Indices{}, "none");
     grade_sums({300, 4, 1}, Indices{}, "none");
 }
 

@@ -173,6 +173,10 @@ TEST_CASE("bags: an index that is no row is counted once and left out") {
     grade_bags<float>({{4, 3, 1}, 2, cols, pool, -1, only_bad});
 }
 
+TEST_CASE("bags: rows of more than 1024 loads") {
+    grade_types({{1, 2}, 3, GENERATE(8200, 1031), Pool::mean});  // of 16 bytes, of one
+}
+
 TEST_CASE("bags: wrong offsets are counted, and nothing is written for them") {
     const BagProblem p = {{}, 3, GENERATE(3, 8), Pool::sum};
     // Bags 1, 3, 5 and 6 are wrong: they end before they begin, or not among the nine.
