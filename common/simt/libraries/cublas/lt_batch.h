@@ -27,19 +27,29 @@ inline cudaDataType type_of(const LtLayout& layout) {
     return static_cast<cudaDataType>(layout.type);
 }
 
+// Parts of an epilogue that have no name of their own.
+constexpr uint32_t kEpilogueDrelu = 8, kEpilogueBgrad = 16, kEpilogueAux = 128;
+
 inline bool has(const LtProduct& product, uint32_t epilogue) {
     return (product.epilogue & epilogue) == epilogue;
 }
-inline bool writes_bias(const LtProduct& product) {
+/// Sums of A's rows or B's columns.
+inline bool sums_operand(const LtProduct& product) {
     return product.epilogue == CUBLASLT_EPILOGUE_BGRADA ||
            product.epilogue == CUBLASLT_EPILOGUE_BGRADB;
 }
 inline bool uses_bias(const LtProduct& product) {
-    return has(product, CUBLASLT_EPILOGUE_BIAS) || writes_bias(product);
+    return has(product, CUBLASLT_EPILOGUE_BIAS) || has(product, kEpilogueBgrad) ||
+           sums_operand(product);
 }
 
 inline bool uses_aux(const LtProduct& product) {
-    return product.epilogue & 128;
+    return has(product, kEpilogueAux);
+}
+/// Is aux a matrix of bits, one for each element of D: those that RELU let pass?
+inline bool has_bit_mask(const LtProduct& product) {
+    return uses_aux(product) &&
+           (has(product, CUBLASLT_EPILOGUE_RELU) || has(product, kEpilogueDrelu));
 }
 
 inline Arithmetic arithmetic_in(const LtProduct& product) {

@@ -1,5 +1,8 @@
 // Which products cublasLtMatmul takes, and the one algorithm that it has.
 
+#include <algorithm>
+#include <iterator>
+
 #include "api/call.h"
 #include "lt_batch.h"
 
@@ -19,22 +22,18 @@ cublasStatus_t invalid(const char* why) {
 }
 
 bool known_epilogue(uint32_t epilogue) {
-    switch (epilogue) {
-        case CUBLASLT_EPILOGUE_DEFAULT:
-        case CUBLASLT_EPILOGUE_RELU:
-        case CUBLASLT_EPILOGUE_BIAS:
-        case CUBLASLT_EPILOGUE_RELU_BIAS:
-        case CUBLASLT_EPILOGUE_GELU:
-        case CUBLASLT_EPILOGUE_GELU_BIAS:
-        case CUBLASLT_EPILOGUE_GELU_AUX:
-        case CUBLASLT_EPILOGUE_GELU_AUX_BIAS:
-        case CUBLASLT_EPILOGUE_DGELU:
-        case CUBLASLT_EPILOGUE_BGRADA:
-        case CUBLASLT_EPILOGUE_BGRADB:
-            return true;
-        default:
-            return false;
-    }
+    constexpr uint32_t kKnown[] = {
+        CUBLASLT_EPILOGUE_DEFAULT,  CUBLASLT_EPILOGUE_BIAS,
+        CUBLASLT_EPILOGUE_RELU,     CUBLASLT_EPILOGUE_RELU_BIAS,
+        CUBLASLT_EPILOGUE_RELU_AUX, CUBLASLT_EPILOGUE_RELU_AUX_BIAS,
+        CUBLASLT_EPILOGUE_DRELU,    CUBLASLT_EPILOGUE_DRELU_BGRAD,
+        CUBLASLT_EPILOGUE_GELU,     CUBLASLT_EPILOGUE_GELU_BIAS,
+        CUBLASLT_EPILOGUE_GELU_AUX, CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+        CUBLASLT_EPILOGUE_DGELU,    CUBLASLT_EPILOGUE_DGELU_BGRAD,
+        CUBLASLT_EPILOGUE_BGRADA,   CUBLASLT_EPILOGUE_BGRADB,
+    };
+    return std::find(std::begin(kKnown), std::end(kKnown), epilogue) !=
+           std::end(kKnown);
 }
 
 /// The type of alpha and beta that goes with a compute type.
@@ -72,10 +71,7 @@ cublasStatus_t check_layout(const LtLayout& layout) {
 
 cublasStatus_t check_epilogue(const LtBatch& x) {
     const LtProduct& p = x.product;
-    if (!known_epilogue(p.epilogue))
-        return refuse(
-            "of the epilogues only RELU, GELU, BIAS, their pairs, GELU_AUX, DGELU, "
-            "BGRADA and BGRADB are simulated");
+    if (!known_epilogue(p.epilogue)) return invalid("the epilogue is no enumerator");
     if (p.epilogue == CUBLASLT_EPILOGUE_DEFAULT) return CUBLAS_STATUS_SUCCESS;
     if (arithmetic_in(p) != Arithmetic::f32)
         return refuse("epilogues need a compute type of the family 32F");
@@ -93,8 +89,12 @@ cublasStatus_t check_epilogue(const LtBatch& x) {
             "CUBLASLT_MATMUL_DESC_BIAS_POINTER is set, but the epilogue takes no bias");
     if (!uses_aux(p)) return CUBLAS_STATUS_SUCCESS;
     if (!p.aux) return invalid("the epilogue needs a pointer to its aux matrix");
-    if (p.aux_ld < x.m() || p.aux_ld % 8 != 0)
-        return invalid("the leading dimension of aux must be a multiple of 8, >= rows");
+    const int unit = has_bit_mask(p) ? 128 : 8;
+    if (p.aux_ld < x.m() || p.aux_ld % unit != 0)
+        return invalid(
+            has_bit_mask(p)
+                ? "the leading dimension of aux must be a multiple of 128, >= rows"
+                : "the leading dimension of aux must be a multiple of 8, >= rows");
     return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -58,13 +58,36 @@ double gelu_slope(double x) {
     return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kGelu * (1 + 3 * kCube * x * x);
 }
 
-/// One sum on its way to D; `aux` is its element of the aux matrix.
+/// The aux matrix of one product: what went into GELU, or which elements RELU let pass.
+template <class T>
+struct Aux {
+    T* values = nullptr;
+    uint8_t* bits = nullptr;  // the first element in the lowest bit
+
+    Aux(const LtProduct& p, int index) {
+        const int64_t skipped = index * p.aux_batch_stride;
+        if (has_bit_mask(p))
+            bits = static_cast<uint8_t*>(p.aux) + skipped / 8;
+        else if (uses_aux(p))
+            values = static_cast<T*>(p.aux) + skipped;
+    }
+    bool bit(int64_t at) const { return bits[at / 8] >> (at % 8) & 1; }
+    void set_bit(int64_t at, bool value) {
+        const auto mask = static_cast<uint8_t>(1u << (at % 8));
+        bits[at / 8] =
+            static_cast<uint8_t>(value ? bits[at / 8] | mask : bits[at / 8] & ~mask);
+    }
+};
+
+/// One sum on its way to D; its element of the aux matrix is number `at`.
 template <class Sum, class T>
-Sum finish(const LtProduct& p, Sum x, Sum bias, T* aux) {
+Sum finish(const LtProduct& p, Sum x, Sum bias, Aux<T>& aux, int64_t at) {
     if (has(p, CUBLASLT_EPILOGUE_BIAS)) x += bias;
-    if (p.epilogue == CUBLASLT_EPILOGUE_DGELU)
-        return static_cast<Sum>(x * gelu_slope(widen(*aux)));
-    if (aux) *aux = static_cast<T>(x);
+    if (has(p, kEpilogueDrelu)) return aux.bit(at) ? x : Sum(0);
+    if (has(p, CUBLASLT_EPILOGUE_DGELU))
+        return static_cast<Sum>(x * gelu_slope(widen(aux.values[at])));
+    if (aux.values) aux.values[at] = static_cast<T>(x);
+    if (aux.bits) aux.set_bit(at, x > 0);
     if (has(p, CUBLASLT_EPILOGUE_GELU)) return static_cast<Sum>(gelu(x));
     if (has(p, CUBLASLT_EPILOGUE_RELU)) return x < 0 ? Sum(0) : x;
     return x;
@@ -100,8 +123,8 @@ void multiply_one(const LtBatch& x, int index, Sum alpha, Sum beta) {
         T* D = static_cast<T*>(x.D);
         T* bias = static_cast<T*>(const_cast<void*>(p.bias));
         if (bias) bias += index * p.bias_batch_stride;
-        T* aux =
-            uses_aux(p) ? static_cast<T*>(p.aux) + index * p.aux_batch_stride : nullptr;
+        Aux<T> aux(p, index);
+        std::vector<Sum> row_sums(static_cast<size_t>(m));
         auto product = products.begin();
         for (int j = 0; j < n; ++j)
             for (int i = 0; i < m; ++i) {
@@ -111,13 +134,17 @@ void multiply_one(const LtBatch& x, int index, Sum alpha, Sum beta) {
                 const Sum shift = has(p, CUBLASLT_EPILOGUE_BIAS)
                                       ? static_cast<Sum>(widen(bias[i]))
                                       : Sum();
-                sum = finish(p, sum, shift, aux ? aux + j * p.aux_ld + i : nullptr);
+                sum = finish(p, sum, shift, aux, j * p.aux_ld + i);
+                row_sums[static_cast<size_t>(i)] += sum;
                 if constexpr (std::is_same_v<T, int32_t>)
                     at(D, x.d, index, i, j) = static_cast<T>(static_cast<int64_t>(sum));
                 else
                     at(D, x.d, index, i, j) = static_cast<T>(sum);
             }
-        if (writes_bias(p)) store_bias_gradient(x, bias, A, B);
+        if (sums_operand(p)) store_bias_gradient(x, bias, A, B);
+        if (has(p, kEpilogueBgrad))
+            for (int i = 0; i < m; ++i)
+                bias[i] = static_cast<T>(row_sums[static_cast<size_t>(i)]);
     });
 }
 
@@ -147,7 +174,13 @@ void check_epilogue_memory(Call& call, const LtBatch& x) {
         const auto stride = static_cast<size_t>(p.bias_batch_stride);
         call.memory(p.bias, (last * stride + length) * element, "bias");
     }
-    if (uses_aux(p)) {
+    if (has_bit_mask(p)) {
+        const auto stride = static_cast<size_t>(p.aux_batch_stride);
+        const auto columns = static_cast<size_t>(x.n() - 1);
+        const size_t bits = last * stride + columns * static_cast<size_t>(p.aux_ld) +
+                            static_cast<size_t>(x.m());
+        call.memory(p.aux, (bits + 7) / 8, "aux");
+    } else if (uses_aux(p)) {
         LtLayout aux = x.d;
         aux.ld = p.aux_ld;
         aux.batch_stride = p.aux_batch_stride;

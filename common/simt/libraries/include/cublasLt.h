@@ -2,9 +2,9 @@
 ///
 /// Products of float, double, half, bfloat16 and 8-bit integers; matrices by columns or
 /// by rows, transposed, in strided batches; scalars in host or device memory; epilogues
-/// RELU, GELU (with its tanh approximation, as on a GPU), BIAS, their pairs, GELU_AUX,
-/// DGELU, BGRADA and BGRADB. Anything else is CUBLAS_STATUS_NOT_SUPPORTED with a line
-/// on stderr. Link with -lcublasLt.
+/// RELU, GELU (with its tanh approximation, as on a GPU), BIAS, AUX, their gradients.
+/// Anything else is CUBLAS_STATUS_NOT_SUPPORTED with a line on stderr. Link with
+/// -lcublasLt.
 #pragma once
 #define CUBLASLT_H_  // other headers ask for it
 #include <cublas_api.h>

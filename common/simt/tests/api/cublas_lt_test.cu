@@ -1,102 +1,10 @@
 #define TEST_GROUP "cublas_lt"
-#include <cublasLt.h>
-
 #include <cmath>
 #include <vector>
 
-#include "check.h"
-#include "cublas_fixture.h"
+#include "cublas_lt_fixture.h"
 
 namespace {
-
-struct LtHandle {
-    cublasLtHandle_t h = nullptr;
-    LtHandle() { cublasLtCreate(&h); }
-    ~LtHandle() { cublasLtDestroy(h); }
-};
-
-template <class T>
-constexpr cudaDataType kType = CUDA_R_32F;
-template <>
-constexpr cudaDataType kType<__half> = CUDA_R_16F;
-template <>
-constexpr cudaDataType kType<__nv_bfloat16> = CUDA_R_16BF;
-
-/// A matrix, or a batch of them, in device memory.
-template <class T>
-struct Matrix {
-    cublasLtMatrixLayout_t layout = nullptr;
-    Device<T> data;
-    Matrix(const std::vector<T>& values, int rows, int cols, int ld) : data(values) {
-        cublasLtMatrixLayoutCreate(&layout, kType<T>, rows, cols, ld);
-    }
-    ~Matrix() { cublasLtMatrixLayoutDestroy(layout); }
-    void set(cublasLtMatrixLayoutAttribute_t attribute, auto value) {
-        BLAS_OK(
-            cublasLtMatrixLayoutSetAttribute(layout, attribute, &value, sizeof value));
-    }
-    void by_rows() { set(CUBLASLT_MATRIX_LAYOUT_ORDER, CUBLASLT_ORDER_ROW); }
-    void batch(int32_t count, int64_t stride) {
-        set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count);
-        set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
-    }
-};
-
-struct Product {
-    LtHandle handle;
-    cublasLtMatmulDesc_t p = nullptr;
-    Product() { cublasLtMatmulDescCreate(&p, CUBLAS_COMPUTE_32F, CUDA_R_32F); }
-    ~Product() { cublasLtMatmulDescDestroy(p); }
-    void set(cublasLtMatmulDescAttributes_t attribute, auto value) {
-        BLAS_OK(cublasLtMatmulDescSetAttribute(p, attribute, &value, sizeof value));
-    }
-    void epilogue(cublasLtEpilogue_t e) { set(CUBLASLT_MATMUL_DESC_EPILOGUE, e); }
-
-    /// D = alpha A B + beta C, with the algorithm that the heuristic finds.
-    template <class T>
-    cublasStatus_t run(const Matrix<T>& A,
-                       const Matrix<T>& B,
-                       const Matrix<T>& C,
-                       const Matrix<T>& D,
-                       const float* alpha,
-                       const float* beta) {
-        cublasLtMatmulPreference_t preference = nullptr;
-        BLAS_OK(cublasLtMatmulPreferenceCreate(&preference));
-        cublasLtMatmulHeuristicResult_t found = {};
-        int count = 0;
-        const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(handle.h,
-                                                                     p,
-                                                                     A.layout,
-                                                                     B.layout,
-                                                                     C.layout,
-                                                                     D.layout,
-                                                                     preference,
-                                                                     1,
-                                                                     &found,
-                                                                     &count);
-        BLAS_OK(cublasLtMatmulPreferenceDestroy(preference));
-        if (status != kSuccess) return status;
-        EXPECT(count == 1);
-        const cublasStatus_t done = cublasLtMatmul(handle.h,
-                                                   p,
-                                                   alpha,
-                                                   A.data.p,
-                                                   A.layout,
-                                                   B.data.p,
-                                                   B.layout,
-                                                   beta,
-                                                   C.data.p,
-                                                   C.layout,
-                                                   D.data.p,
-                                                   D.layout,
-                                                   &found.algo,
-                                                   nullptr,
-                                                   0,
-                                                   nullptr);
-        OK(cudaDeviceSynchronize());
-        return done;
-    }
-};
 
 constexpr int m = 16, n = 8, k = 24;
 constexpr float kTwo = 2, kOne = 1, kMinus = -1, kZero = 0;
@@ -220,6 +128,88 @@ TEST(epilogues) {
         }
         EXPECT(worst < 2e-3);  // a GPU's GELU takes an approximate tanh
         if (!(e & CUBLASLT_EPILOGUE_GELU)) EXPECT(worst == 0);
+    }
+}
+
+/// Whether cuBLAS can run it: that depends on the GPU and on the version.
+bool runs(cublasStatus_t status) {
+#ifdef SIMT_CPU
+    BLAS_OK(status);
+#endif
+    return status == kSuccess;
+}
+
+TEST(relu_leaves_a_mask_that_its_gradient_reads) {
+    const auto A = numbers<__half>(m * k, 16), B = numbers<__half>(k * n, 17),
+               bias = numbers<__half>(m, 18);
+    const std::vector<__half> zero(m * n);
+    const Matrix<__half> a(A, m, k, m), b(B, k, n, k), d(zero, m, n, m);
+    const Device<__half> device_bias(bias);
+    constexpr int64_t kMaskLd = 128;  // bits
+    const Device<uint8_t> mask(std::vector<uint8_t>(kMaskLd * n / 8, 0xff));
+    const auto sums = reference(false, false, m, n, k, 1, A, m, B, k, 0, zero, m);
+    const auto with_bias = [&](int i) { return sums[i] + float(bias[i % m]); };
+    Product forward;
+    forward.epilogue(CUBLASLT_EPILOGUE_RELU_AUX_BIAS);
+    forward.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, device_bias.p);
+    forward.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, mask.p);
+    forward.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, kMaskLd);
+    if (!runs(forward.run(a, b, d, d, &kOne, &kZero))) return;
+    const auto bits = mask.get();
+    const auto passed = [&](int i) {
+        const int at = i / m * kMaskLd + i % m;
+        return (bits[at / 8] >> (at % 8) & 1) != 0;
+    };
+    auto got = d.data.get();
+    for (int i = 0; i < m * n; ++i) {
+        EXPECT(float(got[i]) == std::fmax(with_bias(i), 0.0));
+        EXPECT(passed(i) == (with_bias(i) > 0) || with_bias(i) == 0);
+    }
+    Product backward;
+    backward.epilogue(CUBLASLT_EPILOGUE_DRELU_BGRAD);
+    backward.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, device_bias.p);
+    backward.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, mask.p);
+    backward.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, kMaskLd);
+    if (!runs(backward.run(a, b, d, d, &kMinus, &kZero))) return;
+    got = d.data.get();
+    std::vector<double> gradient(m);
+    for (int i = 0; i < m * n; ++i) {
+        const double expected = passed(i) ? -sums[i] : 0;
+        EXPECT(float(got[i]) == expected);
+        gradient[i % m] += expected;
+    }
+    const auto row_sums = device_bias.get();
+    for (int i = 0; i < m; ++i)
+        EXPECT(float(row_sums[i]) == float(__half(float(gradient[i]))));
+}
+
+TEST(gelu_leaves_its_input_for_its_gradient) {
+    const auto A = numbers<__half>(m * k, 19), B = numbers<__half>(k * n, 20);
+    const std::vector<__half> zero(m * n);
+    const Matrix<__half> a(A, m, k, m), b(B, k, n, k), d(zero, m, n, m);
+    const Device<__half> aux(zero);
+    const float alpha = 0.03125f;
+    const auto sums = reference(false, false, m, n, k, alpha, A, m, B, k, 0, zero, m);
+    Product product;
+    product.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, aux.p);
+    product.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, int64_t{m});
+    product.epilogue(CUBLASLT_EPILOGUE_GELU_AUX);
+    if (!runs(product.run(a, b, d, d, &alpha, &kZero))) return;
+    const auto inputs = aux.get();
+    for (int i = 0; i < m * n; ++i)
+        EXPECT(float(inputs[i]) == float(__half(float(sums[i]))));
+    product.epilogue(CUBLASLT_EPILOGUE_DGELU);
+    if (!runs(product.run(a, b, d, d, &kOne, &kZero))) return;
+    const auto got = d.data.get();
+    const auto gelu = [](double x) {
+        return 0.5 * x *
+               (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    };
+    for (int i = 0; i < m * n; ++i) {
+        const double x = float(inputs[i]), step = 1e-4;
+        const double slope = (gelu(x + step) - gelu(x - step)) / (2 * step);
+        const double expected = sums[i] / alpha * slope;
+        EXPECT(std::fabs(float(got[i]) - expected) < 2e-3 * (1 + std::fabs(expected)));
     }
 }
 
