@@ -7,11 +7,16 @@
 // Times are processor time of this process, best of several rounds: the machine may be
 // doing other work.
 #include <cuda_runtime.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #define CHECK(call)                                                             \
@@ -206,6 +211,51 @@ void products() {
                 }));
 }
 
+constexpr const char* kSmallFile = R"(#include <cuda_runtime.h>
+#include <cstdio>
+__global__ void add(const float* a, const float* b, float* c, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+int main() {
+    float* x = nullptr;
+    cudaMallocManaged(&x, 3 * 256 * sizeof(float));
+    for (int i = 0; i < 512; ++i)
+        x[i] = i;
+    add<<<1, 256>>>(x, x + 256, x + 512, 256);
+    cudaDeviceSynchronize();
+    std::printf("%f\n", x[767]);
+}
+)";
+
+/// What simt-c++ takes for a program of 15 lines, with all its processes.
+void small_file() {
+    char folder[] = "/tmp/bench.XXXXXX";
+    if (!mkdtemp(folder)) return;
+    const std::string source = std::string(folder) + "/small.cu",
+                      program = std::string(folder) + "/small",
+                      bench = __FILE__,  // its folder is beside simt-c++
+        command = bench.substr(0, bench.rfind('/') + 1) + "../simt-c++ -O2 " + source +
+                  " -o " + program;
+    std::ofstream(source) << kSmallFile;
+    double seconds = 1e30;
+    for (int round = 0; round < 7; ++round) {
+        rusage before, after;
+        getrusage(RUSAGE_CHILDREN, &before);
+        const bool compiled = std::system(command.c_str()) == 0;
+        getrusage(RUSAGE_CHILDREN, &after);
+        if (!compiled) break;
+        const auto time = [](const timeval& t) { return t.tv_sec + t.tv_usec * 1e-6; };
+        seconds = std::min(seconds,
+                           time(after.ru_utime) - time(before.ru_utime) +
+                               time(after.ru_stime) - time(before.ru_stime));
+    }
+    unlink(source.c_str());
+    unlink(program.c_str());
+    rmdir(folder);
+    if (seconds < 1e30) std::printf("simt-c++ -O2 of 15 lines: %.2f s\n", seconds);
+}
+
 int main() {
 #ifdef SIMT_CHECK
     checked_accesses();
@@ -251,4 +301,5 @@ int main() {
                         q, k, v, o, length, 0.125f);
                 }));
     products();
+    small_file();
 }
