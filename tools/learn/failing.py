@@ -118,7 +118,7 @@ def _wrong_in_one_process(result: grade.Grade) -> None:
         ui.tell(f"The {cases} pass, but when they run under the checker:", 2)
     else:
         ui.tell(
-            f"Each of the {cases} passes alone, but not when all run in one process,"
+            f"Each of the {cases} passes alone, but not when many run in one process,"
             " one after the other: does your code keep something from call to call?", 2)
     if result.safety.case:
         ui.say(ui.paint(f"  First failing case: {result.safety.case}", "bold"))

@@ -28,7 +28,7 @@ WRONG_ANSWER = frozenset(
 
 
 class Safety(NamedTuple):
-    """state: safe; unsafe; invalid (no CUDA); wrong (a case fails when all run in one
+    """state: safe; unsafe; invalid (no CUDA); wrong (a case fails when many run in one
     process, or the program ends early); or why it is not known: unbuilt, slow,
     incomplete (a case was not run, though nothing says why). Only who is safe has
     passed."""
