@@ -32,9 +32,9 @@ using namespace simt::check;
 /// own announcements of how it is done are left out.
 thread_local const volatile void* announced = nullptr;
 
-/// Does the simulator access on a thread's behalf, or the thread a local variable of its
-/// own? Asked in the hook, before any table: where matrices are kept in arrays, most
-/// accesses are such.
+/// Does the simulator access on a thread's behalf, or the thread a local variable of
+/// its own? Asked in the hook, before any table: where matrices are kept in arrays,
+/// most accesses are such.
 [[gnu::always_inline]] inline bool is_private(const void* p,
                                               const simt::detail::Worker* w) {
     if (!w || !w->thread) return false;
