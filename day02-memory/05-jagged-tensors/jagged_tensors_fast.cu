@@ -39,7 +39,8 @@ row_of(const AnyRows& rows, int64_t low, int64_t high, int64_t word) {
 
 // #region row-by-warp
 /// The same among all rows, by a warp: in each step the lanes look at 32 places that
-/// divide what is left into parts. All lanes of the warp must call it, with one word.
+/// divide what is left into parts. A word behind all others is taken for one of the
+/// last row. All lanes of the warp must call it, with one word.
 template <class AnyRows>
 __device__ int64_t row_by_warp(const AnyRows& rows, int64_t word) {
     // TODO(learner): begin with all rows: start(low) <= word < start(high). While there
@@ -56,16 +57,16 @@ __device__ int64_t row_by_warp(const AnyRows& rows, int64_t word) {
 struct Tile {
     int64_t first;      // of the block's words
     int64_t first_row;  // the row of that word
-    int64_t last_row;   // the row of the block's last word
+    int64_t last_row;   // the row of the block's last word, or the last of all
 };
 
 /// Warp 0 searches the row of the first word, warp 1 that of the last one. All threads
 /// of the block must call it.
 template <class AnyRows>
-__device__ Tile tile_of_block(const AnyRows& rows, int64_t num_words) {
+__device__ Tile tile_of_block(const AnyRows& rows) {
     __shared__ int64_t s_rows[2];
     const int64_t first = int64_t{blockIdx.x} * kTile;
-    const int64_t last = (num_words - first < kTile ? num_words : first + kTile) - 1;
+    const int64_t last = first + kTile - 1;
     const int warp = threadIdx.x / kWarpSize;
     if (warp < 2) {
         const int64_t row = row_by_warp(rows, warp == 0 ? first : last);
@@ -210,8 +211,7 @@ __global__ void jagged_concat_v4_kernel(const Word* a,  // [a_total, words]
     for (int64_t r = thread; r <= rows.num_rows; r += int64_t{gridDim.x} * kThreads) {
         offsets[r] = rows.a_offsets[r] + rows.b_offsets[r];
     }
-    if (num_words == 0) return;
-    const Tile tile = tile_of_block(rows, num_words);
+    const Tile tile = tile_of_block(rows);
     Word r_words[kLoads] = {};
 #pragma unroll
     for (int k = 0; k < kLoads; ++k) {
@@ -280,7 +280,7 @@ __global__ void jagged_split_v4_kernel(const Word* values,  // [num_words]
         if (i < num_words) r_words[k] = values[i];
     }
     // The words are on their way; where they go to is found out in the meantime.
-    const Tile tile = tile_of_block(rows, num_words);
+    const Tile tile = tile_of_block(rows);
 #pragma unroll
     for (int k = 0; k < kLoads; ++k) {
         const int64_t i = tile.first + k * kThreads + threadIdx.x;

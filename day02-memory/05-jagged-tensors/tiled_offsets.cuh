@@ -1,4 +1,4 @@
-/// tiled_offsets.cuh: jagged_offsets_v2, a block for each 2048 lengths. There is nothing
+/// tiled_offsets.cuh: jagged_offsets_v2, a block for each 1024 lengths. There is nothing
 /// to write here.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "given.h"
 
 /// Lengths of a block.
-constexpr int kLengths = 2048;
+constexpr int kLengths = 1024;
 static_assert(kLengths % kThreads == 0, "a block takes whole rounds of its threads");
 
 // #region inclusive-sum

@@ -8,7 +8,7 @@
 // <Ladder of="jagged_offsets" at="4194304 rows">
 //       -  idea                  what limits it
 //   v1  -  one block             one multiprocessor, and its barriers
-//   v2  -  2048 lengths a block  barriers; reads lengths twice
+//   v2  -  1024 lengths a block  barriers; reads lengths twice
 // </Ladder> not measured
 //
 // <Ladder of="jagged_to_dense" at="262144 rows of 20, dim 64">
@@ -303,7 +303,7 @@ WB_RUNG(jagged_split, jagged_split_v1, "one block a row");
 #include "02_words.cuh"
 #include "03_search_a_word.cuh"
 
-WB_RUNG(jagged_offsets, jagged_offsets_v2, "2048 lengths a block");
+WB_RUNG(jagged_offsets, jagged_offsets_v2, "1024 lengths a block");
 WB_RUNG(jagged_to_dense, jagged_to_dense_v4, "a tile a block");
 WB_RUNG(dense_to_jagged, dense_to_jagged_v4, "a tile and a search a block");
 WB_RUNG(jagged_concat, jagged_concat_v4, "a tile and a search a block");

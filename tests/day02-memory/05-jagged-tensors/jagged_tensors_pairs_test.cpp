@@ -181,6 +181,28 @@ TEST_CASE("split: many rows, and long ones") {
     grade_split({{0, 0, 2000}, {0, 1500, 1500}, 8, wide});
 }
 
+TEST_CASE("concat and split: one of the arrays begins inside of a word") {
+    const int from = GENERATE(1, 2, 4);
+    for (const int which : {0, 1, 2}) {
+        const Pair p = {offsets_of(kMixed, 9, 8),
+                        offsets_of(kMixed, 9, 9),
+                        8,
+                        false,
+                        which == 0 ? from : 0,
+                        which == 1 ? from : 0,
+                        which == 2 ? from : 0};
+        grade_concat(p);
+        grade_split(p);
+    }
+}
+
+TEST_CASE("concat and split: wide entries, in rows of more than 128") {
+    const bool wide = GENERATE(false, true);
+    const Pair p = {{0, 140, 140, 290, 300}, {0, 5, 150, 290, 440}, 131, wide};
+    grade_concat(p);
+    grade_split(p);
+}
+
 TEST_CASE("concat and split: any bits, also those of no number") {
     const int64_t dim = GENERATE(as<int64_t>(), 1, 2, 8);
     const Pair p = {offsets_of(kMixed, 20, 6), offsets_of(kMixed, 20, 7), dim};

@@ -131,14 +131,14 @@ TEST_CASE("offsets: one round of a block") {
 }
 
 TEST_CASE("offsets: many rows, of all kinds") {
-    const int64_t num_rows = GENERATE(as<int64_t>(), 257, 2047, 2048, 2049, 4099);
+    const int64_t num_rows = GENERATE(as<int64_t>(), 257, 1023, 1024, 1025, 4099);
     const int64_t kind = num_rows % 2 == 0 ? kMixed : kSomeEmpty;
     grade_offsets(lengths_of(kind, num_rows, 2), num_rows % 3 == 0);
 }
 
 TEST_CASE("offsets: more blocks than one can add up at once") {
     if (wb::testing::is_watched()) return;
-    grade_offsets(lengths_of(kMixed, 600'001, 3), true);
+    grade_offsets(lengths_of(kMixed, 1'100'001, 3), true);
 }
 
 TEST_CASE("offsets: no rows have one offset") {
@@ -194,7 +194,8 @@ TEST_CASE("from dense: rows, sizes, and where arrays begin") {
 
 TEST_CASE("from dense: many rows, short ones and one long one") {
     const bool wide = GENERATE(false, true);
-    grade_from_dense({offsets_of(kMixed, 1009, 5), 3, 6, wide});
+    grade_from_dense({offsets_of(kMixed, 63, 5), 40, 8, wide});
+    grade_from_dense({offsets_of(kMixed, 2003, 5), 3, 6, wide});
     grade_from_dense({offsets_of(kFew, 5003, 5), 2, 1, wide});
     grade_from_dense({{0, 3000}, 3100, 8, wide});
     HostOffsets last_has_all(at(3000), 0);  // behind as many empty rows
@@ -203,6 +204,22 @@ TEST_CASE("from dense: many rows, short ones and one long one") {
     HostOffsets first_has_all(at(3000), 1500);
     first_has_all[0] = 0;
     grade_from_dense({first_has_all, 2, 8, wide});
+}
+
+TEST_CASE("to dense and back: one of the arrays begins inside of a word") {
+    const auto [values_from, dense_from] =
+        GENERATE(table<int, int>({{0, 1}, {1, 0}, {0, 2}, {2, 0}, {0, 4}, {4, 0}}));
+    const Conversion c = {
+        offsets_of(kMixed, 9, 8), 25, 8, false, values_from, dense_from};
+    grade_to_dense(c);
+    grade_from_dense(c);
+}
+
+TEST_CASE("to dense and back: wide entries, in rows of more than 128") {
+    const bool wide = GENERATE(false, true);
+    const HostOffsets rows = {0, 140, 140, 290, 300, 450};
+    grade_to_dense({rows, 145, 131, wide});
+    grade_from_dense({rows, 145, 131, wide});
 }
 
 TEST_CASE("to dense and back: any bits, also those of no number") {
