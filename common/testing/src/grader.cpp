@@ -49,7 +49,9 @@ void* Grader::add(const std::string& name,
                   bool is_floating,
                   ReadElement read,
                   const void* values,
-                  std::size_t count) {
+                  std::size_t count,
+                  Begin begin) {
+    const std::size_t shift = begin == Begin::anywhere ? element_bytes : 0;
     const std::size_t bytes = count * element_bytes;
     std::vector<unsigned char> original(bytes, 0xFF);
     if (values != nullptr && bytes > 0) std::memcpy(original.data(), values, bytes);
@@ -60,7 +62,7 @@ void* Grader::add(const std::string& name,
                                                        is_floating,
                                                        read,
                                                        std::move(original),
-                                                       GuardedBuffer(bytes)}));
+                                                       GuardedBuffer(bytes, shift)}));
     Array& array = *arrays_.back();
     array.buffer.upload(array.original.data());
     return array.buffer.data();

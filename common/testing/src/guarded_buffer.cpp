@@ -13,12 +13,18 @@ namespace {
 constexpr std::size_t kCanaryBytes = 1024;
 constexpr unsigned char kPoison = 0xFF;
 
-std::size_t back_canary_bytes() {
 #ifdef SIMT_CPU
-    return 0;  // the allocation ends at an inaccessible page instead
+constexpr std::size_t kBackBytes = 0;  // the memory ends at an inaccessible page
 #else
-    return canaries_wanted() ? kCanaryBytes : 0;
+constexpr std::size_t kBackBytes = kCanaryBytes;
 #endif
+
+bool is_asked_for_none = false;
+
+// Before the learner's code can set the variable.
+[[gnu::constructor(101)]] void read_environment() {
+    const char* const choice = std::getenv("WB_CANARIES");
+    is_asked_for_none = choice != nullptr && std::strcmp(choice, "0") == 0;
 }
 
 }  // namespace
@@ -27,14 +33,13 @@ bool canaries_wanted() {
 #ifdef SIMT_CPU
     if (simt::check::active()) return false;  // the checker sees the true bounds
 #endif
-    const char* choice = std::getenv("WB_CANARIES");
-    return choice == nullptr || std::strcmp(choice, "0") != 0;
+    return !is_asked_for_none;
 }
 
-GuardedBuffer::GuardedBuffer(std::size_t bytes)
+GuardedBuffer::GuardedBuffer(std::size_t bytes, std::size_t shift, bool canaries)
     : bytes_(bytes),
-      front_(canaries_wanted() ? kCanaryBytes : 0),
-      back_(back_canary_bytes()) {
+      front_((canaries ? kCanaryBytes : 0) + shift),
+      back_(canaries ? kBackBytes : 0) {
     if (front_ + bytes_ + back_ == 0) return;
     CUDA_CHECK(cudaMalloc(&base_, front_ + bytes_ + back_));
     poison();

@@ -11,20 +11,6 @@ namespace {
 using wb::testing::contains;
 using wb::testing::GuardedBuffer;
 
-/// Sets an environment variable for the rest of a scope.
-class Environment {
- public:
-    Environment(const char* name, const char* value) : name_(name) {
-        setenv(name, value, 1);
-    }
-    ~Environment() { unsetenv(name_); }
-    Environment(const Environment&) = delete;
-    Environment& operator=(const Environment&) = delete;
-
- private:
-    const char* name_;
-};
-
 std::vector<unsigned char> contents(const GuardedBuffer& buffer) {
     std::vector<unsigned char> bytes(buffer.bytes());
     buffer.download(bytes.data());
@@ -65,6 +51,24 @@ TEST_CASE("guarded buffer: its address is aligned for any vector type") {
     CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 16 == 0);
 }
 
+TEST_CASE("guarded buffer: it may begin where only small types may") {
+    const GuardedBuffer buffer(1000, 4);
+    CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 16 == 4);
+    write_byte(address(buffer));
+    write_byte(address(buffer) + 999);
+    CHECK(!buffer.damage());
+    write_byte(address(buffer) - 1);
+    CHECK(buffer.damage() == -1);
+}
+
+TEST_CASE("guarded buffer: the learner's code cannot switch the canaries off") {
+    REQUIRE(setenv("WB_CANARIES", "0", 1) == 0);
+    const GuardedBuffer buffer(1000);
+    unsetenv("WB_CANARIES");
+    write_byte(address(buffer) - 1);
+    CHECK(buffer.damage() == -1);
+}
+
 TEST_CASE("guarded buffer: writing every byte damages nothing") {
     const GuardedBuffer buffer(1000);
     CUDA_CHECK(cudaMemset(buffer.data(), 0, 1000));
@@ -103,10 +107,9 @@ TEST_CASE("guarded buffer: of zero bytes, nothing can be copied") {
 }
 
 TEST_CASE("guarded buffer: without canaries the bounds are the allocation's own") {
-    const Environment no_canaries("WB_CANARIES", "0");
-    GuardedBuffer buffer(1000);
+    GuardedBuffer buffer(1000, 0, /*canaries=*/false);
     CHECK(contents(buffer) == std::vector<unsigned char>(1000, 0xFF));
     CHECK(!buffer.damage());
-    GuardedBuffer empty(0);
+    GuardedBuffer empty(0, 0, false);
     CHECK(empty.data() == nullptr);
 }

@@ -27,6 +27,10 @@
 
 namespace wb::testing {
 
+/// Where an array begins: at an address that suits any type, or at one that suits only
+/// its own elements. What a contract does not say to be aligned begins there.
+enum class Begin { aligned, anywhere };
+
 /// Turns raw bytes of an output into doubles.
 using ReadElement = double (*)(const unsigned char* element);
 
@@ -44,7 +48,9 @@ class Grader {
 
     /// Device memory with these values, which the kernel must not change.
     template <class T>
-    const T* input(const std::string& name, const std::vector<T>& values) {
+    const T* input(const std::string& name,
+                   const std::vector<T>& values,
+                   Begin begin = Begin::aligned) {
         return static_cast<const T*>(add(name,
                                          Role::input,
                                          {},
@@ -52,12 +58,15 @@ class Grader {
                                          is_floating<T>,
                                          nullptr,
                                          values.data(),
-                                         values.size()));
+                                         values.size(),
+                                         begin));
     }
 
     /// Poisoned device memory that the kernel must fill.
     template <class T>
-    T* output(const std::string& name, const Shape& shape) {
+    T* output(const std::string& name,
+              const Shape& shape,
+              Begin begin = Begin::aligned) {
         return static_cast<T*>(add(name,
                                    Role::output,
                                    shape,
@@ -65,7 +74,8 @@ class Grader {
                                    is_floating<T>,
                                    read_element<T>,
                                    nullptr,
-                                   static_cast<std::size_t>(elements(shape))));
+                                   static_cast<std::size_t>(elements(shape)),
+                                   begin));
     }
 
     /// Device memory with these values, which the kernel updates in place.
@@ -135,7 +145,8 @@ class Grader {
               bool is_floating,
               ReadElement read,
               const void* values,
-              std::size_t count);
+              std::size_t count,
+              Begin begin = Begin::aligned);
     Array& find(const std::string& name) const;
     Observed observe(const Array& array) const;
     Observed observe(const Array& array, const std::vector<unsigned char>& bytes) const;

@@ -11,7 +11,8 @@
 
 namespace wb::testing {
 
-/// Whether memory is watched by us (default), or by a tool: WB_CANARIES=0.
+/// Whether memory is watched by us (default), or by a tool: WB_CANARIES=0 when the
+/// program began. What the learner's code makes of the variable does not count.
 bool canaries_wanted();
 
 /// Device memory with a canary zone before and after it.
@@ -26,12 +27,16 @@ bool canaries_wanted();
 class GuardedBuffer {
  public:
     /// Allocates `bytes` of poison.
-    explicit GuardedBuffer(std::size_t bytes);
+    /// @param shift  how many bytes they begin behind an address that suits any type
+    explicit GuardedBuffer(std::size_t bytes,
+                           std::size_t shift = 0,
+                           bool canaries = canaries_wanted());
     ~GuardedBuffer();
     GuardedBuffer(const GuardedBuffer&) = delete;
     GuardedBuffer& operator=(const GuardedBuffer&) = delete;
 
-    /// The address for the kernel; 256-byte aligned on a GPU, 16 in the simulator.
+    /// The address for the kernel; without a shift, 256-byte aligned on a GPU, 16 in
+    /// the simulator.
     void* data() const { return base_ + front_; }
     std::size_t bytes() const { return bytes_; }
 
