@@ -30,6 +30,7 @@
 
 #include "case_watch.h"
 #include "channel.h"
+#include "replaced.h"
 #include "words.h"
 
 namespace wb::testing {
@@ -99,6 +100,22 @@ bool device_is_usable() {
     return false;
 }
 
+/// Who replaces a function that the tests use grades himself. Says so, and fails.
+bool nothing_is_replaced() {
+    const std::string name = replaced_function();
+    if (name.empty()) return true;
+    Finding replaced{Kind::contract, "replaces_function"};
+    replaced.what = "the program has a function `" + name +
+                    "` of its own, and the tests would call it in place of theirs";
+    replaced.advice = "give it another name, or write `static` in front of it";
+    put_into_words(replaced);
+    for (const std::string& line : replaced.text)
+        std::printf("wb| %s\n", line.c_str());
+    Verdict::instance().add(std::move(replaced));
+    Verdict::instance().all_ran(true);
+    return false;
+}
+
 /// The checker of simt-c++ leaves by _exit() where it has found something.
 bool checker_ends_the_program() {
 #ifdef SIMT_CPU
@@ -149,6 +166,7 @@ int main(int argc, char** argv) {
         verdict.all_ran(true);
         return wb::testing::kSkippedExitCode;
     }
+    if (!wb::testing::nothing_is_replaced()) return 1;
     wb::testing::prepare_simulator();
     if (!wb::testing::device_is_usable()) return 1;
     const int failed = session.run(argc, argv);
