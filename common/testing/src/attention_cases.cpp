@@ -34,6 +34,8 @@ const char* words(Logits logits) {
             return "a huge logit of keys that few queries see";
         case Logits::highest:
             return "logits near 10^5";
+        case Logits::peak:
+            return "logits with their peak in the middle";
     }
     return "";
 }
@@ -52,6 +54,8 @@ double added(Logits logits, int64_t key, int64_t keys) {
             return -half;
         case Logits::highest:
             return 1e5;
+        case Logits::peak:
+            return -0.25 * std::abs(double(key) - 0.5 * double(keys));
         default:
             return 0.0;
     }

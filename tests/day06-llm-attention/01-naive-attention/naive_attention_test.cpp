@@ -66,6 +66,23 @@ TEST_CASE("nothing is kept from call to call") {
 
 TEST_CASE("batches and heads keep to themselves") {
     grade(plain_attention(3, 5, 13, 11, 32));
+    grade(plain_attention(3, 35, 1, 3, 32));
+    grade(plain_attention(35, 2, 1, 3, 32));
+}
+
+TEST_CASE("arrays may begin at any float") {
+    for (const int64_t D : {32, 256}) {
+        const auto shape = plain_attention(1, 2, 5, 7, D, true);
+        const auto inputs = wb::testing::random_attention(shape, 1);
+        wb::testing::grade_attention(
+            wb::implementations("naive_attention", naive_attention),
+            shape,
+            inputs,
+            expect_attention(shape, inputs),
+            ", no array is aligned to more than a float",
+            /*with_lse=*/true,
+            wb::testing::Begin::anywhere);
+    }
 }
 
 TEST_CASE("causal: no query sees a later key") {
@@ -115,6 +132,21 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     }
 }
 
+TEST_CASE("scores of a million, all alike, of either sign") {
+    auto shape = plain_attention(1, 2, 5, 67, 32);
+    shape.scale = 1.0f;
+    for (const float score : {-0x1p20f, 0x1p20f})
+        grade(shape,
+              wb::testing::far_scores(shape, score),
+              ", every score 2^20 or -2^20");
+}
+
+TEST_CASE("small weights count: thousands of keys at exp(-14) each") {
+    auto shape = plain_attention(1, 1, 1, 2101, 32);
+    shape.scale = 1.0f;
+    grade(shape, wb::testing::small_weights(shape), ", scores 0 and -14");
+}
+
 TEST_CASE("the largest of many logits may be the last") {
     // The last is 138 more than the 1024th: exp() of that overflows.
     const auto shape = plain_attention(1, 1, 1, 1300, 32);
@@ -145,7 +177,8 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
                               plain_attention(1, 1, 2, 4099, 64, true),
                               plain_attention(1, 1, 4099, 2, 32),
                               plain_attention(1, 1, 4128, 33, 32, true)})
-        grade(shape, wb::testing::equal_weights(shape, 1), ", q = 0, v whole numbers");
+        grade(
+            shape, wb::testing::chosen_keys(shape, 1), ", seven keys of eight chosen");
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {

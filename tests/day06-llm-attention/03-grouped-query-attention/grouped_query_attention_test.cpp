@@ -8,6 +8,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/memory_watch.h>
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
 
@@ -67,6 +68,7 @@ TEST_CASE("one query, one key: each head's output is the value of its group") {
 TEST_CASE("more batches, heads and groups than usual") {
     grade(grouped(9, {66, 33}, 1, 3, 32));
     grade(grouped(5, {130, 1}, 1, 2, 32));
+    grade(grouped(131, {2, 1}, 1, 2, 32));
 }
 
 TEST_CASE("one query against a cache: what decoding does") {
@@ -155,6 +157,18 @@ TEST_CASE("scores of a million, all alike, of either sign") {
             ", every score 2^20 or -2^20");
 }
 
+TEST_CASE("small weights count: thousands of keys at exp(-14) each") {
+    auto shape = grouped(1, {2, 1}, 1, 2101, 32);
+    shape.scale = 1.0f;
+    const auto inputs = wb::testing::small_weights(shape);
+    wb::testing::grade_attention("grouped_query_attention",
+                                 grouped_query_attention,
+                                 shape,
+                                 inputs,
+                                 expect_attention(shape, inputs),
+                                 ", scores 0 and -14");
+}
+
 TEST_CASE("edges meet: no mask") {
     grade_edges(wb::testing::Mask::none);
 }
@@ -179,15 +193,12 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
                               grouped(1, {32, 1}, 1, 65'601, 32),
 #endif
                               grouped(1, {2, 1}, 4099, 2, 32),
-                              grouped(1, {2, 2}, 4128, 33, 32, true)}) {
-        const auto inputs = wb::testing::equal_weights(shape, 1);
-        wb::testing::grade_attention("grouped_query_attention",
-                                     grouped_query_attention,
-                                     shape,
-                                     inputs,
-                                     expect_equal_weights(shape, inputs),
-                                     ", q = 0, v whole numbers");
-    }
+                              grouped(1, {2, 2}, 4128, 33, 32, true)})
+        wb::testing::grade_chosen_keys(
+            "grouped_query_attention", grouped_query_attention, shape);
+    wb::testing::grade_far_peak("grouped_query_attention",
+                                grouped_query_attention,
+                                grouped(1, {2, 1}, 1, 4131, 32));
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {
@@ -223,6 +234,11 @@ TEST_CASE("more heads than a grid is deep", "[large]") {
     // 65535 blocks are the most that a grid holds along y and z.
     grade(grouped(2, {66'000, 33'000}, 1, 2, 32));
 #endif
+}
+
+TEST_CASE("no memory for scores", "[serial]") {
+    wb::testing::expect_no_scores_in_memory<float>(
+        wb::implementations("grouped_query_attention", grouped_query_attention), 32);
 }
 
 TEST_CASE("right whatever order the threads run in") {

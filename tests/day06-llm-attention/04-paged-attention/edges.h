@@ -18,24 +18,10 @@ inline PagedInputs paged_with_logits(const PagedShape& shape,
                                      uint64_t order) {
     PagedInputs inputs = random_paged(shape, seed, order);
     for (int64_t s = 0; s < inputs.batch(); ++s) {
-        const auto at = static_cast<size_t>(s);
-        const wb::AttentionShape one{1,
-                                     shape.query_heads,
-                                     shape.kv_heads,
-                                     1,
-                                     inputs.lengths[at],
-                                     shape.head_dim,
-                                     false,
-                                     inputs.scale()};
-        const auto made = wb::testing::with_logits(one, logits, {}, seed + at);
-        std::transform(made.q.begin(),
-                       made.q.end(),
-                       inputs.q.begin() + s * one.query_elements(),
-                       [](float x) { return __float2bfloat16(x); });
-        std::transform(made.k.begin(), made.k.end(), inputs.k[at].begin(), [](float x) {
-            return __float2bfloat16(x);
-        });
-        fill_pages(inputs, s);
+        auto made = wb::testing::with_logits(
+            problem_of(inputs, s), logits, {}, seed + static_cast<uint64_t>(s));
+        made.v.clear();
+        set_sequence(inputs, s, made);
     }
     return inputs;
 }

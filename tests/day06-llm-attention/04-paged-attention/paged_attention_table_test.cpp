@@ -1,6 +1,7 @@
 // Grades day06-llm-attention/04-paged-attention: the table that says where pages are.
 #include "paged_grading.h"
 #include "paged_server.h"
+#include "special.h"
 
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
@@ -51,6 +52,30 @@ TEST_CASE("two sequences share their first pages") {
     fill_pages(inputs, 0);
     fill_pages(inputs, 1);
     grade_inputs(inputs, "a shared prefix, " + with_seed(inputs, 18));
+}
+
+TEST_CASE("a page that a sequence lists twice counts twice") {
+    grade_repeated_page();
+}
+
+TEST_CASE("more sequences than a block has threads") {
+    grade_many_sequences();
+}
+
+TEST_CASE("scores of a million, all alike, of either sign") {
+    grade_far_scores();
+}
+
+TEST_CASE("more than 4096 keys, the largest score in the middle") {
+    grade_far_peak();
+}
+
+TEST_CASE("small weights count: thousands of keys at exp(-14) each") {
+    grade_small_weights();
+}
+
+TEST_CASE("queries and keys below the smallest number with all its digits") {
+    grade_subnormal_scores();
 }
 
 TEST_CASE("what lies past the end of a sequence is not looked at") {

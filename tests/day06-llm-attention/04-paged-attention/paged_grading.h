@@ -9,6 +9,7 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/paged.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace paged_grading {
@@ -52,7 +53,9 @@ Result attend(const std::string& name,
     auto* o = grade.output<__nv_bfloat16>(
         "o", {inputs.batch(), shape.query_heads, shape.head_dim});
     float* lse = nullptr;
-    if (with_lse) lse = grade.output<float>("lse", {inputs.batch(), shape.query_heads});
+    if (with_lse)
+        lse = grade.output<float>(
+            "lse", {inputs.batch(), shape.query_heads}, wb::testing::Begin::anywhere);
     grade.run([&](cudaStream_t s) {
         function(cache, q, o, lse, shape.query_heads, inputs.scale(), workspace, s);
     });
@@ -91,6 +94,31 @@ inline void grade_inputs(const PagedInputs& inputs, const std::string& text) {
 inline void grade_random(const PagedShape& shape, uint64_t seed, uint64_t order = 7) {
     const PagedInputs inputs = random_paged(shape, seed, order);
     grade_inputs(inputs, with_seed(inputs, seed));
+}
+
+/// A sequence as a problem of its own.
+inline wb::AttentionShape problem_of(const PagedInputs& inputs, int64_t sequence) {
+    return {1,
+            inputs.shape.query_heads,
+            inputs.shape.kv_heads,
+            1,
+            inputs.lengths[static_cast<size_t>(sequence)],
+            inputs.shape.head_dim,
+            false,
+            inputs.scale()};
+}
+
+/// Gives a sequence these queries and keys, and these values if there are any.
+inline void set_sequence(PagedInputs& inputs,
+                         int64_t sequence,
+                         const wb::testing::AttentionInputs& made) {
+    const auto at = static_cast<size_t>(sequence);
+    const auto rounded = [](float x) { return __float2bfloat16(x); };
+    const int64_t first = sequence * static_cast<int64_t>(made.q.size());
+    std::transform(made.q.begin(), made.q.end(), inputs.q.begin() + first, rounded);
+    std::transform(made.k.begin(), made.k.end(), inputs.k[at].begin(), rounded);
+    std::transform(made.v.begin(), made.v.end(), inputs.v[at].begin(), rounded);
+    fill_pages(inputs, sequence);
 }
 
 /// Sequences whose ends are all around a page's.

@@ -2,7 +2,10 @@
 // nothing in common.
 #pragma once
 
+#include <wb/testing/attention_cases.h>
+#include <wb/testing/attention_grade.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/special_attention.h>
 
 #include <limits>
 
@@ -80,6 +83,75 @@ inline void grade_subnormal() {
     with_values([](__nv_bfloat16 x) { return 0x1p-100f * __bfloat162float(x); });
     for (const auto& [name, idea, function] : attentions())
         attend(name, function, inputs, &expected, "subnormal v");
+}
+
+/// Queries of one head, and keys of the other, that are subnormal numbers.
+inline void grade_subnormal_scores() {
+    PagedShape shape{{33, 70}};
+    shape.kv_heads = 2;
+    PagedInputs inputs = random_paged(shape, 1, 7);
+    for (int64_t s = 0; s < inputs.batch(); ++s) {
+        auto problem = problem_of(inputs, s);
+        set_sequence(inputs, s, wb::testing::subnormal_scores(problem, 0x1p-133));
+        inputs.shape.scale = problem.scale;  // the same for each
+    }
+    grade_inputs(inputs, "subnormal q or k");
+}
+
+/// Every score is 2^20, or -2^20.
+inline void grade_far_scores() {
+    PagedShape shape{{33, 50}};
+    shape.scale = 1.0f;
+    PagedInputs inputs = random_paged(shape, 1, 7);
+    for (const float score : {-0x1p20f, 0x1p20f}) {
+        for (int64_t s = 0; s < inputs.batch(); ++s)
+            set_sequence(
+                inputs, s, wb::testing::far_scores(problem_of(inputs, s), score));
+        grade_inputs(inputs, "every score 2^20 or -2^20");
+    }
+}
+
+/// Many weights of exp(-14) each, which make most of the result.
+inline void grade_small_weights() {
+    PagedShape shape{{2101, 3}};
+    shape.scale = 1.0f;
+    PagedInputs inputs = random_paged(shape, 1, 7);
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        set_sequence(inputs, s, wb::testing::small_weights(problem_of(inputs, s)));
+    grade_inputs(inputs, "scores 0 and -14");
+}
+
+/// More than 4096 keys, the largest score in the middle.
+inline void grade_far_peak() {
+    PagedInputs inputs = random_paged({{4131, 5}}, 1, 7);
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        set_sequence(
+            inputs,
+            s,
+            with_logits(problem_of(inputs, s), wb::testing::Logits::peak, {}, 1));
+    grade_inputs(inputs, "the largest score in the middle");
+}
+
+/// More sequences than a block has threads, most of them empty.
+inline void grade_many_sequences() {
+    PagedShape shape{std::vector<int64_t>(1'100, 0)};
+    for (size_t s = 0; s < shape.lengths.size(); s += 157)
+        shape.lengths[s] = static_cast<int64_t>(1 + s % 5);
+    shape.query_heads = 1;
+    const PagedInputs inputs = random_paged(shape, 33, 33);
+    const AttentionExpected expected = expect_paged(inputs);
+    for (const auto& [name, idea, function] : wb::testing::whose_turn(attentions(), 1))
+        attend(name, function, inputs, &expected, with_seed(inputs, 33));
+}
+
+/// A row of the table that holds a page twice.
+inline void grade_repeated_page() {
+    PagedInputs inputs = random_paged({{45, 20}}, 34, 34);
+    inputs.table[1] = inputs.table[0];
+    const int64_t page = inputs.shape.page_size * inputs.shape.head_dim;
+    for (auto* numbers : {&inputs.k[0], &inputs.v[0]})
+        std::copy_n(numbers->begin(), page, numbers->begin() + page);
+    grade_inputs(inputs, "one page twice, " + with_seed(inputs, 34));
 }
 
 /// append_kv for other tokens, other pages and other sequences in between.

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 #include <wb/check.h>
+#include <wb/testing/attention_grade.h>
 #include <wb/testing/random.h>
 #include <wb/testing/sparse_attention.h>
 
@@ -96,18 +97,18 @@ inline HostCsr rows_of(int64_t keys, const std::vector<std::vector<int32_t>>& ro
     return pattern;
 }
 
-/// Weights that are all equal, and whole numbers as values: one key that is missing
-/// among thousands shows.
+/// Weights that are all equal, or 0, and whole numbers as values: one key that is
+/// missing among thousands shows, or one that is read from another place.
 inline void grade_equal(const HostCsr& pattern, bool blocks, const std::string& text) {
     const auto shape = shape_of(pattern, 32);
-    const auto inputs = wb::testing::equal_weights(shape, 1);
+    const auto inputs = wb::testing::chosen_keys(shape, 1);
     auto expected = expect_sparse(shape, pattern, inputs);
     // A quotient, or a reciprocal and a product; exp(0) and the sums are exact. And the
     // reference's own rounding.
     for (std::size_t i = 0; i < expected.o.size(); ++i)
         expected.o_bound[i] =
             wb::testing::float_bound(3, std::abs(expected.o[i])) + 1e-12;
-    const std::string what = "q = 0, v whole numbers, " + text;
+    const std::string what = "seven keys of eight chosen, " + text;
     if (blocks)
         grade_blocks(shape, to_blocks(pattern), inputs, expected, what);
     else

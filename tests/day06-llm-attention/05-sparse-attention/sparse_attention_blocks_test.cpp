@@ -5,6 +5,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_attention.h>
 
 #include <limits>
 
@@ -107,6 +108,70 @@ TEST_CASE("blocks: one that is listed twice counts twice") {
     blocks.full.offsets.back() = 2;
     grade_blocks(
         shape, blocks, inputs, expect_sparse(shape, twice, inputs), "block 0 twice");
+}
+
+TEST_CASE("blocks: one that is full and partial at once counts twice") {
+    const auto once = wb::dense_pattern(3, 64, false);
+    const auto shape = shape_of(once, 32);
+    const auto inputs = random_attention(shape, 1);
+    HostBlocks blocks = to_blocks(once);
+    constexpr auto kRows = static_cast<std::size_t>(wb::BlockPattern::kRows);
+    for (const uint64_t mask : {~uint64_t{0}, uint64_t{0xF0}}) {
+        blocks.partial.blocks.push_back(0);
+        blocks.partial.offsets.back() += 1;
+        blocks.masks.insert(blocks.masks.end(), kRows, mask);
+    }
+    std::vector<int32_t> row;
+    for (int32_t key = 0; key < 64; ++key)
+        row.insert(row.end(), key / 4 == 1 ? 3 : 2, key);
+    const auto listed = rows_of(64, {row, row, row});
+    grade_blocks(shape,
+                 blocks,
+                 inputs,
+                 expect_sparse(shape, listed, inputs),
+                 "block 0 is full, and partial twice, with other masks");
+}
+
+TEST_CASE("scores of a million, all alike, of either sign") {
+    const auto pattern = wb::dense_pattern(5, 67, false);
+    auto shape = shape_of(pattern, 32);
+    shape.scale = 1.0f;
+    for (const float score : {-0x1p20f, 0x1p20f}) {
+        const auto inputs = wb::testing::far_scores(shape, score);
+        const auto expected = expect_sparse(shape, pattern, inputs);
+        grade_rows(shape, pattern, inputs, expected, "every score 2^20 or -2^20");
+        grade_blocks(
+            shape, to_blocks(pattern), inputs, expected, "every score 2^20 or -2^20");
+    }
+}
+
+TEST_CASE("more than 4096 keys, the largest score in the middle") {
+    const auto pattern = wb::dense_pattern(1, 4131, false);
+    const auto shape = shape_of(pattern, 32);
+    const auto inputs = with_logits(shape, wb::testing::Logits::peak, {}, 1);
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    grade_rows(shape, pattern, inputs, expected, "the largest score in the middle");
+    grade_blocks(
+        shape, to_blocks(pattern), inputs, expected, "the largest score in the middle");
+}
+
+TEST_CASE("small weights count: thousands of keys at exp(-14) each") {
+    const auto pattern = wb::dense_pattern(1, 2101, false);
+    auto shape = shape_of(pattern, 32);
+    shape.scale = 1.0f;
+    const auto inputs = wb::testing::small_weights(shape);
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    grade_rows(shape, pattern, inputs, expected, "scores 0 and -14");
+    grade_blocks(shape, to_blocks(pattern), inputs, expected, "scores 0 and -14");
+}
+
+TEST_CASE("queries and keys below the smallest number with all its digits") {
+    const auto pattern = wb::dense_pattern(9, 70, false);
+    auto shape = shape_of(pattern, 64, 1, 2);
+    const auto inputs = wb::testing::subnormal_scores(shape, 0x1p-136);
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    grade_rows(shape, pattern, inputs, expected, "subnormal q or k");
+    grade_blocks(shape, to_blocks(pattern), inputs, expected, "subnormal q or k");
 }
 
 TEST_CASE("blocks: a block that does not exist is reported, and not read") {

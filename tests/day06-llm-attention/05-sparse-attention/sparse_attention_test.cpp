@@ -44,6 +44,12 @@ TEST_CASE("every pattern") {
 TEST_CASE("batches and heads share the pattern, not the keys") {
     const auto pattern = wb::random_pattern(13, 19, 5, 1);
     grade_rows(shape_of(pattern, 32, 3, 5), pattern, "5 random keys a row");
+    const auto small = wb::random_pattern(2, 19, 5, 1);
+    for (const auto& [batch, heads] : {std::pair{3, 35}, {35, 2}}) {
+        grade_rows(shape_of(small, 32, batch, heads), small, "5 random keys a row");
+        if (heads == 2)
+            grade_blocks(shape_of(small, 32, batch, heads), small, "5 keys a row");
+    }
 }
 
 TEST_CASE("nothing is kept from call to call") {

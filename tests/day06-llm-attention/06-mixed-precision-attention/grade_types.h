@@ -41,8 +41,9 @@ void grade_type(const AttentionShape& shape,
             "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
         float* d_lse = nullptr;
         if (with_lse) {
-            d_lse = grade.output<float>(
-                "lse", {shape.batch, shape.query_heads, shape.queries});
+            d_lse = grade.output<float>("lse",
+                                        {shape.batch, shape.query_heads, shape.queries},
+                                        Begin::anywhere);
         }
         grade.run([&, attention = attention](cudaStream_t stream) {
             attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);

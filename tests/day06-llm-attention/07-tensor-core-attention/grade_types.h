@@ -76,8 +76,8 @@ void grade_rung(const std::string& name,
         "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
     float* d_lse = nullptr;
     if (with_lse) {
-        d_lse =
-            grade.output<float>("lse", {shape.batch, shape.query_heads, shape.queries});
+        d_lse = grade.output<float>(
+            "lse", {shape.batch, shape.query_heads, shape.queries}, Begin::anywhere);
     }
     grade.run([&](cudaStream_t stream) {
         attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);

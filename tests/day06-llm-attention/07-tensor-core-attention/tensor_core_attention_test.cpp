@@ -6,6 +6,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/memory_watch.h>
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
 
@@ -167,7 +168,11 @@ TEST_CASE("causal: more heads than there is room for in the L2 cache") {
 }
 
 TEST_CASE("query heads of a group share their keys and values") {
-    grade(grouped(plain_attention(2, 4, 5, 70, 64), 2));
+    grade(grouped(plain_attention(2, 6, 5, 70, 64), 2));
+    grade_type<__half>(
+        grouped(plain_attention(2, 35, 1, 3, 64), 7),
+        random_attention(grouped(plain_attention(2, 35, 1, 3, 64), 7), 1),
+        ", seed 1");
     grade(grouped(plain_attention(1, 4, 70, 33, 64, true), 1));
 }
 
@@ -242,7 +247,7 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     using T = __half;  // the type plays no part in them
     for (const auto& shape : {plain_attention(1, 1, 3, 4131, 64, true),
                               plain_attention(1, 1, 4099, 2, 64)}) {
-        const auto inputs = equal_weights(shape, 1);
+        const auto inputs = chosen_keys(shape, 1);
         auto expected = expect_equal_weights(shape, inputs);
         for (size_t i = 0; i < expected.o.size(); ++i)
             expected.o_bound[i] = stored_bound<T>(expected.o[i], expected.o_bound[i]);
@@ -250,8 +255,11 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
         for (const auto& [name, idea, attention] :
              whose_turn(implementations_of<T>(), number))
             grade_rung<T>(
-                name, attention, shape, inputs, expected, ", q = 0, v whole numbers");
+                name, attention, shape, inputs, expected, ", seven keys of eight");
     }
+    const auto row = plain_attention(1, 1, 1, 4131, 64);
+    grade_type<T>(
+        row, with_logits(row, Logits::peak, {}, 1), ", the largest in the middle");
 }
 
 TEST_CASE("the error is that of rounding the weights and the output, no more") {
@@ -301,6 +309,19 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     }
 }
 
+TEST_CASE("scores of a million, all alike, of either sign") {
+    auto shape = plain_attention(1, 1, 5, 67, 64);
+    shape.scale = 1.0f;
+    for (const float score : {-0x1p20f, 0x1p20f})
+        grade(shape, far_scores(shape, score), ", every score 2^20 or -2^20");
+}
+
+TEST_CASE("small weights count: thousands of keys at exp(-14) each") {
+    auto shape = plain_attention(1, 1, 1, 2101, 64);
+    shape.scale = 1.0f;
+    grade(shape, small_weights(shape), ", scores 0 and -14");
+}
+
 TEST_CASE("logits that rise slowly: a base that lags behind is no harm") {
     for (const double peak : {3.0, 20.0}) {
         const auto shape = plain_attention(1, 1, 3, 331, 64);
@@ -348,6 +369,9 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
                         inputs,
                         expect_subnormal(shape, inputs, kSmallest, expect_stored<T>),
                         ", subnormal v");
+        auto scaled = shape;
+        const auto small = subnormal_scores(scaled, kSmallest);
+        grade_type<T>(scaled, small, ", subnormal q or k");
     };
     graded(__half());
     graded(__nv_bfloat16());
@@ -362,6 +386,11 @@ TEST_CASE("the scale may be anything finite") {
     auto shape = plain_attention(1, 1, 35, 70, 128);
     shape.scale = -0.1f;
     grade(shape);
+}
+
+TEST_CASE("no memory for scores", "[serial]") {
+    expect_no_scores_in_memory<__half>(implementations_of<__half>(), 64);
+    expect_no_scores_in_memory<__nv_bfloat16>(implementations_of<__nv_bfloat16>(), 64);
 }
 
 TEST_CASE("right whatever order the threads run in") {

@@ -164,7 +164,10 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     for (const auto& shape :
          {plain_attention(1, 1, 3, 4131, 64, true), plain_attention(1, 1, 4099, 2, 64)})
         grade_type<__nv_bfloat16>(
-            shape, equal_weights(shape, 1), ", q = 0, v whole numbers");
+            shape, chosen_keys(shape, 1), ", seven keys of eight chosen");
+    const auto row = plain_attention(1, 1, 1, 4131, 64);
+    grade_type<__nv_bfloat16>(
+        row, with_logits(row, Logits::peak, {}, 1), ", the largest in the middle");
 }
 
 TEST_CASE("more tiles than multiprocessors: each block computes several", "[slow]") {
@@ -228,6 +231,21 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     }
 }
 
+TEST_CASE("scores of a million, all alike, of either sign") {
+    NEEDS_HOPPER();
+    auto shape = plain_attention(1, 1, 5, 67, 64);
+    shape.scale = 1.0f;
+    for (const float score : {-0x1p20f, 0x1p20f})
+        grade(shape, far_scores(shape, score), ", every score 2^20 or -2^20");
+}
+
+TEST_CASE("small weights count: thousands of keys at exp(-14) each") {
+    NEEDS_HOPPER();
+    auto shape = plain_attention(1, 1, 1, 2101, 64);
+    shape.scale = 1.0f;
+    grade(shape, small_weights(shape), ", scores 0 and -14");
+}
+
 TEST_CASE("a NaN reaches the rows that see it, and no others") {
     NEEDS_HOPPER();
     const auto graded = [](auto zero, int64_t D) {
@@ -254,6 +272,9 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
                         inputs,
                         expect_subnormal(shape, inputs, kSmallest, expect_half<T>),
                         ", subnormal v");
+        auto scaled = shape;
+        const auto small = subnormal_scores(scaled, kSmallest);
+        grade_type<T>(scaled, small, ", subnormal q or k");
     };
     graded(__half());
     graded(__nv_bfloat16());

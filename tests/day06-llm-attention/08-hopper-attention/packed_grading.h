@@ -143,7 +143,8 @@ void grade_packed(Batch batch, int64_t between = 0, bool with_lse = true) {
         grade.output<T>("o", {shape.total_queries, shape.query_heads, shape.head_dim});
     float* lse = nullptr;
     if (with_lse)
-        lse = grade.output<float>("lse", {shape.query_heads, shape.total_queries});
+        lse = grade.output<float>(
+            "lse", {shape.query_heads, shape.total_queries}, Begin::anywhere);
     grade.run([&](cudaStream_t stream) {
         hopper_attention_packed(
             shape, q, k, v, query_starts, key_starts, o, lse, stream);
@@ -191,7 +192,8 @@ inline std::string run_paged(const Batch& batch,
         grade.output<T>("o", {shape.total_queries, shape.query_heads, shape.head_dim});
     float* lse = nullptr;
     if (with_lse)
-        lse = grade.output<float>("lse", {shape.query_heads, shape.total_queries});
+        lse = grade.output<float>(
+            "lse", {shape.query_heads, shape.total_queries}, Begin::anywhere);
     grade.run([&](cudaStream_t stream) {
         hopper_attention_paged(
             shape, cache, q, query_starts, o, lse, workspace, stream);

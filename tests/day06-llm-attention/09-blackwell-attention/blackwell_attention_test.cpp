@@ -174,7 +174,7 @@ TEST_CASE("addresses in tensor memory") {
 }
 
 TEST_CASE("the 128-byte swizzle is the one in the PTX ISA's figure") {
-    for (int row = 0; row < 24; ++row)
+    for (int row = 0; row < 256; ++row)
         for (int byte = 0; byte < 128; ++byte)
             expect_equal(
                 call_of("swizzled_byte", {row, byte}),
@@ -184,7 +184,7 @@ TEST_CASE("the 128-byte swizzle is the one in the PTX ISA's figure") {
 
 TEST_CASE("steps along K: 32 bytes in a panel, then the next panel") {
     // Where TMA puts element 16 * step of row 0: found by writing a tile as it does.
-    for (const int rows : {8, 64, 128, 256})
+    for (const int rows : {8, 24, 64, 96, 128, 192, 256})
         for (int step = 0; step < 16; ++step)
             expect_equal(call_of("key_step_bytes", {rows, step}),
                          result_of([&] { return key_step_bytes(rows, step); }),

@@ -52,8 +52,8 @@ inline void grade_stored(const AttentionShape& shape,
         "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
     float* lse = nullptr;
     if (with_lse)
-        lse = grader.output<float>("lse",
-                                   {shape.batch, shape.query_heads, shape.queries});
+        lse = grader.output<float>(
+            "lse", {shape.batch, shape.query_heads, shape.queries}, Begin::anywhere);
     grader.run([&](cudaStream_t stream) {
         blackwell_attention(shape, q, k, v, o, lse, stream);
     });

@@ -26,23 +26,26 @@ using AttentionFunction = void(const AttentionShape& shape,
 ///
 /// @param text      what is told of the inputs, behind the shape: ", seed 1"
 /// @param with_lse  the log-sum-exp is wanted; else lse is null
+/// @param begin     where q, k, v and o begin; lse may begin anywhere
 inline void grade_attention(
     const std::vector<Implementation<AttentionFunction>>& versions,
     const AttentionShape& shape,
     const AttentionInputs& inputs,
     const AttentionExpected& expected,
     const std::string& text,
-    bool with_lse = true) {
+    bool with_lse = true,
+    Begin begin = Begin::aligned) {
     const Shape rows = {shape.batch, shape.query_heads, shape.queries};
     const Shape elements = {
         shape.batch, shape.query_heads, shape.queries, shape.head_dim};
     for (const auto& [name, idea, attention] : versions) {
         Grader grade(name, describe(shape) + text);
-        const float* d_q = grade.input("q", inputs.q);
-        const float* d_k = grade.input("k", inputs.k);
-        const float* d_v = grade.input("v", inputs.v);
-        float* d_o = grade.output<float>("o", elements);
-        float* d_lse = with_lse ? grade.output<float>("lse", rows) : nullptr;
+        const float* d_q = grade.input("q", inputs.q, begin);
+        const float* d_k = grade.input("k", inputs.k, begin);
+        const float* d_v = grade.input("v", inputs.v, begin);
+        float* d_o = grade.output<float>("o", elements, begin);
+        float* d_lse =
+            with_lse ? grade.output<float>("lse", rows, Begin::anywhere) : nullptr;
         grade.run([&, attention = attention](cudaStream_t stream) {
             attention(shape, d_q, d_k, d_v, d_o, d_lse, stream);
         });
@@ -114,7 +117,27 @@ inline AttentionInputs equal_weights(const AttentionShape& shape, std::uint64_t 
     return inputs;
 }
 
-/// What is expected of equal_weights().
+/// The same, but each query chooses seven keys of eight, and one at least; the others
+/// have scores so far below that their weights are 0. A key or a query that is read
+/// from another place shows, too. Sums are exact.
+inline AttentionInputs chosen_keys(const AttentionShape& shape, std::uint64_t seed) {
+    AttentionInputs inputs = equal_weights(shape, seed);
+    Random random(seed + 1);
+    const int64_t dim = shape.head_dim;
+    // A query asks one column of the keys, 0 or far below.
+    const float far = std::copysign(4096.0f, -shape.scale);
+    for (int64_t row = 0; row < shape.rows(); ++row)
+        inputs.q[static_cast<std::size_t>(row * dim + random.below(dim))] = 1.0f;
+    for (std::size_t i = 0; i < inputs.k.size(); ++i) {
+        const int64_t key = static_cast<int64_t>(i) / dim % shape.keys;
+        const bool chosen =
+            random.below(8) != 0 || key == shape.keys - 1 || (shape.causal && key == 0);
+        inputs.k[i] = chosen ? 0.0f : far;
+    }
+    return inputs;
+}
+
+/// What is expected of equal_weights(), and of chosen_keys().
 inline AttentionExpected expect_equal_weights(const AttentionShape& shape,
                                               const AttentionInputs& inputs) {
     AttentionExpected expected = expect_attention(shape, inputs);
@@ -123,6 +146,32 @@ inline AttentionExpected expect_equal_weights(const AttentionShape& shape,
     for (std::size_t i = 0; i < expected.o.size(); ++i)
         expected.o_bound[i] = float_bound(3, std::abs(expected.o[i])) + 1e-12;
     return expected;
+}
+
+/// Grades chosen_keys().
+inline void grade_chosen_keys(const std::string& exercise,
+                              AttentionFunction* contract,
+                              const AttentionShape& shape) {
+    const auto inputs = chosen_keys(shape, 1);
+    grade_attention(exercise,
+                    contract,
+                    shape,
+                    inputs,
+                    expect_equal_weights(shape, inputs),
+                    ", seven keys of eight chosen");
+}
+
+/// Grades one query and more than 4096 keys, the largest score in their middle.
+inline void grade_far_peak(const std::string& exercise,
+                           AttentionFunction* contract,
+                           const AttentionShape& shape) {
+    const auto inputs = with_logits(shape, Logits::peak, {}, 1);
+    grade_attention(exercise,
+                    contract,
+                    shape,
+                    inputs,
+                    expect_attention(shape, inputs),
+                    ", the largest score in the middle");
 }
 
 /// Every score is the same, and far from zero: exactly, for a scale of 1 and a score
@@ -137,6 +186,22 @@ inline AttentionInputs far_scores(const AttentionShape& shape, float score) {
         inputs.k[i] = i % dim == 0 ? score / 1024.0f : 0.0f;
     for (float& value : inputs.v)
         value += 8.0f;
+    return inputs;
+}
+
+/// The first key has the score 0, all others -14: weights of 8e-7, whose values are so
+/// large that together they make most of the result. The scale must be 1.
+inline AttentionInputs small_weights(const AttentionShape& shape) {
+    AttentionInputs inputs = equal_weights(shape, 1);
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    const auto keys = static_cast<std::size_t>(shape.keys);
+    for (std::size_t i = 0; i < inputs.q.size(); i += dim)
+        inputs.q[i] = 1.0f;
+    for (std::size_t i = 0; i < inputs.k.size(); ++i) {
+        const bool is_first = i / dim % keys == 0;
+        inputs.k[i] = i % dim == 0 && !is_first ? -14.0f : 0.0f;
+        inputs.v[i] = is_first ? 1.0f : 4096.0f + 256.0f * static_cast<float>(i % 7);
+    }
     return inputs;
 }
 

@@ -126,7 +126,8 @@ void grade_sparse(const std::string& exercise,
         const float* d_k = grade.input("k", inputs.k);
         const float* d_v = grade.input("v", inputs.v);
         float* d_o = grade.output<float>("o", elements);
-        float* d_lse = with_lse ? grade.output<float>("lse", rows) : nullptr;
+        float* d_lse =
+            with_lse ? grade.output<float>("lse", rows, Begin::anywhere) : nullptr;
         auto* d_status = reinterpret_cast<PatternStatus*>(grade.in_out<std::int32_t>(
             "status", {num_words}, {earlier_status.begin(), earlier_status.end()}));
         grade.run([&, attention = attention](cudaStream_t stream) {

@@ -136,6 +136,31 @@ AttentionExpected expect_subnormal(const AttentionShape& shape,
     return expected;
 }
 
+/// Queries of every other head, and keys of the others, that are subnormal numbers,
+/// beside numbers and a scale, which the shape gets, that make ordinary scores of them.
+/// The shape has an even number of heads, as many for k as for q.
+/// @param unit  the subnormal ones are 40 to 99 of it: 2^-24 of fp16, or below 2^-130
+inline AttentionInputs subnormal_scores(AttentionShape& shape, double unit) {
+    // Products of q and the scale stay in the range of float.
+    const bool is_half = unit > 0x1p-100;
+    const double other = is_half ? 1.0 : 0x1p60;
+    shape.scale = is_half ? 0x1p16f : 0x1p64f;
+    AttentionInputs inputs = random_attention(shape, 1);
+    Random random(1);
+    const auto set = [&](std::vector<float>& numbers, int64_t rows, int64_t which) {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const int64_t head = static_cast<int64_t>(i) / (rows * shape.head_dim);
+            const double tiny = unit * double(40 + random.below(60));
+            const double x = head % 2 == which ? std::copysign(tiny, numbers[i])
+                                               : other * double{numbers[i]};
+            numbers[i] = static_cast<float>(x);
+        }
+    };
+    set(inputs.q, shape.queries, 0);
+    set(inputs.k, shape.keys, 1);
+    return inputs;
+}
+
 /// Both, for every rung of a chapter in float, or the learner's function.
 inline void grade_not_finite(const std::string& exercise,
                              AttentionFunction* contract,
@@ -162,6 +187,14 @@ inline void grade_subnormal(const std::string& exercise, AttentionFunction* cont
                     inputs,
                     expect_subnormal(shape, inputs, kUnit, expect_attention),
                     ", subnormal v");
+    auto scaled = shape;
+    const auto small = subnormal_scores(scaled, kUnit);
+    grade_attention(exercise,
+                    contract,
+                    scaled,
+                    small,
+                    expect_attention(scaled, small),
+                    ", subnormal q or k");
 }
 
 }  // namespace wb::testing
