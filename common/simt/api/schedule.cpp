@@ -31,6 +31,7 @@ struct Task {
     bool in_blocking = false;  // a stream that the legacy stream waits for
     bool done = false;
     unsigned chain = 0;  // length of the longest chain that ends with it
+    unsigned step = 0;   // how many of its stream, with it, have weight
     unsigned epoch = 0;  // numbers the seeds that were set
 };
 
@@ -42,6 +43,8 @@ namespace {
 constexpr uint32_t kPriorities = 1u << 20;
 constexpr uint32_t kSwitch = 6;           // one task in so many gets another priority
 constexpr unsigned kRestless = 1u << 30;  // seeds from here on: each task does
+constexpr unsigned kInStep = 1u << 31;    // and from here on, all go step by step
+constexpr unsigned kMostSteps = 0xfff;    // 12 bits of a priority, above the 20 others
 constexpr uint32_t kAtOnce =
     3;  // odd seeds: fewer tasks than this run after each issue
 
@@ -188,9 +191,14 @@ TaskPtr defer(CUstream_st& stream, Work work, Weight weight,
     task->device = stream.device;
     task->in_legacy = is_legacy(stream);
     task->in_blocking = is_blocking(stream);
-    const bool keeps = stream.last && options().stream_seed < kRestless &&
-                       random_of(q).below(kSwitch) != 0;
+    const unsigned seed = options().stream_seed;
+    const bool keeps =
+        stream.last && seed < kRestless && random_of(q).below(kSwitch) != 0;
     task->priority = keeps ? stream.last->priority : random_of(q).below(kPriorities);
+    const bool goes_on = stream.last && stream.last->epoch == q.epoch;
+    task->step = (goes_on ? stream.last->step : 0) + (weight == Weight::one ? 1 : 0);
+    if (seed >= kInStep)
+        task->priority += (kMostSteps - std::min(task->step, kMostSteps)) * kPriorities;
     stream.last = task;
     return enqueue(q, task, weight);
 }

@@ -123,6 +123,23 @@ TEST(a_stream_keeps_its_order) {
     EXPECT(seeds_with(12345, cudaStreamNonBlocking, issue) == int(kSeeds));
 }
 
+TEST(streams_that_go_in_step_show_what_they_share) {
+    // One after the other: 13 or 24. In step: both stores come first.
+    constexpr unsigned kInStep = 1u << 31;
+    for (unsigned seed = 0; seed < kSeeds; ++seed) {
+        TwoStreams f;
+        simt::set_stream_seed(kInStep + seed / 2 * 2);
+        store<<<1, 1, 0, f.a>>>(f.device, 1);
+        times_ten_plus<<<1, 1, 0, f.a>>>(f.device, 3);
+        store<<<1, 1, 0, f.b>>>(f.device, 2);
+        times_ten_plus<<<1, 1, 0, f.b>>>(f.device, 4);
+        OK(cudaDeviceSynchronize());
+        f.copy_out(f.a);
+        OK(cudaDeviceSynchronize());
+        EXPECT(*f.pinned > 99);
+    }
+}
+
 TEST(the_default_stream_orders_blocking_streams_only) {
     const auto issue = [](TwoStreams& f) {
         times_ten_plus<<<1, 1, 0, f.a>>>(f.device, 1);

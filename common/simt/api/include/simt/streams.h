@@ -8,7 +8,9 @@ namespace simt {
 /// work that nothing orders runs in either order. With an even seed nothing runs before
 /// the host waits, and then only what it waits for; with an odd one, some work runs
 /// whenever more is issued. Below 2^30 one stream runs far ahead of another for a
-/// while; from there on they take turns. What is queued is finished first.
+/// while; from there on they change at any time, and from 2^31 on they go in step: the
+/// first work of each, in any order, then the second of each. What is queued is
+/// finished first.
 /// Default: SIMT_STREAMS, or 0.
 void set_stream_seed(unsigned seed);
 
