@@ -60,7 +60,7 @@ struct Pair {
     int a;
     float b;
 };
-void params(int* out, const Pair& pair, size_t n, double x, const char* text) {
+void params(int* out, Pair pair, size_t n, double x, const char* text) {
     if (!out) return;
     out[0] = pair.a;
     out[1] = static_cast<int>(pair.b);
@@ -153,6 +153,28 @@ TEST("each thread has its own copy of the parameters") {
     LAUNCH(change_parameter, 1, 32)(out.get(), 100);
     for (int i = 0; i < 32; ++i)
         CHECK(out[static_cast<size_t>(i)] == 100 + i);
+}
+
+struct Large {
+    int v[20000];  // a reference takes eight bytes of the parameter space
+};
+void move_one(Large& from, const int& place, int* out) {
+    *out = from.v[place]++;
+}
+
+TEST("a reference is the address of what it refers to") {
+    Buffer<Large> large(1);
+    Buffer<int> out(2);
+    large[0].v[3] = 7;
+    out[1] = 3;
+    LAUNCH(move_one, 1, 1)(large[0], out[1], out.get());
+    CHECK(test::take_fault() == 0);
+    CHECK(out[0] == 7 && large[0].v[3] == 8);
+    const int on_stack = 3;
+    LAUNCH(move_one, 1, 1)(large[0], on_stack, out.get());
+    CHECK(test::take_fault() == cudaErrorIllegalAddress);
+    CHECK(test::report_contains("argument 2"));
+    CHECK(large[0].v[3] == 8);
 }
 
 void read_first(const int* in, int* out) {

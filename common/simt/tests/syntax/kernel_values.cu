@@ -15,6 +15,7 @@ __global__ void with_default(T* o) {
 namespace ns {
 __global__ void scoped(int* o, int v) { o[threadIdx.x] = v + 2; }
 }  // namespace ns
+__global__ void by_reference(int (&o)[4], const int& v) { o[threadIdx.x] = v; }
 __global__ void cooperative(int* o, int v) { o[blockIdx.x] = v + 3; }
 
 // Other things that are called like kernels.
@@ -64,6 +65,11 @@ int main() {
     void* from_variable = (void*)variable;
     cudaLaunchKernel(from_variable, 1, 4, args, 0, nullptr);
     EXPECT(d.at(3), 7);
+    int* behind = pointer + 9;
+    *behind = 12;
+    void* addresses[] = {&pointer, &behind};  // a reference travels as an address
+    cudaLaunchKernel((void*)by_reference, 1, 4, addresses, 0, nullptr);
+    EXPECT(d.at(3), 12);
     launch_typed<int>(d, 10);
     EXPECT(d.at(3), 11);
     cudaLaunchCooperativeKernel((void*)cooperative, 2, 4, args, 0, nullptr);

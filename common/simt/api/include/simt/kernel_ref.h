@@ -44,8 +44,24 @@ void register_kernel(const KernelEntry& entry);
 /// The entry of a kernel's address, or null.
 const KernelEntry* find_kernel(const void* function);
 
+/// A parameter as it lies in the parameter space: of a reference, its address.
+template <class P>
+using Parameter =
+    std::conditional_t<std::is_lvalue_reference_v<P>, std::remove_reference_t<P>*,
+                       std::remove_cvref_t<P>>;
+
 template <class... P>
-inline constexpr size_t kParamSizes[sizeof...(P) + 1] = {sizeof(P)..., 0};
+inline constexpr size_t kParamSizes[sizeof...(P) + 1] = {sizeof(Parameter<P>)..., 0};
+
+/// The argument for a parameter of type P that `arg` points to.
+template <class P>
+auto& argument_at(void* arg) {
+    auto& parameter = *static_cast<Parameter<P>*>(arg);
+    if constexpr (std::is_lvalue_reference_v<P>)
+        return *parameter;
+    else
+        return parameter;
+}
 
 template <class... P, size_t... I>
 void call_kernel(const KernelEntry& entry, const LaunchRequest& request, void** args,
@@ -57,8 +73,7 @@ void call_kernel(const KernelEntry& entry, const LaunchRequest& request, void** 
     config.cooperative = request.cooperative;
     config.cluster = request.cluster;
     (void)args;  // unused by a kernel without parameters
-    kernel(entry.name, function)
-        .with(config)(*static_cast<std::remove_cvref_t<P>*>(args[I])...);
+    kernel(entry.name, function).with(config)(argument_at<P>(args[I])...);
 }
 
 template <class... P>

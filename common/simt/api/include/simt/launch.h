@@ -16,6 +16,7 @@
 /// or by simt::kernel("k", &k).with(config)(x, y).
 #pragma once
 
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -47,6 +48,21 @@ const void* pointer_value(const T& value) {
         return nullptr;
 }
 
+/// How an argument travels to a kernel: as a copy; what a reference refers to stays
+/// where it is, and must be memory that a kernel can use.
+template <class P>
+using Travelling =
+    std::conditional_t<std::is_lvalue_reference_v<P>, P, std::decay_t<P>>;
+
+/// The address that argument A brings, null if it brings none.
+template <class A, class T>
+const void* address_in(const T& value) {
+    if constexpr (std::is_lvalue_reference_v<A>)
+        return std::addressof(value);
+    else
+        return pointer_value(value);
+}
+
 /// Calls a kernel with copies of the arguments: its parameters are variables. That they
 /// are handed over is no access of the program.
 template <class F, class Args, size_t... kIndex>
@@ -65,7 +81,7 @@ void launch_call(const char* name, const void* address, const Config& config,
     };
     const Call call{std::move(function), std::move(args)};
     const auto with_pointers = [&](const auto&... value) {
-        const void* const pointers[] = {pointer_value(value)..., nullptr};
+        const void* const pointers[] = {address_in<A>(value)..., nullptr};
         launch(config, Body{name, address,
                             [](const void* context) SIMT_UNSEEN {
                                 const auto& c = *static_cast<const Call*>(context);
@@ -115,9 +131,9 @@ struct TypedLaunch {
     Config config;
 
     void operator()(P... args) const {
-        detail::launch_call(name, reinterpret_cast<const void*>(function), config,
-                            function,
-                            std::tuple<std::decay_t<P>...>(std::forward<P>(args)...));
+        detail::launch_call(
+            name, reinterpret_cast<const void*>(function), config, function,
+            std::tuple<detail::Travelling<P>...>(std::forward<P>(args)...));
     }
     /// Fewer arguments than parameters: the others have defaults.
     template <class... A>
