@@ -5,7 +5,8 @@
 source "$(dirname "$0")/lib.sh"
 make_checkout
 
-runs() { wc -l 2>/dev/null <checked-runs; }
+# How often cases were run; asking which there are is no run.
+runs() { grep -c -v -e --wb-list checked-runs; }
 
 solve one 'return x + 1;'
 learn check one

@@ -118,6 +118,8 @@ std::string replaced_function() {
             is_kernels_alone && (name.find("2wb7testing") != name.npos ||
                                  name.find("2wb9reference") != name.npos);
         if (binding == STB_WEAK && !is_graders) continue;
+        // Benchmarks grade nobody, and their own tests hold a part of them twice.
+        if (name.find("2wb5bench") != name.npos) continue;
         if (!is_of_the_checker(name) && is_of_a_library(name)) return readable(name);
     }
     return "";
