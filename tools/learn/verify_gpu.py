@@ -4,6 +4,7 @@ On a machine with a GPU: builds all, runs the suite through nvcc, the solutions
 under compute-sanitizer, the benchmarks; a table last, JSON and logs in DIR.
 --only takes build, test, sanitize and bench, separated by commas.
 --chapters takes names separated by commas; it limits sanitizers and benches.
+Where there are two GPUs, the sanitizers run on the second one beside the suite.
 What could not run is reported as NOT RUN and makes the run fail.
 """
 
@@ -12,7 +13,9 @@ import json
 import re
 import shutil
 import subprocess
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,14 +48,15 @@ class Run:
         self.chapters = chapters
         self.work = build.folder().absolute() / "verify"  # one log per program
         self.parts: list[Part] = []
-        self.began = self.part_began = time.monotonic()
+        self.began = time.monotonic()
+        self.part_began = threading.local()  # two parts may run at the same time
 
     def begin(self, name: str) -> None:
-        self.part_began = time.monotonic()
+        self.part_began.time = time.monotonic()
         ui.note(f"== {name} ==")
 
     def end(self, name: str, result: str, detail: str) -> None:
-        seconds = int(time.monotonic() - self.part_began)
+        seconds = int(time.monotonic() - self.part_began.time)
         self.parts.append(Part(name, result, detail, seconds))
         ui.say(f"{name}: {result}, {detail}")
 
@@ -87,16 +91,28 @@ def run(options) -> int:
     state.work.mkdir(parents=True)
     # Nothing can be tested that has not been built, so building is part of every run.
     _build(state)
-    if "test" in options.only:
-        _suite(state)
-        _conformance(state)
-    if "sanitize" in options.only:
-        verify_sanitize.run(state)
+    with ThreadPoolExecutor(1) as beside:
+        if _number_of_gpus() > 1 and {"test", "sanitize"} <= set(options.only):
+            sanitizers = beside.submit(verify_sanitize.run, state, gpu=1)
+        else:
+            sanitizers = None
+        if "test" in options.only:
+            _suite(state)
+            _conformance(state)
+        if sanitizers:
+            sanitizers.result()
+        elif "sanitize" in options.only:
+            verify_sanitize.run(state)
     if "bench" in options.only:
         verify_bench.run(state)
     _gather_logs(state)
     _write_json(state)
     return _table(state)
+
+
+def _number_of_gpus() -> int:
+    number = preset.ask("gpu_query", "count")
+    return int(number) if number.isdigit() else 1
 
 
 def _build(state: Run) -> None:

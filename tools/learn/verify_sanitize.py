@@ -19,7 +19,8 @@ LONGEST = 12_000_000  # bytes of all logs of a tool
 FOUND = 86  # exit status that the tool is told to use
 
 
-def run(state) -> None:
+def run(state, gpu: int | None = None) -> None:
+    """On the GPU of that number, or on the one that CUDA chooses."""
     sanitizer = _find()
     if not sanitizer:
         for tool in TOOLS:
@@ -30,7 +31,8 @@ def run(state) -> None:
     targets = [f"{chapter.target}_solution" for chapter in state.chapters]
     with ThreadPoolExecutor(JOBS) as pool:
         pending = {
-            (tool, target): pool.submit(_run_one, sanitizer, tool, target, state.work)
+            (tool, target): pool.submit(
+                _run_one, sanitizer, tool, target, state.work, gpu)
             for tool in SLOWEST_FIRST
             for target in reversed(targets)}
         results = {key: future.result() for key, future in pending.items()}
@@ -50,7 +52,9 @@ def _log(work: Path, tool: str, target: str) -> Path:
     return work / f"{tool}.{target}.log"
 
 
-def _run_one(sanitizer: str, tool: str, target: str, work: Path) -> str:
+def _run_one(
+    sanitizer: str, tool: str, target: str, work: Path, gpu: int | None
+) -> str:
     """ "ok" only when the tool said that it found nothing and the tests passed."""
     program = build.program(target)
     if not program:
@@ -60,13 +64,15 @@ def _run_one(sanitizer: str, tool: str, target: str, work: Path) -> str:
         # API errors that a test provokes on purpose are not what is looked for.
         options += ["--report-api-errors", "no"]
     file = work / f"{tool}.{target}.json"
+    # Our own canaries off: the tool sees the true bounds, and does not watch us poison.
+    environment = {"WB_CANARIES": "0", "WB_VERDICT": str(file)}
+    if gpu is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = str(gpu)
     began = time.monotonic()
     result = steps.run(
         [sanitizer, *options, program, CASES],
         _log(work, tool, target),
-        # Our own canaries off: the tool sees the true bounds, and does not watch us
-        # poison.
-        environment={"WB_CANARIES": "0", "WB_VERDICT": str(file)},
+        environment=environment,
         seconds=SECONDS,
     )
     with open(_log(work, tool, target), "a") as log:
