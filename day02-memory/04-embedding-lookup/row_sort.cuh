@@ -109,29 +109,68 @@ static __global__ void add_up_tiles_kernel(SortArrays s) {
     if (lane == 0) s.totals[digit] = before;
 }
 
-/// Puts each index of a tile behind those of smaller digits, of earlier tiles, and of
-/// its own tile's earlier indices of the same digit.
-static __global__ void move_tile_kernel(SortArrays s) {
-    __shared__ int32_t s_next[kWarps][kDigits];
+/// Which lanes of the warp have the digit of this one: a vote on each of its bits.
+/// __match_any_sync() says the same, but takes longer the more digits there are.
+__device__ inline unsigned lanes_with_digit(int digit) {
+    unsigned same = wb::kAllLanes;
+#pragma unroll
+    for (int bit = 0; bit <= kDigitBits; ++bit) {  // kDigits itself has the last one
+        const bool is_set = (digit >> bit & 1) != 0;
+        const unsigned votes = __ballot_sync(wb::kAllLanes, is_set);
+        same &= is_set ? votes : ~votes;
+    }
+    return same;
+}
+
+/// The sum of the values of all threads of the block below this one. All of them must
+/// call it.
+__device__ inline int32_t sum_below_thread(int32_t value) {
     __shared__ int32_t s_warp_sum[kWarps];
+    const int warp = static_cast<int>(threadIdx.x) / wb::kWarpSize;
+    const int32_t sum = sum_to_lane(value);
+    __syncthreads();  // the sums of the call before have been read
+    if (lane_of_warp() == wb::kWarpSize - 1) s_warp_sum[warp] = sum;
+    __syncthreads();
+    int32_t below = sum - value;
+    for (int w = 0; w < warp; ++w)
+        below += s_warp_sum[w];
+    return below;
+}
+
+/// Puts each index of a tile behind those of smaller digits, of earlier tiles, and of
+/// its own tile's earlier indices of the same digit. First in shared memory: there the
+/// indices of a digit come to stand side by side, and they are then written that way.
+static __global__ void move_tile_kernel(SortArrays s) {
+    __shared__ int32_t s_next[kWarps][kDigits];  // where the next one goes, in the tile
+    __shared__ int32_t s_shift[kDigits];         // from there to the place among all
+    __shared__ int32_t s_rows[kSortTile];
+    __shared__ int32_t s_positions[kSortTile];
     const int tid = static_cast<int>(threadIdx.x);
     const int lane = lane_of_warp();
     const int warp = tid / wb::kWarpSize;
+    const int64_t first_of_tile = int64_t{blockIdx.x} * kSortTile;
+    const int in_tile = static_cast<int>(
+        s.count - first_of_tile < kSortTile ? s.count - first_of_tile : kSortTile);
     for (int w = 0; w < kWarps; ++w)
         s_next[w][tid] = 0;
     __syncthreads();
 
     // Of each index: how many of its digit this warp has had before.
-    const int64_t first =
-        int64_t{blockIdx.x} * kSortTile + warp * (kSortItems * wb::kWarpSize) + lane;
+    const int first = warp * (kSortItems * wb::kWarpSize) + lane;
     int32_t r_row[kSortItems];
+    int32_t r_position[kSortItems];
     int32_t r_rank[kSortItems];
+#pragma unroll
     for (int item = 0; item < kSortItems; ++item) {
-        const int64_t i = first + item * wb::kWarpSize;
-        const bool is_there = i < s.count;
-        r_row[item] = is_there ? s.rows_in[i] : 0;
+        const int i = first + item * wb::kWarpSize;
+        r_row[item] = i < in_tile ? s.rows_in[first_of_tile + i] : 0;
+        r_position[item] = i < in_tile ? s.positions_in[first_of_tile + i] : 0;
+    }
+#pragma unroll
+    for (int item = 0; item < kSortItems; ++item) {
+        const bool is_there = first + item * wb::kWarpSize < in_tile;
         const int digit = is_there ? digit_of(s, r_row[item]) : kDigits;
-        const unsigned same = __match_any_sync(wb::kAllLanes, digit);
+        const unsigned same = lanes_with_digit(digit);
         const int before = __popc(same & ((1u << lane) - 1));
         const int32_t had = is_there ? s_next[warp][digit] : 0;
         __syncwarp();
@@ -139,26 +178,34 @@ static __global__ void move_tile_kernel(SortArrays s) {
         __syncwarp();
         r_rank[item] = had + before;
     }
-    // Of each digit: where this tile's first index goes, then each warp's first one.
-    const int32_t total = s.totals[tid];
-    const int32_t sum = sum_to_lane(total);
-    if (lane == wb::kWarpSize - 1) s_warp_sum[warp] = sum;
     __syncthreads();
-    int32_t next = sum - total + s.counts[int64_t{tid} * s.tiles + blockIdx.x];
-    for (int w = 0; w < warp; ++w)
-        next += s_warp_sum[w];
+    // Of each digit, one a thread: where the first one of each warp goes.
+    int32_t of_tile = 0;
+    for (int w = 0; w < kWarps; ++w)
+        of_tile += s_next[w][tid];
+    const int32_t in_order = sum_below_thread(of_tile);
+    const int32_t among_all =
+        sum_below_thread(s.totals[tid]) + s.counts[int64_t{tid} * s.tiles + blockIdx.x];
+    s_shift[tid] = among_all - in_order;
+    int32_t next = in_order;
     for (int w = 0; w < kWarps; ++w) {
         const int32_t of_warp = s_next[w][tid];
         s_next[w][tid] = next;
         next += of_warp;
     }
     __syncthreads();
+#pragma unroll
     for (int item = 0; item < kSortItems; ++item) {
-        const int64_t i = first + item * wb::kWarpSize;
-        if (i >= s.count) continue;
+        if (first + item * wb::kWarpSize >= in_tile) continue;
         const int32_t place = s_next[warp][digit_of(s, r_row[item])] + r_rank[item];
-        s.rows_out[place] = r_row[item];
-        s.positions_out[place] = s.positions_in[i];
+        s_rows[place] = r_row[item];
+        s_positions[place] = r_position[item];
+    }
+    __syncthreads();
+    for (int i = tid; i < in_tile; i += kThreads) {
+        const int32_t place = i + s_shift[digit_of(s, s_rows[i])];
+        s.rows_out[place] = s_rows[i];
+        s.positions_out[place] = s_positions[i];
     }
 }
 
