@@ -11,6 +11,7 @@
 #include "devices.h"
 #include "fault.h"
 #include "memory.h"
+#include "write_watch.h"
 
 namespace simt::detail {
 namespace {
@@ -110,8 +111,19 @@ std::unique_ptr<PendingFault> describe(Worker& w,
     return fault;
 }
 
+bool is_of_a_watch(Worker* w, const void* address, void* pc) {
+    if (!w || !w->thread) return note_watched_write(address, pc);
+    const bool was_in_runtime = w->in_runtime;
+    w->in_runtime = true;  // no other thread runs before the note is complete
+    const bool is_noted = note_watched_write(address, pc);
+    w->in_runtime = was_in_runtime;
+    return is_noted;
+}
+
 void on_exception(int sig, siginfo_t* info, void* context) {
     Worker* w = worker;
+    auto* pc = program_counter(static_cast<ucontext_t*>(context));
+    if (sig == SIGSEGV && is_of_a_watch(w, info->si_addr, pc)) return;
     if (!w || !w->thread) {
         if (sig == SIGSEGV && wait_for_hidden(info->si_addr)) return;
         // Not ours: let the previous handler have it when the instruction is repeated.
@@ -119,7 +131,6 @@ void on_exception(int sig, siginfo_t* info, void* context) {
         return;
     }
     static thread_local bool nested = false;
-    auto* pc = program_counter(static_cast<ucontext_t*>(context));
     w->in_runtime = true;
     if (nested) {  // the report itself failed: the stack or the heap is broken
         nested = false;

@@ -138,15 +138,23 @@ void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
     std::optional<Finding> broken;
     may_wait_ = may_wait;
     for (const auto& array : arrays_)
-        array->other.clear(), array->again.clear();
+        array->other.clear(), array->again.clear(), array->write.reset();
     is_new_run_ = true;
     launcher_ = [&](cudaStream_t stream) {
         // Whose doing it is cannot be told while others call, too.
         if (Meeting::current()) return launcher(stream);
+        std::vector<std::unique_ptr<InputWatch>> inputs;
+        for (const auto& array : arrays_) {
+            const bool is_input = array->role == Role::input;
+            inputs.push_back(std::make_unique<InputWatch>(
+                is_input ? array->buffer.data() : nullptr, array->original.size()));
+        }
         LaunchWatch watch(stream);
         launcher(stream);
         watch.stop();
         CUDA_CHECK(cudaDeviceSynchronize());
+        for (std::size_t i = 0; i < arrays_.size(); ++i)
+            arrays_[i]->write = inputs[i]->end();
         broken = watch.judge([&] { return has_output(); }, may_wait);
     };
     try {
@@ -187,13 +195,15 @@ void Grader::check_memory() {
         array->buffer.download(now.data());
         const auto [changed, original] =
             std::mismatch(now.begin(), now.end(), array->original.begin());
-        if (changed == now.end()) continue;
-        const auto index =
-            (changed - now.begin()) / static_cast<std::ptrdiff_t>(array->element_bytes);
-        Finding input{Kind::changed_input};
+        const bool is_changed = changed != now.end();
+        if (!is_changed && !array->write) continue;
+        const auto offset = is_changed ? changed - now.begin() : array->write->offset;
+        Finding input{Kind::changed_input, is_changed ? "" : "put_back"};
         input.numbers.array = array->name;
-        input.numbers.index = {index};
-        input.causes = {kCauseChangedInput};
+        input.numbers.index = {offset / static_cast<int64_t>(array->element_bytes)};
+        if (is_changed) input.causes = {kCauseChangedInput};
+        if (array->write && !array->write->place.file.empty())
+            input.places = {array->write->place};
         fail(std::move(input));
     }
 }

@@ -4,8 +4,11 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/guarded_buffer.h>
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "input_watch.h"
 
 namespace wb::testing {
 
@@ -22,6 +25,7 @@ struct Grader::Array {
     std::vector<unsigned char> first{};
     std::vector<unsigned char> other{};  // the second one, with other inputs
     std::vector<unsigned char> again{};  // the third one, with the first one's
+    std::optional<InputWrite> write{};   // an input's: what the first call wrote to it
 };
 
 }  // namespace wb::testing

@@ -131,7 +131,9 @@ std::string sentence(const Finding& f) {
         case Kind::damaged_memory:
             return damage(n);
         case Kind::changed_input:
-            return "the input " + n.array + " was changed, first at " +
+            return "the input " + n.array +
+                   (f.detail == "put_back" ? " was written, first at "
+                                           : " was changed, first at ") +
                    element(n.array, n.index);
         case Kind::work_for_nothing:
             return work_for_nothing(f);
@@ -148,6 +150,13 @@ std::string sentence(const Finding& f) {
         default:
             return n.message;
     }
+}
+
+/// "written at flash.cu:53, in kernel scale"
+std::string writer(const Place& place) {
+    const std::string file = place.file.substr(place.file.rfind('/') + 1);
+    return "written at " + file + ":" + std::to_string(place.line) +
+           (place.kernel.empty() ? ", by the host" : ", in kernel " + place.kernel);
 }
 
 /// What stands below the sentence.
@@ -167,6 +176,11 @@ Lines explanation(const Finding& f) {
                         number(*n.expected) + ", " +
                         (n.untouched ? "but nothing is written there"
                                      : "and is " + number(n.got.value_or(0))));
+    if (f.kind == Kind::changed_input && !f.places.empty())
+        lines.push_back(writer(f.places.front()));
+    if (f.kind == Kind::changed_input && f.detail == "put_back")
+        lines.push_back("its values are the old ones when the call ends, but others may "
+                        "read it meanwhile");
     for (const std::string& fact : f.seen)
         lines.push_back(fact);
     for (const std::string& line : split(f.advice))

@@ -144,6 +144,25 @@ TEST_CASE("changed input") {
     });
 }
 
+#ifdef SIMT_CPU
+TEST_CASE("input put back") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        float* const written = const_cast<float*>(x);
+        launch_scale(x, written, {2, 0, 0, kN}, s);
+        launch_scale(x, y, {1, 0, 0, kN}, s);
+        launch_scale(x, written, {0.5f, 0, 0, kN}, s);
+    });
+}
+
+TEST_CASE("input put back by a copy") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        CUDA_CHECK(cudaMemcpyAsync(
+            const_cast<float*>(x), x, 4, cudaMemcpyDeviceToDevice, s));
+    });
+}
+#endif
+
 TEST_CASE("changes from run to run") {
     int launches = 0;
     grade_twice([&](const float* x, float* y, cudaStream_t s) {

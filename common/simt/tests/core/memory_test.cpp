@@ -1,5 +1,6 @@
 // The table of allocations.
 #include "harness.h"
+#include "simt/write_watch.h"
 
 namespace {
 
@@ -75,6 +76,62 @@ TEST("a released address is not given out again soon") {
         CHECK(p != first);
         CHECK(release(p, MemoryKind::device));
     }
+}
+
+// ---- Watched memory -------------------------------------------------------------
+
+std::string g_place;
+#define HERE g_place = test::here(__FILE__, __LINE__ + 1)
+
+void double_and_halve(volatile float* p, long i) {
+    if (threadIdx.x != 5) return;
+    HERE;
+    p[i] = p[i] * 2.0f;
+    p[i] = p[i] * 0.5f;
+}
+
+TEST("whoever writes to watched memory is noted, and the kernel goes on") {
+    test::Buffer<float> data(3000, 1.0f);
+    simt::watch_writes(data.get() + 10, 2000 * sizeof(float));
+    LAUNCH(double_and_halve, 2, 32)(data.get(), 1500l);
+    const auto seen = simt::end_write_watch(data.get() + 10);
+    CHECK(seen && seen->offset == 1490 * sizeof(float));
+    CHECK(seen && seen->kernel == "double_and_halve" && seen->thread[0] == 5);
+    CHECK(seen && seen->file.ends_with("memory_test.cpp"));
+    CHECK(seen && g_place == test::here(seen->file.c_str(), seen->line));
+    CHECK(data[1500] == 1.0f);
+    CHECK(!simt::end_write_watch(data.get() + 10));
+}
+
+TEST("host code that writes to watched memory is noted") {
+    test::Buffer<float> data(3000, 1.0f);
+    simt::watch_writes(data.get(), 3000 * sizeof(float));
+    data[7] = 1.0f;
+    const auto seen = simt::end_write_watch(data.get());
+    CHECK(seen && seen->offset == 7 * sizeof(float) && seen->kernel.empty());
+}
+
+TEST("reading watched memory, and writing beside it, is not noted") {
+    test::Buffer<float> from(3000, 1.0f);
+    test::Buffer<float> to(3000, 0.0f);
+    simt::watch_writes(from.get() + 1, 2000 * sizeof(float));
+    to[1] = from[1];
+    from[0] = from[2001] = 3.0f;
+    CHECK(!simt::end_write_watch(from.get() + 1));
+    CHECK(to[1] == 1.0f && from[0] == 3.0f && from[2001] == 3.0f);
+}
+
+TEST("watched memory can be freed, and faults behind it are reported") {
+    char* p = get(100);
+    simt::watch_writes(p, 100);
+    CHECK(release(p, MemoryKind::device));
+    CHECK(!simt::end_write_watch(p));
+    test::Buffer<float> data(1024);
+    simt::watch_writes(data.get(), 4096);
+    LAUNCH(double_and_halve, 1, 32)(data.get(), 1024 + 25l);
+    CHECK(test::take_fault() == cudaErrorIllegalAddress);
+    CHECK(!simt::end_write_watch(data.get()));
+    data[3] = 1.0f;
 }
 
 }  // namespace
