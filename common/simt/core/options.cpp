@@ -57,6 +57,15 @@ Options read_environment() {
 
 }  // namespace
 
+namespace {
+
+// Before the program's static objects, which can change the environment.
+[[gnu::constructor(101)]] void read_early() {
+    (void)options();
+}
+
+}  // namespace
+
 Options& options() {
     static Options instance = read_environment();
     return instance;

@@ -17,6 +17,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "settings.h"
+
 namespace wb::testing {
 namespace {
 
@@ -132,6 +134,7 @@ namespace {
 #pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
 [[gnu::constructor(1)]] void take_first() {
     Channel::instance();
+    remember_settings();
 }
 #pragma GCC diagnostic pop
 

@@ -8,6 +8,8 @@
 #include <simt/streams.h>
 #endif
 
+#include "settings.h"
+
 namespace wb::testing {
 namespace {
 
@@ -102,6 +104,8 @@ std::optional<Finding> LaunchWatch::judge(
         left.numbers.error = cudaGetErrorName(error_);
         return left;
     }
+    if (const std::string name = changed_setting(); !name.empty())
+        return broken("changes_setting", told_of_setting(name), kSettingAdvice);
 #ifdef SIMT_CPU
     if (seen.waits > 0 && !may_wait)
         return broken("waits",

@@ -31,6 +31,7 @@
 #include "case_watch.h"
 #include "channel.h"
 #include "replaced.h"
+#include "settings.h"
 #include "words.h"
 
 namespace wb::testing {
@@ -100,20 +101,43 @@ bool device_is_usable() {
     return false;
 }
 
-/// Who replaces a function that the tests use grades himself. Says so, and fails.
-bool nothing_is_replaced() {
-    const std::string name = replaced_function();
-    if (name.empty()) return true;
-    Finding replaced{Kind::contract, "replaces_function"};
-    replaced.what = "the program has a function `" + name +
-                    "` of its own, and the tests would call it in place of theirs";
-    replaced.advice = "give it another name, or write `static` in front of it";
-    put_into_words(replaced);
-    for (const std::string& line : replaced.text)
+/// The program meddles with its own tests: says so, and that it has failed.
+void fail_program(const char* detail, std::string what, const char* advice) {
+    Finding finding{Kind::contract, detail};
+    finding.what = std::move(what);
+    finding.advice = advice;
+    put_into_words(finding);
+    for (const std::string& line : finding.text)
         std::printf("wb| %s\n", line.c_str());
-    Verdict::instance().add(std::move(replaced));
+    Verdict::instance().add(std::move(finding));
     Verdict::instance().all_ran(true);
-    return false;
+}
+
+/// The tests call a function of the program's in place of theirs, or the program calls
+/// one of theirs.
+bool functions_are_kept_apart() {
+    if (const std::string name = replaced_function(); !name.empty()) {
+        fail_program("replaces_function",
+                     "the program has a function `" + name +
+                         "` of its own, and the tests would call it in place of theirs",
+                     "give it another name, or write `static` in front of it");
+        return false;
+    }
+    if (const std::string name = function_of_the_tests(); !name.empty()) {
+        fail_program("calls_tests",
+                     "the program calls `" + name +
+                         "`, with which its tests are set up",
+                     "what a kernel and its launcher need is in CUDA and in <wb/...>");
+        return false;
+    }
+    return true;
+}
+
+bool settings_are_kept() {
+    const std::string name = changed_setting();
+    if (!name.empty())
+        fail_program("changes_setting", told_of_setting(name), kSettingAdvice);
+    return name.empty();
 }
 
 /// The checker of simt-c++ leaves by _exit() where it has found something.
@@ -166,7 +190,8 @@ int main(int argc, char** argv) {
         verdict.all_ran(true);
         return wb::testing::kSkippedExitCode;
     }
-    if (!wb::testing::nothing_is_replaced()) return 1;
+    if (!wb::testing::functions_are_kept_apart()) return 1;
+    if (!wb::testing::settings_are_kept()) return 1;
     wb::testing::prepare_simulator();
     if (!wb::testing::device_is_usable()) return 1;
     const int failed = session.run(argc, argv);

@@ -92,6 +92,17 @@ bool is_of_the_checker(const std::string& name) {
                               name == "realloc" || name == "free");
 }
 
+/// What kernels and launchers have no use for: of the simulator, all that is neither in
+/// simt::detail, which its headers use, nor in simt::ptx.
+bool sets_up_tests(const std::string& name) {
+    const std::string simulator = "_ZN4simt";
+    if (name.starts_with(simulator))
+        return (name.compare(simulator.size(), 7, "6detail") != 0 &&
+                name.compare(simulator.size(), 4, "3ptx") != 0) ||
+               name.starts_with("_ZN4simt6detail7options");
+    return name.starts_with("_ZN2wb7testing") || name.starts_with("_ZNK2wb7testing");
+}
+
 std::string readable(const std::string& name) {
     int status = 0;
     char* const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
@@ -124,8 +135,23 @@ std::string replaced_function() {
     }
     return "";
 }
+
+std::string function_of_the_tests() {
+    if (!has_test_library()) return "";
+    const Names names = names_of(*_r_debug.r_map);
+    for (std::uint32_t i = 1; i < names.count; ++i) {
+        const Symbol& symbol = names.symbols[i];
+        const std::string name = names.text + symbol.st_name;
+        if (symbol.st_shndx == SHN_UNDEF && sets_up_tests(name)) return readable(name);
+    }
+    return "";
+}
 #else
 std::string replaced_function() {
+    return "";
+}
+
+std::string function_of_the_tests() {
     return "";
 }
 #endif

@@ -10,9 +10,9 @@
 
 #include <wb/testing/verdict.h>
 
-#include <cstdlib>
 #include <sstream>
 
+#include "settings.h"
 #include "told.h"
 
 namespace wb::testing {
@@ -74,11 +74,10 @@ bool runs_checked() {
 
 void prepare_simulator() {
 #ifdef SIMT_CPU
-    // The environment wins, so that a learner can try other settings.
-    constexpr int kKeep = 0;
-    setenv("SIMT_TIGHT", "1", kKeep);
-    setenv("SIMT_STRICT_EXIT", "1", kKeep);
-    setenv("SIMT_TIME_LIMIT", "10", kKeep);
+    // What the program was started with wins, so that a learner can try other settings.
+    if (!is_given("SIMT_TIGHT")) simt::set_tight(true);
+    if (!is_given("SIMT_STRICT_EXIT")) simt::set_strict(true);
+    if (!is_given("SIMT_TIME_LIMIT")) simt::set_time_limit(10);
 #endif
 }
 

@@ -125,6 +125,7 @@ const std::map<std::string, void (*)()>& tricks() {
         {"let leave", let_another_leave},
         {"atexit", [] { std::atexit([] { _exit(0); }); }},
         {"atexit forges", [] { std::atexit([] { forge(verdict_file()), _exit(0); }); }},
+        {"sets", [] { setenv("SIMT_POISON", "0", 1); }},
         {"kill parent",
          [] { forge(verdict_file()), kill(getppid(), SIGKILL), usleep(100000); }},
     };
@@ -149,6 +150,12 @@ const bool g_static = [] {
     return true;
 }();
 
+/// A static object that would be graded less strictly.
+const bool g_setting = [] {
+    if (is_cheat("static sets")) setenv("SIMT_TIGHT", "0", 1);
+    return true;
+}();
+
 /// A static object that ends the program when it is destroyed.
 struct Destroyed {
     ~Destroyed() {
@@ -168,7 +175,8 @@ void launch_twice(const float* x, float* y, int64_t n, cudaStream_t stream) {
     const auto trick = tricks().find(chosen ? chosen : "");
     if (trick != tricks().end()) trick->second();
     const bool is_right =
-        is_cheat("none") || is_cheat("leave, go on") || is_cheat("destructor exits");
+        is_cheat("none") || is_cheat("leave, go on") || is_cheat("destructor exits") ||
+        is_cheat("sets") || is_cheat("static sets");
     twice<<<static_cast<unsigned>((n + 255) / 256), 256, 0, stream>>>(
         x, y, n, is_right ? 2.0f : 3.0f);
 }
