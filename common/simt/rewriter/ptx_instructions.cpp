@@ -152,6 +152,7 @@ std::optional<std::string> translate_ptx(const PtxInstruction& in) {
                                  translate_carries,
                                  translate_conversion,
                                  translate_lanes,
+                                 translate_matrices,
                                  translate_numbers})
         if (!code) code = translate(in);
     if (!code || in.guard.empty()) return code;

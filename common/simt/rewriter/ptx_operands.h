@@ -47,5 +47,6 @@ Code translate_carries(const PtxInstruction& in);
 Code translate_conversion(const PtxInstruction& in);
 Code translate_predicates(const PtxInstruction& in);
 Code translate_lanes(const PtxInstruction& in);
+Code translate_matrices(const PtxInstruction& in);
 
 }  // namespace rewriter

@@ -176,3 +176,92 @@ CONFORMANCE(ptx_loads_and_stores_with_hints) {
     });
     expect_equal(got, std::vector<float>{1, 2, 3, 4, 5, 7, 1, 0});
 }
+
+/// Two 16-bit numbers, the first in the lower half.
+__device__ unsigned both(unsigned low, unsigned high) {
+    return low | high << 16;
+}
+
+CONFORMANCE(ptx_ldmatrix_of_four_and_transposed) {
+    const auto got = run<unsigned>(1, 32, 6 * 32, [] __device__(unsigned* out) {
+        __shared__ __align__(16) unsigned short s_numbers[256];
+        const unsigned lane = threadIdx.x;
+        for (unsigned i = lane; i < 256; i += 32)
+            s_numbers[i] = i;
+        __syncwarp();
+        const auto row =
+            static_cast<unsigned>(__cvta_generic_to_shared(&s_numbers[8 * lane]));
+        unsigned r[6];
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(row)
+                     : "memory");
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                     : "=r"(r[4]), "=r"(r[5])
+                     : "r"(row)
+                     : "memory");
+        for (int i = 0; i < 6; ++i)
+            out[i * 32 + lane] = r[i];
+    });
+    expect_each(got, [](int i) {
+        const unsigned lane = i % 32, matrix = i / 32;
+        const unsigned major = lane / 4, minor = lane % 4 * 2;
+        const unsigned first = matrix < 4 ? 64 * matrix + 8 * major + minor
+                                          : 64 * (matrix - 4) + 8 * minor + major;
+        return first | (first + (matrix < 4 ? 1 : 8)) << 16;
+    });
+}
+
+CONFORMANCE(ptx_mma_of_half_and_bfloat16) {
+    const auto got = run<float>(1, 32, 2 * 128, [] __device__(float* out) {
+        const unsigned group = threadIdx.x / 4, pair = threadIdx.x % 4 * 2;
+        for (int bf16 = 0; bf16 < 2; ++bf16) {
+            const unsigned one = bf16 ? 0x3f80 : 0x3c00, two = 0x4000;
+            // a: 2 on the diagonal, 1 beside it; b[k][n]: 1 if k = n, 2 if k = n + 8.
+            const auto a = [&](unsigned row, unsigned col) {
+                return row == col ? two : row + 1 == col ? one : 0;
+            };
+            const auto b = [&](unsigned row, unsigned col) {
+                return row == col ? one : row == col + 8 ? two : 0;
+            };
+            unsigned ra[4], rb[2];
+            for (unsigned i = 0; i < 4; ++i) {
+                const unsigned row = group + i % 2 * 8, col = pair + i / 2 * 8;
+                ra[i] = both(a(row, col), a(row, col + 1));
+                if (i < 2)
+                    rb[i] = both(b(pair + 8 * i, group), b(pair + 8 * i + 1, group));
+            }
+            float c0 = 10, c1 = 20, c2 = 30, c3 = 40;
+            if (bf16)
+                asm volatile(
+                    "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                    "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                    : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
+                    : "r"(ra[0]),
+                      "r"(ra[1]),
+                      "r"(ra[2]),
+                      "r"(ra[3]),
+                      "r"(rb[0]),
+                      "r"(rb[1]));
+            else
+                asm volatile(
+                    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                    "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                    : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
+                    : "r"(ra[0]),
+                      "r"(ra[1]),
+                      "r"(ra[2]),
+                      "r"(ra[3]),
+                      "r"(rb[0]),
+                      "r"(rb[1]));
+            float* const d = out + 128 * bf16;
+            d[8 * group + pair] = c0, d[8 * group + pair + 1] = c1;
+            d[8 * (group + 8) + pair] = c2, d[8 * (group + 8) + pair + 1] = c3;
+        }
+    });
+    expect_each(got, [](int i) {
+        const int row = i % 128 / 8, col = i % 8;
+        const auto a = [&](int k) { return row == k ? 2 : row + 1 == k ? 1 : 0; };
+        return 10 + 10 * (col % 2) + 20 * (row / 8) + a(col) + 2 * a(col + 8);
+    });
+}

@@ -74,7 +74,29 @@ __global__ void copies(int* o, const int4* in) {
     o[threadIdx.x] = s[31 - threadIdx.x].w + lane_id() + lanes_below() % 2;
 }
 
+// Two matrices to shared memory, the second time transposed.
+__global__ void store_matrices(int* o) {
+    __shared__ alignas(16) unsigned short s[256];
+    const unsigned pair = 2 * threadIdx.x, low = pair | (pair + 1) << 16;
+    const unsigned row =
+        static_cast<unsigned>(__cvta_generic_to_shared(&s[threadIdx.x % 16 * 8]));
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(row),
+                 "r"(low),
+                 "r"(low + 0x00400040)
+                 : "memory");
+    asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared::cta.b16 [%0+256], {%1};"
+                 ::"r"(row),
+                 "r"(low)
+                 : "memory");
+    __syncwarp();
+    for (int i = threadIdx.x; i < 192; i += 32) o[i] = s[i];
+}
+
 int main() {
+    DeviceArray<int> matrices(192);
+    store_matrices<<<1, 32>>>(matrices);
+    for (int i = 0; i < 128; ++i) EXPECT(matrices.at(i), i);
+    for (int i = 0; i < 64; ++i) EXPECT(matrices.at(128 + i), i % 8 * 8 + i / 8);
     DeviceArray<int> d(128);
     DeviceArray<float> f(16);
     integers<<<1, 1>>>(d);

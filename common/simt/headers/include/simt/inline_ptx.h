@@ -5,3 +5,4 @@
 #include "simt/inline_ptx/convert.h"
 #include "simt/inline_ptx/lanes.h"
 #include "simt/inline_ptx/numbers.h"
+#include "simt/ptx.h"
