@@ -160,8 +160,13 @@ void* __wrap_memset(void* to, int value, size_t n) {
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_vptr_read(void**) {}
+// An object's pointer to its virtual functions: constructors write it.
+void __tsan_vptr_update(void** p, void*) {
+    usual_access<sizeof(void*), true>(p, SIMT_PC, SIMT_FRAME);
+}
+void __tsan_vptr_read(void** p) {
+    usual_access<sizeof(void*), false>(p, SIMT_PC, SIMT_FRAME);
+}
 
 // Atomic operations other than those of simt/atomics.h, which announce themselves:
 // cuda::atomic, cuda::barrier and the like.

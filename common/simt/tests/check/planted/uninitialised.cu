@@ -78,3 +78,23 @@ PLANTED(uninitialised, copy_by_way_of_pinned_memory) {
     cudaMemcpy(x, pinned, 32 * sizeof(float), cudaMemcpyHostToDevice);
     use_pinned<<<1, 32>>>(x, zeros<float>(32));
 }
+
+class Shape {
+ public:
+    __device__ virtual ~Shape() {}
+    __device__ virtual int sides() const = 0;
+};
+class Square : public Shape {
+ public:
+    __device__ int sides() const override { return 4; }
+};
+__global__ void object_in_shared(int* out) {
+    __shared__ alignas(8) unsigned char s_bytes[sizeof(Square)];
+    __shared__ Shape* s_shape;
+    if (threadIdx.x == 0) s_shape = new (s_bytes) Square;
+    __syncthreads();
+    out[threadIdx.x] = s_shape->sides();
+}
+PLANTED(none, object_in_shared_memory) {
+    object_in_shared<<<1, 64>>>(zeros<int>(64));
+}
