@@ -155,6 +155,28 @@ TEST("each thread has its own copy of the parameters") {
         CHECK(out[static_cast<size_t>(i)] == 100 + i);
 }
 
+int g_copies = 0, g_destroyed = 0;
+struct Owner {
+    int value;
+    explicit Owner(int v) : value(v) {}
+    Owner(const Owner& other) : value(other.value) { ++g_copies; }
+    ~Owner() { ++g_destroyed; }
+};
+void change_owner(Owner owner, int* out) {
+    out[threadIdx.x] = owner.value++ + static_cast<int>(threadIdx.x);
+}
+
+TEST("a parameter that is an object travels as bytes") {
+    Buffer<int> out(64);
+    const Owner owner(40);
+    LAUNCH(change_owner, 1, 64)(owner, out.get());
+    CHECK(test::take_fault() == 0);
+    for (size_t i = 0; i < 64; ++i)
+        CHECK(out[i] == 40 + static_cast<int>(i));
+    CHECK(g_copies == 1 && g_destroyed == 1);  // the host's argument
+    CHECK(owner.value == 40);
+}
+
 struct Large {
     int v[20000];  // a reference takes eight bytes of the parameter space
 };

@@ -73,7 +73,7 @@ void call_kernel(const KernelEntry& entry, const LaunchRequest& request, void** 
     config.cooperative = request.cooperative;
     config.cluster = request.cluster;
     (void)args;  // unused by a kernel without parameters
-    kernel(entry.name, function).with(config)(argument_at<P>(args[I])...);
+    kernel(entry.name, function).with(config).launch(argument_at<P>(args[I])...);
 }
 
 template <class... P>

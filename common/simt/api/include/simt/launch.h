@@ -16,6 +16,7 @@
 /// or by simt::kernel("k", &k).with(config)(x, y).
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -48,11 +49,38 @@ const void* pointer_value(const T& value) {
         return nullptr;
 }
 
+/// Does a function get a T by its address, because copies of it are no mere bytes?
+template <class T>
+inline constexpr bool kIsObject =
+    std::is_class_v<T> &&
+    !(std::is_trivially_copy_constructible_v<T> &&
+      std::is_trivially_move_constructible_v<T> && std::is_trivially_destructible_v<T>);
+
+/// The bytes of an object. A launch copies them, and a kernel's parameters are neither
+/// constructed nor destroyed: that happens once, to the host's argument.
+template <class T>
+class Image {
+ public:
+    SIMT_UNSEEN explicit Image(const T& object) {
+        std::memcpy(bytes_, std::addressof(object), sizeof(T));
+    }
+    SIMT_UNSEEN operator T&() { return *reinterpret_cast<T*>(bytes_); }
+
+ private:
+    alignas(T) unsigned char bytes_[sizeof(T)];
+};
+
 /// How an argument travels to a kernel: as a copy; what a reference refers to stays
 /// where it is, and must be memory that a kernel can use.
 template <class P>
 using Travelling =
-    std::conditional_t<std::is_lvalue_reference_v<P>, P, std::decay_t<P>>;
+    std::conditional_t<std::is_lvalue_reference_v<P>, P,
+                       std::conditional_t<kIsObject<std::decay_t<P>>,
+                                          Image<std::decay_t<P>>, std::decay_t<P>>>;
+
+/// How the compiler hands it over.
+template <class P>
+using HandedOver = std::conditional_t<kIsObject<P>, P&, P>;
 
 /// The address that argument A brings, null if it brings none.
 template <class A, class T>
@@ -69,6 +97,14 @@ template <class F, class Args, size_t... kIndex>
 SIMT_UNSEEN void call_kernel(const F& function, const Args& args,
                              std::index_sequence<kIndex...>) {
     function(std::get<kIndex>(args)...);
+}
+
+template <class... P, class Args, size_t... kIndex>
+SIMT_UNSEEN void call_kernel(void (*function)(P...), const Args& args,
+                             std::index_sequence<kIndex...>) {
+    using Function = void (*)(HandedOver<P>...);
+    reinterpret_cast<Function>(function)(
+        std::tuple_element_t<kIndex, Args>(std::get<kIndex>(args))...);
 }
 
 /// Launches `function`, called with copies of the arguments by each thread.
@@ -130,10 +166,11 @@ struct TypedLaunch {
     Call call;
     Config config;
 
-    void operator()(P... args) const {
-        detail::launch_call(
-            name, reinterpret_cast<const void*>(function), config, function,
-            std::tuple<detail::Travelling<P>...>(std::forward<P>(args)...));
+    void operator()(P... args) const { launch(args...); }
+    /// The same without copies of the arguments that are objects.
+    void launch(std::remove_reference_t<P>&... args) const {
+        detail::launch_call(name, reinterpret_cast<const void*>(function), config,
+                            function, std::tuple<detail::Travelling<P>...>(args...));
     }
     /// Fewer arguments than parameters: the others have defaults.
     template <class... A>
