@@ -15,8 +15,8 @@ __device__ inline void start_copies(float* s_tile,   // [kTileSamples]
                                     int64_t tile,
                                     int64_t n) {
     // TODO(learner): the tile has kTileSamples / kVector vectors. Copy vector
-    // threadIdx.x, and every kThreads-th one after it, with cp_async_zfill<16>, which
-    // is told how many of the 16 bytes exist (about 7 lines)
+    // threadIdx.x, and every kThreads-th one after it: with cp_async<16> if all of its
+    // samples exist, else with start_cut_vector() (about 9 lines)
 }
 // #endregion copies
 

@@ -7,6 +7,7 @@
 #include <wb/arguments.h>
 #include <wb/device.h>
 #include <wb/launch.h>
+#include <wb/ptx/cp_async.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -31,19 +32,26 @@ static_assert(kHalo >= kWindow - 1 && kHalo % kVector == 0, "whole vectors");
 constexpr int kTileSamples = kTile + kHalo;
 // #endregion sizes
 
-// #region bytes
+// #region samples
 /// Samples of a tile and its halo that exist: kTileSamples, but fewer at the end.
 __device__ inline int samples_inside(int64_t tile, int64_t n) {
     const int64_t samples = n - tile * kTile;
     return samples < kTileSamples ? static_cast<int>(samples) : kTileSamples;
 }
 
-/// How many bytes of a vector exist, 0 to 16, if there are `samples` samples from its
-/// first one on: any number, also a negative one.
-__device__ inline int bytes_inside(int samples) {
-    return min(max(samples, 0), kVector) * int{sizeof(float)};
+/// Starts the copies of a vector that the end of the signal cuts off, or that lies
+/// behind it: one for each of its samples. Zeros take the place of what does not exist.
+///
+/// @param samples  how many exist from the vector's first one on: any number below
+///                 kVector, also a negative one
+__device__ inline void start_cut_vector(float* s_vector,
+                                        const float* g_vector,
+                                        int samples) {
+#pragma unroll 1  // it is rare: the kernel need not keep registers for it
+    for (int i = 0; i < kVector; ++i)
+        wb::ptx::cp_async_zfill<4>(s_vector + i, g_vector + i, i < samples ? 4 : 0);
 }
-// #endregion bytes
+// #endregion samples
 
 /// The largest number of a warp, in all of its lanes.
 __device__ inline unsigned warp_max(unsigned value) {

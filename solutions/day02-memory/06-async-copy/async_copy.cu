@@ -87,14 +87,17 @@ __device__ inline void start_copies(float* s_tile,   // [kTileSamples]
                                     int64_t tile,
                                     int64_t n) {
     // TODO(learner): the tile has kTileSamples / kVector vectors. Copy vector
-    // threadIdx.x, and every kThreads-th one after it, with cp_async_zfill<16>, which
-    // is told how many of the 16 bytes exist (about 7 lines)
+    // threadIdx.x, and every kThreads-th one after it: with cp_async<16> if all of its
+    // samples exist, else with start_cut_vector() (about 9 lines)
     // #solution
     const int samples = samples_inside(tile, n);
+    const float* g_tile = x + tile * kTile;
     for (int v = threadIdx.x; v < kTileSamples / kVector; v += kThreads) {
         const int first = v * kVector;
-        wb::ptx::cp_async_zfill<16>(
-            s_tile + first, x + tile * kTile + first, bytes_inside(samples - first));
+        if (first + kVector <= samples)
+            wb::ptx::cp_async<16>(s_tile + first, g_tile + first);
+        else
+            start_cut_vector(s_tile + first, g_tile + first, samples - first);
     }
     // #end
 }

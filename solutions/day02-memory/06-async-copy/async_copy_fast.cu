@@ -17,8 +17,10 @@ __device__ inline void start_vector(float* s_tile,
                                     int v,
                                     int samples) {
     const int first = v * kVector;
-    wb::ptx::cp_async_zfill<16>(
-        s_tile + first, g_tile + first, bytes_inside(samples - first));
+    if (first + kVector <= samples)
+        wb::ptx::cp_async<16>(s_tile + first, g_tile + first);
+    else
+        start_cut_vector(s_tile + first, g_tile + first, samples - first);
 }
 
 /// Starts this thread's copies of a tile and its halo, if there is such a tile, and

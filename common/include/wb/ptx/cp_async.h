@@ -30,6 +30,9 @@ __device__ __forceinline__ void copy_now(void* shared, const void* global, int v
 /// Starts copying `valid` bytes and fills the rest of the kBytes bytes with zeros. With
 /// valid = 0 nothing is read, which makes tile edges cheap.
 ///
+/// compute-sanitizer's memcheck counts any other `valid` as a read of kBytes bytes. If
+/// an array may end within a copy, copy what is left of it in smaller pieces.
+///
 /// @tparam kBytes  4, 8 or 16; both addresses are multiples of it
 /// @param shared   destination, in shared memory
 /// @param global   source, in global memory

@@ -12,11 +12,13 @@ __device__ inline void start_tile(
     float* s_tile, const float* x, int64_t tile, int64_t num_tiles, int64_t n) {
     if (tile < num_tiles) {
         const int samples = samples_inside(tile, n);
+        const float* g_tile = x + tile * kTile;
         for (int v = threadIdx.x; v < kTileSamples / kVector; v += kThreads) {
             const int first = v * kVector;
-            wb::ptx::cp_async_zfill<16>(s_tile + first,
-                                        x + tile * kTile + first,
-                                        bytes_inside(samples - first));
+            if (first + kVector <= samples)
+                wb::ptx::cp_async<16>(s_tile + first, g_tile + first);
+            else
+                start_cut_vector(s_tile + first, g_tile + first, samples - first);
         }
     }
     wb::ptx::cp_async_commit();
