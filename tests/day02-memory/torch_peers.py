@@ -13,26 +13,14 @@ exercise and size, the rung "torch copy_" and so on.
 Optional: where there is no PyTorch or no GPU, it says so and ends with 0. It ends with
 1 if bench.json is of another GPU, or if a result of PyTorch is not what we think it is.
 """
-import argparse
-import datetime
 import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import torch_timing
-
-
-class Work:
-    """What is timed: a call, the bytes that the contract moves, what bounds it, and
-    whether the result is right."""
-
-    def __init__(self, launch, moved_bytes, ceiling, is_right):
-        self.launch = launch
-        self.bytes = moved_bytes
-        self.ceiling = ceiling
-        self.is_right = is_right
+import torch_rows
+from torch_rows import Work
 
 
 def transpose(torch, size, dtype):
@@ -345,85 +333,5 @@ MORE_PEERS = {
 }
 
 
-def peers_of(exercise):
-    """(rung, what makes its work of a size), several times."""
-    return [PEERS[exercise], *MORE_PEERS.get(exercise, [])]
-
-
-def wanted(document):
-    """(exercise, size, cache) of everything that is to be measured, each once."""
-    return list(dict.fromkeys(
-        (row["exercise"], row["size"], row.get("cache", "cold"))
-        for row in document.get("rows", [])
-        if row["exercise"] in PEERS and not row["rung"].startswith("torch ")))
-
-
-def measure(gpu, exercise, peer, size, cache, ceilings):
-    """A row; None if the result is wrong."""
-    rung, make = peer
-    work = make(gpu.torch, size)
-    work.launch()
-    if not work.is_right():
-        return None
-    us, launches = gpu.samples_us(work.launch, cache)
-    row = {"exercise": exercise, "rung": rung, "size": size, "idea": gpu.idea,
-           "cache": cache, "launches_a_sample": launches, **torch_timing.times(us),
-           "bytes": float(work.bytes)}
-    row["gbps"] = work.bytes / row["median_us"] / 1e3
-    value = ceilings.get(work.ceiling, {}).get("value")
-    row.update({"ceiling": work.ceiling, "ceiling_value": value,
-                "percent": 100.0 * row["gbps"] / value if value else None,
-                "date": datetime.datetime.now(datetime.timezone.utc).strftime(
-                    "%Y-%m-%d")})
-    return row
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--json", required=True)
-    parser.add_argument("--seconds", type=float, default=0.2)
-    parser.add_argument("--list", action="store_true")
-    options = parser.parse_args()
-    document = torch_timing.read(options.json)
-    sizes = wanted(document)
-    if options.list:
-        for exercise, size, cache in sizes:
-            for rung, _ in peers_of(exercise):
-                print(f"{exercise}  {size}  ({rung}, {cache})")
-        return 0
-    torch = torch_timing.find_torch()
-    if isinstance(torch, str):
-        print(f"PyTorch is not measured: {torch}")
-        return 0
-    gpu = torch_timing.Gpu(torch, options.seconds)
-    name = gpu.properties.name
-    if torch_timing.is_of_another_gpu(document, name):
-        print(f"{options.json} is of a {document['machine']['gpu']}, this is a {name}",
-              file=sys.stderr)
-        return 1
-    print(f"{name}, {gpu.idea}")
-    wrong = 0
-    for exercise, peer, size, cache in [(exercise, peer, size, cache)
-                                        for exercise, size, cache in sizes
-                                        for peer in peers_of(exercise)]:
-        try:
-            row = measure(gpu, exercise, peer, size, cache, document["ceilings"])
-        except torch.cuda.OutOfMemoryError:
-            torch.cuda.empty_cache()
-            print(f"  {exercise}  {size}  not enough memory")
-            continue
-        if row is None:
-            print(f"  {exercise}  {size}  is wrong, and not timed")
-            wrong += 1
-            continue
-        print(f"  {exercise:<20} {size:<20} {row['median_us']:>12.2f} us"
-              f" {row['gbps']:8.1f} GB/s", flush=True)
-        # Now: a run that is cut short keeps what it has.
-        torch_timing.merge(document, [row])
-        torch_timing.write(document, options.json)
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(torch_rows.main(__doc__, PEERS, MORE_PEERS))

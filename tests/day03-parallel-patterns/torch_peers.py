@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""What PyTorch does with the sizes of our benchmarks of day 3, on this GPU.
+
+    torch_peers.py --json bench.json [--seconds S] [--list]
+
+Reads the rows that the benchmarks of day 3 have written to bench.json, has PyTorch do
+the same work on each of their sizes, and merges its own rows into the file: the same
+exercise and size, the rung "torch sum" and so on.
+
+    --seconds S   spent on the samples of one row; default 0.2
+    --list        say what would be measured; needs no GPU
+
+Optional: where there is no PyTorch or no GPU, it says so and ends with 0. It ends with
+1 if bench.json is of another GPU, or if a result of PyTorch is not what we think it is.
+"""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import torch_rows
+
+# Exercise, as it is named in our rows: the rung, and what makes its work of a size.
+PEERS = {}
+
+if __name__ == "__main__":
+    sys.exit(torch_rows.main(__doc__, PEERS))
