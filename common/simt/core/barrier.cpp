@@ -174,6 +174,12 @@ void spin_hint() {
         w->spinning = w->thread;
         w->spins = 0;
     }
+    if (w->launch->resident != 0) [[unlikely]] {
+        w->in_runtime = true;
+        w->leave_row();
+        w->note_wait();
+        w->in_runtime = false;
+    }
     if (++w->spins < kSpinsBeforeYield) return;
     yield();
 }

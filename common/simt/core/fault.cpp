@@ -139,6 +139,28 @@ std::unique_ptr<PendingFault> make_time_out(Worker& w) {
     return fault;
 }
 
+std::unique_ptr<PendingFault> make_no_room(Worker& w) {
+    const Launch& l = *w.launch;
+    const uint64_t begun = l.next_block;
+    return make_fault(
+        w,
+        cudaErrorLaunchTimeout,
+        nullptr,
+        0,
+        format(
+            "all blocks that have begun wait in loops, and no other can begin: there "
+            "is room for\n    %u at a time (SIMT_RESIDENT_BLOCKS), and %llu of %llu "
+            "have not begun. A GPU hangs here, too:\n    it begins blocks in any "
+            "order, and one that has begun keeps its place until it ends.\n    A block "
+            "may wait only for blocks that have begun: number them as they do so, "
+            "with\n    atomicAdd, not by blockIdx. This thread is one of those that "
+            "wait.",
+            l.resident,
+            static_cast<unsigned long long>(l.num_blocks - begun),
+            static_cast<unsigned long long>(l.num_blocks)),
+        FindingKind::hang);
+}
+
 namespace {
 
 /// @param at  "dir/file.cu:7", where the fault has no better place

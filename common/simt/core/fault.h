@@ -20,6 +20,10 @@ std::unique_ptr<PendingFault> make_fault(Worker& w,
 /// The fault of a launch in which nothing moved for too long.
 std::unique_ptr<PendingFault> make_time_out(Worker& w);
 
+/// The fault of a launch whose blocks all wait, and of which no further one can begin:
+/// there is no room for it (SIMT_RESIDENT_BLOCKS).
+std::unique_ptr<PendingFault> make_no_room(Worker& w);
+
 /// Prints the report and makes the error sticky. Called on the worker's own stack.
 void report(const Launch& launch, const PendingFault& fault);
 

@@ -180,16 +180,20 @@ void run_children(Launch& launch) {
     }
 }
 
-void shuffle_blocks(Launch& launch) {
-    if (launch.seed == 0 || launch.num_blocks == 1 || launch.num_blocks > 1u << 20)
+void order_blocks(Launch& launch) {
+    const bool backwards = options().backwards;
+    if ((launch.seed == 0 && !backwards) || launch.num_blocks == 1 ||
+        launch.num_blocks > 1u << 20)
         return;
     const auto n = static_cast<uint32_t>(launch.num_blocks / launch.cluster_size);
     launch.order.resize(n);
     std::iota(launch.order.begin(), launch.order.end(), 0u);
     Random rng;
     rng.seed(launch.seed, launch.number, ~uint64_t{0});
-    for (uint32_t i = n; i > 1; --i)
-        std::swap(launch.order[i - 1], launch.order[rng.below(i)]);
+    if (launch.seed != 0)
+        for (uint32_t i = n; i > 1; --i)
+            std::swap(launch.order[i - 1], launch.order[rng.below(i)]);
+    if (backwards) std::reverse(launch.order.begin(), launch.order.end());
 }
 
 void execute(const Config& config, const Body& body) {
@@ -203,11 +207,14 @@ void execute(const Config& config, const Body& body) {
                   o.lenient,
                   o.poison,
                   o.tight,
-                  o.seed};
+                  o.seed,
+                  config.cooperative ? 0 : o.resident};
     if (!o.allow_host_pointers && !pointers_ok(launch)) return;
     launch.cluster = cluster_of(config, body.address);
     launch.cluster_size = volume(launch.cluster);
-    shuffle_blocks(launch);
+    if (launch.cluster_size > 1) launch.resident = 0;
+    order_blocks(launch);
+    if (launch.resident != 0) launch.shared = true;  // one worker counts the blocks
     launch.started = now();
     if (observer) observer->launch_begins(launch);
     {

@@ -47,6 +47,9 @@ Options read_environment() {
     o.shared_bytes = static_cast<size_t>(shared) * 1024;
     o.l2_bytes =
         static_cast<size_t>(std::clamp(number("SIMT_L2_KB", 0), 0.0, 1048576.0)) * 1024;
+    o.resident = static_cast<unsigned>(
+        std::clamp(number("SIMT_RESIDENT_BLOCKS", 0), 0.0, 65536.0));
+    o.backwards = number("SIMT_BACKWARDS", 0) != 0;
     o.poison = number("SIMT_POISON", 1) != 0;
     o.strict = number("SIMT_STRICT_EXIT", 0) != 0;
     o.lenient = number("SIMT_LENIENT", 0) != 0;
@@ -96,6 +99,12 @@ void set_shared_per_block(std::size_t bytes) {
 }
 void set_l2_bytes(size_t bytes) {
     detail::options().l2_bytes = bytes;
+}
+void set_resident_blocks(unsigned count) {
+    detail::options().resident = count;
+}
+void set_backwards(bool on) {
+    detail::options().backwards = on;
 }
 
 }  // namespace simt

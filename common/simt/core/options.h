@@ -19,10 +19,12 @@ struct Options {
     int devices;           // SIMT_DEVICES: how many GPUs there are
     size_t shared_bytes;   // SIMT_SHARED_KB: of a block; 0 = as the device model
     size_t l2_bytes;       // SIMT_L2_KB: 0 = the L2 cache of the device model
-    bool poison;           // SIMT_POISON=0: fresh memory is not filled with 0xFF
-    bool strict;           // SIMT_STRICT_EXIT: hardware's leniency is a fault
-    bool lenient;          // SIMT_LENIENT: no warnings about undefined shuffles
-    bool tight;            // SIMT_TIGHT: allocations end exactly at a guard page
+    unsigned resident;  // SIMT_RESIDENT_BLOCKS: that have begun and not ended; 0: any
+    bool backwards;     // SIMT_BACKWARDS: the last block begins first
+    bool poison;        // SIMT_POISON=0: fresh memory is not filled with 0xFF
+    bool strict;        // SIMT_STRICT_EXIT: hardware's leniency is a fault
+    bool lenient;       // SIMT_LENIENT: no warnings about undefined shuffles
+    bool tight;         // SIMT_TIGHT: allocations end exactly at a guard page
     bool allow_host_pointers;  // SIMT_ALLOW_HOST_POINTERS: arguments are not checked
 };
 

@@ -34,6 +34,10 @@ namespace {
 // that has not started: hand-written grid barriers do.
 constexpr unsigned kYieldsBeforeNewBlock = 2000;
 constexpr size_t kMaxSpinningBlocks = 256;
+// The same, for waits of a launch of which few blocks may have begun; and after so many
+// for each of their threads nothing that they wait for can be on its way.
+constexpr unsigned kWaitsBeforeNewBlock = 64;
+constexpr uint64_t kWaitsOfAThread = 4000;
 // So often a preempted thread is tried again while others spin and yield.
 constexpr unsigned kYieldsBeforeParked = 64;
 
@@ -67,7 +71,7 @@ void Worker::run(Launch& l) {
     grid_seen_ = 0;
     idle_yields_ = 0;
     ready_.set_random(l.seed != 0);
-    rows_allowed_ = l.seed == 0 && l.cluster_size == 1 &&
+    rows_allowed_ = l.seed == 0 && l.cluster_size == 1 && l.resident == 0 &&
                     !(observer && observer->follows_threads());
     simt_blockDim = l.config->block;
     simt_gridDim = l.config->grid;
@@ -222,9 +226,20 @@ Fiber* Worker::take_fiber() {
     return taken;
 }
 
+void Worker::note_wait() {
+    const Launch& l = *launch;
+    if (l.resident == 0) return;
+    ++waits_;
+    if (waits_ % kWaitsBeforeNewBlock != 0 || has_unstarted()) return;
+    if (open_another_block() || l.next_block >= l.num_blocks) return;
+    if (waits_ > kWaitsOfAThread * l.block_size * resident_.size())
+        abandon(make_no_room(*this));
+}
+
 void Worker::yield() {
     leave_row();
     ++idle_yields_;
+    note_wait();
     if (idle_yields_ % kYieldsBeforeParked == 0) make_ready(parked_);
     if (idle_yields_ % kYieldsBeforeNewBlock == 0) {
         sched_yield();  // what they wait for may run on another OS thread
@@ -251,7 +266,8 @@ void Worker::preempt() {
 /// For threads that seem to wait for a block that has not started.
 bool Worker::open_another_block() {
     if (go_on_with_cluster()) return true;
-    return resident_.size() < kMaxSpinningBlocks && open_block();
+    const size_t most = launch->resident != 0 ? launch->resident : kMaxSpinningBlocks;
+    return resident_.size() < most && open_block();
 }
 
 // ---- Choosing the next thread ---------------------------------------------------
@@ -260,8 +276,10 @@ Thread* Worker::next_thread_other() {
     if (requested.load(std::memory_order_relaxed) >= kTimeOut) [[unlikely]]
         abandon(requested == kLeave ? nullptr : make_time_out(*this));
     if (ready_.random()) {
-        // Now and then start a thread although others could go on.
+        // Now and then start a thread although others could go on, or a block.
         const auto n = static_cast<uint32_t>(ready_.random_size());
+        if (launch->resident != 0 && !has_unstarted() && ready_.rng().below(32) == 0)
+            open_another_block();
         if (n != 0 && (!has_unstarted() || ready_.rng().below(4) != 0))
             return ready_.pop();
     }

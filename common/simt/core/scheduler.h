@@ -172,12 +172,13 @@ struct Launch {
     bool poison;
     bool tight;
     uint64_t seed;
+    unsigned resident;  // blocks at a time; 0: any number
 
     dim3 cluster{};  // blocks of a cluster
     unsigned cluster_size = 1;
 
     std::atomic<uint64_t> next_block{0};  // or the next cluster
-    std::vector<uint32_t> order{};        // of blocks or clusters, with a seed
+    std::vector<uint32_t> order{};        // of blocks or clusters, if not 0, 1, ...
     std::atomic<bool> aborted{false};
     std::atomic<bool> shared{false};  // other workers have been called
     double started = 0;
@@ -261,6 +262,13 @@ class Worker {
     void note_progress() {
         note_activity();
         idle_yields_ = 0;
+        waits_ = 0;
+    }
+    /// The same for lanes of a warp that have met: perhaps to ask once more for what
+    /// they all wait for.
+    void note_meeting() {
+        note_activity();
+        idle_yields_ = 0;
     }
     /// The same for a thread that does something, but may be waiting for another one:
     /// yields without progress let further blocks start.
@@ -268,6 +276,9 @@ class Worker {
         progress_.store(progress_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
     }
+    /// The running thread may be waiting for another one: in a launch of which few
+    /// blocks may have begun, it may wait for one that cannot begin. `in_runtime`.
+    void note_wait();
     void note_finished() {
         note_progress();
         finished_.store(finished_.load(std::memory_order_relaxed) + 1,
@@ -342,6 +353,7 @@ class Worker {
     ThreadList at_grid_;
     ThreadList parked_;  // preempted: run when nobody else can
     unsigned idle_yields_ = 0;
+    uint64_t waits_ = 0;  // since a thread has ended or a barrier was passed
     std::atomic<uint64_t> progress_{0};
     std::atomic<uint64_t> finished_{0};
 

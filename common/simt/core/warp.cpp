@@ -196,7 +196,7 @@ uint32_t perform(WarpOp op, Lanes args, uint32_t present) {
             w, b, warp_index, group->arrived, group->op, last.file, last.line);
     }
     w.make_ready(group->waiting);
-    w.note_progress();
+    w.note_meeting();
     --warp.num_groups;
     WarpGroup* last = warp.groups + warp.num_groups;
     if (group != last) *group = *last;

@@ -122,6 +122,83 @@ TEST("preemption keeps the registers of the threads") {
     CHECK(out[31] > 0);
 }
 
+void own_chain(int* turns, int* order, bool numbered) {
+    // Each block waits for the one before it: by its index, or by the order in which
+    // blocks have begun.
+    const int me = numbered ? atomicAdd(turns + 1, 1) : static_cast<int>(blockIdx.x);
+    while (atomicAdd(turns, 0) != me) {
+    }
+    order[me] = static_cast<int>(blockIdx.x);
+    atomicAdd(turns, 1);
+}
+
+/// Launches 9 blocks that wait for one another.
+void run_chain(bool numbered, Buffer<int>& order) {
+    Buffer<int> turns(2);
+    LAUNCH(own_chain, 9, 1)(turns.get(), order.get(), numbered);
+}
+
+TEST("a block that waits for one that cannot begin is told so") {
+    Buffer<int> order(9);
+    run_chain(false, order);
+    CHECK(test::take_fault() == 0);
+    simt::set_backwards(true);
+    run_chain(false, order);  // room is made for all
+    CHECK(test::take_fault() == 0);
+    simt::set_resident_blocks(9);
+    run_chain(false, order);  // there is room for all
+    CHECK(test::take_fault() == 0);
+    simt::set_resident_blocks(8);
+    run_chain(false, order);
+    CHECK(test::take_fault() == cudaErrorLaunchTimeout);
+    CHECK(test::report_contains("room for\n    8 at a time"));
+    CHECK(test::report_contains("and 1 of 9 have not begun"));
+    simt::set_resident_blocks(1);
+    run_chain(true, order);
+    CHECK(test::take_fault() == 0);
+    for (size_t i = 0; i < 9; ++i)
+        CHECK(order[i] == static_cast<int>(8 - i));
+    simt::set_backwards(false);
+    run_chain(false, order);  // 0 begins first, and waits for nobody
+    CHECK(test::take_fault() == 0);
+    simt::set_resident_blocks(0);
+}
+
+TEST("with a seed, blocks of which few have room take turns in any order") {
+    Buffer<int> order(9);
+    for (const unsigned resident : {1u, 2u, 5u})
+        for (const unsigned seed : {1u, 2u, 3u}) {
+            simt::set_resident_blocks(resident);
+            simt::set_seed(seed);
+            run_chain(true, order);
+            CHECK(test::take_fault() == 0);
+            if (resident > 1) continue;  // with more room, they may be lucky
+            run_chain(false, order);
+            CHECK(test::take_fault() == cudaErrorLaunchTimeout);
+        }
+    simt::set_seed(0);
+    simt::set_resident_blocks(0);
+}
+
+void vote_chain(int* turns) {
+    while (__any_sync(0xffffffffu, atomicAdd(turns, 0) != int(blockIdx.x))) {
+    }
+    if (threadIdx.x == 0) atomicAdd(turns, 1);
+}
+
+TEST("a warp that waits and votes is no less stuck") {
+    Buffer<int> turns(1);
+    simt::set_backwards(true);
+    simt::set_resident_blocks(3);
+    LAUNCH(vote_chain, 4, 32)(turns.get());
+    CHECK(test::take_fault() == cudaErrorLaunchTimeout);
+    simt::set_resident_blocks(4);
+    LAUNCH(vote_chain, 4, 32)(turns.get());
+    CHECK(test::take_fault() == 0);
+    simt::set_resident_blocks(0);
+    simt::set_backwards(false);
+}
+
 int g_line = 0;
 
 void endless(volatile int* p) {

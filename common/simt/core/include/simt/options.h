@@ -42,4 +42,14 @@ void set_shared_per_block(std::size_t bytes);
 /// data. Default: SIMT_L2_KB, or 0.
 void set_l2_bytes(std::size_t bytes);
 
+/// The GPU has room for so many blocks of a launch; the others begin when one of these
+/// has ended. 0: blocks that wait for one another make room. A kernel that waits for a
+/// block which may not have begun hangs then, and is told so. Not for cooperative
+/// launches and clusters. Default: SIMT_RESIDENT_BLOCKS, or 0.
+void set_resident_blocks(unsigned count);
+
+/// The last block of a launch begins first, and the first one last. With a seed, it is
+/// the seed's order that is turned round. Default: SIMT_BACKWARDS.
+void set_backwards(bool on);
+
 }  // namespace simt
