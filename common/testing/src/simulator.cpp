@@ -137,6 +137,20 @@ int FewMultiprocessors::count() {
     return count;
 }
 
+FewBlocks::FewBlocks([[maybe_unused]] unsigned resident) {
+#ifdef SIMT_CPU
+    simt::set_resident_blocks(resident);
+    simt::set_backwards(true);
+#endif
+}
+
+FewBlocks::~FewBlocks() {
+#ifdef SIMT_CPU
+    simt::set_resident_blocks(0);
+    simt::set_backwards(false);
+#endif
+}
+
 LittleSharedMemory::LittleSharedMemory() {
 #ifdef SIMT_CPU
     simt::set_shared_per_block(48 * 1024);

@@ -52,6 +52,18 @@ class FewMultiprocessors {
     static int count();
 };
 
+/// Under the simulator: while this lives, no more than so many blocks of a launch have
+/// begun and not ended, and the last block begins first (with shuffle_threads(): they
+/// begin in any order, and take turns at random). A block that waits for one that
+/// cannot begin is a hang, which is found. On a GPU: nothing, the order is never sure.
+class FewBlocks {
+ public:
+    explicit FewBlocks(unsigned resident);
+    ~FewBlocks();
+    FewBlocks(const FewBlocks&) = delete;
+    FewBlocks& operator=(const FewBlocks&) = delete;
+};
+
 /// Under the simulator: while this lives, a block may have no more than 48 KB of shared
 /// memory, so that a launch that asks for more is refused, and its fallback is tried.
 /// On a GPU: nothing.
