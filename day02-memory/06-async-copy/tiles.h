@@ -65,27 +65,21 @@ __device__ inline unsigned warp_max(unsigned value) {
 }
 
 // #region peaks
-/// Writes the peaks of a tile. Each thread has the windows that begin in its vector,
-/// and each warp has a segment. All threads of the block must call it, when the tile is
-/// in shared memory for all of them to see.
+/// The peak of a warp's segment, in all of its lanes. Each thread has the windows that
+/// begin in its vector.
 ///
 /// Energies are never negative. So their bits, as integers, are in the same order as
 /// they are, and a NaN of either sign is larger than any number.
 ///
 /// @param s_tile  [kTileSamples] from the tile's first sample on, zeros past the end
-/// @param tile    its number: its first sample is tile * kTile
-__device__ inline void write_peaks(const float* s_tile,
-                                   float* peaks,  // [ceil(n / kSegment)]
-                                   int64_t tile,
-                                   int64_t n) {
+__device__ inline float peak_of_warp(const float* s_tile) {
     static_assert(kSegment == wb::kWarpSize * kVector, "a warp has a segment");
     constexpr int kSamples = kVector + kHalo;
-    const int tid = threadIdx.x;
     float r_x[kSamples];
 #pragma unroll
     for (int v = 0; v < kSamples / kVector; ++v) {
         const auto* s_vectors = reinterpret_cast<const float4*>(s_tile);
-        const float4 vector = s_vectors[tid + v];
+        const float4 vector = s_vectors[threadIdx.x + v];
         r_x[kVector * v] = vector.x;
         r_x[kVector * v + 1] = vector.y;
         r_x[kVector * v + 2] = vector.z;
@@ -100,10 +94,21 @@ __device__ inline void write_peaks(const float* s_tile,
             energy += r_x[i + j] * r_x[i + j];
         peak = max(peak, __float_as_uint(energy));
     }
-    peak = warp_max(peak);
+    return __uint_as_float(warp_max(peak));
+}
+
+/// Writes the peaks of a tile. All threads of the block must call it, when the tile is
+/// in shared memory for all of them to see.
+///
+/// @param tile  its number: its first sample is tile * kTile
+__device__ inline void write_peaks(const float* s_tile,  // [kTileSamples]
+                                   float* peaks,         // [ceil(n / kSegment)]
+                                   int64_t tile,
+                                   int64_t n) {
+    const float peak = peak_of_warp(s_tile);
+    const int tid = threadIdx.x;
     const int64_t segment = (tile * kTile + tid * kVector) / kSegment;
-    if (tid % wb::kWarpSize == 0 && segment * kSegment < n)
-        peaks[segment] = __uint_as_float(peak);
+    if (tid % wb::kWarpSize == 0 && segment * kSegment < n) peaks[segment] = peak;
 }
 // #endregion peaks
 

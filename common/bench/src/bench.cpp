@@ -148,17 +148,31 @@ Row Problem::begin_row(const std::string& rung, const std::string& idea) {
 }
 
 void Problem::time_reading() {
+    time_traffic(Traffic::read, "plain read", "as many bytes, and nothing else");
+}
+
+void Problem::time_copying() {
+    time_traffic(Traffic::copy, "plain copy", "as many bytes, in the order they have");
+}
+
+void Problem::time_traffic(Traffic kind,
+                           const std::string& rung,
+                           const std::string& idea) {
     if (bench_.simulated_ || !bench_.options_.xray.empty()) return;
-    const auto n = static_cast<int64_t>(spec_.work / sizeof(float4));
-    const Array<float> a = bench_.random_normal(n * 4);
-    const Array<float> sink(1);
-    const TrafficArrays arrays{
-        reinterpret_cast<const float4*>(a.data()), nullptr, nullptr, sink.data(), n};
-    Row row = begin_row("plain read", "as many bytes, and nothing else");
+    const double moved = kind == Traffic::copy ? spec_.work / 2 : spec_.work;
+    const auto n = static_cast<int64_t>(moved / sizeof(float4));
+    const Array<float> from = bench_.random_normal(n * 4);
+    const Array<float> to(kind == Traffic::copy ? n * 4 : 1);
+    const TrafficArrays arrays{reinterpret_cast<const float4*>(from.data()),
+                               nullptr,
+                               reinterpret_cast<float4*>(to.data()),
+                               to.data(),
+                               n};
+    Row row = begin_row(rung, idea);
     row.tokens = spec_.tokens;
     for (const int unroll : {1, 2, 4}) {
         const Timing timing = bench_.timer_.measure(
-            [&](cudaStream_t s) { launch_traffic(Traffic::read, unroll, arrays, s); },
+            [&](cudaStream_t s) { launch_traffic(kind, unroll, arrays, s); },
             spec_.cache);
         if (unroll == 1 || timing.us.median < row.timing.us.median) row.timing = timing;
     }

@@ -74,6 +74,7 @@ WB_BENCH(transpose, bench) {
                     launcher(in.data(), out.data(), s.batch, s.rows, s.cols, stream);
                 });
         }
+        problem.time_copying();
 #if WB_HAVE_CUBLAS
         if (s.batch > 1) continue;  // it knows no batches
         // Column-major: what it calls a row is our column. C = 1 * A^T + 0 * C.

@@ -31,6 +31,8 @@
 
 namespace wb::bench {
 
+enum class Traffic;  // see kernels.h, which programs of exercises do not need
+
 /// What one problem is, whoever solves it.
 struct Spec {
     std::string size;  ///< sizes in words, "n = 1048576"
@@ -107,6 +109,9 @@ class Problem {
     /// measured on gigabytes, where beginning and end of a launch weigh nothing.
     void time_reading();
 
+    /// The same for a kernel that copies: half of the bytes are read, half are written.
+    void time_copying();
+
     /// Up to `samples` indices of [0, count): the first, the last, and random ones.
     static std::vector<int64_t> sampled_indices(int64_t count, int samples = kSamples);
 
@@ -127,6 +132,7 @@ class Problem {
     void run_for_xray(const std::string& rung,
                       const std::string& idea,
                       const Launch& launch);
+    void time_traffic(Traffic kind, const std::string& rung, const std::string& idea);
 
     Bench& bench_;
     Spec spec_;

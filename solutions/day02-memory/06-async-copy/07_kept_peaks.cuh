@@ -1,0 +1,99 @@
+// 07_kept_peaks.cuh: peak_energy_v7 and v8: the L2 cache is told what to keep (sm_90).
+// Included by async_copy.cu, below v6.
+#pragma once
+
+#include <wb/ptx/bulk.h>
+#include <wb/ptx/l2_policy.h>
+#include <wb/ptx/pipeline.h>
+
+// #region v7-kernel
+/// peak_energy_v7: v6, but the samples are the first that L2 gives up, and the peaks
+/// the last. So the peaks wait in L2, 8 MB of 50 at most, and memory is not made to
+/// turn from reading to writing and back for each of them.
+///
+/// @tparam kTiles   tiles that are copied with one instruction, with one halo
+/// @tparam kPieces  such pieces in the ring
+///
+/// Launch   grid count_blocks(n, blocks_per_sm), block kThreads
+///
+/// @param num_whole  pieces that lie inside of the signal with their halo
+template <int kTiles, int kPieces>
+__global__ void peak_energy_v7_kernel(const float* x,  // [n]
+                                      float* peaks,    // [ceil(n / kSegment)]
+                                      int64_t n,
+                                      int64_t num_tiles,
+                                      int64_t num_whole) {
+    using namespace wb::ptx;
+    constexpr int kSamples = kTiles * kTile + kHalo;
+    constexpr int kBytes = kSamples * int{sizeof(float)};
+    static_assert(kBytes % 16 == 0, "a bulk copy moves multiples of 16 bytes");
+    __shared__ alignas(16) float s_ring[kPieces][kSamples];
+    __shared__ Mbarrier s_full[kPieces];
+    const L2Policy once = evict_first();
+    const L2Policy keep = evict_last();
+    const auto start = [&](int at, int64_t piece) {
+        if (threadIdx.x != 0 || piece >= num_whole) return;
+        mbarrier_expect(&s_full[at], kBytes);
+        bulk_load(s_ring[at], x + piece * (kTiles * kTile), kBytes, &s_full[at], once);
+    };
+    make_full_barriers(s_full);
+    for (int k = 0; k < kPieces; ++k)
+        start(k, blockIdx.x + k * int64_t{gridDim.x});
+
+    constexpr int kWarps = kThreads / wb::kWarpSize;  // segments of a tile
+    const int lane = threadIdx.x % wb::kWarpSize;
+    const int warp = threadIdx.x / wb::kWarpSize;
+    PipelineState<kPieces> ring;
+    int64_t piece = blockIdx.x;
+    for (; piece < num_whole; piece += gridDim.x) {
+        mbarrier_wait(&s_full[ring.stage], ring.parity);
+#pragma unroll
+        for (int i = 0; i < kTiles; ++i) {
+            const float peak = peak_of_warp(s_ring[ring.stage] + i * kTile);
+            const int64_t tile = piece * kTiles + i;
+            if (lane == 0) store_with(peaks + tile * kWarps + warp, peak, keep);
+        }
+        __syncthreads();  // all have used it
+        start(ring.stage, piece + kPieces * int64_t{gridDim.x});
+        ring.advance();
+    }
+    // What is left is no whole piece: one tile after the other, as in v1.
+    const int64_t rest = num_whole * kTiles + blockIdx.x;
+    for (int64_t tile = rest; tile < num_tiles; tile += gridDim.x) {
+        load_tile(s_ring[0], x, tile, n);
+        __syncthreads();
+        write_peaks(s_ring[0], peaks, tile, n);
+        __syncthreads();
+    }
+}
+// #endregion v7-kernel
+
+// #region v7-launch
+template <int kTiles, int kPieces>
+static void launch_peak_energy_v7(
+    const float* x, float* peaks, int64_t n, int blocks_per_sm, cudaStream_t stream) {
+    constexpr int64_t kPiece = kTiles * kTile;
+    const int64_t num_whole =
+        n < kPiece + kHalo ? 0 : (n - kPiece - kHalo) / kPiece + 1;
+    const unsigned blocks = count_blocks(n, blocks_per_sm);
+    peak_energy_v7_kernel<kTiles, kPieces>
+        <<<blocks, kThreads, 0, stream>>>(x, peaks, n, count_tiles(n), num_whole);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void peak_energy_v7(
+    const float* x, float* peaks, int64_t n, int blocks_per_sm, cudaStream_t stream) {
+    if (wb::compute_capability() < 90)  // no bulk copies
+        return peak_energy_v4(x, peaks, n, blocks_per_sm, stream);
+    launch_peak_energy_v7<1, kStages>(x, peaks, n, blocks_per_sm, stream);
+}
+WB_RUNG(peak_energy, peak_energy_v7, "peaks stay in L2");
+
+static void peak_energy_v8(
+    const float* x, float* peaks, int64_t n, int blocks_per_sm, cudaStream_t stream) {
+    if (wb::compute_capability() < 90)  // no bulk copies
+        return peak_energy_v4(x, peaks, n, blocks_per_sm, stream);
+    launch_peak_energy_v7<2, kStages / 2>(x, peaks, n, blocks_per_sm, stream);
+}
+WB_RUNG(peak_energy, peak_energy_v8, "two tiles a copy");
+// #endregion v7-launch
