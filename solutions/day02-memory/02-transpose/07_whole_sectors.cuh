@@ -43,7 +43,7 @@ __device__ inline Tile tile_by_columns(const Tiling& tiling) {
 ///          static shared memory of kWindowRows rows. Four blocks fit if a thread has
 ///          at most 32 registers
 /// Traffic  reads 71 / 64 of the matrix, writes it once
-__global__ void __launch_bounds__(kFastTile* kFastStep, 4)
+__global__ void __launch_bounds__(kFastTile* kFastStep)
     transpose_v7_kernel(const float* in,  // [batch, rows, cols]
                         float* out,       // [batch, cols, rows]
                         Tiling tiling) {
