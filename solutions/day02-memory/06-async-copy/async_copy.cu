@@ -187,7 +187,7 @@ WB_RUNG(peak_energy, peak_energy_v4, "six stages, one barrier");
 
 #include "05_cuda_pipeline.cuh"
 #include "06_bulk_copies.cuh"
-#include "07_kept_peaks.cuh"
+#include "07_whole_sectors.cuh"
 
 // #end
 // #region contract

@@ -13,7 +13,6 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include "wb/ptx/l2_policy.h"
 #include "wb/ptx/mbarrier.h"
 
 namespace wb::ptx {
@@ -49,29 +48,6 @@ __device__ __forceinline__ void bulk_load(void* shared,
         "l"(global),
         "r"(bytes),
         "r"(shared_address(barrier))
-        : "memory");
-#else
-    __trap();
-#endif
-}
-
-/// The same, with a word to the L2 cache about what is read.
-__device__ __forceinline__ void bulk_load(void* shared,
-                                          const void* global,
-                                          int bytes,
-                                          Mbarrier* barrier,
-                                          L2Policy policy WB_PTX_SITE) {
-#if defined(WB_HOPPER_SIM)
-    (void)policy;
-    simt::ptx::bulk_load(shared, global, bytes, barrier WB_PTX_HERE);
-#elif defined(WB_TMA_DEVICE)
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-        ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(shared_address(shared)),
-        "l"(global),
-        "r"(bytes),
-        "r"(shared_address(barrier)),
-        "l"(policy.bits)
         : "memory");
 #else
     __trap();

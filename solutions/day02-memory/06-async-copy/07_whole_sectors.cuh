@@ -1,15 +1,14 @@
-// 07_kept_peaks.cuh: peak_energy_v7 and v8: the L2 cache is told what to keep (sm_90).
+// 07_whole_sectors.cuh: peak_energy_v7 and v8: the peaks are stored together (sm_90).
 // Included by async_copy.cu, below v6.
 #pragma once
 
 #include <wb/ptx/bulk.h>
-#include <wb/ptx/l2_policy.h>
 #include <wb/ptx/pipeline.h>
 
 // #region v7-kernel
-/// peak_energy_v7: v6, but the samples are the first that L2 gives up, and the peaks
-/// the last. So the peaks wait in L2, 8 MB of 50 at most, and memory is not made to
-/// turn from reading to writing and back for each of them.
+/// peak_energy_v7: v6, but the warps put their peaks side by side in shared memory, and
+/// one store brings those of a tile to global memory: a whole sector. Before, eight
+/// warps wrote 4 bytes of it each.
 ///
 /// @tparam kTiles   tiles that are copied with one instruction, with one halo
 /// @tparam kPieces  such pieces in the ring
@@ -29,20 +28,20 @@ __global__ void peak_energy_v7_kernel(const float* x,  // [n]
     static_assert(kBytes % 16 == 0, "a bulk copy moves multiples of 16 bytes");
     __shared__ alignas(16) float s_ring[kPieces][kSamples];
     __shared__ Mbarrier s_full[kPieces];
-    const L2Policy once = evict_first();
-    const L2Policy keep = evict_last();
+    constexpr int kWarps = kThreads / wb::kWarpSize;
+    constexpr int kPeaks = kTiles * kWarps;  // of a piece
+    __shared__ float s_peaks[2][kPeaks];     // of this round and of the one before
     const auto start = [&](int at, int64_t piece) {
         if (threadIdx.x != 0 || piece >= num_whole) return;
         mbarrier_expect(&s_full[at], kBytes);
-        bulk_load(s_ring[at], x + piece * (kTiles * kTile), kBytes, &s_full[at], once);
+        bulk_load(s_ring[at], x + piece * (kTiles * kTile), kBytes, &s_full[at]);
     };
     make_full_barriers(s_full);
     for (int k = 0; k < kPieces; ++k)
         start(k, blockIdx.x + k * int64_t{gridDim.x});
 
-    constexpr int kWarps = kThreads / wb::kWarpSize;  // segments of a tile
-    const int lane = threadIdx.x % wb::kWarpSize;
-    const int warp = threadIdx.x / wb::kWarpSize;
+    const int tid = threadIdx.x;
+    int turn = 0;
     PipelineState<kPieces> ring;
     int64_t piece = blockIdx.x;
     for (; piece < num_whole; piece += gridDim.x) {
@@ -50,11 +49,13 @@ __global__ void peak_energy_v7_kernel(const float* x,  // [n]
 #pragma unroll
         for (int i = 0; i < kTiles; ++i) {
             const float peak = peak_of_warp(s_ring[ring.stage] + i * kTile);
-            const int64_t tile = piece * kTiles + i;
-            if (lane == 0) store_with(peaks + tile * kWarps + warp, peak, keep);
+            if (tid % wb::kWarpSize == 0)
+                s_peaks[turn][i * kWarps + tid / wb::kWarpSize] = peak;
         }
-        __syncthreads();  // all have used it
+        __syncthreads();  // all have used the piece, and their peaks are there
         start(ring.stage, piece + kPieces * int64_t{gridDim.x});
+        if (tid < kPeaks) peaks[piece * kPeaks + tid] = s_peaks[turn][tid];
+        turn ^= 1;
         ring.advance();
     }
     // What is left is no whole piece: one tile after the other, as in v1.
@@ -87,7 +88,7 @@ static void peak_energy_v7(
         return peak_energy_v4(x, peaks, n, blocks_per_sm, stream);
     launch_peak_energy_v7<1, kStages>(x, peaks, n, blocks_per_sm, stream);
 }
-WB_RUNG(peak_energy, peak_energy_v7, "peaks stay in L2");
+WB_RUNG(peak_energy, peak_energy_v7, "peaks stored by sectors");
 
 static void peak_energy_v8(
     const float* x, float* peaks, int64_t n, int blocks_per_sm, cudaStream_t stream) {
