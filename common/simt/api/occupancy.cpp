@@ -172,7 +172,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
             (flags & ~cudaOccupancyDisableCachingOverride))
             return cudaErrorInvalidValue;
         if (!is_kernel(function)) return not_a_kernel(function);
-        const bool launchable = is_block_size(block_size, function) &&
+        // An H100 counts blocks also where __launch_bounds__ refuse the launch.
+        const bool launchable = block_size <= DeviceModel::kMaxThreadsPerBlock &&
                                 shared_bytes <= max_dynamic_smem(function);
         *blocks = launchable ? blocks_per_multiprocessor(block_size, shared_bytes) : 0;
         return cudaSuccess;
