@@ -11,14 +11,8 @@ namespace {
 // grow with their square.
 constexpr size_t kMostReleases = 2048;
 
-void join(Release& to, const Release& from) {
-    to.everyone = std::max(to.everyone, from.everyone);
-    to.warp = std::max(to.warp, from.warp);
-}
-
 void join(SyncObject& object, const Releases& releases) {
-    for (const auto& [key, release] : releases)
-        join(object.blocks[key], release);
+    object.blocks.join_all(releases, 0, 0);
     if (object.blocks.size() > kMostReleases) {
         object.blocks.clear();
         object.all = launch_order.next;
@@ -51,8 +45,8 @@ void acquire(BlockOrder& b, uint32_t thread, const SyncObject& object) {
         raise(known_of(b, thread), it->second);
     }
     b.acquired_all = std::max(b.acquired_all, object.all);
-    for (const auto& [key, release] : object.blocks)
-        if (key / kLanes != b.linear) join(b.acquired[key], release);
+    b.acquired.join_all(
+        object.blocks, release_key(b.linear, 0), release_key(b.linear + 1, 0));
 }
 
 /// What the object says about the threads of the block, by rank.

@@ -29,11 +29,13 @@ bool knows_block(const BlockOrder& b, Record old) {
     if (segment < b.acquired_all) return true;
     if (b.acquired.empty()) return false;
     const uint64_t owner = launch_order.owner_of(segment);
-    for (uint32_t warp = 0; warp < kLanes; ++warp) {
-        const auto it = b.acquired.find(release_key(owner, warp));
-        if (it == b.acquired.end()) continue;
+    const uint64_t first = release_key(owner, 0);
+    for (auto it = b.acquired.from(first);
+         it != b.acquired.end() && it->first < first + kLanes;
+         ++it) {
         if (segment < it->second.everyone) return true;
-        if (old.thread() / kLanes == warp && segment <= it->second.warp) return true;
+        if (old.thread() / kLanes == it->first - first && segment <= it->second.warp)
+            return true;
     }
     return false;
 }
@@ -166,18 +168,13 @@ void order_cluster_begins(const std::vector<BlockOrder*>& blocks) {
 void order_cluster_synchronised(const std::vector<BlockOrder*>& blocks) {
     Releases joined;
     uint32_t all = 0;
-    const auto raise = [](Release& to, const Release& from) {
-        to.everyone = std::max(to.everyone, from.everyone);
-        to.warp = std::max(to.warp, from.warp);
-    };
     for (BlockOrder* b : blocks) {
         order_new_epoch(*b);
         all = std::max(all, b->acquired_all);
-        for (const auto& [key, release] : b->acquired)
-            raise(joined[key], release);
+        joined.join_all(b->acquired, 0, 0);
     }
     for (const BlockOrder* b : blocks)
-        raise(joined[release_key(b->linear, 0)], {b->epoch, 0});
+        join(joined[release_key(b->linear, 0)], {b->epoch, 0});
     for (BlockOrder* b : blocks) {
         b->shared_floor = blocks.front()->epoch;
         b->acquired = joined;

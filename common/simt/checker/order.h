@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "record.h"
+#include "releases.h"
 #include "shadow.h"
 
 namespace simt::detail {
@@ -24,19 +25,6 @@ struct Thread;
 }
 
 namespace simt::check {
-
-/// What one block knows of another's past, through one warp that has released it.
-struct Release {
-    uint32_t everyone = 0;  // all threads' segments before this one
-    uint32_t warp = 0;      // that warp's segments up to this one
-};
-
-/// By block and warp.
-using Releases = std::unordered_map<uint64_t, Release>;
-
-inline uint64_t release_key(uint64_t block, uint32_t warp) {
-    return block * kLanes + warp;
-}
 
 /// An object through which threads synchronise: an atomic variable.
 struct SyncObject {
