@@ -29,6 +29,7 @@ struct Access {
     const char* frame;  // frame pointer of its function
     // In shared memory: the block whose it is; null: the running one.
     detail::Block* home = nullptr;
+    bool announced = false;  // memory still holds what it did before the access
 };
 
 /// The block in whose shared memory the access is.

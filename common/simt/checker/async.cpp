@@ -45,11 +45,10 @@ void check_proxy(const Access& read, Worker& worker) {
             continue;
         report_race(scene_of(worker),
                     read,
-                    worker,
                     write,
                     true,
                     who_is(*worker.launch, order.linear, write.thread()),
-                    true);
+                    Special::proxy);
         return;
     }
 }

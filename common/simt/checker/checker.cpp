@@ -296,7 +296,8 @@ void access(
         (flags & kReleases) != 0,
         pc,
         reinterpret_cast<const char*>(frame),
-        home};
+        home,
+        (flags & kSeen) == 0};
     if (elsewhere == Elsewhere::nowhere) {
         check_wild_access(a, *w);
     } else {

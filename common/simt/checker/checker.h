@@ -15,6 +15,7 @@ enum AccessFlags : unsigned {
     kRelaxed = 16,   // an atomic load or store
     kStores = 32,    // an atomic operation that does not read
     kReleases = 64,  // an atomic operation with release semantics
+    kSeen = 128,     // told by a function, perhaps after it
 };
 
 /// A load or store of the program, in a kernel or in host code.

@@ -29,7 +29,7 @@ const void* object_of(const Cluster& cluster, unsigned rank, uint32_t phase) {
 
 /// "shared `tile` (...) of block (1,0,0), which may have ended".
 std::string where(const Access& access, Worker& worker, const char* what) {
-    return name_of(scene_of(worker), access, &worker).name + ", " + what;
+    return name_of(scene_of(worker), access).name + ", " + what;
 }
 
 }  // namespace

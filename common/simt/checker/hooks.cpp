@@ -49,6 +49,7 @@ template <uint32_t N, bool kWrites>
     simt::detail::Worker* w = simt::detail::worker;
     if (w && w->thread && !w->in_runtime && w->thread != running.thread) {
         w->in_runtime = true;
+        if (any_overwrites) settle_overwrites();
         order_runs(state_of(*w->block).order, w->thread, w->thread->rank);
         const bool done = quick_access<N, kWrites>(p, pc, frame, *w);
         w->in_runtime = false;
@@ -227,7 +228,7 @@ void __tsan_atomic_thread_fence(int) {
 void __tsan_atomic_signal_fence(int) {}
 
 void simt_access_seen(const void* p, size_t bytes, bool write) {
-    SIMT_ACCESS(p, bytes, write ? unsigned{kWrite} : 0u);
+    SIMT_ACCESS(p, bytes, kSeen | (write ? unsigned{kWrite} : 0u));
 }
 void simt_atomic_seen(const void* p, size_t bytes) {
     announced = p;

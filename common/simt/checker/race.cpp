@@ -1,5 +1,8 @@
 // Data races: every access is compared with those that the word remembers.
 
+#include <vector>
+
+#include "immortal.h"
 #include "quick.h"
 #include "report.h"
 #include "state.h"
@@ -11,12 +14,36 @@ using detail::Worker;
 namespace {
 
 constexpr size_t kMostDoubtful = 1024;
+constexpr uint32_t kMostCompared = 64;  // bytes of an access
+
+/// A word that two threads have written, in no order.
+struct Overwrite {
+    Scene scene;
+    Access access;
+    Record now;
+    Record old;
+    Who by;
+    const uint32_t* word;
+    uint32_t before;  // what the older write has left there
+};
+constinit Immortal<std::vector<Overwrite>> g_overwrites;
+[[gnu::constructor(101)]] void make_overwrites() {
+    g_overwrites.construct();
+}
+
+bool same_line(uint32_t a, uint32_t b) {
+    if (a == b) return true;
+    const Place &one = site(a).place, &other = site(b).place;
+    return one.line != 0 && one.line == other.line && one.file == other.file;
+}
 
 /// One access on its way through its words.
 struct Probe {
     Here here;
     const Access& access;
     Worker& worker;
+    const Cell* cells = nullptr;  // of its words
+    bool compares = false;  // some of its words are in g_overwrites
 };
 
 Who who_did(const Probe& probe, Record old) {
@@ -48,13 +75,41 @@ __attribute__((noinline, cold)) void found(const Probe& probe,
                                   a.home});
         return;
     }
-    report_race(
-        scene_of(probe.worker), a, probe.worker, old, old_write, who_did(probe, old));
+    report_race(scene_of(probe.worker), a, old, old_write, who_did(probe, old));
+}
+
+/// A write that races with an older one: to be judged by what it writes.
+__attribute__((noinline, cold)) void found_write(Probe& probe,
+                                                 const Cell* cell,
+                                                 Record old,
+                                                 Record now) {
+    const Access& a = probe.access;
+    if (!a.announced || a.bytes > kMostCompared || old.atomic() || now.atomic()) {
+        found(probe, old, true);
+        return;
+    }
+    if (!probe.compares) settle_overwrites();
+    probe.compares = any_overwrites = true;
+    const auto first = reinterpret_cast<uintptr_t>(a.address) & ~uintptr_t{3};
+    const auto* word = reinterpret_cast<const uint32_t*>(first) + (cell - probe.cells);
+    g_overwrites.value.push_back(
+        {scene_of(probe.worker), a, now, old, who_did(probe, old), word, *word});
+}
+
+/// Does the cell's other write, with which the access races too, say more than the last
+/// one? Both are remembered where two have written the same.
+bool says_more(const Cell& cell, const Record& w, Record now) {
+    return w.atomic() ||
+           (w.bytes() & now.bytes() & ~cell.writes[0].bytes()) != 0;
 }
 
 void read_word(const Probe& probe, Cell& cell, Record now) {
+    bool with_last = false;
     for (const Record& w : cell.writes)
-        if (races(probe, w, now)) found(probe, w, true);
+        if (races(probe, w, now) && (!with_last || says_more(cell, w, now))) {
+            found(probe, w, true);
+            with_last = true;
+        }
     Record& first = cell.reads[0];
     Record& second = cell.reads[1];
     if (first.same_time(now)) {
@@ -71,20 +126,28 @@ void read_word(const Probe& probe, Cell& cell, Record now) {
     }
 }
 
-void write_word(const Probe& probe, Cell& cell, Record now) {
+void write_word(Probe& probe, Cell& cell, Record now) {
+    const Record last = cell.writes[0];
+    bool with_last = false;
     for (const Record& w : cell.writes)
-        if (races(probe, w, now)) found(probe, w, true);
+        if (races(probe, w, now) && (!with_last || says_more(cell, w, now))) {
+            found_write(probe, &cell, w, now);
+            with_last |= &w == &cell.writes[0];
+        }
     for (const Record& r : cell.reads)
         if (races(probe, r, now)) {
             found(probe, r, false);
             break;
         }
     remember_write(cell, now);
+    // The same value may have been written twice: neither writer forgets the other.
+    if (with_last && cell.writes[1].empty()) cell.writes[1] = last;
 }
 
 /// Checks a record of the whole access on its words from number `first` on.
-void check_cells(const Probe& probe, Cell* cell, Record record, uint32_t first) {
+void check_cells(Probe& probe, Cell* cell, Record record, uint32_t first) {
     const Access& a = probe.access;
+    probe.cells = cell;
     const auto at = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(a.address) & 3);
     uint32_t left = a.bytes;
     // The first word may be entered in its middle, the last one left there.
@@ -105,9 +168,30 @@ void check_cells(const Probe& probe, Cell* cell, Record record, uint32_t first) 
 
 }  // namespace
 
+bool any_overwrites = false;
+
+void settle_overwrites() {
+    for (const Overwrite& o : g_overwrites.value) {
+        uint32_t mask = 0;
+        for (uint32_t i = 0; i < 4; ++i)
+            if (o.old.bytes() & o.now.bytes() & 1u << i) mask |= 0xffu << 8 * i;
+        const bool same = ((*o.word ^ o.before) & mask) == 0;
+        // By chance two lines may write the same, one line does so on purpose.
+        if (same && same_line(o.old.site(), o.now.site())) continue;
+        report_race(o.scene,
+                    o.access,
+                    o.old,
+                    true,
+                    o.by,
+                    same ? Special::same_value : Special::none);
+    }
+    g_overwrites.value.clear();
+    any_overwrites = false;
+}
+
 void check_race(Shadow& shadow, const Access& a, Worker& worker) {
     BlockState& state = state_of(*worker.block);
-    const Probe probe{
+    Probe probe{
         Here(state.order, worker.thread->rank, a.space == Space::shared), a, worker};
     const Record record(
         probe.here.segment, probe.here.thread, a.site, a.atomic || a.relaxed);
@@ -133,13 +217,15 @@ void check_words(Known& known,
     a.site = known.site.site();
     a.pc = pc;
     a.frame = reinterpret_cast<const char*>(frame);
+    a.announced = true;
     BlockState& state = state_of(*worker.block);
-    const Probe probe{Here(state.order, worker.thread->rank, shared), a, worker};
+    Probe probe{Here(state.order, worker.thread->rank, shared), a, worker};
     Cell* cell = known.cells + (address - known.begin) / 4;
     check_cells(probe, cell, running.record | known.site, first);
 }
 
 void flush_doubtful(Worker& worker, BlockState& state) {
+    if (any_overwrites) settle_overwrites();
     for (const DoubtfulRead& d : state.doubtful) {
         Scene scene = scene_of(worker);
         scene.who = {worker.block->index, d.index};
@@ -154,7 +240,7 @@ void flush_doubtful(Worker& worker, BlockState& state) {
                 ? Space::shared
             : static_shadow.contains(d.address) ? Space::constant
                                                 : Space::global;
-        report_race(scene, read, worker, d.old, true, d.by);
+        report_race(scene, read, d.old, true, d.by);
     }
     state.doubtful.clear();
 }

@@ -142,6 +142,13 @@ const char* space_name(Space space) {
     }
 }
 
+/// The scene's thread, counted as the block counts them.
+uint32_t rank_of(const Scene& scene) {
+    const uint3 t = scene.who.thread;
+    const dim3& size = scene.launch->config->block;
+    return t.x + size.x * (t.y + size.y * t.z);
+}
+
 FindingKey key(Kind kind, const Place& a, const Place& b, uint64_t detail) {
     const std::hash<std::string> hash;
     return {kind,
@@ -154,7 +161,8 @@ FindingKey key(Kind kind, const Place& a, const Place& b, uint64_t detail) {
 
 Scene scene_of(const Worker& worker) {
     if (!worker.thread) return {nullptr, {}};
-    return {worker.launch, {worker.block->index, worker.thread->index}};
+    return {
+        worker.launch, {worker.block->index, worker.thread->index}, true, worker.block};
 }
 
 Who who_is(const Launch& launch, uint64_t block, uint32_t rank) {
@@ -166,10 +174,11 @@ Who who_is(const Launch& launch, uint64_t block, uint32_t rank) {
             {rank % size.x, rank / size.x % size.y, rank / size.x / size.y}};
 }
 
-Named name_of(const Scene& scene, const Access& access, Worker* worker) {
-    if (access.space != Space::shared || !worker || !worker->block)
+Named name_of(const Scene& scene, const Access& access) {
+    if (access.space != Space::shared || !scene.block)
         return name_of_global(scene.launch, access.address);
-    for (const SharedVariable& v : home_of(access, *worker).shared.variables)
+    const detail::Block& home = access.home ? *access.home : *scene.block;
+    for (const SharedVariable& v : home.shared.variables)
         if (access.address >= v.begin && access.address < v.begin + v.size)
             return {name_of_shared(v) + of_block(access), access.address - v.begin};
     return {"shared memory" + of_block(access), 0};
@@ -177,11 +186,11 @@ Named name_of(const Scene& scene, const Access& access, Worker* worker) {
 
 void report_race(const Scene& scene,
                  const Access& now,
-                 Worker& worker,
                  Record old,
                  bool old_write,
                  Who by,
-                 bool proxy) {
+                 Special special) {
+    const bool proxy = special == Special::proxy;
     const Site& site = check::site(now.site);
     const Site& old_site = check::site(old.site());
     const char* what = proxy        ? "no proxy fence"
@@ -203,12 +212,12 @@ void report_race(const Scene& scene,
         f.has_other = true;
         f.other_place = old_site.place;
         f.other = by;
-        const Named named = name_of(scene, now, &worker);
+        const Named named = name_of(scene, now);
         f.variable = named.name;
         const uint3 a = scene.who.block, b = by.block;
         const bool same_block = a.x == b.x && a.y == b.y && a.z == b.z;
         const bool same_warp =
-            same_block && worker.thread->rank / kLanes == old.thread() / kLanes;
+            same_block && rank_of(scene) / kLanes == old.thread() / kLanes;
         std::string body =
             format("RACE (%s) on %s, byte %ld\n", what, named.name.c_str(), named.byte);
         body += act(scene.who,
@@ -230,6 +239,8 @@ void report_race(const Scene& scene,
                 : same_warp   ? "    Nothing orders the two lanes of this warp.\n"
                             : "    Nothing orders the two threads: on a GPU either may "
                               "come first.\n";
+        if (special == Special::same_value)
+            body += "    This time both have written the same value.\n";
         const bool same_line = site.place.line == old_site.place.line && old_write &&
                                now.space != Space::shared;
         const Detail detail =
@@ -238,7 +249,7 @@ void report_race(const Scene& scene,
             : same_line && !now.write                   ? Detail::update
             : same_line                                 ? Detail::writers
             : !same_block                               ? Detail::blocks
-            : same_warp && worker.block->size > kLanes  ? Detail::warp_of_block
+            : same_warp && scene.block->size > kLanes   ? Detail::warp_of_block
             : same_warp                                 ? Detail::same_warp
                                                         : Detail::same_block;
         return finish(std::move(f), scene, detail, body);
@@ -283,7 +294,6 @@ void report_bad_access(const Scene& scene,
 
 void report_uninitialised(const Scene& scene,
                           const Access& access,
-                          Worker& worker,
                           bool in_flight) {
     const Site& site = check::site(access.site);
     const Kind kind = in_flight ? Kind::race : Kind::uninitialised;
@@ -295,7 +305,7 @@ void report_uninitialised(const Scene& scene,
                                : "read of memory that nobody has written";
             f.space = space_name(access.space);
             f.place = site.place;
-            const Named named = name_of(scene, access, &worker);
+            const Named named = name_of(scene, access);
             f.variable = named.name;
             std::string body =
                 in_flight ? "RACE (read before an asynchronous copy has landed)"

@@ -14,6 +14,7 @@ struct Scene {
     const detail::Launch* launch;  // null in host code
     Who who;
     bool has_thread = true;  // false where only the launch is known
+    const detail::Block* block = nullptr;  // the running one, where there is a thread
 };
 
 /// The running thread.
@@ -27,20 +28,24 @@ struct Named {
     std::string name;
     long byte = 0;
 };
-Named name_of(const Scene& scene, const Access& access, detail::Worker* worker);
+Named name_of(const Scene& scene, const Access& access);
+
+/// What is special about a race.
+enum class Special : uint8_t {
+    none,
+    proxy,  // ordered, but by different ways to memory, and no fence is between them
+    same_value,  // two lines have written the same
+};
 
 /// Adds a race between an access and a remembered one.
 ///
-/// @param by     who did the remembered access
-/// @param proxy  the accesses are ordered, but go by different ways to memory, and no
-///               fence stands between them
+/// @param by  who did the remembered access
 void report_race(const Scene& scene,
                  const Access& now,
-                 detail::Worker& worker,
                  Record old,
                  bool old_write,
                  Who by,
-                 bool proxy = false);
+                 Special special = Special::none);
 
 /// Adds an access to memory that does not exist.
 ///
@@ -56,7 +61,6 @@ void report_bad_access(const Scene& scene,
 /// been waited for.
 void report_uninitialised(const Scene& scene,
                           const Access& access,
-                          detail::Worker& worker,
                           bool in_flight);
 
 /// Adds a mistake at a place that is not an access: an index, an alignment, a fault.

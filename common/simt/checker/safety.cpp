@@ -77,7 +77,7 @@ void report_invalid(const Access& a, Worker& worker) {
         const char* end = a.address + a.bytes;
         where =
             bytes_text(end - (allocation.begin + allocation.size), "past the end of") +
-            name_of(scene_of(worker), a, &worker).name;
+            name_of(scene_of(worker), a).name;
     } else {
         bool freed = false;
         where = detail::describe_address(a.address, &freed);
@@ -146,7 +146,6 @@ void check_initialised(Shadow& shadow, const Access& a, Worker& worker) {
         const BlockState& state = state_of(*worker.block);
         report_uninitialised(scene_of(worker),
                              a,
-                             worker,
                              a.space == Space::shared && is_in_flight(state, a));
     }
     if (!a.write) return;

@@ -366,6 +366,22 @@ PLANTED(none, shuffle_of_some_lanes) {
     shuffle_after_exit<<<1, 32>>>(numbered<float>(32), unset<float>(32), 20);
 }
 
+// Many threads store one value, as a breadth-first search does: whichever is last, the
+// result is the same.
+__global__ void mark_neighbours(const int* x, int* found, double* wide, bool* any) {
+    __shared__ float half;
+    half = 0.5f;
+    __syncthreads();
+    const int i = blockIdx.x * 64 + threadIdx.x;
+    found[x[i] / 8] = 7;
+    wide[0] = 2 * half;
+    if (i % 3 == 0) *any = true;
+}
+PLANTED(none, same_value_by_all) {
+    mark_neighbours<<<3, 64>>>(
+        numbered<int>(192), unset<int>(24), unset<double>(1), unset<bool>(1));
+}
+
 // Host code of a .cpp file or a library is not compiled for the checker.
 __attribute__((noinline, no_sanitize("thread"))) void fill_elsewhere(int* x,
                                                                      int n,

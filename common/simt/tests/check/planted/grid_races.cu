@@ -2,6 +2,7 @@
 #include "planted.h"
 
 using planted::numbered;
+using planted::unset;
 using planted::zeros;
 
 __global__ void same_output(const float* x, float* out) {
@@ -84,4 +85,32 @@ __global__ void locked(int* lock, int* value) {
 }
 PLANTED(race, lock_without_fence) {
     locked<<<4, 32>>>(zeros<int>(1), zeros<int>(1));
+}
+
+// One value by all is no race, see clean.cu. Two values are one, and so is a value that
+// somebody may read before the others have written it, too.
+__global__ void mark_by_sign(const int* x, int* mark) {
+    mark[0] = x[threadIdx.x] < 3 ? 1 : 2;  // two_values_by_one_line
+}
+PLANTED(race, two_values_by_one_line) {
+    mark_by_sign<<<1, 128>>>(numbered<int>(128), zeros<int>(1));
+}
+
+__global__ void mark_then_clear(int* mark) {
+    mark[threadIdx.x / 32] = 1;  // value_replaced_by_a_lane
+    __threadfence();
+    if (threadIdx.x == 31) mark[0] = 0;  // value_replaced_by_a_lane
+}
+PLANTED(race, value_replaced_by_a_lane) {
+    mark_then_clear<<<1, 32>>>(zeros<int>(1));
+}
+
+__global__ void mark_and_read(int* out) {
+    __shared__ int mark;
+    mark = 1;  // same_value_and_a_reader
+    __syncwarp();
+    out[threadIdx.x] = mark;  // same_value_and_a_reader
+}
+PLANTED(race, same_value_and_a_reader) {
+    mark_and_read<<<1, 64>>>(unset<int>(64));
 }
