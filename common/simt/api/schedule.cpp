@@ -8,32 +8,17 @@
 #include "schedule.h"
 
 #include <algorithm>
-#include <mutex>
 #include <unordered_set>
 #include <utility>
 
 #include "call.h"
 #include "core/devices.h"
 #include "core/options.h"
-#include "core/scheduler.h"
 #include "simt/streams.h"
 #include "stream.h"
+#include "task_queue.h"
 
 namespace simt::detail {
-
-/// Queued work. Its owner is the queue until it is done, and whoever waits for it.
-struct Task {
-    Work work;
-    std::vector<TaskPtr> after;
-    uint32_t priority = 0;
-    int device = 0;
-    bool in_legacy = false;    // the legacy default stream
-    bool in_blocking = false;  // a stream that the legacy stream waits for
-    bool done = false;
-    unsigned chain = 0;  // length of the longest chain that ends with it
-    unsigned step = 0;   // how many of its stream, with it, have weight
-    unsigned epoch = 0;  // numbers the seeds that were set
-};
 
 IssueCounts g_issued;
 std::atomic<IssueHook> g_issue_hook{nullptr};
@@ -48,15 +33,7 @@ constexpr unsigned kMostSteps = 0xfff;    // 12 bits of a priority, above the 20
 constexpr uint32_t kAtOnce =
     3;  // odd seeds: fewer tasks than this run after each issue
 
-struct Queue {
-    std::recursive_mutex mutex;
-    std::vector<TaskPtr> pending;  // in order of issue
-    Random random;
-    bool seeded = false;
-    unsigned epoch = 0;
-    unsigned longest = 0;
-    unsigned host_chain = 0;  // of what the host has waited for
-};
+using Queue = TaskQueue;
 
 // Never destroyed: static objects may free streams when the process ends.
 Queue& queue() {
@@ -72,10 +49,6 @@ Random& random_of(Queue& q) {
     return q.random;
 }
 
-bool is_ready(const Task& task) {
-    return std::all_of(task.after.begin(), task.after.end(), is_done);
-}
-
 unsigned chain_of(const Queue& q, const TaskPtr& task) {
     return task && task->epoch == q.epoch ? task->chain : 0;
 }
@@ -89,7 +62,9 @@ TaskPtr enqueue(Queue& q, const TaskPtr& task, Weight weight) {
     if (weight == Weight::one) ++task->chain;
     q.longest = std::max(q.longest, task->chain);
     q.pending.push_back(task);
-    if (options().stream_seed % 2 == 1)
+    if (options().live_streams)
+        run_beside_host(q);
+    else if (options().stream_seed % 2 == 1)
         for (uint32_t n = random_of(q).below(kAtOnce); n > 0; --n)
             let_one_run();
     return task;
@@ -97,17 +72,9 @@ TaskPtr enqueue(Queue& q, const TaskPtr& task, Weight weight) {
 
 void run(Queue& q, const TaskPtr& task) {
     std::erase(q.pending, task);
-    if (sticky_error() == cudaSuccess) {
-        const OnDevice device(task->device);
-        const bool outer = std::exchange(t_running, true);
-        const cudaError_t error = task->work();
-        t_running = outer;
-        if (error != cudaSuccess && sticky_error() == cudaSuccess)
-            set_sticky_error(error);
-    }
+    do_work(*task);
     task->done = true;
     task->after.clear();
-    task->work = nullptr;
 }
 
 /// Runs the ready task of the highest priority, among `needed` if there are any.
@@ -141,6 +108,10 @@ cudaError_t finish_tasks(Queue& q, const std::vector<TaskPtr>& tasks) {
         collect(task, needed);
         q.host_chain = std::max(q.host_chain, chain_of(q, task));
     }
+    if (options().live_streams) {
+        wait_beside(q, tasks);
+        return sticky_error();
+    }
     const bool only_needed = options().stream_seed % 2 == 0;
     while (!std::all_of(tasks.begin(), tasks.end(), is_done))
         if (!run_next(q, only_needed ? &needed : nullptr)) break;
@@ -156,6 +127,22 @@ bool is_blocking(const CUstream_st& stream) {
 }
 
 }  // namespace
+
+bool is_ready(const Task& task) {
+    return std::all_of(task.after.begin(), task.after.end(), is_done);
+}
+
+void do_work(Task& task) {
+    if (sticky_error() == cudaSuccess) {
+        const OnDevice device(task.device);
+        const bool outer = std::exchange(t_running, true);
+        const cudaError_t error = task.work();
+        t_running = outer;
+        if (error != cudaSuccess && sticky_error() == cudaSuccess)
+            set_sticky_error(error);
+    }
+    task.work = nullptr;
+}
 
 bool running_task() {
     return t_running;
@@ -272,7 +259,7 @@ cudaError_t finish_device(int device) {
 void let_one_run() {
     Queue& q = queue();
     const std::lock_guard lock(q.mutex);
-    if (!t_running) run_next(q, nullptr);
+    if (!t_running && !options().live_streams) run_next(q, nullptr);
 }
 
 void discard_tasks() {
@@ -290,8 +277,9 @@ namespace simt {
 void set_stream_seed(unsigned seed) {
     using namespace detail;
     Queue& q = queue();
-    const std::lock_guard lock(q.mutex);
     finish_all();
+    const std::lock_guard lock(q.mutex);
+    options().live_streams = false;
     options().stream_seed = seed;
     q.seeded = false;
     ++q.epoch;

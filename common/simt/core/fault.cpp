@@ -130,11 +130,15 @@ std::unique_ptr<PendingFault> make_time_out(Worker& w) {
         0,
         format(
             "nothing has moved for %g seconds (SIMT_TIME_LIMIT): an endless loop, or "
-            "a wait for ever?\n    The host goes on when a launch has ended. A kernel "
-            "that waits for what the host does after\n    the launch needs "
-            "SIMT_STREAMS=2, which runs it when the host waits for it.\n    This "
-            "thread was here when the launch was stopped.",
-            options().time_limit),
+            "a wait for ever?\n    %s\n    This thread was here when the launch was "
+            "stopped.",
+            options().time_limit,
+            options().live_streams
+                ? "Kernels run one at a time, also with SIMT_STREAMS=live: one that "
+                  "waits for a later one does not end."
+                : "The host goes on when a launch has ended. A kernel that waits for "
+                  "what the host does after\n    the launch needs SIMT_STREAMS=live, "
+                  "which runs it beside the host."),
         FindingKind::hang);
     return fault;
 }

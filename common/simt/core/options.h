@@ -10,6 +10,7 @@ namespace simt::detail {
 
 struct Options {
     uint64_t seed;         // SIMT_SEED: 0 = threads and blocks in order
+    bool live_streams;     // SIMT_STREAMS=live: work runs beside the host
     uint64_t stream_seed;  // SIMT_STREAMS: 0 = work runs when it is issued
     unsigned workers;      // SIMT_WORKERS: OS threads that run blocks
     size_t stack_bytes;    // SIMT_STACK_KB: of one CUDA thread
