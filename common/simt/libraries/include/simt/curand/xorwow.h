@@ -7,7 +7,6 @@
 /// GF(2).
 #pragma once
 #include <cstdint>
-#include <vector>
 
 #include "simt/vector_types.h"
 
@@ -41,54 +40,9 @@ inline void xorshift_step(uint32_t (&v)[5]) {
     v[4] = (v[4] ^ (v[4] << 4)) ^ (t ^ (t << 1));
 }
 
-/// A 160 x 160 matrix of bits, column by column.
-struct XorshiftMatrix {
-    XorshiftState column[160];
-
-    XorshiftState operator*(const XorshiftState& x) const {
-        XorshiftState result{};
-        for (int word = 0; word < 5; ++word) {
-            for (uint32_t rest = x.v[word]; rest != 0; rest &= rest - 1) {
-                const XorshiftState& c = column[32 * word + __builtin_ctz(rest)];
-                for (int k = 0; k < 5; ++k) {
-                    result.v[k] ^= c.v[k];
-                }
-            }
-        }
-        return result;
-    }
-};
-
-/// Matrices of 2^0, 2^1, ... 2^130 steps, made when first needed.
-inline const std::vector<XorshiftMatrix>& xorshift_powers() {
-    static const std::vector<XorshiftMatrix> powers = [] {
-        std::vector<XorshiftMatrix> made(131);
-        for (int bit = 0; bit < 160; ++bit) {
-            XorshiftState unit{};
-            unit.v[bit / 32] = 1u << (bit % 32);
-            xorshift_step(unit.v);
-            made[0].column[bit] = unit;
-        }
-        for (size_t k = 1; k < made.size(); ++k) {
-            for (int bit = 0; bit < 160; ++bit) {
-                made[k].column[bit] = made[k - 1] * made[k - 1].column[bit];
-            }
-        }
-        return made;
-    }();
-    return powers;
-}
-/// Advances the registers by n * 2^log2_unit steps.
-inline void xorshift_jump(uint32_t (&v)[5], unsigned long long n, int log2_unit) {
-    if (n == 0) return;
-    XorshiftState state{{v[0], v[1], v[2], v[3], v[4]}};
-    for (; n != 0; n &= n - 1) {
-        state = xorshift_powers()[log2_unit + __builtin_ctzll(n)] * state;
-    }
-    for (int i = 0; i < 5; ++i) {
-        v[i] = state.v[i];
-    }
-}
+/// Advances the registers by n * 2^log2_unit steps. In the library: the matrices that it
+/// makes at its first call must be made in one go, whatever thread is preempted.
+void xorshift_jump(uint32_t (&v)[5], unsigned long long n, int log2_unit);
 }  // namespace simt::detail
 
 /// Advances the generator by n numbers.
