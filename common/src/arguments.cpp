@@ -45,6 +45,20 @@ const Arguments& Arguments::finite(const char* name, double value) const {
     return *this;
 }
 
+const Arguments& Arguments::apart(const char* names,
+                                  const void* x,
+                                  int64_t x_bytes,
+                                  const void* y,
+                                  int64_t y_bytes) const {
+    if (x_bytes == 0 || y_bytes == 0) return *this;
+    const auto distance = static_cast<int64_t>(reinterpret_cast<std::uintptr_t>(y) -
+                                               reinterpret_cast<std::uintptr_t>(x));
+    return require(distance >= x_bytes || distance <= -y_bytes,
+                   (std::string(names) + " in bytes").c_str(),
+                   distance,
+                   "the two arrays must not overlap");
+}
+
 int64_t Arguments::product(const char* names,
                            std::initializer_list<int64_t> sizes) const {
     int64_t result = 1;

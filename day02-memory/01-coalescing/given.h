@@ -15,25 +15,6 @@ constexpr int kThreads = 256;
 /// faster").
 constexpr int kLoads = 4;
 
-/// Refuses two arrays that have a byte in common. Threads run in any order, so that a
-/// byte that is overwritten may not have been read yet.
-///
-/// @param names  "y - x": how the distance reads in a message
-inline void check_apart(const wb::Arguments& arguments,
-                        const char* names,
-                        const void* from,
-                        int64_t from_bytes,
-                        const void* to,
-                        int64_t to_bytes) {
-    if (from_bytes == 0 || to_bytes == 0) return;
-    const int64_t distance = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) -
-                                                  reinterpret_cast<uintptr_t>(from));
-    arguments.require(distance >= from_bytes || distance <= -to_bytes,
-                      names,
-                      distance,
-                      "the two arrays must not overlap");
-}
-
 inline void check_copy_strided(const float* x,
                                const float* y,
                                int64_t n,
@@ -45,7 +26,7 @@ inline void check_copy_strided(const float* x,
     if (bytes == 0) return;
     const int64_t span = (n - 1) * stride + 1;  // from x[0] to the last one
     arguments.device("x", x, span).device("y", y, n);
-    check_apart(arguments, "y - x in bytes", x, span * 4, y, n * 4);
+    arguments.apart("y - x", x, span * 4, y, n * 4);
 }
 
 inline void check_aos_to_soa(const float* aos,
@@ -60,7 +41,7 @@ inline void check_aos_to_soa(const float* aos,
     const int64_t bytes = arguments.product("n * num_fields * sizeof(float)",
                                             {n, num_fields, sizeof(float)});
     arguments.device("aos", aos, bytes / 4).device("soa", soa, bytes / 4);
-    check_apart(arguments, "soa - aos in bytes", aos, bytes, soa, bytes);
+    arguments.apart("soa - aos", aos, bytes, soa, bytes);
 }
 
 inline void check_copy_bytes(const void* source,
@@ -70,7 +51,6 @@ inline void check_copy_bytes(const void* source,
     arguments.size("num_bytes", num_bytes)
         .device("source", static_cast<const unsigned char*>(source), num_bytes)
         .device(
-            "destination", static_cast<const unsigned char*>(destination), num_bytes);
-    check_apart(
-        arguments, "destination - source", source, num_bytes, destination, num_bytes);
+            "destination", static_cast<const unsigned char*>(destination), num_bytes)
+        .apart("destination - source", source, num_bytes, destination, num_bytes);
 }

@@ -42,22 +42,6 @@ inline int word_bytes(const void* a, const void* b, int64_t row_bytes) {
     return 1;
 }
 
-/// Refuses two arrays that have a byte in common.
-inline void check_apart(const wb::Arguments& arguments,
-                        const char* names,
-                        const void* a,
-                        int64_t a_bytes,
-                        const void* b,
-                        int64_t b_bytes) {
-    if (a_bytes == 0 || b_bytes == 0) return;
-    const int64_t distance = static_cast<int64_t>(reinterpret_cast<uintptr_t>(b) -
-                                                  reinterpret_cast<uintptr_t>(a));
-    arguments.require(distance >= a_bytes || distance <= -b_bytes,
-                      names,
-                      distance,
-                      "the two arrays must not overlap");
-}
-
 /// Checks what all functions are given. `entries` is the number of rows that `rows`,
 /// which is not the table, has.
 ///
@@ -79,7 +63,7 @@ void check_arrays(const wb::Arguments& arguments,
         .device("bad", lookup.bad, 1)
         .device(named[0], table, table_bytes / static_cast<int64_t>(sizeof(T)))
         .device(named[1], rows, rows_bytes / static_cast<int64_t>(sizeof(T)));
-    check_apart(arguments, named[2], table, table_bytes, rows, rows_bytes);
+    arguments.apart(named[2], table, table_bytes, rows, rows_bytes);
 }
 
 /// Checks the sizes alone.

@@ -150,22 +150,6 @@ struct Bytes {
     int64_t count;
 };
 
-/// Refuses two arrays that have a byte in common.
-/// @param names  "dense - values in bytes": how the distance reads in a message
-inline void check_apart(const wb::Arguments& arguments,
-                        const char* names,
-                        Bytes from,
-                        Bytes to) {
-    if (from.count == 0 || to.count == 0) return;
-    const int64_t distance =
-        static_cast<int64_t>(reinterpret_cast<uintptr_t>(to.begin) -
-                             reinterpret_cast<uintptr_t>(from.begin));
-    arguments.require(distance >= from.count || distance <= -to.count,
-                      names,
-                      distance,
-                      "the two arrays must not overlap");
-}
-
 inline void check_rows(const wb::Arguments& arguments,
                        const char* name,
                        int64_t num_rows) {
@@ -199,7 +183,7 @@ inline void check_jagged_offsets(const int32_t* lengths,
     check_rows(arguments, "num_rows", num_rows);
     arguments.device("lengths", lengths, num_rows).device("status", status, 1);
     const Bytes out = check_offset_pointer(arguments, "offsets", offsets, num_rows);
-    check_apart(arguments, "offsets - lengths in bytes", {lengths, num_rows * 4}, out);
+    arguments.apart("offsets - lengths", lengths, num_rows * 4, out.begin, out.count);
 }
 
 /// For jagged_to_dense() and dense_to_jagged(). Returns whether there are any rows.
@@ -228,8 +212,7 @@ inline bool check_conversion(const char* function,
         .device("dense", dense, padded / kBytes)
         .device("status", status, 1);
     check_offset_pointer(arguments, "offsets", offsets, num_rows);
-    check_apart(
-        arguments, "dense - values in bytes", {values, jagged}, {dense, padded});
+    arguments.apart("dense - values", values, jagged, dense, padded);
     return true;
 }
 
@@ -274,9 +257,8 @@ inline bool check_pair(const char* function,
                       "bits of b_offsets",
                       b_offsets.is_wide() ? 64 : 32,
                       "must be as many as those of a_offsets");
-    const Bytes all = {values, a_bytes + b_bytes};
-    check_apart(arguments, "values - a in bytes", {a, a_bytes}, all);
-    check_apart(arguments, "values - b in bytes", {b, b_bytes}, all);
+    arguments.apart("values - a", a, a_bytes, values, a_bytes + b_bytes)
+        .apart("values - b", b, b_bytes, values, a_bytes + b_bytes);
     return true;
 }
 
@@ -305,8 +287,8 @@ inline bool check_concat(const bf16* a,
     const Bytes out = check_offset_pointer(arguments, "offsets", offsets, rows);
     const Bytes in_a = check_offset_pointer(arguments, "a_offsets", a_offsets, rows);
     const Bytes in_b = check_offset_pointer(arguments, "b_offsets", b_offsets, rows);
-    check_apart(arguments, "offsets - a_offsets in bytes", in_a, out);
-    check_apart(arguments, "offsets - b_offsets in bytes", in_b, out);
+    arguments.apart("offsets - a_offsets", in_a.begin, in_a.count, out.begin, out.count)
+        .apart("offsets - b_offsets", in_b.begin, in_b.count, out.begin, out.count);
     return true;
 }
 
@@ -321,9 +303,7 @@ inline bool check_split(const bf16* values,
     if (!check_pair("jagged_split", a, a_offsets, b, b_offsets, values, shape, status))
         return false;
     const int64_t entry = shape.dim * int64_t{sizeof(bf16)};
-    check_apart(wb::Arguments("jagged_split"),
-                "b - a in bytes",
-                {a, shape.a_total * entry},
-                {b, shape.b_total * entry});
+    wb::Arguments("jagged_split")
+        .apart("b - a", a, shape.a_total * entry, b, shape.b_total * entry);
     return true;
 }

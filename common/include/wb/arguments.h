@@ -42,6 +42,17 @@ class Arguments {
         return device_bytes(name, pointer, count, alignof(T));
     }
 
+    /// Two arrays that have no byte in common: threads run in any order, so that a byte
+    /// that one overwrites may not have been read yet by another. Either may be empty.
+    ///
+    /// @param names  "y - x": how the distance from the first to the second array reads
+    ///               in a message
+    const Arguments& apart(const char* names,
+                           const void* x,
+                           int64_t x_bytes,
+                           const void* y,
+                           int64_t y_bytes) const;
+
     /// The product of sizes, each >= 0; throws if it does not fit into int64_t.
     /// @param names  how the product reads in a message, for example "N * C * H * W"
     int64_t product(const char* names, std::initializer_list<int64_t> sizes) const;

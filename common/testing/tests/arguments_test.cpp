@@ -66,6 +66,24 @@ TEST_CASE("arguments: device memory is accepted, also a part of it") {
           }) == "");
 }
 
+TEST_CASE("arguments: arrays that overlap are refused, neighbours are not") {
+    const float x[16] = {};  // the addresses alone matter
+    const auto apart = [&](const float* from, int64_t n, const float* to, int64_t m) {
+        return refusal(
+            [&](const Arguments& a) { a.apart("y - x", from, 4 * n, to, 4 * m); });
+    };
+    CHECK(apart(x, 8, x + 8, 3) == "");
+    CHECK(apart(x + 3, 8, x, 3) == "");
+    CHECK(apart(x, 0, x, 3) == "");
+    CHECK(apart(x, 3, x, 0) == "");
+    CHECK(apart(x, 8, x + 7, 3) ==
+          "saxpy: y - x in bytes is 28, but the two arrays must not overlap");
+    CHECK(apart(x + 2, 8, x, 3) ==
+          "saxpy: y - x in bytes is -8, but the two arrays must not overlap");
+    CHECK(apart(x, 8, x, 8) ==
+          "saxpy: y - x in bytes is 0, but the two arrays must not overlap");
+}
+
 TEST_CASE("arguments: managed memory is accepted") {
     void* managed = nullptr;
     CUDA_CHECK(cudaMallocManaged(&managed, 64));

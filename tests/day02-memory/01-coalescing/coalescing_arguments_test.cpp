@@ -87,13 +87,13 @@ TEST_CASE("a copy: wrong arguments are refused by name") {
     refuse("destination on the host", "destination is a host pointer", [&] {
         copy_bytes(d, host, 8, nullptr);
     });
-    refuse("onto itself", "destination - source is 0", [&] {
+    refuse("onto itself", "destination - source in bytes is 0", [&] {
         copy_bytes(d, d, 8, nullptr);
     });
-    refuse("into the source", "destination - source is 7", [&] {
+    refuse("into the source", "destination - source in bytes is 7", [&] {
         copy_bytes(d, d + 7, 8, nullptr);
     });
-    refuse("onto the source", "destination - source is -7", [&] {
+    refuse("onto the source", "destination - source in bytes is -7", [&] {
         copy_bytes(d + 7, d, 8, nullptr);
     });
 }

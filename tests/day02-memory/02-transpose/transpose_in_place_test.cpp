@@ -216,11 +216,11 @@ TEST_CASE("arrays that overlap are refused, neighbours are not") {
     Grader memory("transpose", "arrays that overlap");
     float* d = memory.output<float>("d", {2 * kCount});
     for (const int64_t by : {int64_t{0}, int64_t{1}, kCount - 1}) {
-        const std::string apart = "out - in is " + std::to_string(by);
+        const std::string apart = "out - in in bytes is " + std::to_string(4 * by);
         expect_refused("transpose", apart, apart + ", but", [&] {
             transpose(d, d + by, 2, kRows, kCols, nullptr);
         });
-        const std::string before = "out - in is " + std::to_string(-by);
+        const std::string before = "out - in in bytes is " + std::to_string(-2 * by);
         expect_refused("transpose_u16", before, before + ", but", [&] {
             auto* d16 = reinterpret_cast<uint16_t*>(d);
             transpose_u16(d16 + by, d16, 2, kRows, kCols, nullptr);

@@ -152,13 +152,13 @@ TEST_CASE("arrays that overlap are refused, neighbours are not") {
     const auto refuse = [&](const char* part, float* in, float* out) {
         refused("stencil_1d", stencil_1d, part, in, out, 8, taps, Border::zero);
     };
-    refuse("out - in is 0", d, d);
-    refuse("out - in is 7", d, d + 7);
-    refuse("out - in is -7", d + 7, d);
+    refuse("out - in in bytes is 0", d, d);
+    refuse("out - in in bytes is 28", d, d + 7);
+    refuse("out - in in bytes is -28", d + 7, d);
     const Filter filter = {0, {1.0f}};
     refused("convolve_2d",
             convolve_2d,
-            "out - in is 11",
+            "out - in in bytes is 44",
             d,
             d + 11,
             2,
@@ -168,7 +168,7 @@ TEST_CASE("arrays that overlap are refused, neighbours are not") {
             Border::zero);
     refused("convolve_separable",
             convolve_separable,
-            "out - in is -11",
+            "out - in in bytes is -44",
             d + 11,
             d,
             2,

@@ -52,8 +52,8 @@ TEST_CASE("a table and an output that overlap are refused, neighbours are not") 
     for (const int64_t distance : {0, 7, -11}) {  // the table has 8 elements, out 12
         wb::testing::expect_refused(
             "embedding",
-            "out - table is " + std::to_string(4 * distance),
-            "out - table is " + std::to_string(4 * distance),
+            "out - table in bytes is " + std::to_string(4 * distance),
+            "out - table in bytes is " + std::to_string(4 * distance),
             [&] { embedding(d + 20, d + 20 + distance, lookup, nullptr); });
     }
     for (const int64_t distance : {8, -12})
@@ -83,9 +83,10 @@ TEST_CASE("bags: wrong arguments are refused by name") {
     refused("offsets is a null pointer", good, {nullptr, 2, Pool::sum, -1});
     const int64_t host[4] = {};
     refused("offsets is a host pointer", good, {host, 2, Pool::sum, -1});
-    wb::testing::expect_refused("embedding_bag", "overlap", "out - table is 28", [&] {
-        embedding_bag(d, d + 7, good, two, nullptr);  // the table has 8 elements
-    });
+    wb::testing::expect_refused(
+        "embedding_bag", "overlap", "out - table in bytes is 28", [&] {
+            embedding_bag(d, d + 7, good, two, nullptr);  // the table has 8 elements
+        });
     auto* half = reinterpret_cast<__half*>(d);
     wb::testing::expect_refused("embedding_bag_fp16", "padding", "padding is 4", [&] {
         embedding_bag_fp16(half, half + 32, good, {indices, 2, Pool::sum, 4}, nullptr);
@@ -130,5 +131,6 @@ TEST_CASE("backward: wrong arguments are refused by name") {
     auto* odd = reinterpret_cast<float*>(reinterpret_cast<char*>(d) + 2);
     refused("grad_out is not aligned", odd, d + 32, good, -1);
     refused("grad_table is not aligned", d, odd, good, -1);
-    refused("grad_out - grad_table is 36", d + 9, d, good, -1);  // it has 40 bytes
+    refused(
+        "grad_out - grad_table in bytes is 36", d + 9, d, good, -1);  // it has 40 bytes
 }
