@@ -62,6 +62,19 @@ file(WRITE ${mutants}/twice.diff
     "# Edits: add.h\n# Of: right_twice.cu\n-    return a + b;\n+    return a - b;\n")
 bundle(0 "    return add(add(a, 0), b);" ${mutants}/twice.diff)
 
+# What is included below code may use that code: it stands below it in the bundle, too.
+file(WRITE ${mutants}/below.h "#pragma once\ninline int half(int a) { return a / kTwo; }\n")
+file(WRITE ${mutants}/below.cu
+    "// A comment, and directives, are no code.\n#include \"add.h\"\n#include \"sum.h\"\n"
+    "const int kTwo = 2;\n#include \"below.h\"\n"
+    "int sum(int a, int b) {\n    return half(add(a, b));\n}\n")
+bundle(0 "#include \"${mutants}/add.h\"" ${mutants}/below.cu)
+bundle(0 "const int kTwo = 2;
+#line 1 \"${mutants}/below.h\"
+
+inline int half(int a) { return a / kTwo; }
+#line 6 \"${mutants}/below.cu\"" ${mutants}/below.cu)
+
 # What it refuses, with file and line.
 file(WRITE ${mutants}/lost.diff "# Edits: ad.h\n-x\n")
 bundle(1 "lost.diff:1: there is no file ad.h" ${mutants}/lost.diff)

@@ -141,6 +141,7 @@ void Bundle::append(const fs::path& path,
     char kind = 0;
     size_t next = 0;    // the number that the compiler takes the line for
     bool whole = true;  // it does not go on with what a '\\' has left open
+    bool below_code = false;
     for (const EditLine& line : lines_of(path, implementation)) {
         if (whole && (line.kind != kind || line.number != next)) {
             text += line_directive(line.number,
@@ -155,8 +156,9 @@ void Bundle::append(const fs::path& path,
             const fs::path found = include.quoted
                                        ? find_quoted(include.name, path, include_dirs_)
                                        : fs::path();
-            if (!found.empty() && (is_own(found) || is_renamed(found, implementation) ||
-                                   is_edited(found, implementation))) {
+            if (!found.empty() &&
+                (below_code || is_own(found) || is_renamed(found, implementation) ||
+                 is_edited(found, implementation))) {
                 append(found, implementation, seen);
                 kind = 0;
                 continue;
@@ -166,6 +168,7 @@ void Bundle::append(const fs::path& path,
         } else {
             if (const std::string name = defined_name(line.text); !name.empty())
                 implementation.macros.insert(name);
+            below_code |= is_code(line.text);
             text += is_pragma_once(line.text) ? "\n" : line.text + '\n';
         }
     }

@@ -13,7 +13,8 @@
 //         …                           the environment variable WB_WRONG_KERNEL names
 //
 // Included files that name a function of the contract belong to each implementation:
-// their text stands in its namespace. So do .cu files, such as the solution's.
+// their text stands in its namespace. So do .cu files, such as the solution's, and what
+// is included below code, which it may use.
 // Compilers and reports see the lines of the original files (#line).
 #include <getopt.h>
 

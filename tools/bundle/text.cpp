@@ -78,6 +78,12 @@ bool is_pragma_once(const std::string& line) {
     return is_directive(line, "pragma", rest) && rest.rfind("once", 0) == 0;
 }
 
+bool is_code(const std::string& line) {
+    const size_t first = line.find_first_not_of(" \t\r");
+    return first != std::string::npos && line[first] != '#' &&
+           line.compare(first, 2, "//") != 0;
+}
+
 fs::path find_quoted(const std::string& name,
                      const fs::path& from,
                      const std::vector<fs::path>& include_dirs) {

@@ -38,6 +38,9 @@ std::string defined_name(const std::string& line);
 /// Is the line `#pragma once`?
 bool is_pragma_once(const std::string& line);
 
+/// Is the line neither empty nor a comment of its own nor a directive?
+bool is_code(const std::string& line);
+
 /// Where the compiler would find `#include "name"` in @p from; empty if nowhere.
 fs::path find_quoted(const std::string& name,
                      const fs::path& from,
