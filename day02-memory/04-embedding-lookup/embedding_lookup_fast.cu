@@ -1,11 +1,10 @@
 // embedding_lookup_fast.cu: gathers with several loads under way, and a backward pass
-// that adds up rows in a fixed order.
+// that adds up rows in a fixed order. The launches are in files of their own.
 #include "embedding_lookup.h"
 
 #include <wb/check.h>
 #include <wb/exercise.h>
 #include <wb/launch.h>
-#include <wb/scratch.h>
 
 #include "lookup.cuh"
 #include "row_sort.cuh"
@@ -38,72 +37,7 @@ __device__ void move_words(const Word* table,  // [num_rows, words]
 }
 // #endregion v4-words
 
-// #region v4-kernel
-/// gather_v4: the words of all rows are one long array. A block moves kWords * kThreads
-/// of them, whatever the length of a row.
-///
-/// @tparam Word  of 2, 4, 8 or 16 bytes; a row is a whole number of them
-///
-/// Launch   grid ceil_div(count * words, kWords * kThreads), block kThreads
-template <class Word>
-__global__ void gather_v4_kernel(const Word* table,  // [num_rows, words]
-                                 Word* out,          // [count, words]
-                                 Lookup lookup,
-                                 unsigned words) {  // of a row
-    const int64_t first = int64_t{blockIdx.x} * (kWords * kThreads);
-    // A division of 64 bits, once a block: the hardware has none, it takes 100 steps.
-    const int64_t first_row = first / words;
-    const auto first_word = static_cast<unsigned>(first % words);
-    move_words(table, out, lookup, words, first, first_row, first_word);
-}
-// #endregion v4-kernel
-
-// #region v4-launch
-template <class Word>
-static void launch_gather_v4(const void* table,
-                             void* out,
-                             const Lookup& lookup,
-                             int64_t row_bytes,
-                             cudaStream_t stream) {
-    const int64_t words = row_bytes / static_cast<int64_t>(sizeof(Word));
-    const unsigned blocks = wb::grid_size(lookup.count * words, kWords * kThreads);
-    gather_v4_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<const Word*>(table),
-                                                      static_cast<Word*>(out),
-                                                      lookup,
-                                                      static_cast<unsigned>(words));
-    CUDA_CHECK_LAUNCH();
-}
-
-/// Moves rows of any number of bytes in the widest words that fit.
-static void gather_v4(const void* table,
-                      void* out,
-                      const Lookup& lookup,
-                      int64_t row_bytes,
-                      cudaStream_t stream) {
-    const int word = word_bytes(table, out, row_bytes);
-    if (word == 16)
-        return launch_gather_v4<uint4>(table, out, lookup, row_bytes, stream);
-    if (word == 8)
-        return launch_gather_v4<uint2>(table, out, lookup, row_bytes, stream);
-    if (word == 4)
-        return launch_gather_v4<uint32_t>(table, out, lookup, row_bytes, stream);
-    launch_gather_v4<uint16_t>(table, out, lookup, row_bytes, stream);
-}
-// #endregion v4-launch
-
-static void embedding_v4(const float* table,
-                         float* out,
-                         const Lookup& lookup,
-                         cudaStream_t stream) {
-    gather_v4(table, out, lookup, lookup.cols * int64_t{sizeof(float)}, stream);
-}
-
-static void embedding_u16_v4(const uint16_t* table,
-                             uint16_t* out,
-                             const Lookup& lookup,
-                             cudaStream_t stream) {
-    gather_v4(table, out, lookup, lookup.cols * int64_t{sizeof(uint16_t)}, stream);
-}
+#include "move_words.cuh"
 
 // #region v4-bag
 /// bag_v4: a warp for each bag. A lane has V neighbouring columns, and kBagRows rows
@@ -147,58 +81,7 @@ __global__ void bag_v4_kernel(const Pack<T, V>* table,  // [num_rows, packs]
 }
 // #endregion v4-bag
 
-template <class T, int V>
-static void launch_bag_v4(const T* table,
-                          T* out,
-                          const Lookup& lookup,
-                          const Bags& bags,
-                          cudaStream_t stream) {
-    const unsigned blocks = wb::grid_size(bags.num_bags, kWarps);
-    bag_v4_kernel<T, V>
-        <<<blocks, kThreads, 0, stream>>>(reinterpret_cast<const Pack<T, V>*>(table),
-                                          reinterpret_cast<Pack<T, V>*>(out),
-                                          lookup,
-                                          bags,
-                                          static_cast<int>(lookup.cols / V));
-    CUDA_CHECK_LAUNCH();
-}
-
-/// 16 bytes a load where rows and addresses allow it, else an element.
-template <class T>
-static void bag_v4(const T* table,
-                   T* out,
-                   const Lookup& lookup,
-                   const Bags& bags,
-                   cudaStream_t stream) {
-    constexpr int kWide = 16 / sizeof(T);
-    if (word_bytes(table, out, lookup.cols * int64_t{sizeof(T)}) == 16)
-        return launch_bag_v4<T, kWide>(table, out, lookup, bags, stream);
-    launch_bag_v4<T, 1>(table, out, lookup, bags, stream);
-}
-
-static void embedding_bag_v4(const float* table,
-                             float* out,
-                             const Lookup& lookup,
-                             const Bags& bags,
-                             cudaStream_t stream) {
-    bag_v4(table, out, lookup, bags, stream);
-}
-
-static void embedding_bag_fp16_v4(const __half* table,
-                                  __half* out,
-                                  const Lookup& lookup,
-                                  const Bags& bags,
-                                  cudaStream_t stream) {
-    bag_v4(table, out, lookup, bags, stream);
-}
-
-static void embedding_bag_bf16_v4(const __nv_bfloat16* table,
-                                  __nv_bfloat16* out,
-                                  const Lookup& lookup,
-                                  const Bags& bags,
-                                  cudaStream_t stream) {
-    bag_v4(table, out, lookup, bags, stream);
-}
+#include "bags_of_packs.cuh"
 
 // #region v4-store
 /// Writes this lane's pack of the sum of a run, which ends at summand i of the share.
@@ -237,91 +120,7 @@ __device__ void add_share(const Share& share,
 }
 // #endregion v4-add
 
-// #region v4-backward
-/// sum_shares_v4: each warp has an equal share, 32 summands in sorted order. It writes
-/// the sum of a run of equal rows to the table if the whole run is in its share.
-///
-/// @tparam V  floats of a load; a row is a whole number of them
-///
-/// Launch   grid ceil_div(shares, kWarps), block kThreads
-template <int V>
-__global__ void sum_shares_v4_kernel(Summands<Pack<float, V>> in,
-                                     Pack<float, V>* grad_table,  // [num_rows, packs]
-                                     Partials<Pack<float, V>> partials,
-                                     int32_t num_rows,
-                                     int packs) {
-    if (warp_of_grid() * kShare >= in.count) return;  // the whole warp
-    const Share share = share_of_warp(in, num_rows);
-    name_partials(share, partials, num_rows);
-    for (int first = 0; first < packs; first += wb::kWarpSize)
-        add_share(share,
-                  in.rows,
-                  grad_table,
-                  partials,
-                  num_rows,
-                  packs,
-                  first + lane_of_warp());
-}
-// #endregion v4-backward
-
-// #region v4-levels
-/// Sums of sums: the partial sums of a level are the summands of the next one, until
-/// one warp is enough. There are a sixteenth of them each time.
-template <int V>
-static void launch_backward_v4(const float* grad_out,
-                               float* grad_table,
-                               const Lookup& lookup,
-                               int64_t padding,
-                               cudaStream_t stream) {
-    using Packed = Pack<float, V>;
-    const int packs = static_cast<int>(lookup.cols / V);
-    const RowSort sort(lookup, padding, stream);
-    const SortedRows sorted = sort.result();
-    auto* table = reinterpret_cast<Packed*>(grad_table);
-    const unsigned zero_blocks = wb::grid_size(lookup.num_rows, kThreads);
-    zero_rows_kernel<V>
-        <<<zero_blocks, kThreads, 0, stream>>>(table, sorted, lookup.num_rows, packs);
-    CUDA_CHECK_LAUNCH();
-
-    // Levels take turns with two pieces of memory.
-    const int64_t most = 2 * wb::ceil_div(lookup.count, int64_t{kShare});
-    const int64_t then = 2 * wb::ceil_div(most, int64_t{kShare});
-    const wb::Scratch<Packed> rows((most + then) * packs, stream);
-    const wb::Scratch<int32_t> belongs(most + then, stream);
-    Partials<Packed> partials = {rows.data(), belongs.data()};
-    Partials<Packed> others = {rows.data() + most * packs, belongs.data() + most};
-    Summands<Packed> summands = {reinterpret_cast<const Packed*>(grad_out),
-                                 sorted.rows,
-                                 sorted.positions,
-                                 lookup.count};
-    for (;;) {
-        const int64_t shares = wb::ceil_div(summands.count, int64_t{kShare});
-        sum_shares_v4_kernel<V><<<wb::grid_size(shares, kWarps), kThreads, 0, stream>>>(
-            summands, table, partials, static_cast<int32_t>(lookup.num_rows), packs);
-        CUDA_CHECK_LAUNCH();
-        if (shares == 1) return;
-        summands = {partials.rows, partials.belongs, nullptr, 2 * shares};
-        const Partials<Packed> free = others;
-        others = partials;
-        partials = free;
-    }
-}
-// #endregion v4-levels
-
-static void embedding_backward_v4(const float* grad_out,
-                                  float* grad_table,
-                                  const Lookup& lookup,
-                                  int64_t padding,
-                                  cudaStream_t stream) {
-    const int64_t row_bytes = lookup.cols * int64_t{sizeof(float)};
-    if (lookup.count == 0) {
-        CUDA_CHECK(cudaMemsetAsync(grad_table, 0, lookup.num_rows * row_bytes, stream));
-        return;
-    }
-    if (word_bytes(grad_out, grad_table, row_bytes) == 16)
-        return launch_backward_v4<4>(grad_out, grad_table, lookup, padding, stream);
-    launch_backward_v4<1>(grad_out, grad_table, lookup, padding, stream);
-}
+#include "sums_of_sums.cuh"
 
 // #region contract
 void embedding(const float* table,
