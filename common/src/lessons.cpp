@@ -15,27 +15,28 @@ using Kind = simt::FindingKind;
 constexpr const char* kLaunch = "day01-basics/01-hello-gpu";
 constexpr const char* kGuard = "day01-basics/02-vector-add";
 constexpr const char* kBarrier = "day01-basics/05-dot-product";
-constexpr const char* kAsync = "day06-llm-attention/07-tensor-core-attention";
+constexpr const char* kAsync = "day02-memory/06-async-copy";
 constexpr const char* kHopper = "day06-llm-attention/08-hopper-attention";
 constexpr const char* kVectors = "day07-tuning/04-instructions";
 
 constexpr const char* kEverybodyAdds = "First attempt: everybody adds to the result";
 constexpr const char* kBlockAdds = "Second attempt: the block adds up first";
 constexpr const char* kTheBarrier = "The barrier";
+constexpr const char* kGroups = "cp.async, groups and waits";
 constexpr const char* kGoesWrong = "What it looks like when it goes wrong";
 
 // No chapter explains __syncwarp() and the masks of shuffles, nor memory that is freed
 // too early: nothing is better than a lesson on something else.
 constexpr LessonSection kSections[] = {
     {Kind::race, "same_warp", "", "", ""},
-    {Kind::race, "async", kAsync, "Find the bug", "cp_async_wait"},
+    {Kind::race, "async", kAsync, kGroups, "cp_async_wait"},
     {Kind::race, "proxy", kHopper, "The solution, rung by rung", "asynchronous proxy"},
     {Kind::race, "writers", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "update", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "blocks", kBarrier, kTheBarrier, "no barrier for the whole grid"},
     {Kind::race, "", kBarrier, kTheBarrier, "race"},
     {Kind::out_of_bounds, "", kGuard, "The idea", "guard is missing"},
-    {Kind::uninitialised, "async", kAsync, "Find the bug", "cp_async_wait"},
+    {Kind::uninitialised, "async", kAsync, kGroups, "cp_async_wait"},
     {Kind::uninitialised, "shared", kBarrier, kBlockAdds, "garbage"},
     {Kind::uninitialised, "", kBarrier, "The contract", "set it to 0"},
     {Kind::misaligned, "", kVectors, "Four floats at a time", "multiple of 16"},
