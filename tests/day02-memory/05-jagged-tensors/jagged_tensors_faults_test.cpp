@@ -153,7 +153,8 @@ void grade_offsets(const std::vector<int32_t>& lengths,
 
 /// What the host says of a fault that a call has noted.
 std::string said(const std::vector<int32_t>& lengths, const HostOffsets& offsets) {
-    Grader memory("jagged_to_dense", "faults in words");
+    Grader memory(lengths.empty() ? "jagged_to_dense" : "jagged_offsets",
+                  "faults in words");
     const wb::JaggedCheck check;
     const auto num_rows = static_cast<int64_t>(offsets.size()) - 1;
     if (!lengths.empty()) {
