@@ -26,9 +26,9 @@ struct HillisSteele {
     static __device__ void scan(R mine, R* s_runs) {
         // TODO(learner): write your run to s_runs. Then, with the distances 1, 2, 4,
         // ... below kThreads: join the run of the thread that is so far before this
-        // one, if there is one, and yours, in this order. Nobody may write his run
-        // before his neighbour has read the old one, or read it before it has been
-        // written (about 8 lines)
+        // one, if there is one, and yours, in this order. No run may be written before
+        // the neighbour has read the old one, or read before it has been written
+        // (about 8 lines)
     }
 };
 // #endregion v1-block

@@ -17,8 +17,8 @@ struct WarpLooksBack {
     /// The sum of all tiles before this one; with segments, from the last head on. The
     /// first warp of the block must call it as a whole.
     ///
-    /// @param words  [tiles] of the tiles before: kEmpty, kTotal or kPrefix. A tile with
-    ///               a head has a prefix at once: nothing before it matters
+    /// @param words  [tiles] kEmpty, kTotal or kPrefix, and a sum. A tile with a head
+    ///               has a prefix at once: nothing before it matters
     /// @param tile   > 0
     template <class T>
     static __device__ T look_back(Word* words, unsigned tile) {
@@ -41,7 +41,7 @@ struct WarpLooksBack {
 /// sum of all before it, tells the others that, and writes.
 ///
 /// Progress  a block waits for tiles before its own. They belong to blocks that have
-///           begun (take_ticket()), and the first of them waits for nobody. In whatever
+///           begun (take_ticket()), and the first of them has none to wait for. In what
 ///           order blocks begin, and however few there is room for, it ends
 ///
 /// Launch    grid tiles, block kTileThreads

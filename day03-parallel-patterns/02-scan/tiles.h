@@ -212,7 +212,7 @@ __device__ inline void store_items(const Items<R>& items,
 
 // #region words
 /// What a tile tells those behind it, in one word of 64 bits: a sum, and what it is of.
-/// Both are written, and read, with one instruction: nobody sees the one without the
+/// Both are written, and read, with one instruction: the one is never seen without the
 /// other, and no fence is needed.
 using Word = unsigned long long;
 

@@ -13,6 +13,7 @@ exercise and size, the rung "torch sum" and so on.
 Optional: where there is no PyTorch or no GPU, it says so and ends with 0. It ends with
 1 if bench.json is of another GPU, or if a result of PyTorch is not what we think it is.
 """
+import re
 import sys
 from pathlib import Path
 
@@ -20,8 +21,30 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch_rows
 
+def scan(torch, size, dtype):
+    """Of "n = 268435456". PyTorch's sums of integers are wider, unless it is told."""
+    n = int(re.fullmatch(r"n = (\d+)", size).group(1))
+    x = torch.randint(-8, 9, (n,), device="cuda", dtype=torch.int32).to(dtype)
+    out = torch.empty_like(x)
+
+    def launch():
+        torch.cumsum(x, 0, dtype=dtype, out=out)
+
+    def is_right():
+        # Integers, and floats as small as these, have exact sums.
+        return all(out[i].item() == x[:i + 1].double().sum().item()
+                   for i in (0, n // 2, n - 1))
+
+    return torch_rows.Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
+
+
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
-PEERS = {}
+PEERS = {
+    "scan_int32": ("torch cumsum",
+                   lambda torch, size: scan(torch, size, torch.int32)),
+    "scan_float": ("torch cumsum",
+                   lambda torch, size: scan(torch, size, torch.float32)),
+}
 
 if __name__ == "__main__":
     sys.exit(torch_rows.main(__doc__, PEERS))

@@ -2,6 +2,40 @@
 // #solution
 //
 // v4 and v5 have a file each; v6 is in scan_fast.cu, the second stage.
+//
+// <Ladder of="scan_int32" at="n = 268435456">
+//       -  idea                           what limits it
+//   v1  -  Hillis and Steele              two barriers in each of 8 steps
+//   v2  -  Blelloch's tree                more barriers, and bank conflicts
+//   v3  -  shuffles                       one element a thread
+//   v4  -  16 elements a thread           reads twice
+//   v5  -  one pass, a thread looks back  the look-back: one answer after another
+//   v6  -  a warp looks back              the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="scan_float" at="n = 268435456">
+//       -  idea                           what limits it
+//   v1  -  Hillis and Steele              two barriers in each of 8 steps
+//   v4  -  16 elements a thread           reads twice
+//   v5  -  one pass, a thread looks back  the look-back: one answer after another
+//   v6  -  a warp looks back              the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="segmented_scan_int32" at="n = 268435456, segments of 100">
+//       -  idea                           what limits it
+//   v1  -  Hillis and Steele              two barriers in each of 8 steps
+//   v5  -  one pass, a thread looks back  the look-back: one answer after another
+//   v6  -  a warp looks back              the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="segmented_scan_float" at="n = 268435456, segments of 100">
+//       -  idea                  what limits it
+//   v1  -  Hillis and Steele     two barriers in each of 8 steps
+//   v2  -  Blelloch's tree       more barriers, and bank conflicts
+//   v3  -  shuffles              one element a thread
+//   v4  -  16 elements a thread  reads twice
+//   v6  -  a warp looks back     the speed of memory
+// </Ladder> not measured
 // #end
 #include "scan.h"
 
@@ -33,9 +67,9 @@ struct HillisSteele {
     static __device__ void scan(R mine, R* s_runs) {
         // TODO(learner): write your run to s_runs. Then, with the distances 1, 2, 4,
         // ... below kThreads: join the run of the thread that is so far before this
-        // one, if there is one, and yours, in this order. Nobody may write his run
-        // before his neighbour has read the old one, or read it before it has been
-        // written (about 8 lines)
+        // one, if there is one, and yours, in this order. No run may be written before
+        // the neighbour has read the old one, or read before it has been written
+        // (about 8 lines)
         // #solution
         const int tid = threadIdx.x;
         s_runs[tid] = mine;
@@ -266,7 +300,7 @@ void scan_int32(
     const int32_t* x, int32_t* y, int64_t n, ScanKind kind, cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete these four when the three TODOs are written
     // #solution
-    scan_int32_by<V6>(x, y, n, kind, stream);
+    scan_int32_v6(x, y, n, kind, stream);
     // #end
     // #starter scan_int32_by<V1>(x, y, n, kind, stream);
 }
@@ -275,7 +309,7 @@ void scan_float(
     const float* x, float* y, int64_t n, ScanKind kind, cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();
     // #solution
-    scan_float_by<V6>(x, y, n, kind, stream);
+    scan_float_v6(x, y, n, kind, stream);
     // #end
     // #starter scan_float_by<V1>(x, y, n, kind, stream);
 }
@@ -288,7 +322,7 @@ void segmented_scan_int32(const int32_t* x,
                           cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();
     // #solution
-    segmented_scan_int32_by<V6>(x, heads, y, n, kind, stream);
+    segmented_scan_int32_v6(x, heads, y, n, kind, stream);
     // #end
     // #starter segmented_scan_int32_by<V1>(x, heads, y, n, kind, stream);
 }
@@ -301,7 +335,7 @@ void segmented_scan_float(const float* x,
                           cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();
     // #solution
-    segmented_scan_float_by<V6>(x, heads, y, n, kind, stream);
+    segmented_scan_float_v6(x, heads, y, n, kind, stream);
     // #end
     // #starter segmented_scan_float_by<V1>(x, heads, y, n, kind, stream);
 }

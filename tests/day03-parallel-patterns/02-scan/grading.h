@@ -192,7 +192,7 @@ inline Call with(ScanKind kind) {
     return c;
 }
 
-/// n random elements of both types; with a head in `length` elements, if that is not -1.
+/// n random elements of both types; with a head in `length` elements, unless it is -1.
 inline void grade_random(int64_t n,
                          const Call& c = {},
                          int64_t length = -1,

@@ -28,7 +28,8 @@ struct Size {
     double bytes() const { return static_cast<double>(n) * (length > 0 ? 9 : 8); }
 };
 
-/// One that is over before it has begun, one that stays in the L2 cache, and a gigabyte.
+/// One that is over as soon as it has begun, one that fits into the L2 cache, and a
+/// gigabyte.
 std::vector<Size> sizes(const Bench& bench) {
     return bench.sizes<Size>({{5000}},
                              {{1 << 16}, {1 << 22}},

@@ -162,7 +162,7 @@ TEST_CASE("more than 2^31 elements", "[large][serial]") {
 
 namespace {
 
-/// Sectors of global memory that the contract's function has moved since the goal began.
+/// Sectors of global memory that have been moved since the goal began.
 uint64_t sectors_moved() {
 #ifdef SIMT_CPU
     const auto c = simt::check::counters("");
