@@ -45,6 +45,8 @@ PEERS = {
     "scan_float": ("torch cumsum",
                    lambda torch, size: scan(torch, size, torch.float32)),
 }
+# Exercise, as it is named in our rows: the rung, and what makes its work of a size.
+PEERS = {}
 
 if __name__ == "__main__":
     sys.exit(torch_rows.main(__doc__, PEERS))
