@@ -1,0 +1,266 @@
+// softmax_fast.cu: v4: a row is read once, 16 bytes a load, and stays in registers.
+#include "softmax.h"
+
+#include <wb/check.h>
+#include <wb/exercise.h>
+#include <wb/ptx/exp2.h>
+
+#include "rows.h"
+#include "vectors.h"
+
+// #region v4-weight
+/// The weight of an element below `max`, the largest of its row, or 0 where all of them
+/// are -inf. A bf16 has 8 bits: for it one instruction that computes 2^x to 22 bits is
+/// enough.
+template <class T>
+__device__ __forceinline__ float weight(float element, float max) {
+    if constexpr (sizeof(T) == sizeof(float))
+        return expf(element - max);
+    else
+        return wb::ptx::exp2_approx((element - max) * static_cast<float>(wb::kLog2e));
+}
+
+/// What weights are taken below: of -inf alone nothing can be subtracted.
+__device__ __forceinline__ float below(float max) {
+    return max == -INFINITY ? 0.0f : max;
+}
+// #endregion v4-weight
+
+// #region v4-part
+/// What one thread holds of a slice that `kGroup` threads share: every kGroup-th vector,
+/// and one of the edges.
+///
+/// @tparam kGroup    threads, 32 or more, of which this one is number `place`
+/// @tparam kVectors  of a thread; the slice must have no more than kGroup * kVectors
+template <class T, int kGroup, int kVectors>
+struct Part {
+    static_assert(kGroup >= 2 * kPerVector<T>, "each edge has a thread of its own");
+    Vector<T> r_x[kVectors];
+    float r_edge = -INFINITY;
+
+    /// Reads all of it, before anything is used.
+    __device__ __forceinline__ void load(const Slice<T>& slice, int place) {
+        // TODO(learner): r_x[k] is vector place + k * kGroup of the slice, if there is
+        // such a vector, and else Vector<T>::nothing(); r_edge is its edge number
+        // `place`, if there is one (about 6 lines)
+        // #solution
+#pragma unroll
+        for (int k = 0; k < kVectors; ++k) {
+            const int v = place + k * kGroup;
+            r_x[k] = v < slice.vectors ? Vector<T>::load(slice.x + slice.first(v))
+                                       : Vector<T>::nothing();
+        }
+        if (place < slice.edges) r_edge = to_float(slice.x[slice.edge(place)]);
+        // #end
+    }
+
+    /// The largest element of the warp, and the sum of the warp's weights below it.
+    __device__ __forceinline__ MaxSum measure() const {
+        // TODO(learner): the largest of this thread's elements, then of the warp's; then
+        // the sum of all weight<T>(element, below(largest)), of the thread and of the
+        // warp (about 18 lines)
+        // #solution
+        float r_values[kPerVector<T>];
+        float max = r_edge;
+#pragma unroll
+        for (int k = 0; k < kVectors; ++k) {
+            r_x[k].unpack(r_values);
+#pragma unroll
+            for (int i = 0; i < kPerVector<T>; ++i)
+                max = fmaxf(max, r_values[i]);
+        }
+        max = warp_max(max);
+        float sum = weight<T>(r_edge, below(max));
+#pragma unroll
+        for (int k = 0; k < kVectors; ++k) {
+            r_x[k].unpack(r_values);
+#pragma unroll
+            for (int i = 0; i < kPerVector<T>; ++i)
+                sum += weight<T>(r_values[i], below(max));
+        }
+        return {max, warp_sum(sum)};
+        // #end
+        // #starter return {};
+    }
+
+    /// Writes y, now that the whole row is known.
+    __device__ __forceinline__ void store(const Slice<T>& slice,
+                                          int place,
+                                          MaxSum row) const {
+        const float max = below(row.max);
+        const float scale = 1.0f / row.sum;
+        if (place < slice.edges)
+            slice.y[slice.edge(place)] = to_element<T>(weight<T>(r_edge, max) * scale);
+#pragma unroll
+        for (int k = 0; k < kVectors; ++k) {
+            const int v = place + k * kGroup;
+            if (v >= slice.vectors) break;
+            T* const g_y = slice.y + slice.first(v);
+            float r_values[kPerVector<T>] = {};
+            // TODO(learner): the vector's weights, times scale, in r_values (about 4
+            // lines)
+            // #solution
+            r_x[k].unpack(r_values);
+#pragma unroll
+            for (int i = 0; i < kPerVector<T>; ++i)
+                r_values[i] = weight<T>(r_values[i], max) * scale;
+            // #end
+            if (slice.aligned) {
+                Vector<T>::pack(r_values).store(g_y);
+            } else {
+#pragma unroll
+                for (int i = 0; i < kPerVector<T>; ++i)
+                    g_y[i] = to_element<T>(r_values[i]);
+            }
+        }
+    }
+};
+// #endregion v4-part
+
+// #region v4-kernel
+/// softmax_v4: a warp has kRows neighbouring rows, all of them loaded before the first
+/// one is used; or a block has one row.
+///
+/// Launch   kGroup = 32: grid ceil_div(rows, 4 * kRows), block 128;
+///          kGroup > 32: grid rows, block kGroup
+/// Traffic  reads each element once, writes it once
+template <class T, int kGroup, int kVectors, int kRows>
+__global__ void __launch_bounds__(kGroup == wb::kWarpSize ? 128 : kGroup)
+    softmax_v4_kernel(const T* x,  // [rows, columns]
+                      T* y,        // [rows, columns]
+                      int64_t rows,
+                      int64_t columns) {
+    constexpr bool kIsWarp = kGroup == wb::kWarpSize;
+    static_assert(kIsWarp || kRows == 1, "a block has one row");
+    __shared__ MaxSum s_warps[wb::kWarpSize];
+    const int place = threadIdx.x % kGroup;
+    const int64_t group =
+        int64_t{blockIdx.x} * (blockDim.x / kGroup) + threadIdx.x / kGroup;
+    Part<T, kGroup, kVectors> r_parts[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+        const int64_t row = group * kRows + r;
+        if (row >= rows) break;
+        r_parts[r].load({x + row * columns, y + row * columns, columns}, place);
+    }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+        const int64_t row = group * kRows + r;
+        if (row >= rows) break;  // the whole group
+        MaxSum known = r_parts[r].measure();
+        if constexpr (!kIsWarp) known = merge_warps(known, s_warps);
+        r_parts[r].store({x + row * columns, y + row * columns, columns}, place, known);
+    }
+}
+// #endregion v4-kernel
+
+// #region v4-launch
+/// The most elements of a thread. As floats they leave half of the 64 registers that a
+/// thread of a block of 1024 can have.
+inline constexpr int kMostElements = 32;
+
+/// The widest row that a block can hold.
+inline constexpr int64_t kWidest = 1024 * kMostElements;
+
+/// Where a row must be read twice: a block goes over it, and once more.
+template <class T>
+__global__ void __launch_bounds__(1024)
+    softmax_wide_kernel(const T* x,  // [rows, columns]
+                        T* y,        // [rows, columns]
+                        int64_t columns) {
+    __shared__ MaxSum s_warps[wb::kWarpSize];
+    const T* const g_x = x + int64_t{blockIdx.x} * columns;
+    T* const g_y = y + int64_t{blockIdx.x} * columns;
+    constexpr int64_t kPiece = 1024 * kPerVector<T>;
+    MaxSum known;
+    for (int64_t first = 0; first < columns; first += kPiece) {
+        Part<T, 1024, 1> r_part;
+        const int64_t count = min(kPiece, columns - first);
+        r_part.load({g_x + first, g_y + first, count}, threadIdx.x);
+        const MaxSum piece = r_part.measure();
+        const float max = fmaxf(known.max, piece.max);
+        known.sum = known.sum * wb::softmax_rescale(known.max, max) +
+                    piece.sum * wb::softmax_rescale(piece.max, max);
+        known.max = max;
+    }
+    known = merge_warps(known, s_warps);
+    for (int64_t first = 0; first < columns; first += kPiece) {
+        Part<T, 1024, 1> r_part;
+        const Slice<T> slice(g_x + first, g_y + first, min(kPiece, columns - first));
+        r_part.load(slice, threadIdx.x);
+        r_part.store(slice, threadIdx.x, known);
+    }
+}
+
+template <class T, int kGroup, int kElements>
+static void launch_group(
+    const T* x, T* y, int64_t rows, int64_t columns, cudaStream_t s) {
+    constexpr bool kIsWarp = kGroup == wb::kWarpSize;
+    constexpr int kBlock = kIsWarp ? 128 : kGroup;
+    constexpr int kVectors = kElements < kPerVector<T> ? 1 : kElements / kPerVector<T>;
+    constexpr int kRows = kIsWarp && kVectors < 4 ? 4 / kVectors : 1;
+    const unsigned blocks = count_blocks(rows, kBlock / kGroup * kRows);
+    softmax_v4_kernel<T, kGroup, kVectors, kRows>
+        <<<blocks, kBlock, 0, s>>>(x, y, rows, columns);
+    CUDA_CHECK_LAUNCH();
+}
+
+/// Up to 1024 columns a warp is enough; beyond, as few threads as can hold a row, but
+/// 16 elements of each are enough to have under way.
+template <class T>
+static void launch_v4(const T* x, T* y, int64_t rows, int64_t columns, cudaStream_t s) {
+    if (columns > kWidest) {
+        softmax_wide_kernel<<<count_blocks(rows, 1), 1024, 0, s>>>(x, y, columns);
+        CUDA_CHECK_LAUNCH();
+    } else if (columns > 512 * 32) {
+        launch_group<T, 1024, 32>(x, y, rows, columns, s);
+    } else if (columns > 256 * 32) {
+        launch_group<T, 512, 32>(x, y, rows, columns, s);
+    } else if (columns > 256 * 16) {
+        launch_group<T, 256, 32>(x, y, rows, columns, s);
+    } else if (columns > 128 * 16) {
+        launch_group<T, 256, 16>(x, y, rows, columns, s);
+    } else if (columns > 32 * 32) {
+        launch_group<T, 128, 16>(x, y, rows, columns, s);
+    } else if (columns > 32 * 16) {
+        launch_group<T, 32, 32>(x, y, rows, columns, s);
+    } else if (columns > 32 * 8) {
+        launch_group<T, 32, 16>(x, y, rows, columns, s);
+    } else if (columns > 32 * 4) {
+        launch_group<T, 32, 8>(x, y, rows, columns, s);
+    } else {
+        launch_group<T, 32, 4>(x, y, rows, columns, s);
+    }
+}
+
+static void softmax_v4(
+    const float* x, float* y, int64_t rows, int64_t columns, cudaStream_t s) {
+    launch_v4(x, y, rows, columns, s);
+}
+static void softmax_bf16_v4(
+    const Bf16* x, Bf16* y, int64_t rows, int64_t columns, cudaStream_t s) {
+    launch_v4(x, y, rows, columns, s);
+}
+// #endregion v4-launch
+
+// #solution
+#ifndef WB_VERSION_ONLY  // softmax.cu has all versions, and the contract
+// #end
+// #region contract
+void softmax(
+    const float* x, float* y, int64_t rows, int64_t columns, cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line when the TODOs are written
+    if (!check_softmax("softmax", x, y, rows, columns, sizeof *x)) return;
+    softmax_v4(x, y, rows, columns, stream);
+}
+
+void softmax_bf16(
+    const Bf16* x, Bf16* y, int64_t rows, int64_t columns, cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // and this one
+    if (!check_softmax("softmax_bf16", x, y, rows, columns, sizeof *x)) return;
+    softmax_bf16_v4(x, y, rows, columns, stream);
+}
+// #endregion contract
+// #solution
+#endif
+// #end
