@@ -34,7 +34,7 @@ __device__ __forceinline__ float warp_sum(float value) {
 // #endregion warp
 
 // #region max-sum
-/// What is known of some elements of a row. Without any: the largest is -inf, the sum 0.
+/// What is known of some elements of a row. Of none, the largest is -inf, the sum 0.
 struct MaxSum {
     float max = -INFINITY;  ///< the largest of them
     float sum = 0.0f;       ///< of exp(element - max)
@@ -43,8 +43,8 @@ struct MaxSum {
 
 // #region merge
 /// Merges what the 32 lanes of a warp know of their elements; all lanes get it. A sum
-/// below a smaller maximum counts less below the largest one: wb::softmax_rescale() says
-/// how much, and 0 for a lane that has seen nothing but -inf.
+/// below a smaller maximum counts less below the largest one: wb::softmax_rescale()
+/// says how much, and 0 for a lane that has seen nothing but -inf.
 __device__ __forceinline__ MaxSum merge_lanes(MaxSum mine) {
     MaxSum all;
     all.max = warp_max(mine.max);
@@ -52,8 +52,8 @@ __device__ __forceinline__ MaxSum merge_lanes(MaxSum mine) {
     return all;
 }
 
-/// Merges what the warps of a block know. All threads of the block must call it, and get
-/// it.
+/// Merges what the warps of a block know. All threads of the block must call it, and
+/// all get the result.
 ///
 /// @param mine     the same in all lanes of a warp
 /// @param s_warps  [32] shared memory that nobody reads or writes any more

@@ -18,9 +18,9 @@ __global__ void softmax_v1_kernel(const T* x,  // [rows, columns]
                                   int64_t rows,
                                   int64_t columns) {
     // TODO(learner): find the row of this warp, and leave if there is none; lane,
-    // lane + 32, ... are this lane's columns. First the largest element of the row, with
-    // warp_max(); then the sum of expf(element - largest), with warp_sum(); then y, by
-    // to_element<T>() (about 14 lines)
+    // lane + 32, ... are this lane's columns. First the largest element of the row,
+    // with warp_max(); then the sum of expf(element - largest), with warp_sum(); then
+    // y, by to_element<T>() (about 14 lines)
 }
 // #endregion v1-kernel
 
@@ -41,8 +41,8 @@ static void softmax_v1(
 __device__ __forceinline__ MaxSum with_element(MaxSum known, float element) {
     // TODO(learner): the new maximum; the sum so far, times what a weight below the old
     // maximum is worth below the new one; and the element's own weight. For both,
-    // wb::softmax_rescale(value, maximum) is exp(value - maximum), and 0 if the value is
-    // -inf (about 3 lines)
+    // wb::softmax_rescale(value, maximum) is exp(value - maximum), and 0 if the value
+    // is -inf (about 3 lines)
     return known;
 }
 

@@ -14,9 +14,9 @@ template <class T>
 inline constexpr int kPerVector = 16 / int{sizeof(T)};
 
 // #region slice
-/// `count` neighbouring elements, as 16-byte vectors: a row may begin at any element, so
-/// up to kPerVector - 1 elements stand before the first vector, and behind the last one.
-/// These are its edges.
+/// `count` neighbouring elements, as 16-byte vectors. A row may begin at any element:
+/// up to kPerVector - 1 elements stand before its first vector, and as many behind its
+/// last one. These are its edges.
 template <class T>
 struct Slice {
     const T* x;

@@ -5,12 +5,20 @@
 #include <wb/shared_memory.h>
 
 // #region v5-tile
-/// Rows of a tile: each thread has one. 16 bytes divide a tile, whatever the columns are.
-inline constexpr int kTileRows = 128;
+/// Threads of a block in v5. A tile has a multiple of so many rows: then it has whole
+/// vectors, whatever the columns are.
+inline constexpr int kTileThreads = 128;
 
-/// The widest rows that v5 takes: tiles of 32 KB.
+/// The widest rows that v5 takes, of 256 bytes: their tiles have 32 KB.
 template <class T>
 inline constexpr int kNarrow = 256 / int{sizeof(T)};
+
+/// The rows of a thread, so that a tile has at least 8 KB.
+template <class T>
+static int rows_a_thread(int64_t columns) {
+    const int64_t row_bytes = columns * int64_t{sizeof(T)};
+    return row_bytes < 64 ? static_cast<int>(64 / row_bytes) : 1;
+}
 
 /// A slice in shared memory keeps its place relative to vectors: this many elements are
 /// left free before it.
@@ -67,31 +75,34 @@ __device__ inline void narrow_row(T* s_row, int columns, int start) {
 // #endregion v5-row
 
 // #region v5-kernel
-/// softmax_v5: a tile of rows goes to shared memory in whole vectors, and comes back so.
+/// softmax_v5: a tile of rows goes to shared memory in whole vectors, and comes back in
+/// whole vectors.
 ///
+/// @param tile_rows    rows of a tile
 /// @param spread_log2  rows that are 2^spread_log2 apart begin in the same bank
 ///
-/// Launch   grid ceil_div(rows, kTileRows), block kTileRows, dynamic shared memory for
-///          kTileRows rows and a vector
+/// Launch   grid ceil_div(rows, tile_rows), block kTileThreads, dynamic shared memory
+///          for the tile and a vector
 /// Traffic  reads each element once, writes it once
 template <class T>
 __global__ void softmax_v5_kernel(const T* x,  // [rows, columns]
                                   T* y,        // [rows, columns]
                                   int64_t rows,
                                   int columns,
+                                  int tile_rows,
                                   int spread_log2) {
     extern __shared__ uint4 s_vectors[];
     const int tid = threadIdx.x;
-    const int64_t first = int64_t{blockIdx.x} * kTileRows;
-    const int64_t count = min(rows - first, int64_t{kTileRows});
+    const int64_t first = int64_t{blockIdx.x} * tile_rows;
+    const int64_t count = min(rows - first, int64_t{tile_rows});
     const Slice<T> slice(x + first * columns, y + first * columns, count * columns);
     T* const s_tile = reinterpret_cast<T*>(s_vectors) + shift_of(slice.x);
     copy_in(slice, s_tile);
     __syncthreads();
     constexpr int kPerBank = 4 / sizeof(T);
-    const int lane = tid % wb::kWarpSize;
-    if (tid < count)
-        narrow_row(s_tile + tid * columns, columns, (lane >> spread_log2) * kPerBank);
+    const int start = (tid % wb::kWarpSize >> spread_log2) * kPerBank;
+    for (int row = tid; row < count; row += kTileThreads)
+        narrow_row(s_tile + row * columns, columns, start);
     __syncthreads();
     copy_out(slice, s_tile);
 }
@@ -107,9 +118,10 @@ static void launch_v5(const T* x, T* y, int64_t rows, int64_t columns, cudaStrea
     for (int64_t words = columns * sizeof(T) / 4; words > 0 && words % 2 == 0;
          words /= 2)
         spread_log2 = spread_log2 > 0 ? spread_log2 - 1 : 0;
-    const size_t shared = static_cast<size_t>(kTileRows * columns) * sizeof(T) + 16;
-    softmax_v5_kernel<<<count_blocks(rows, kTileRows), kTileRows, shared, s>>>(
-        x, y, rows, static_cast<int>(columns), spread_log2);
+    const int tile_rows = kTileThreads * rows_a_thread<T>(columns);
+    const size_t shared = static_cast<size_t>(tile_rows * columns) * sizeof(T) + 16;
+    softmax_v5_kernel<<<count_blocks(rows, tile_rows), kTileThreads, shared, s>>>(
+        x, y, rows, static_cast<int>(columns), tile_rows, spread_log2);
     CUDA_CHECK_LAUNCH();
 }
 // #endregion v5-launch

@@ -13,6 +13,17 @@
 //   v6  -  a row in shared memory          one block an SM
 //   v7  -  a row split over blocks         the speed of memory
 // </Ladder> not measured
+//
+// <Ladder of="softmax_bf16" at="8192 x 32768">
+//       -  idea                            what limits it
+//   v1  -  three passes, a warp a row      every element is read three times
+//   v2  -  online, a warp a row            twice, and too little is under way
+//   v3  -  online, a block a row           every element is read twice
+//   v4  -  a row in registers              the speed of memory, up to 2^15 columns
+//   v5  -  narrow rows as tiles            the same, and narrow rows are whole vectors
+//   v6  -  a row in shared memory          one block an SM
+//   v7  -  a row split over blocks         the speed of memory
+// </Ladder> not measured
 // #end
 #include "softmax.h"
 
@@ -36,9 +47,9 @@ __global__ void softmax_v1_kernel(const T* x,  // [rows, columns]
                                   int64_t rows,
                                   int64_t columns) {
     // TODO(learner): find the row of this warp, and leave if there is none; lane,
-    // lane + 32, ... are this lane's columns. First the largest element of the row, with
-    // warp_max(); then the sum of expf(element - largest), with warp_sum(); then y, by
-    // to_element<T>() (about 14 lines)
+    // lane + 32, ... are this lane's columns. First the largest element of the row,
+    // with warp_max(); then the sum of expf(element - largest), with warp_sum(); then
+    // y, by to_element<T>() (about 14 lines)
     // #solution
     const int lane = threadIdx.x % wb::kWarpSize;
     const int64_t row = int64_t{blockIdx.x} * kWarps + threadIdx.x / wb::kWarpSize;
@@ -84,8 +95,8 @@ WB_RUNG(softmax_bf16, softmax_bf16_v1, "three passes, a warp a row");
 __device__ __forceinline__ MaxSum with_element(MaxSum known, float element) {
     // TODO(learner): the new maximum; the sum so far, times what a weight below the old
     // maximum is worth below the new one; and the element's own weight. For both,
-    // wb::softmax_rescale(value, maximum) is exp(value - maximum), and 0 if the value is
-    // -inf (about 3 lines)
+    // wb::softmax_rescale(value, maximum) is exp(value - maximum), and 0 if the value
+    // is -inf (about 3 lines)
     // #solution
     const float max = fmaxf(known.max, element);
     const float sum = known.sum * wb::softmax_rescale(known.max, max);

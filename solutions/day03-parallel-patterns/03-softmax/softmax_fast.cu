@@ -27,8 +27,8 @@ __device__ __forceinline__ float below(float max) {
 // #endregion v4-weight
 
 // #region v4-part
-/// What one thread holds of a slice that `kGroup` threads share: every kGroup-th vector,
-/// and one of the edges.
+/// What one thread holds of a slice that `kGroup` threads share: every kGroup-th
+/// vector, and one of the edges.
 ///
 /// @tparam kGroup    threads, 32 or more, of which this one is number `place`
 /// @tparam kVectors  of a thread; the slice must have no more than kGroup * kVectors
@@ -56,9 +56,9 @@ struct Part {
 
     /// The largest element of the warp, and the sum of the warp's weights below it.
     __device__ __forceinline__ MaxSum measure() const {
-        // TODO(learner): the largest of this thread's elements, then of the warp's; then
-        // the sum of all weight<T>(element, below(largest)), of the thread and of the
-        // warp (about 18 lines)
+        // TODO(learner): the largest of this thread's elements, then of the warp's;
+        // then the sum of all weight<T>(element, below(largest)), of the thread and of
+        // the warp (about 18 lines)
         // #solution
         float r_values[kPerVector<T>];
         float max = r_edge;

@@ -1,5 +1,5 @@
-// Times day03-parallel-patterns/03-softmax: how close does a softmax come to a copy, for
-// narrow rows and wide ones, many and few?
+// Times day03-parallel-patterns/03-softmax: how close does a softmax come to a copy,
+// for narrow rows and wide ones, many and few?
 #include "softmax.h"
 
 #include <wb/bench/bench.h>

@@ -61,9 +61,9 @@ struct Contract<Bf16> {
 };
 
 /// How far a weight may be from the exact one. A sum of n weights takes n additions; an
-/// online one rescales as often, by an exponential (4 units) and a product. An exponential
-/// also has the error of its argument, of a unit for the subtraction and two for the
-/// change to a power of 2, in proportion to the distance from the largest element.
+/// online one rescales as often, by an exponential (4 units) and a product. An
+/// exponential also has the error of its argument, in proportion to the distance from
+/// the largest element: a unit for the subtraction, two for the change to a power of 2.
 template <class T>
 double bound_of(const wb::reference::Softmax& exact, int64_t columns, size_t i) {
     if (std::isnan(exact.y[i])) return 0.0;
