@@ -1,4 +1,4 @@
-// softmax.cu: rows become weights: three passes, then one and a half.
+// softmax.cu: rows become weights: read three times, then twice, then once.
 #include "softmax.h"
 
 #include <wb/check.h>

@@ -25,11 +25,13 @@ inline float log2_scale(float scale) {
     return static_cast<float>(double{scale} * kLog2e);
 }
 
+// #region rescale
 /// What a weight below `max` is worth below `new_max`, the same or a larger one.
 /// Without any key, max is -inf: then 0, and not the NaN of -inf - -inf.
 __device__ __forceinline__ float softmax_rescale(float max, float new_max) {
     return max == -INFINITY ? 0.0f : expf(max - new_max);
 }
+// #endregion rescale
 
 /// The state of one row of attention; the N values may be part of a row whose other
 /// parts other threads hold, with the same max and sum.

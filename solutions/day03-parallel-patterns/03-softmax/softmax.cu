@@ -1,28 +1,28 @@
-// softmax.cu: rows become weights: three passes, then one and a half.
+// softmax.cu: rows become weights: read three times, then twice, then once.
 // #solution
 //
 // v4 is in softmax_fast.cu, the second stage; v5, v6 and v7 have a file each.
 //
 // <Ladder of="softmax" at="8192 x 32768">
-//       -  idea                            what limits it
-//   v1  -  three passes, a warp a row      every element is read three times
-//   v2  -  online, a warp a row            twice, and too little is under way
-//   v3  -  online, a block a row           every element is read twice
-//   v4  -  a row in registers              the speed of memory, up to 2^15 columns
-//   v5  -  narrow rows as tiles            the same, and narrow rows are whole vectors
-//   v6  -  a row in shared memory          one block an SM
-//   v7  -  a row split over blocks         the speed of memory
+//       -  idea                        what limits it
+//   v1  -  three passes, a warp a row  every element is read three times
+//   v2  -  online, a warp a row        twice, and too little is under way
+//   v3  -  online, a block a row       every element is read twice
+//   v4  -  a row in registers          the speed of memory, up to 2^15 columns
+//   v5  -  narrow rows as tiles        the same, and narrow rows are whole vectors
+//   v6  -  a row in shared memory      one block an SM
+//   v7  -  a row split over blocks     the speed of memory
 // </Ladder> not measured
 //
 // <Ladder of="softmax_bf16" at="8192 x 32768">
-//       -  idea                            what limits it
-//   v1  -  three passes, a warp a row      every element is read three times
-//   v2  -  online, a warp a row            twice, and too little is under way
-//   v3  -  online, a block a row           every element is read twice
-//   v4  -  a row in registers              the speed of memory, up to 2^15 columns
-//   v5  -  narrow rows as tiles            the same, and narrow rows are whole vectors
-//   v6  -  a row in shared memory          one block an SM
-//   v7  -  a row split over blocks         the speed of memory
+//       -  idea                        what limits it
+//   v1  -  three passes, a warp a row  every element is read three times
+//   v2  -  online, a warp a row        twice, and too little is under way
+//   v3  -  online, a block a row       every element is read twice
+//   v4  -  a row in registers          the speed of memory, up to 2^15 columns
+//   v5  -  narrow rows as tiles        the same, and narrow rows are whole vectors
+//   v6  -  a row in shared memory      one block an SM
+//   v7  -  a row split over blocks     the speed of memory
 // </Ladder> not measured
 // #end
 #include "softmax.h"
