@@ -35,6 +35,29 @@ def scan(torch, size, dtype):
         return all(out[i].item() == x[:i + 1].double().sum().item()
                    for i in (0, n // 2, n - 1))
 
+def softmax(torch, size, dtype, is_compiled):
+    """Of "8192 x 32768": its rows."""
+    shape = tuple(map(int, size.split(" x ")))
+    x = torch.randn(shape, device="cuda").to(dtype)
+
+    def rows_of(values):
+        return torch.softmax(values, dim=1)
+
+    run = rows_of
+    if is_compiled:
+        torch._dynamo.reset()  # each size has code of its own
+        run = torch.compile(rows_of, dynamic=False)
+    out = [None]
+
+    def launch():
+        out[0] = run(x)
+
+    def is_right():
+        unit = torch.finfo(dtype).eps
+        return all(torch.allclose(out[0][row].double(), rows_of(x[row:row + 1].double()),
+                                  rtol=max(unit, 1e-4), atol=1e-30)
+                   for row in (0, shape[0] - 1))
+
     return torch_rows.Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
 
 
@@ -45,8 +68,28 @@ PEERS = {
     "scan_float": ("torch cumsum",
                    lambda torch, size: scan(torch, size, torch.float32)),
 }
+def softmax_peers(get_dtype):
+    """(rung, what makes its work of a size): as it comes, and compiled.
+
+    @param get_dtype  gives the type of the elements, of torch
+    """
+    return [(rung, lambda torch, size, is_compiled=is_compiled: softmax(
+                torch, size, get_dtype(torch), is_compiled))
+            for rung, is_compiled in (("torch softmax", False),
+                                      ("torch compiled softmax", True))]
+
+
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
-PEERS = {}
+PEERS = {
+    "softmax": softmax_peers(lambda torch: torch.float32)[0],
+    "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[0],
+}
+
+# Where PyTorch has more than one way to do it.
+MORE_PEERS = {
+    "softmax": softmax_peers(lambda torch: torch.float32)[1:],
+    "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[1:],
+}
 
 if __name__ == "__main__":
-    sys.exit(torch_rows.main(__doc__, PEERS))
+    sys.exit(torch_rows.main(__doc__, PEERS, MORE_PEERS))
