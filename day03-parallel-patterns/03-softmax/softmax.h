@@ -25,8 +25,9 @@ using Bf16 = __nv_bfloat16;
 ///           is NaN, all of it, as 0 / 0 is
 /// NaN, +inf in a row make all of that row NaN, and no other row
 /// Traffic   reads rows * columns * 4 B, writes as much
-/// Error     relative, at most gamma(6 n + 3 d + 12) of float, n columns, d = max_r -
-///           x[r, c] and its mean over the row; results below 2^-126 may be 0
+/// Error     relative, at most gamma(6 k + 3 d + 90) of float, where k is the most
+///           elements that one partial sum may have, max(128, columns / 32), and d is
+///           max_r - x[r, c], and its mean over the row; results below 2^-126 may be 0
 /// Throws    wb::InvalidArgument for sizes that are negative or too large, a product of
 ///           sizes past 2^63 - 1, a null, host or misaligned pointer, and for x and y
 ///           that overlap without being equal

@@ -23,11 +23,11 @@ __host__ __device__ inline int64_t share_of(int64_t columns, int64_t blocks) {
     return (columns_each + kPerVector<T> - 1) / kPerVector<T> * kPerVector<T>;
 }
 
-/// Part `rank` of a row: none is left for the last ones if the row is short.
+/// Part `rank` of a row, which is so wide that the last one is not empty.
 template <class T>
 __device__ inline Slice<T> slice_of(
     const T* x, T* y, int64_t row, int64_t columns, int64_t share, int64_t rank) {
-    const int64_t from = min(rank * share, columns);
+    const int64_t from = rank * share;
     const int64_t first = row * columns + from;
     return {x + first, y + first, min(share, columns - from)};
 }

@@ -118,38 +118,55 @@ struct Part {
 // #endregion v4-part
 
 // #region v4-kernel
-/// softmax_v4: a warp has kRows neighbouring rows, all of them loaded before the first
+/// Threads that share a row, and how many elements of it each of them may hold.
+template <int kThreadsOfRow, int kElementsOfThread>
+struct Group {
+    static constexpr int kThreads = kThreadsOfRow;
+    static constexpr int kColumns = kThreadsOfRow * kElementsOfThread;
+    static constexpr bool kIsWarp = kThreads == wb::kWarpSize;
+    static constexpr int kBlock = kIsWarp ? 128 : kThreads;
+
+    /// Vectors of a thread.
+    template <class T>
+    static constexpr int kVectors =
+        (kElementsOfThread + kPerVector<T> - 1) / kPerVector<T>;
+    /// Rows of a warp: 64 bytes of each thread are under way, whatever the columns are.
+    template <class T>
+    static constexpr int kRows = kIsWarp&& kVectors<T> < 4 ? 4 / kVectors<T> : 1;
+};
+
+/// softmax_v4: a warp has some neighbouring rows, all of them loaded before the first
 /// one is used; or a block has one row.
 ///
-/// Launch   kGroup = 32: grid ceil_div(rows, 4 * kRows), block 128;
-///          kGroup > 32: grid rows, block kGroup
+/// @tparam G  the Group of a row
+///
+/// Launch   grid ceil_div(rows, rows of a block), block G::kBlock
 /// Traffic  reads each element once, writes it once
-template <class T, int kGroup, int kVectors, int kRows>
-__global__ void __launch_bounds__(kGroup == wb::kWarpSize ? 128 : kGroup)
+template <class T, class G>
+__global__ void __launch_bounds__(G::kBlock)
     softmax_v4_kernel(const T* x,  // [rows, columns]
                       T* y,        // [rows, columns]
                       int64_t rows,
                       int64_t columns) {
-    constexpr bool kIsWarp = kGroup == wb::kWarpSize;
-    static_assert(kIsWarp || kRows == 1, "a block has one row");
+    constexpr int kRows = G::template kRows<T>;
     __shared__ MaxSum s_warps[wb::kWarpSize];
-    const int place = threadIdx.x % kGroup;
-    const int64_t group =
-        int64_t{blockIdx.x} * (blockDim.x / kGroup) + threadIdx.x / kGroup;
-    Part<T, kGroup, kVectors> r_parts[kRows];
+    const int place = threadIdx.x % G::kThreads;
+    const int group = threadIdx.x / G::kThreads;
+    const int64_t first =
+        (int64_t{blockIdx.x} * (G::kBlock / G::kThreads) + group) * kRows;
+    const auto slice = [&](int64_t row) -> Slice<T> {
+        return {x + row * columns, y + row * columns, columns};
+    };
+    Part<T, G::kThreads, G::template kVectors<T>> r_parts[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r)
+        if (first + r < rows) r_parts[r].load(slice(first + r), place);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-        const int64_t row = group * kRows + r;
-        if (row >= rows) break;
-        r_parts[r].load({x + row * columns, y + row * columns, columns}, place);
-    }
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-        const int64_t row = group * kRows + r;
-        if (row >= rows) break;  // the whole group
+        if (first + r >= rows) break;  // all threads of the row
         MaxSum known = r_parts[r].measure();
-        if constexpr (!kIsWarp) known = merge_warps(known, s_warps);
-        r_parts[r].store({x + row * columns, y + row * columns, columns}, place, known);
+        if constexpr (!G::kIsWarp) known = merge_warps(known, s_warps);
+        r_parts[r].store(slice(first + r), place, known);
     }
 }
 // #endregion v4-kernel
@@ -192,45 +209,41 @@ __global__ void __launch_bounds__(1024)
     }
 }
 
-template <class T, int kGroup, int kElements>
-static void launch_group(
+template <class T, class G>
+static bool launch_group(
     const T* x, T* y, int64_t rows, int64_t columns, cudaStream_t s) {
-    constexpr bool kIsWarp = kGroup == wb::kWarpSize;
-    constexpr int kBlock = kIsWarp ? 128 : kGroup;
-    constexpr int kVectors = kElements < kPerVector<T> ? 1 : kElements / kPerVector<T>;
-    constexpr int kRows = kIsWarp && kVectors < 4 ? 4 / kVectors : 1;
-    const unsigned blocks = count_blocks(rows, kBlock / kGroup * kRows);
-    softmax_v4_kernel<T, kGroup, kVectors, kRows>
-        <<<blocks, kBlock, 0, s>>>(x, y, rows, columns);
+    constexpr int kRowsOfBlock = G::kBlock / G::kThreads * G::template kRows<T>;
+    softmax_v4_kernel<T, G>
+        <<<count_blocks(rows, kRowsOfBlock), G::kBlock, 0, s>>>(x, y, rows, columns);
     CUDA_CHECK_LAUNCH();
+    return true;
 }
 
-/// Up to 1024 columns a warp is enough; beyond, as few threads as can hold a row, but
-/// 16 elements of each are enough to have under way.
+/// Launches the first group that can hold a row; false if there is none.
+template <class T, class... Gs>
+static bool launch_first(
+    const T* x, T* y, int64_t rows, int64_t columns, cudaStream_t s) {
+    return ((columns <= Gs::kColumns && launch_group<T, Gs>(x, y, rows, columns, s)) ||
+            ...);
+}
+
+/// Up to 1024 columns a warp has a row, and no other warp waits for it.
 template <class T>
 static void launch_v4(const T* x, T* y, int64_t rows, int64_t columns, cudaStream_t s) {
-    if (columns > kWidest) {
-        softmax_wide_kernel<<<count_blocks(rows, 1), 1024, 0, s>>>(x, y, columns);
-        CUDA_CHECK_LAUNCH();
-    } else if (columns > 512 * 32) {
-        launch_group<T, 1024, 32>(x, y, rows, columns, s);
-    } else if (columns > 256 * 32) {
-        launch_group<T, 512, 32>(x, y, rows, columns, s);
-    } else if (columns > 256 * 16) {
-        launch_group<T, 256, 32>(x, y, rows, columns, s);
-    } else if (columns > 128 * 16) {
-        launch_group<T, 256, 16>(x, y, rows, columns, s);
-    } else if (columns > 32 * 32) {
-        launch_group<T, 128, 16>(x, y, rows, columns, s);
-    } else if (columns > 32 * 16) {
-        launch_group<T, 32, 32>(x, y, rows, columns, s);
-    } else if (columns > 32 * 8) {
-        launch_group<T, 32, 16>(x, y, rows, columns, s);
-    } else if (columns > 32 * 4) {
-        launch_group<T, 32, 8>(x, y, rows, columns, s);
-    } else {
-        launch_group<T, 32, 4>(x, y, rows, columns, s);
-    }
+    const bool launched =
+        launch_first<T,
+                     Group<32, 4>,
+                     Group<32, 8>,
+                     Group<32, 16>,
+                     Group<32, kMostElements>,
+                     Group<128, 16>,
+                     Group<256, 16>,
+                     Group<256, kMostElements>,
+                     Group<512, kMostElements>,
+                     Group<1024, kMostElements>>(x, y, rows, columns, s);
+    if (launched) return;
+    softmax_wide_kernel<<<count_blocks(rows, 1), 1024, 0, s>>>(x, y, columns);
+    CUDA_CHECK_LAUNCH();
 }
 
 static void softmax_v4(
