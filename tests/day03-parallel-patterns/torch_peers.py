@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch_rows
 
+
 def scan(torch, size, dtype):
     """Of "n = 268435456". PyTorch's sums of integers are wider, unless it is told."""
     n = int(re.fullmatch(r"n = (\d+)", size).group(1))
@@ -34,6 +35,9 @@ def scan(torch, size, dtype):
         # Integers, and floats as small as these, have exact sums.
         return all(out[i].item() == x[:i + 1].double().sum().item()
                    for i in (0, n // 2, n - 1))
+
+    return torch_rows.Work(launch, 2 * n * x.element_size(), "copy", is_right)
+
 
 def softmax(torch, size, dtype, is_compiled):
     """Of "8192 x 32768": its rows."""
@@ -62,13 +66,6 @@ def softmax(torch, size, dtype, is_compiled):
     return torch_rows.Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
 
 
-# Exercise, as it is named in our rows: the rung, and what makes its work of a size.
-PEERS = {
-    "scan_int32": ("torch cumsum",
-                   lambda torch, size: scan(torch, size, torch.int32)),
-    "scan_float": ("torch cumsum",
-                   lambda torch, size: scan(torch, size, torch.float32)),
-}
 def softmax_peers(get_dtype):
     """(rung, what makes its work of a size): as it comes, and compiled.
 
@@ -82,6 +79,10 @@ def softmax_peers(get_dtype):
 
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
 PEERS = {
+    "scan_int32": ("torch cumsum",
+                   lambda torch, size: scan(torch, size, torch.int32)),
+    "scan_float": ("torch cumsum",
+                   lambda torch, size: scan(torch, size, torch.float32)),
     "softmax": softmax_peers(lambda torch: torch.float32)[0],
     "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[0],
 }
