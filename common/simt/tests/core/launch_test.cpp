@@ -128,6 +128,18 @@ TEST(
 }
 
 template <class T>
+void deduced_index(T* out) {
+    out[blockIdx.x * blockDim.x + threadIdx.x] = T(threadIdx.x + 1);
+}
+
+TEST("each thread of a kernel that its arguments choose has its own index") {
+    Buffer<int> out(128);
+    REWRITTEN(deduced_index)(2, 64)(out.get());
+    for (size_t i = 0; i < 128; ++i)
+        CHECK(out[i] == static_cast<int>(i % 64 + 1));
+}
+
+template <class T>
 void deduced_shared(T* out) {
     *out = simt::dynamic_shared<T>()[16000];
 }
