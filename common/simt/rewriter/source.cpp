@@ -23,13 +23,16 @@ void Source::match_brackets() {
             open.push_back(i);
         } else if (c == ')' || c == ']' || c == '}') {
             const char partner = c == ')' ? '(' : c == ']' ? '[' : '{';
-            // A bracket that never closes is the compiler's to report; skip over it.
-            while (!open.empty() && text(open.back())[0] != partner)
-                open.pop_back();
-            if (open.empty()) continue;
-            match_[i] = open.back();
-            match_[open.back()] = i;
-            open.pop_back();
+            // A bracket without a partner is the compiler's to report; skip over it. It
+            // must not close the braces around it: the rest of the file means the same.
+            size_t at = open.size();
+            while (at > 0 && text(open[at - 1])[0] != partner &&
+                   (c == '}' || text(open[at - 1])[0] != '{'))
+                --at;
+            if (at == 0 || text(open[at - 1])[0] != partner) continue;
+            match_[i] = open[at - 1];
+            match_[open[at - 1]] = i;
+            open.resize(at - 1);
         }
     }
 }
