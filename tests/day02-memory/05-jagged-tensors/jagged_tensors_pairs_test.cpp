@@ -155,10 +155,10 @@ TEST_CASE("concat: rows of two kinds, sizes, and where arrays begin") {
 }
 
 TEST_CASE("concat: many rows, and long ones") {
-    const bool wide = GENERATE(false, true);
-    grade_concat({offsets_of(kMixed, 500, 1), offsets_of(kSomeEmpty, 500, 2), 6, wide});
-    grade_concat({offsets_of(kFew, 5003, 1), offsets_of(kFew, 5003, 2), 2, wide});
-    grade_concat({{0, 0, 2000}, {0, 1500, 1500}, 8, wide});
+    grade_concat(
+        {offsets_of(kMixed, 500, 1), offsets_of(kSomeEmpty, 500, 2), 2, false});
+    grade_concat({offsets_of(kFew, 5003, 1), offsets_of(kFew, 5003, 2), 2, true});
+    grade_concat({{0, 0, 2000}, {0, 1500, 1500}, 8, true});
 }
 
 TEST_CASE("split: few rows") {
@@ -175,10 +175,9 @@ TEST_CASE("split: rows of two kinds, sizes, and where arrays begin") {
 }
 
 TEST_CASE("split: many rows, and long ones") {
-    const bool wide = GENERATE(false, true);
-    grade_split({offsets_of(kMixed, 500, 1), offsets_of(kSomeEmpty, 500, 2), 6, wide});
-    grade_split({offsets_of(kFew, 5003, 1), offsets_of(kFew, 5003, 2), 2, wide});
-    grade_split({{0, 0, 2000}, {0, 1500, 1500}, 8, wide});
+    grade_split({offsets_of(kMixed, 500, 1), offsets_of(kSomeEmpty, 500, 2), 2, false});
+    grade_split({offsets_of(kFew, 5003, 1), offsets_of(kFew, 5003, 2), 2, true});
+    grade_split({{0, 0, 2000}, {0, 1500, 1500}, 8, false});
 }
 
 TEST_CASE("concat and split: one of the arrays begins inside of a word") {
