@@ -1,5 +1,5 @@
 // Watched memory is read-only to the processor. The first write faults, is noted, and
-// makes the allocation writable again: who writes once has been found.
+// makes the allocation writable again: one write is enough to know of.
 #include "write_watch.h"
 
 #include <sched.h>
@@ -37,9 +37,8 @@ struct Watch {
         return allocation.begin - reinterpret_cast<uintptr_t>(allocation.begin) % kPage;
     }
     size_t page_bytes() const {
-        return round_up(static_cast<size_t>(allocation.begin - pages()) +
-                            allocation.size,
-                        kPage);
+        return round_up(
+            static_cast<size_t>(allocation.begin - pages()) + allocation.size, kPage);
     }
     bool has_page(const char* address) const {
         return address >= pages() && address < pages() + page_bytes();

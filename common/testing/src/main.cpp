@@ -124,10 +124,10 @@ bool functions_are_kept_apart() {
         return false;
     }
     if (const std::string name = function_of_the_tests(); !name.empty()) {
-        fail_program("calls_tests",
-                     "the program calls `" + name +
-                         "`, with which its tests are set up",
-                     "what a kernel and its launcher need is in CUDA and in <wb/...>");
+        fail_program(
+            "calls_tests",
+            "the program calls `" + name + "`, with which its tests are set up",
+            "what a kernel and its launcher need is in CUDA and in <wb/...>");
         return false;
     }
     return true;

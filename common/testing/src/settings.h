@@ -12,8 +12,8 @@ void remember_settings();
 /// Was the program started with this variable?
 bool is_given(const std::string& name);
 
-/// The first variable of the grader or of the simulator, WB_... or SIMT_..., that is not
-/// what the program was started with; "" if none. That one and all others are put back.
+/// The first variable of the grader or of the simulator, WB_... or SIMT_..., that is
+/// not what the program was started with; "" if none. All of them are put back.
 std::string changed_setting();
 
 /// What is said about it.

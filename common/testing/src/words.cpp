@@ -179,8 +179,9 @@ Lines explanation(const Finding& f) {
     if (f.kind == Kind::changed_input && !f.places.empty())
         lines.push_back(writer(f.places.front()));
     if (f.kind == Kind::changed_input && f.detail == "put_back")
-        lines.push_back("its values are the old ones when the call ends, but others may "
-                        "read it meanwhile");
+        lines.push_back(
+            "its values are the old ones when the call ends, but others may "
+            "read it meanwhile");
     for (const std::string& fact : f.seen)
         lines.push_back(fact);
     for (const std::string& line : split(f.advice))

@@ -174,9 +174,9 @@ void launch_twice(const float* x, float* y, int64_t n, cudaStream_t stream) {
     const char* chosen = std::getenv("WB_CHEAT");
     const auto trick = tricks().find(chosen ? chosen : "");
     if (trick != tricks().end()) trick->second();
-    const bool is_right =
-        is_cheat("none") || is_cheat("leave, go on") || is_cheat("destructor exits") ||
-        is_cheat("sets") || is_cheat("static sets");
+    const bool is_right = is_cheat("none") || is_cheat("leave, go on") ||
+                          is_cheat("destructor exits") || is_cheat("sets") ||
+                          is_cheat("static sets");
     twice<<<static_cast<unsigned>((n + 255) / 256), 256, 0, stream>>>(
         x, y, n, is_right ? 2.0f : 3.0f);
 }

@@ -157,8 +157,8 @@ TEST_CASE("input put back") {
 TEST_CASE("input put back by a copy") {
     grade_twice([](const float* x, float* y, cudaStream_t s) {
         launch_scale(x, y, {2, 0, 0, kN}, s);
-        CUDA_CHECK(cudaMemcpyAsync(
-            const_cast<float*>(x), x, 4, cudaMemcpyDeviceToDevice, s));
+        CUDA_CHECK(
+            cudaMemcpyAsync(const_cast<float*>(x), x, 4, cudaMemcpyDeviceToDevice, s));
     });
 }
 #endif

@@ -209,15 +209,30 @@ TEST_CASE("a workspace serves one call after the other") {
     const AttentionExpected expected = expect_paged(inputs);
     for (const auto& [name, idea, function] : attentions()) {
         const wb::PagedWorkspace workspace(kCounters);
-        for (int call = 0; call < 3; ++call) {
-            Grader grade(name, "call " + std::to_string(call));
+        for (int call = 0; call < 4; ++call) {
+            const std::string text = "call " + std::to_string(call);
+            // A fault of an earlier call stays until the host has asked for it.
+            const bool has_fault = call == 3;
+            if (has_fault) {
+                const wb::PagedStatus fault{int32_t(wb::PagedFault::length), 1, 0, -7};
+                CUDA_CHECK(cudaMemcpy(
+                    workspace.status(), &fault, sizeof fault, cudaMemcpyHostToDevice));
+            }
+            Grader grade(name, text);
             const wb::PagedCache cache = cache_on_device(grade, inputs);
             const auto* q = grade.input("q", inputs.q);
             auto* o = grade.output<__nv_bfloat16>("o", {2, 2, 64});
             grade.run([&, function = function](cudaStream_t s) {
                 function(cache, q, o, nullptr, 2, inputs.scale(), workspace, s);
             });
-            workspace.check(nullptr);
+            std::string report;
+            try {
+                workspace.check(nullptr);
+            } catch (const wb::PagedCacheError& error) {
+                report = error.what();
+            }
+            wb::testing::expect_report(
+                name, text, report, has_fault ? "sequence 1: its length is -7" : "");
             grade.expect("o", expected.o, [&](int64_t i) {
                 return expected.o_bound[static_cast<size_t>(i)];
             });

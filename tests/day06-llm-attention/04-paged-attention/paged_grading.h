@@ -200,6 +200,9 @@ inline void grade_append(const PagedInputs& inputs,
         const auto* positions = grade.input("positions", append.positions);
         grade.run([&, function = function](cudaStream_t s) {
             function(cache, k, v, sequences, positions, append.tokens(), workspace, s);
+            // What was wrong is still known after another call, which is right.
+            if (!report.empty())
+                function(cache, k, v, sequences, positions, 1, workspace, s);
         });
         std::string fault;
         try {

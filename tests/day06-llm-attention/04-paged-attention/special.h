@@ -111,14 +111,14 @@ inline void grade_far_scores() {
     }
 }
 
-/// Many weights of exp(-14) each, which make most of the result.
+/// Many weights of exp(-60) each, which make most of the result.
 inline void grade_small_weights() {
     PagedShape shape{{2101, 3}};
     shape.scale = 1.0f;
     PagedInputs inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)
         set_sequence(inputs, s, wb::testing::small_weights(problem_of(inputs, s)));
-    grade_inputs(inputs, "scores 0 and -14");
+    grade_inputs(inputs, "scores 0 and -60");
 }
 
 /// More than 4096 keys, the largest score in the middle.

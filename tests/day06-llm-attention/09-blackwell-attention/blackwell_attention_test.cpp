@@ -214,6 +214,12 @@ TEST_CASE("attention: several tiles of keys, both head dimensions") {
     grade(plain_attention(2, 1, 129, 513, 128), 5);
 }
 
+TEST_CASE("attention: more than 4096 keys, and more batches and heads than usual") {
+    grade(plain_attention(1, 1, 3, 4131, 64), 13);
+    grade(plain_attention(9, 1, 1, 3, 64), 14);
+    grade(plain_attention(1, 17, 1, 3, 64), 15);
+}
+
 TEST_CASE("attention: causal, with shared keys, and rows that see nothing") {
     AttentionShape shape = plain_attention(1, 4, 200, 200, 64);
     shape.causal = true;

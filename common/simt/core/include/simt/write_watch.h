@@ -1,5 +1,5 @@
-/// simt/write_watch.h: memory that nobody is meant to write, for a program that wants to
-/// know who does, a test framework, say.
+/// simt/write_watch.h: memory that nobody is meant to write, for a program that wants
+/// to know if somebody does: a test framework, say.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct SeenWrite {
     unsigned thread[3] = {};
 };
 
-/// Watches bytes of one allocation of cudaMalloc: whoever writes to them first is noted,
-/// whatever is written, and nothing else happens. It costs nothing where nobody writes.
+/// Watches bytes of one allocation of cudaMalloc: the first write to them is noted,
+/// whatever is written, and nothing else happens. It costs nothing while nobody writes.
 void watch_writes(const void* pointer, std::size_t bytes);
 
 /// Ends that, and tells what was seen.

@@ -166,8 +166,7 @@ inline void grade_far_peak(const std::string& exercise,
                            AttentionFunction* contract,
                            const AttentionShape& shape) {
     const auto inputs = with_logits(shape, Logits::peak, {}, 1);
-    grade_attention(exercise,
-                    contract,
+    grade_attention(whose_turn(implementations(exercise, contract), 0),
                     shape,
                     inputs,
                     expect_attention(shape, inputs),
@@ -189,8 +188,10 @@ inline AttentionInputs far_scores(const AttentionShape& shape, float score) {
     return inputs;
 }
 
-/// The first key has the score 0, all others -14: weights of 8e-7, whose values are so
-/// large that together they make most of the result. The scale must be 1.
+/// The first key has the score 0 and the value 1, all others -60: weights of 9e-27, far
+/// below what a sum in float with 1 in it can show, whose values are so large that
+/// together they make most of the result. The scale must be 1, and the type one that
+/// has such values: not fp16.
 inline AttentionInputs small_weights(const AttentionShape& shape) {
     AttentionInputs inputs = equal_weights(shape, 1);
     const auto dim = static_cast<std::size_t>(shape.head_dim);
@@ -199,8 +200,8 @@ inline AttentionInputs small_weights(const AttentionShape& shape) {
         inputs.q[i] = 1.0f;
     for (std::size_t i = 0; i < inputs.k.size(); ++i) {
         const bool is_first = i / dim % keys == 0;
-        inputs.k[i] = i % dim == 0 && !is_first ? -14.0f : 0.0f;
-        inputs.v[i] = is_first ? 1.0f : 4096.0f + 256.0f * static_cast<float>(i % 7);
+        inputs.k[i] = i % dim == 0 && !is_first ? -60.0f : 0.0f;
+        inputs.v[i] = is_first ? 1.0f : 0x1p74f * static_cast<float>(16 + i % 7);
     }
     return inputs;
 }
