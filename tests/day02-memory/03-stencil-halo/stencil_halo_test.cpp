@@ -82,6 +82,19 @@ TEST_CASE("a stencil: a radius of 0 and a weight of 1 copy") {
             name, launcher, Stencil(Taps{0, {1.0f}}), s, values, "copied", true);
 }
 
+TEST_CASE("a stencil: small weights of large numbers count") {
+    const std::vector<float> values = {1.0f, 0x1p60f, 3.0f, -5.0f, 0x1p61f, 7.0f};
+    const Sizes s = line(6, 1, 0);
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("stencil_1d", stencil_1d))
+        grade_values(name,
+                     launcher,
+                     Stencil(Taps{1, {0x1p-60f, 1.0f, 0x1p-60f}}),
+                     s,
+                     values,
+                     "neighbours of 2^60 have weights of 2^-60");
+}
+
 TEST_CASE("a stencil: all work is queued on the caller's stream") {
     queue_all<Stencil>(line(GENERATE(33, 5000), GENERATE(1, 4), 0));
 }

@@ -255,6 +255,12 @@ TEST_CASE("bags: NaN and infinity reach their bag and their column, and no other
                         indices,
                         {0, 2, 4, 8, 9, 11},
                         "NaN is padding");
+    // An index that is no row must not be taken for one whose numbers count 0 times.
+    grade_values<float>({{}, 5, cols, Pool::sum},
+                        table,
+                        {3, -1, 4, 5},
+                        {0, 2, 4},
+                        "NaN in the first row, and indices of none");
 }
 
 TEST_CASE("bags: nothing is kept from call to call") {
