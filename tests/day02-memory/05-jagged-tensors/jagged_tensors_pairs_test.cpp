@@ -159,6 +159,8 @@ TEST_CASE("concat: many rows, and long ones") {
         {offsets_of(kMixed, 500, 1), offsets_of(kSomeEmpty, 500, 2), 2, false});
     grade_concat({offsets_of(kFew, 5003, 1), offsets_of(kFew, 5003, 2), 2, true});
     grade_concat({{0, 0, 2000}, {0, 1500, 1500}, 8, true});
+    // With 1024 words in a tile: the second row begins with the last word of one.
+    grade_concat({{0, 1000, 1007}, {0, 23, 40}, 8, false});
 }
 
 TEST_CASE("split: few rows") {
@@ -178,6 +180,8 @@ TEST_CASE("split: many rows, and long ones") {
     grade_split({offsets_of(kMixed, 500, 1), offsets_of(kSomeEmpty, 500, 2), 2, false});
     grade_split({offsets_of(kFew, 5003, 1), offsets_of(kFew, 5003, 2), 2, true});
     grade_split({{0, 0, 2000}, {0, 1500, 1500}, 8, false});
+    // With 1024 words in a tile: the second row begins with the last word of one.
+    grade_split({{0, 1000, 1007}, {0, 23, 40}, 8, true});
 }
 
 TEST_CASE("concat and split: one of the arrays begins inside of a word") {

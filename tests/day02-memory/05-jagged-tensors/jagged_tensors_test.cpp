@@ -196,6 +196,8 @@ TEST_CASE("from dense: many rows, short ones and one long one") {
     grade_from_dense({offsets_of(kMixed, 2003, 5), 3, 2, false});
     grade_from_dense({offsets_of(kFew, 5003, 5), 2, 1, true});
     grade_from_dense({{0, 3000}, 3100, 8, false});
+    // With 1024 words in a tile: rows begin with the last word of one.
+    grade_from_dense({{0, 1023, 1025, 2047, 2050}, 1030, 8, true});
     HostOffsets last_has_all(at(3000), 0);  // behind as many empty rows
     last_has_all.push_back(1500);
     grade_from_dense({last_has_all, 2, 8, true});
