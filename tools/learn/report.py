@@ -96,6 +96,10 @@ def _failing(result) -> None:
     _functions(result)
     ui.say()
     failing.explain(result)
+    if empty := todos.empty(result.chapter.file):
+        ui.say(f"  Nothing stands below the TODO in {result.chapter.file}:"
+               f"{', '.join(map(str, empty))}.")
+        ui.say()
     _warnings(result)
     steps_to_go(result)
     if result.first:

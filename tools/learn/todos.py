@@ -43,6 +43,13 @@ def words(result: grade.Grade) -> str:
             f" then delete WB_NOT_SOLVED() in {file}:{marks[0]}")
 
 
+def empty(file: str) -> list[int]:
+    """The lines of TODOs below which nothing stands until the end of the block."""
+    found = re.finditer(r"^ *// TODO\(learner\).*\n(?: *//.*\n|\s*\n)* *\}",
+                        text := Path(file).read_text(errors="replace"), re.M)
+    return [text.count("\n", 0, match.start()) + 1 for match in found]
+
+
 def _lines_with(text: str, what: str) -> list[int]:
     return [number for number, line in enumerate(text.split("\n"), 1) if what in line]
 

@@ -81,3 +81,12 @@ class Todos(unittest.TestCase):
 
     def test_functions_that_are_not_found_hide_nothing(self):
         self.assertEqual(self.words(contract="", others="passed"), "")
+
+    def test_a_todo_below_which_nothing_stands_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "twice.cu")
+            file.write_text(SOURCE)
+            self.assertEqual(todos.empty(str(file)), [3, 7, 20])
+            file.write_text("void f() {\n    // TODO(learner): twice\n    // (2 lines)\n"
+                            "\n    g();\n}\n")
+            self.assertEqual(todos.empty(str(file)), [])
