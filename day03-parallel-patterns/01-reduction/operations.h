@@ -1,5 +1,5 @@
-/// operations.h: what is reduced: sums, the largest value, and where it is; and what all
-/// launchers refuse. There is nothing to write here.
+/// operations.h: what is reduced: sums, the largest value, and where it is; and what
+/// all launchers refuse. There is nothing to write here.
 ///
 /// An operation has an element In, and a Value that two elements or two Values become:
 ///
@@ -98,28 +98,26 @@ __device__ inline Best shuffle_down(Best best, int distance) {
 // #endregion shuffle
 
 // #region contract
-/// What a contract's function does: it refuses, gives 0 for the sum of no elements, or
-/// calls a launcher.
+/// What a contract's function does before it launches anything.
 template <class Op>
 struct Contract {
     using In = typename Op::In;
     using Result = typename Op::Result;
-    using Launch = void(const In*, Result*, int64_t, unsigned*, cudaStream_t);
 
     const char* function;
     int64_t least = 0;  ///< elements that there must be, 0 or 1
 
-    /// @param launch  n > 0
-    void call(Launch launch,
-              const In* x,
-              Result* result,
-              int64_t n,
-              unsigned* counter,
-              cudaStream_t stream) const {
+    /// Whether there is something to launch. The sum of no elements is 0, and that is
+    /// written here.
+    bool has_work(const In* x,
+                  Result* result,
+                  int64_t n,
+                  const unsigned* counter,
+                  cudaStream_t stream) const {
         check(x, result, n, counter);
-        if (n > 0) return launch(x, result, n, counter, stream);
-        // No kernel to launch, but an empty sum is 0, and must be written.
+        if (n > 0) return true;
         CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof *result, stream));
+        return false;
     }
 
     /// Throws wb::InvalidArgument for what the contract does not allow.

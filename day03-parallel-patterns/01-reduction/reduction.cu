@@ -80,8 +80,8 @@ static void reduce_sum_v3(
 // #endregion v3-launch
 
 // #region v8-warp
-/// Combines one value of each lane of the warp, without shared memory. All 32 lanes must
-/// call it; the result is lane 0's.
+/// Combines one value of each lane of the warp, without shared memory. All 32 lanes
+/// must call it; the result is lane 0's.
 template <class Op>
 __device__ typename Op::Value warp_reduce(typename Op::Value value) {
     // TODO(learner): combine with the value of the lane 16 above, then 8, 4, 2 and 1;
@@ -161,15 +161,17 @@ static void reduce_v8(const typename Op::In* x,
 void reduce_sum(
     const float* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the first TODO is written
-    const auto run = reduce_sum_v3;
-    Contract<Sum>{"reduce_sum"}.call(run, x, result, n, counter, stream);
+    const Contract<Sum> contract{"reduce_sum"};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
+    reduce_sum_v3(x, result, n, counter, stream);
 }
 
 void reduce_sum_bf16(
     const bf16* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs for v8 are written
-    const auto run = reduce_v8<SumBf16>;
-    Contract<SumBf16>{"reduce_sum_bf16"}.call(run, x, result, n, counter, stream);
+    const Contract<SumBf16> contract{"reduce_sum_bf16"};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
+    reduce_v8<SumBf16>(x, result, n, counter, stream);
 }
 
 void reduce_sum_i32(const int32_t* x,
@@ -178,15 +180,17 @@ void reduce_sum_i32(const int32_t* x,
                     unsigned* counter,
                     cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs for v8 are written
-    const auto run = reduce_v8<SumI32>;
-    Contract<SumI32>{"reduce_sum_i32"}.call(run, x, result, n, counter, stream);
+    const Contract<SumI32> contract{"reduce_sum_i32"};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
+    reduce_v8<SumI32>(x, result, n, counter, stream);
 }
 
 void reduce_max(
     const float* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs for v8 are written
-    const auto run = reduce_v8<Max>;
-    Contract<Max>{"reduce_max", 1}.call(run, x, result, n, counter, stream);
+    const Contract<Max> contract{"reduce_max", 1};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
+    reduce_v8<Max>(x, result, n, counter, stream);
 }
 
 void reduce_argmax(const float* x,
@@ -195,7 +199,8 @@ void reduce_argmax(const float* x,
                    unsigned* counter,
                    cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs for v8 are written
-    const auto run = reduce_v8<ArgMax>;
-    Contract<ArgMax>{"reduce_argmax", 1}.call(run, x, result, n, counter, stream);
+    const Contract<ArgMax> contract{"reduce_argmax", 1};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
+    reduce_v8<ArgMax>(x, result, n, counter, stream);
 }
 // #endregion contract

@@ -31,8 +31,8 @@ __device__ inline int64_t warp_sum(int64_t value) {
 #endif
 }
 
-/// Combines one value of each lane of the warp, without shared memory. All 32 lanes must
-/// call it; the result is lane 0's.
+/// Combines one value of each lane of the warp, without shared memory. All 32 lanes
+/// must call it; the result is lane 0's.
 template <class Op>
 __device__ typename Op::Value combine_warp(typename Op::Value value) {
     if constexpr (std::is_same_v<typename Op::Value, int64_t>) {
@@ -69,20 +69,21 @@ template <class Value>
 __device__ bool is_last_block(Value value,
                               Value* partials,  // [gridDim.x]
                               unsigned* counter) {
-    // TODO(learner): a shared bool. Thread 0 writes its value to the block's place, then
-    // counts the block, but not before the value is there for all blocks:
+    // TODO(learner): a shared bool. Thread 0 writes its value to the block's place,
+    // then counts the block, but not before the value is there for all blocks:
     // __threadfence(). atomicInc(counter, gridDim.x - 1) gives the count so far, and
-    // goes on from gridDim.x - 1 to 0, as the contract wants it. The block is the last
-    // if all others have been counted; one more fence, so that no partial is read before
-    // that is known. All threads of the block get the answer (about 9 lines)
+    // goes on from gridDim.x - 1 to 0, as the contract wants it. The block is the
+    // last if all others have been counted; one more fence, so that no partial is
+    // read before that is known. All threads of the block get the answer (about 9
+    // lines)
     (void)value;
     (void)partials;
     (void)counter;
     return false;
 }
 
-/// What the last block does: it combines all blocks' values, in the order of the blocks,
-/// whichever of them was last.
+/// What the last block does: it combines all blocks' values, in the order of the
+/// blocks, whichever of them was last.
 template <class Op>
 __device__ void finish(const typename Op::Value* partials,  // [gridDim.x]
                        typename Op::Result* result          // [1]
@@ -142,9 +143,10 @@ __device__ typename Op::Value reduce_tile(const typename Op::In* x,  // [n]
     typename Op::Value values[P::kItems];
     for (int k = 0; k < P::kItems; ++k)
         values[k] = Op::identity();
-    // TODO(learner): for each batch, load its kLoads packs into registers, pack k of the
-    // batch kThreads packs behind pack k - 1; only then combine: item j of each pack with
-    // values[j]. Op::make() wants to know where the item is (about 13 lines)
+    // TODO(learner): for each batch, load its kLoads packs into registers, pack k of
+    // the batch kThreads packs behind pack k - 1; only then combine: item j of each
+    // pack with values[j]. Op::make() wants to know where the item is (about 13
+    // lines)
     (void)x;
     (void)first;
     (void)batches;
@@ -205,8 +207,8 @@ static void launch_tiles(const typename Op::In* x,
 }
 
 /// Up to 2^18 packs (4 MB) the tiles are small, so that all multiprocessors have some.
-/// Then they grow with the array, so that the last block has little to add: at 1 GB each
-/// of its threads has 32 values.
+/// Then they grow with the array, so that the last block has little to add: at 1 GB
+/// each of its threads has 32 values.
 template <class Op>
 static void reduce_v10(const typename Op::In* x,
                        typename Op::Result* result,
@@ -225,14 +227,15 @@ static void reduce_v10(const typename Op::In* x,
 void reduce_sum(
     const float* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs are written
-    Contract<Sum>{"reduce_sum"}.call(reduce_v10<Sum>, x, result, n, counter, stream);
+    if (Contract<Sum>{"reduce_sum"}.has_work(x, result, n, counter, stream))
+        reduce_v10<Sum>(x, result, n, counter, stream);
 }
 
 void reduce_sum_bf16(
     const bf16* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs are written
-    Contract<SumBf16>{"reduce_sum_bf16"}.call(
-        reduce_v10<SumBf16>, x, result, n, counter, stream);
+    if (Contract<SumBf16>{"reduce_sum_bf16"}.has_work(x, result, n, counter, stream))
+        reduce_v10<SumBf16>(x, result, n, counter, stream);
 }
 
 void reduce_sum_i32(const int32_t* x,
@@ -241,14 +244,15 @@ void reduce_sum_i32(const int32_t* x,
                     unsigned* counter,
                     cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs are written
-    Contract<SumI32>{"reduce_sum_i32"}.call(
-        reduce_v10<SumI32>, x, result, n, counter, stream);
+    if (Contract<SumI32>{"reduce_sum_i32"}.has_work(x, result, n, counter, stream))
+        reduce_v10<SumI32>(x, result, n, counter, stream);
 }
 
 void reduce_max(
     const float* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs are written
-    Contract<Max>{"reduce_max", 1}.call(reduce_v10<Max>, x, result, n, counter, stream);
+    if (Contract<Max>{"reduce_max", 1}.has_work(x, result, n, counter, stream))
+        reduce_v10<Max>(x, result, n, counter, stream);
 }
 
 void reduce_argmax(const float* x,
@@ -257,7 +261,7 @@ void reduce_argmax(const float* x,
                    unsigned* counter,
                    cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs are written
-    Contract<ArgMax>{"reduce_argmax", 1}.call(
-        reduce_v10<ArgMax>, x, result, n, counter, stream);
+    if (Contract<ArgMax>{"reduce_argmax", 1}.has_work(x, result, n, counter, stream))
+        reduce_v10<ArgMax>(x, result, n, counter, stream);
 }
 // #endregion contract

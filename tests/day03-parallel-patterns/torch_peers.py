@@ -20,6 +20,63 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch_rows
+from torch_rows import Work
+
+
+def count_of(size):
+    """Of "n = 268435456"."""
+    return int(re.fullmatch(r"n = (\d+)", size).group(1))
+
+
+def reduction(torch, size, dtype, run, is_equal):
+    """One number of many.
+
+    @param run       makes the number, as a tensor, of the elements
+    @param is_equal  of the number and the elements: whether it is right
+    """
+    n = count_of(size)
+    if dtype == torch.int32:
+        x = torch.randint(-2**31, 2**31 - 1, (n,), dtype=dtype, device="cuda")
+    else:
+        x = torch.randn(n, device="cuda").to(dtype)
+    out = []
+
+    def launch():
+        out[:] = [run(x)]
+
+    return Work(launch, n * x.element_size(), "read", lambda: is_equal(out[0], x))
+
+
+def is_near_sum(got, x):
+    """Within a millionth of the sum of the absolute values."""
+    wide = x.double()
+    return bool((got.double() - wide.sum()).abs() <= 1e-6 * wide.abs().sum())
+
+
+def sum_of_floats(torch, size):
+    return reduction(torch, size, torch.float32, lambda x: x.sum(), is_near_sum)
+
+
+def sum_of_bf16(torch, size):
+    """With a result in float, as ours."""
+    return reduction(torch, size, torch.bfloat16,
+                     lambda x: x.sum(dtype=torch.float32), is_near_sum)
+
+
+def sum_of_integers(torch, size):
+    return reduction(torch, size, torch.int32, lambda x: x.sum(),
+                     lambda got, x: int(got) == int(x.cpu().sum()))
+
+
+def largest(torch, size):
+    return reduction(torch, size, torch.float32, lambda x: x.max(),
+                     lambda got, x: bool((x <= got).all()))
+
+
+def where_largest(torch, size):
+    return reduction(torch, size, torch.float32, lambda x: x.argmax(),
+                     lambda got, x: bool((x <= x[got]).all()))
+
 
 
 def scan(torch, size, dtype):
@@ -91,6 +148,11 @@ PEERS = {
 MORE_PEERS = {
     "softmax": softmax_peers(lambda torch: torch.float32)[1:],
     "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[1:],
+    "reduce_sum": ("torch sum", sum_of_floats),
+    "reduce_sum_bf16": ("torch sum", sum_of_bf16),
+    "reduce_sum_i32": ("torch sum", sum_of_integers),
+    "reduce_max": ("torch max", largest),
+    "reduce_argmax": ("torch argmax", where_largest),
 }
 
 if __name__ == "__main__":

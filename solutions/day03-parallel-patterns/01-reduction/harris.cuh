@@ -7,8 +7,8 @@
 using TreeSum = float (*)(float value);
 
 // #region v1-tree
-/// Every second thread adds its neighbour's value, then every fourth, and so on: within a
-/// warp some lanes work and others wait.
+/// Every second thread adds its neighbour's value, then every fourth, and so on: within
+/// a warp some lanes work and others wait.
 __device__ inline float tree_sum_v1(float value) {
     __shared__ float s_sum[kThreads];
     const int tid = threadIdx.x;
@@ -40,9 +40,9 @@ __device__ inline float tree_sum_v2(float value) {
 // #endregion v2-tree
 
 // #region v5-tree
-/// When one warp is left, it needs no barrier of the block. It does need an order: lanes
-/// of a warp do not run in step, so that a barrier of the warp stands between the reading
-/// of a step and its writing, and between its writing and the next reading.
+/// When one warp is left, it needs no barrier of the block. It does need an order:
+/// lanes of a warp do not run in step, so that a barrier of the warp stands between the
+/// reading of a step and its writing, and between its writing and the next reading.
 __device__ inline float tree_sum_v5(float value) {
     __shared__ float s_sum[kThreads];
     const int tid = threadIdx.x;

@@ -1,23 +1,51 @@
 // reduction.cu: many numbers become one: their sum, their largest, and where it is.
 // #solution
 //
-// v1 to v7 are in harris.cuh, but for the tree of v3; v9 is in last_block.cuh; v10 is in
-// reduction_fast.cu, the second stage; v11 is in compensated.cuh.
+// v1 to v7 are in harris.cuh, but for the tree of v3; v9 is in last_block.cuh; v10 is
+// in reduction_fast.cu, the second stage; v11 is in compensated.cuh.
 //
 // <Ladder of="reduce_sum" at="n = 268435456">
-//         GB/s  idea                             what limits it
-//   v1       -  every second thread adds         half of each warp waits
-//   v2       -  neighbouring threads add         bank conflicts
-//   v3       -  the upper half into the lower    the tree: one element a thread
-//   v4       -  an addition while loading        two elements a thread
-//   v5       -  the last warp without barriers   two elements a thread
-//   v6       -  a tree without a loop            two elements a thread
-//   v7       -  many elements a thread           loads of 4 bytes
-//   v8       -  shuffles                         as v7
-//   v9       -  one kernel: the last block adds  as v7
-//   v10      -  float4, tiles                    the speed of memory
-//   v11      -  v10 with compensated sums        the speed of memory
-// </Ladder>
+//        -  idea                             what limits it
+//   v1   -  every second thread adds         half of each warp waits
+//   v2   -  neighbouring threads add         bank conflicts
+//   v3   -  the upper half into the lower    the tree: one element a thread
+//   v4   -  an addition while loading        two elements a thread
+//   v5   -  the last warp without barriers   two elements a thread
+//   v6   -  a tree without a loop            two elements a thread
+//   v7   -  many elements a thread           loads of 4 bytes
+//   v8   -  shuffles                         as v7
+//   v9   -  one kernel: the last block adds  as v7
+//   v10  -  float4, tiles                    the speed of memory
+//   v11  -  v10 with compensated sums        the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="reduce_sum_bf16" at="n = 268435456">
+//        -  idea                             what limits it
+//   v8   -  shuffles                         loads of 2 bytes
+//   v9   -  one kernel: the last block adds  as v8
+//   v10  -  16 bytes at a time, tiles        the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="reduce_sum_i32" at="n = 268435456">
+//        -  idea                           what limits it
+//   v8   -  shuffles                       loads of 4 bytes
+//   v9   -  one kernel, __reduce_add_sync  as v8
+//   v10  -  int4, tiles                    the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="reduce_max" at="n = 268435456">
+//        -  idea                             what limits it
+//   v8   -  shuffles                         loads of 4 bytes
+//   v9   -  one kernel: the last block adds  as v8
+//   v10  -  float4, tiles                    the speed of memory
+// </Ladder> not measured
+//
+// <Ladder of="reduce_argmax" at="n = 268435456">
+//        -  idea                             what limits it
+//   v8   -  shuffles                         loads of 4 bytes
+//   v9   -  one kernel: the last block adds  as v8
+//   v10  -  float4, tiles                    the speed of memory
+// </Ladder> not measured
 // #end
 #include "reduction.h"
 
@@ -118,8 +146,8 @@ static void reduce_sum_v3(
 
 // #end
 // #region v8-warp
-/// Combines one value of each lane of the warp, without shared memory. All 32 lanes must
-/// call it; the result is lane 0's.
+/// Combines one value of each lane of the warp, without shared memory. All 32 lanes
+/// must call it; the result is lane 0's.
 template <class Op>
 __device__ typename Op::Value warp_reduce(typename Op::Value value) {
     // TODO(learner): combine with the value of the lane 16 above, then 8, 4, 2 and 1;
@@ -231,21 +259,23 @@ static void reduce_v8(const typename Op::In* x,
 void reduce_sum(
     const float* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the first TODO is written
+    const Contract<Sum> contract{"reduce_sum"};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
     // #solution
-    const auto run = reduce_v10<Sum>;
+    reduce_sum_v10(x, result, n, counter, stream);
     // #end
-    // #starter const auto run = reduce_sum_v3;
-    Contract<Sum>{"reduce_sum"}.call(run, x, result, n, counter, stream);
+    // #starter reduce_sum_v3(x, result, n, counter, stream);
 }
 
 void reduce_sum_bf16(
     const bf16* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs for v8 are written
+    const Contract<SumBf16> contract{"reduce_sum_bf16"};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
     // #solution
-    const auto run = reduce_v10<SumBf16>;
+    reduce_sum_bf16_v10(x, result, n, counter, stream);
     // #end
-    // #starter const auto run = reduce_v8<SumBf16>;
-    Contract<SumBf16>{"reduce_sum_bf16"}.call(run, x, result, n, counter, stream);
+    // #starter reduce_v8<SumBf16>(x, result, n, counter, stream);
 }
 
 void reduce_sum_i32(const int32_t* x,
@@ -254,21 +284,23 @@ void reduce_sum_i32(const int32_t* x,
                     unsigned* counter,
                     cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs for v8 are written
+    const Contract<SumI32> contract{"reduce_sum_i32"};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
     // #solution
-    const auto run = reduce_v10<SumI32>;
+    reduce_sum_i32_v10(x, result, n, counter, stream);
     // #end
-    // #starter const auto run = reduce_v8<SumI32>;
-    Contract<SumI32>{"reduce_sum_i32"}.call(run, x, result, n, counter, stream);
+    // #starter reduce_v8<SumI32>(x, result, n, counter, stream);
 }
 
 void reduce_max(
     const float* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs for v8 are written
+    const Contract<Max> contract{"reduce_max", 1};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
     // #solution
-    const auto run = reduce_v10<Max>;
+    reduce_max_v10(x, result, n, counter, stream);
     // #end
-    // #starter const auto run = reduce_v8<Max>;
-    Contract<Max>{"reduce_max", 1}.call(run, x, result, n, counter, stream);
+    // #starter reduce_v8<Max>(x, result, n, counter, stream);
 }
 
 void reduce_argmax(const float* x,
@@ -277,10 +309,11 @@ void reduce_argmax(const float* x,
                    unsigned* counter,
                    cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs for v8 are written
+    const Contract<ArgMax> contract{"reduce_argmax", 1};
+    if (!contract.has_work(x, result, n, counter, stream)) return;
     // #solution
-    const auto run = reduce_v10<ArgMax>;
+    reduce_argmax_v10(x, result, n, counter, stream);
     // #end
-    // #starter const auto run = reduce_v8<ArgMax>;
-    Contract<ArgMax>{"reduce_argmax", 1}.call(run, x, result, n, counter, stream);
+    // #starter reduce_v8<ArgMax>(x, result, n, counter, stream);
 }
 // #endregion contract

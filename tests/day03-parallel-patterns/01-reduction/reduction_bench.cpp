@@ -1,5 +1,5 @@
-// Times day03-parallel-patterns/01-reduction: how close do sums, the largest element and
-// its place come to just reading, and how large is the error of each way to add?
+// Times day03-parallel-patterns/01-reduction: how close do sums, the largest element
+// and its place come to just reading, and how large is the error of each way to add?
 #include "reduction.h"
 
 #include <wb/bench/bench.h>
@@ -75,8 +75,8 @@ double bound_of(int64_t n, double magnitude) {
     return ku / (1.0 - ku) * magnitude;
 }
 
-/// Float sums: each row says how large its error is, in units of u = 2^-24 of the sum of
-/// the absolute values.
+/// Float sums: each row says how large its error is, in units of u = 2^-24 of the sum
+/// of the absolute values.
 template <class T>
 void time_sums(Bench& bench, const char* name, Function<T, float>* contract) {
     for (const int64_t n : sizes(bench)) {

@@ -48,8 +48,8 @@ struct Wanted {
     double bound = 0.0;
 };
 
-/// One version. @param from  x begins at this element of its memory; those before it are
-/// large, and belong to nobody
+/// One version. @param from  x begins at this element of its memory; those before it
+/// are large, and belong to nobody
 /// @return what it has written
 template <class T, class R>
 double grade_one(const std::string& name,

@@ -1,5 +1,5 @@
-// Grades day03-parallel-patterns/01-reduction: the largest element, where it is, what is
-// refused, arrays past 2^31 elements, and goals.
+// Grades day03-parallel-patterns/01-reduction: the largest element, where it is, what
+// is refused, arrays past 2^31 elements, and goals.
 #include "reduction_cases.h"
 
 #include <wb/check.h>

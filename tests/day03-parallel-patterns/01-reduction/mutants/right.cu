@@ -74,13 +74,14 @@ void reduce(const typename Op::In* x,
 
 void reduce_sum(
     const float* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
-    Contract<Sum>{"reduce_sum"}.call(reduce<Sum>, x, result, n, counter, stream);
+    if (Contract<Sum>{"reduce_sum"}.has_work(x, result, n, counter, stream))
+        reduce<Sum>(x, result, n, counter, stream);
 }
 
 void reduce_sum_bf16(
     const bf16* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
-    Contract<SumBf16>{"reduce_sum_bf16"}.call(
-        reduce<SumBf16>, x, result, n, counter, stream);
+    if (Contract<SumBf16>{"reduce_sum_bf16"}.has_work(x, result, n, counter, stream))
+        reduce<SumBf16>(x, result, n, counter, stream);
 }
 
 void reduce_sum_i32(const int32_t* x,
@@ -88,13 +89,14 @@ void reduce_sum_i32(const int32_t* x,
                     int64_t n,
                     unsigned* counter,
                     cudaStream_t stream) {
-    Contract<SumI32>{"reduce_sum_i32"}.call(
-        reduce<SumI32>, x, result, n, counter, stream);
+    if (Contract<SumI32>{"reduce_sum_i32"}.has_work(x, result, n, counter, stream))
+        reduce<SumI32>(x, result, n, counter, stream);
 }
 
 void reduce_max(
     const float* x, float* result, int64_t n, unsigned* counter, cudaStream_t stream) {
-    Contract<Max>{"reduce_max", 1}.call(reduce<Max>, x, result, n, counter, stream);
+    if (Contract<Max>{"reduce_max", 1}.has_work(x, result, n, counter, stream))
+        reduce<Max>(x, result, n, counter, stream);
 }
 
 void reduce_argmax(const float* x,
@@ -102,6 +104,6 @@ void reduce_argmax(const float* x,
                    int64_t n,
                    unsigned* counter,
                    cudaStream_t stream) {
-    Contract<ArgMax>{"reduce_argmax", 1}.call(
-        reduce<ArgMax>, x, result, n, counter, stream);
+    if (Contract<ArgMax>{"reduce_argmax", 1}.has_work(x, result, n, counter, stream))
+        reduce<ArgMax>(x, result, n, counter, stream);
 }
