@@ -22,6 +22,7 @@ constexpr unsigned kSpinsBeforeYield = 8;
     b.arrived = 0;
     w.make_ready(b.waiting);
     w.note_progress();
+    w.note_barrier(b);
 }
 
 // What reports is kept out of line: it would make the frame large that waits.

@@ -162,6 +162,7 @@ void Worker::close_block(Block* b) {
 
 /// The block may be used again.
 void Worker::release_block(Block* b) {
+    ready_.forget_late_block(b);
     resident_.erase(std::find(resident_.begin(), resident_.end(), b));
     b->cluster = nullptr;
     free_blocks_.push_back(b);

@@ -71,6 +71,7 @@ void Worker::run(Launch& l) {
     grid_seen_ = 0;
     idle_yields_ = 0;
     ready_.set_random(l.seed != 0);
+    has_late_block_ = false;
     rows_allowed_ = l.seed == 0 && l.cluster_size == 1 && l.resident == 0 &&
                     !(observer && observer->follows_threads());
     simt_blockDim = l.config->block;
@@ -234,6 +235,12 @@ void Worker::note_wait() {
     if (open_another_block() || l.next_block >= l.num_blocks) return;
     if (waits_ > kWaitsOfAThread * l.block_size * resident_.size())
         abandon(make_no_room(*this));
+}
+
+void Worker::note_barrier(const Block& b) {
+    if (launch->resident == 0 || has_late_block_ || launch->seed % 3 != 0) return;
+    has_late_block_ = true;
+    if (launch->seed != 0) ready_.set_late_block(&b);
 }
 
 void Worker::yield() {

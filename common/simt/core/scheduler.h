@@ -83,7 +83,7 @@ inline void ThreadList::append(ThreadList& other) {
 }
 
 inline bool ThreadQueue::is_late(const Thread* thread) const {
-    return thread->rank / 32 == late_warp_;
+    return thread->rank / 32 == late_warp_ || thread->block == late_block_;
 }
 
 /// Lanes that wait in the same operation with the same mask.
@@ -279,6 +279,9 @@ class Worker {
     /// The running thread may be waiting for another one: in a launch of which few
     /// blocks may have begun, it may wait for one that cannot begin. `in_runtime`.
     void note_wait();
+    /// A block has passed its first barrier: with some seeds it is late from now on, if
+    /// it is the first one, in a launch of which few blocks may have begun.
+    void note_barrier(const Block& block);
     void note_finished() {
         note_progress();
         finished_.store(finished_.load(std::memory_order_relaxed) + 1,
@@ -353,7 +356,8 @@ class Worker {
     ThreadList at_grid_;
     ThreadList parked_;  // preempted: run when nobody else can
     unsigned idle_yields_ = 0;
-    uint64_t waits_ = 0;  // since a thread has ended or a barrier was passed
+    bool has_late_block_ = false;  // in this launch
+    uint64_t waits_ = 0;           // since a thread has ended or a barrier was passed
     std::atomic<uint64_t> progress_{0};
     std::atomic<uint64_t> finished_{0};
 

@@ -7,6 +7,7 @@
 
 namespace simt::detail {
 
+struct Block;
 struct Thread;
 
 /// First in, first out.
@@ -49,10 +50,16 @@ class ThreadQueue {
     void set_random(bool on) {
         random_ = on;
         late_warp_ = kNobody;
+        late_block_ = nullptr;
     }
     /// In random order, lets the threads of that warp of a block run only now and then,
     /// so that the others get as far ahead of it as they may.
     void set_late_warp(unsigned warp) { late_warp_ = warp; }
+    /// The same for all threads of a block.
+    void set_late_block(const Block* block) { late_block_ = block; }
+    void forget_late_block(const Block* block) {
+        if (late_block_ == block) late_block_ = nullptr;
+    }
     bool random() const { return random_; }
     Random& rng() { return rng_; }
     bool empty() const { return list_.empty() && pool_.empty(); }
@@ -96,6 +103,7 @@ class ThreadQueue {
 
     bool random_ = false;
     unsigned late_warp_ = kNobody;
+    const Block* late_block_ = nullptr;
     ThreadList list_;
     std::vector<Thread*> pool_;
     Random rng_;
