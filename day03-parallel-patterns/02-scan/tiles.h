@@ -271,23 +271,34 @@ __device__ inline unsigned take_ticket(Word* next, unsigned* s_tile) {
 // #endregion tickets
 
 // #region launch
-/// Launches a kernel of one pass: a block for each tile, and a word for each, which
-/// cudaMemsetAsync() empties on the stream at each call. The first word counts the
-/// blocks that have begun.
+/// The words of a call, emptied on its stream: each call has its own, and the host does
+/// not wait. In front of them stands the number of tickets that have been taken.
+class EmptyWords {
+ public:
+    EmptyWords(unsigned tiles, cudaStream_t stream)
+        : words_(int64_t{tiles} + 1, stream) {
+        const size_t bytes = (size_t{tiles} + 1) * sizeof(Word);
+        CUDA_CHECK(cudaMemsetAsync(words_.data(), 0, bytes, stream));
+    }
+    Word* next() const { return words_.data(); }
+    Word* data() const { return words_.data() + 1; }  ///< [tiles]
+
+ private:
+    wb::Scratch<Word> words_;
+};
+
+/// Launches a kernel of one pass: a block for each tile.
 template <class R, class Kernel>
 void launch_one_pass(const Job<R>& job, Kernel kernel) {
     const unsigned tiles = wb::grid_size(job.n, kTile);
-    const int64_t num_words = int64_t{tiles} + 1;
-    const wb::Scratch<Word> words(num_words, job.stream);
-    CUDA_CHECK(cudaMemsetAsync(
-        words.data(), 0, static_cast<size_t>(num_words) * sizeof(Word), job.stream));
+    const EmptyWords words(tiles, job.stream);
     kernel<<<tiles, kTileThreads, 0, job.stream>>>(job.x,
                                                    job.heads,
                                                    job.y,
                                                    job.n,
                                                    job.kind,
+                                                   words.next(),
                                                    words.data(),
-                                                   words.data() + 1,
                                                    takes_vectors(job));
     CUDA_CHECK_LAUNCH();
 }

@@ -1,7 +1,7 @@
 // scan.cu: all sums from the first element on, of an array or of its segments.
 // #solution
 //
-// v4 and v5 have a file each; v6 is in scan_fast.cu, the second stage.
+// v4, v5 and v7 have a file each; v6 is in scan_fast.cu, the second stage.
 //
 // <Ladder of="scan_int32" at="n = 268435456">
 //       -  idea                           what limits it
@@ -10,7 +10,8 @@
 //   v3  -  shuffles                       one element a thread
 //   v4  -  16 elements a thread           reads twice
 //   v5  -  one pass, a thread looks back  the look-back: one answer after another
-//   v6  -  a warp looks back              the speed of memory
+//   v6  -  a warp looks back              nothing is loaded while a block looks back
+//   v7  -  the next tile on its way       the speed of memory
 // </Ladder> not measured
 //
 // <Ladder of="scan_float" at="n = 268435456">
@@ -18,7 +19,8 @@
 //   v1  -  Hillis and Steele              two barriers in each of 8 steps
 //   v4  -  16 elements a thread           reads twice
 //   v5  -  one pass, a thread looks back  the look-back: one answer after another
-//   v6  -  a warp looks back              the speed of memory
+//   v6  -  a warp looks back              nothing is loaded while a block looks back
+//   v7  -  the next tile on its way       the speed of memory
 // </Ladder> not measured
 //
 // <Ladder of="segmented_scan_int32" at="n = 268435456, segments of 100">
@@ -104,8 +106,7 @@ struct Blelloch {
         }
         // Down: it becomes the sum of all before these 2 d; so its two halves get
         // theirs.
-        __syncthreads();
-        if (tid == 0) s_runs[kThreads - 1] = R{};
+        if (tid == 0) s_runs[kThreads - 1] = R{};  // it was this thread that wrote it
         for (int d = kThreads / 2; d > 0; d /= 2) {
             __syncthreads();
             const int right = (2 * tid + 2) * d - 1;
@@ -116,9 +117,7 @@ struct Blelloch {
             }
         }
         __syncthreads();
-        mine = join(s_runs[tid], mine);  // the tree gives the sums without their own
-        __syncthreads();
-        s_runs[tid] = mine;
+        s_runs[tid] = join(s_runs[tid], mine);  // the tree leaves out the own element
         __syncthreads();
     }
 };
@@ -293,6 +292,8 @@ WB_RUNG(scan_int32, scan_int32_v6, "a warp looks back");
 WB_RUNG(scan_float, scan_float_v6, "a warp looks back");
 WB_RUNG(segmented_scan_int32, segmented_scan_int32_v6, "a warp looks back");
 WB_RUNG(segmented_scan_float, segmented_scan_float_v6, "a warp looks back");
+
+#include "07_next_tile.cuh"
 // #end
 
 // #region contract

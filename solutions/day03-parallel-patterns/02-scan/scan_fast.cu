@@ -6,10 +6,16 @@
 
 #include "tiles.h"
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kMostBlocks = 4;  // a multiprocessor has room for 1024 threads
+#else
+constexpr int kMostBlocks = 6;
+#endif
+
 /// Blocks that a multiprocessor is to hold: 1536 threads, with 96 KB under way. That
 /// leaves 40 registers a thread, too few for heads.
 template <class R>
-constexpr int kBlocksPerSm = sizeof(R) == sizeof(typename R::Number) ? 6 : 4;
+constexpr int kBlocksPerSm = sizeof(R) == sizeof(typename R::Number) ? kMostBlocks : 4;
 
 // #region v6-look-back
 /// v6: a warp looks back, at 32 tiles at a time.
