@@ -168,8 +168,8 @@ static void launch_v7(const T* x, T* y, int64_t rows, int64_t columns, cudaStrea
            (columns > blocks * kWidest ||
             (2 * blocks * rows <= all && columns > blocks * kWorth)))
         blocks *= 2;
-    const bool has_clusters = wb::compute_capability() >= 90;
-    if (blocks > 1 && columns <= blocks * kWidest && has_clusters)
+    const bool is_held = columns <= blocks * kWidest;
+    if (blocks > 1 && is_held && wb::compute_capability() >= 90)
         launch_cluster(x, y, rows, columns, blocks, s);
     else if (columns <= kWidest || (rows >= all && fits_in_shared<T>(columns)))
         launch_v6(x, y, rows, columns, s);

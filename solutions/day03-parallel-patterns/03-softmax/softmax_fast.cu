@@ -132,7 +132,7 @@ struct Group {
         (kElementsOfThread + kPerVector<T> - 1) / kPerVector<T>;
     /// Rows of a warp: 64 bytes of each thread are under way, whatever the columns are.
     template <class T>
-    static constexpr int kRows = kIsWarp&& kVectors<T> < 4 ? 4 / kVectors<T> : 1;
+    static constexpr int kRows = !kIsWarp || kVectors<T> > 4 ? 1 : 4 / kVectors<T>;
 };
 
 /// softmax_v4: a warp has some neighbouring rows, all of them loaded before the first
