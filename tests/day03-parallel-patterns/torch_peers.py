@@ -81,7 +81,7 @@ def where_largest(torch, size):
 
 def scan(torch, size, dtype):
     """Of "n = 268435456". PyTorch's sums of integers are wider, unless it is told."""
-    n = int(re.fullmatch(r"n = (\d+)", size).group(1))
+    n = count_of(size)
     x = torch.randint(-8, 9, (n,), device="cuda", dtype=torch.int32).to(dtype)
     out = torch.empty_like(x)
 
@@ -93,7 +93,7 @@ def scan(torch, size, dtype):
         return all(out[i].item() == x[:i + 1].double().sum().item()
                    for i in (0, n // 2, n - 1))
 
-    return torch_rows.Work(launch, 2 * n * x.element_size(), "copy", is_right)
+    return Work(launch, 2 * n * x.element_size(), "copy", is_right)
 
 
 def softmax(torch, size, dtype, is_compiled):
@@ -120,7 +120,7 @@ def softmax(torch, size, dtype, is_compiled):
                                   rtol=max(unit, 1e-4), atol=1e-30)
                    for row in (0, shape[0] - 1))
 
-    return torch_rows.Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
+    return Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
 
 
 def softmax_peers(get_dtype):
@@ -136,6 +136,11 @@ def softmax_peers(get_dtype):
 
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
 PEERS = {
+    "reduce_sum": ("torch sum", sum_of_floats),
+    "reduce_sum_bf16": ("torch sum", sum_of_bf16),
+    "reduce_sum_i32": ("torch sum", sum_of_integers),
+    "reduce_max": ("torch max", largest),
+    "reduce_argmax": ("torch argmax", where_largest),
     "scan_int32": ("torch cumsum",
                    lambda torch, size: scan(torch, size, torch.int32)),
     "scan_float": ("torch cumsum",
@@ -148,11 +153,6 @@ PEERS = {
 MORE_PEERS = {
     "softmax": softmax_peers(lambda torch: torch.float32)[1:],
     "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[1:],
-    "reduce_sum": ("torch sum", sum_of_floats),
-    "reduce_sum_bf16": ("torch sum", sum_of_bf16),
-    "reduce_sum_i32": ("torch sum", sum_of_integers),
-    "reduce_max": ("torch max", largest),
-    "reduce_argmax": ("torch argmax", where_largest),
 }
 
 if __name__ == "__main__":
