@@ -57,9 +57,8 @@ void run_beside_host(TaskQueue& q) {
 }
 
 void wait_beside(TaskQueue& q, const std::vector<TaskPtr>& tasks) {
-    q.changed.wait(q.mutex, [&tasks] {
-        return std::all_of(tasks.begin(), tasks.end(), is_done);
-    });
+    q.changed.wait(
+        q.mutex, [&tasks] { return std::all_of(tasks.begin(), tasks.end(), is_done); });
 }
 
 }  // namespace simt::detail

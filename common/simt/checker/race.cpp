@@ -43,7 +43,7 @@ struct Probe {
     const Access& access;
     Worker& worker;
     const Cell* cells = nullptr;  // of its words
-    bool compares = false;  // some of its words are in g_overwrites
+    bool compares = false;        // some of its words are in g_overwrites
 };
 
 Who who_did(const Probe& probe, Record old) {
@@ -99,8 +99,7 @@ __attribute__((noinline, cold)) void found_write(Probe& probe,
 /// Does the cell's other write, with which the access races too, say more than the last
 /// one? Both are remembered where two have written the same.
 bool says_more(const Cell& cell, const Record& w, Record now) {
-    return w.atomic() ||
-           (w.bytes() & now.bytes() & ~cell.writes[0].bytes()) != 0;
+    return w.atomic() || (w.bytes() & now.bytes() & ~cell.writes[0].bytes()) != 0;
 }
 
 void read_word(const Probe& probe, Cell& cell, Record now) {

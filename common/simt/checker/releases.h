@@ -68,7 +68,10 @@ class Releases {
     }
 
  private:
-    void merge(const Releases& other, uint64_t skip_begin, uint64_t skip_end, size_t n) {
+    void merge(const Releases& other,
+               uint64_t skip_begin,
+               uint64_t skip_end,
+               size_t n) {
         std::vector<Entry> all;
         all.reserve(n);
         auto mine = entries_.begin();

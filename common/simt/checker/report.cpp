@@ -292,9 +292,7 @@ void report_bad_access(const Scene& scene,
     });
 }
 
-void report_uninitialised(const Scene& scene,
-                          const Access& access,
-                          bool in_flight) {
+void report_uninitialised(const Scene& scene, const Access& access, bool in_flight) {
     const Site& site = check::site(access.site);
     const Kind kind = in_flight ? Kind::race : Kind::uninitialised;
     add_finding(

@@ -13,7 +13,7 @@ namespace simt::check {
 struct Scene {
     const detail::Launch* launch;  // null in host code
     Who who;
-    bool has_thread = true;  // false where only the launch is known
+    bool has_thread = true;                // false where only the launch is known
     const detail::Block* block = nullptr;  // the running one, where there is a thread
 };
 
@@ -59,9 +59,7 @@ void report_bad_access(const Scene& scene,
 
 /// Adds a read of memory that nobody has written, or whose asynchronous copy has not
 /// been waited for.
-void report_uninitialised(const Scene& scene,
-                          const Access& access,
-                          bool in_flight);
+void report_uninitialised(const Scene& scene, const Access& access, bool in_flight);
 
 /// Adds a mistake at a place that is not an access: an index, an alignment, a fault.
 void report_at(const Scene& scene,

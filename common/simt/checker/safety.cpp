@@ -144,9 +144,8 @@ void check_initialised(Shadow& shadow, const Access& a, Worker& worker) {
         !(learn_from_contents(shadow, a.address, a.bytes) &&
           is_initialised(shadow, a))) {
         const BlockState& state = state_of(*worker.block);
-        report_uninitialised(scene_of(worker),
-                             a,
-                             a.space == Space::shared && is_in_flight(state, a));
+        report_uninitialised(
+            scene_of(worker), a, a.space == Space::shared && is_in_flight(state, a));
     }
     if (!a.write) return;
     if (a.bytes <= 16)

@@ -73,8 +73,8 @@ extern BadAccess last_bad_access;
 /// Are there writes whose values are to be compared?
 extern bool any_overwrites;
 /// Two threads have written the same bytes, unordered. If the value is the same, too,
-/// that is no mistake. What the second writes is known once it has written: to be called
-/// before anything else changes memory.
+/// that is no mistake. What the second writes is known once it has written: to be
+/// called before anything else changes memory.
 void settle_overwrites();
 
 /// Reports the doubtful reads: no compare-and-swap has followed.

@@ -32,9 +32,10 @@ Options read_environment() {
     o.seed = static_cast<uint64_t>(std::max(0.0, number("SIMT_SEED", 0)));
     const char* streams = std::getenv("SIMT_STREAMS");
     o.live_streams = streams && std::strcmp(streams, "live") == 0;
-    o.stream_seed = o.live_streams ? 2
-                                   : static_cast<uint64_t>(std::max(
-                                         0.0, number("SIMT_STREAMS", 0)));
+    o.stream_seed =
+        o.live_streams
+            ? 2
+            : static_cast<uint64_t>(std::max(0.0, number("SIMT_STREAMS", 0)));
     const double cores = std::max(1u, std::thread::hardware_concurrency());
     o.workers =
         static_cast<unsigned>(std::clamp(number("SIMT_WORKERS", cores), 1.0, 1024.0));

@@ -132,8 +132,8 @@ TEST(more_threads_than_launch_bounds) {
     EXPECT(attributes.maxThreadsPerBlock == 64);
     int blocks = 0, grid = 0, block = 0;
     // An H100 does not answer 0 here, although it refuses the launch above. What it
-    // answers instead is not known yet, so it is printed; the simulator answers what its
-    // limits of threads and registers leave.
+    // answers instead is not known yet, so it is printed; the simulator answers what
+    // its limits of threads and registers leave.
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 65, 0));
     std::printf("more_threads_than_launch_bounds: %d blocks of 65 threads\n", blocks);
     OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, bounded, 0, 0));

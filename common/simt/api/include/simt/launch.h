@@ -92,11 +92,11 @@ const void* address_in(const T& value) {
 }
 
 /// Calls a kernel with copies of the arguments: its parameters are variables. That they
-/// are handed over is no access of the program. Not inlined: threadIdx is a constant, and
-/// the loop that calls the kernel for one thread after the other would read it once.
+/// are handed over is no access of the program. Not inlined: threadIdx is a constant,
+/// and the loop that calls the kernel for thread after thread would read it only once.
 template <class F, class Args, size_t... kIndex>
 [[gnu::noinline]] SIMT_UNSEEN void call_kernel(const F& function, const Args& args,
-                             std::index_sequence<kIndex...>) {
+                                               std::index_sequence<kIndex...>) {
     function(std::get<kIndex>(args)...);
 }
 

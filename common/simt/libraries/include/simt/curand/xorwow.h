@@ -40,8 +40,8 @@ inline void xorshift_step(uint32_t (&v)[5]) {
     v[4] = (v[4] ^ (v[4] << 4)) ^ (t ^ (t << 1));
 }
 
-/// Advances the registers by n * 2^log2_unit steps. In the library: the matrices that it
-/// makes at its first call must be made in one go, whatever thread is preempted.
+/// Advances the registers by n * 2^log2_unit steps. In the library: the matrices that
+/// it makes at its first call must be made in one go, whatever thread is preempted.
 void xorshift_jump(uint32_t (&v)[5], unsigned long long n, int log2_unit);
 }  // namespace simt::detail
 
