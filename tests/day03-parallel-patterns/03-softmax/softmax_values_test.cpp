@@ -127,6 +127,8 @@ TEST_CASE("many small weights are not lost beside a large one") {
     rows.add([](int64_t c) { return c == 0 ? 4.0f : 0.0f; });
     // A sum in half precision leaves the small ones out.
     rows.add([](int64_t c) { return c * 7919 % 17 == 0 ? 0.0f : -7.75f; });
+    // Of a wide row, each thread has more elements behind its largest one.
+    rows.add([](int64_t c) { return c == 7 ? 200.0f : 0.0f; });
     rows.grade(", small weights");
 }
 
