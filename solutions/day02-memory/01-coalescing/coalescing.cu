@@ -6,25 +6,25 @@
 //
 // <Ladder of="copy_strided" at="n = 67108864, stride 1">
 //        GB/s  idea                       what limits it
-//   v1  2,340  one thread an element      bytes in flight: each thread has 4 under way
+//   v1  2,350  one thread an element      bytes in flight: each thread has 4 under way
 //   v2  2,940  four loads before a store  the sectors that the stride makes it move
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-22
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="aos_to_soa" at="n = 67108864, 3 fields">
 //        GB/s  idea                    what limits it
-//   v1  2,970  one thread a record     loads: 3 requests for each sector
-//   v2  2,410  through shared memory   bytes in flight: few loads before the barrier
+//   v1  2,980  one thread a record     loads: 3 requests for each sector
+//   v2  2,420  through shared memory   bytes in flight: few loads before the barrier
 //   v3  2,970  a tile of 1024 records  the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-22
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="copy_bytes" at="1 GiB">
 //        GB/s  idea                       what limits it
-//   v1    803  one thread a byte          requests: each moves a single sector
+//   v1    804  one thread a byte          requests: each moves a single sector
 //   v2  3,010  head, widest words, tail   one load in flight for each thread
-//   v3  2,840  a grid-stride loop         as v2, and fewer threads
+//   v3  2,850  a grid-stride loop         as v2, and fewer threads
 //   v4  2,980  four loads before a store  the speed of memory, or narrow words
-//   v5  2,980  words put together         the speed of memory, at any alignment
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-22
+//   v5  2,990  words put together         the speed of memory, at any alignment
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 // #end
 #include "coalescing.h"
 

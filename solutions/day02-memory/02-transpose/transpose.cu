@@ -7,26 +7,26 @@
 // <Ladder of="transpose" at="16384 x 16384">
 //        GB/s  idea                         what limits it
 //   v1    462  straight from row to column  a store of 32 floats moves 32 sectors
-//   v2    951  a tile in shared memory      bank conflicts: a column is in one bank
+//   v2    956  a tile in shared memory      bank conflicts: a column is in one bank
 //   v3  1,240  rows of 33 words             each thread has one load under way
-//   v4  1,230  a swizzled tile              as v3
-//   v5  2,900  eight rows a thread          rows that begin inside of a sector
-//   v7  2,900  stores of whole sectors      reads seven rows of 64 twice
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-22
+//   v4  1,240  a swizzled tile              as v3
+//   v5  2,890  eight rows a thread          rows that begin inside of a sector
+//   v7  2,890  stores of whole sectors      reads seven rows of 64 twice
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="transpose_u16" at="16384 x 16384">
 //        GB/s  idea                     what limits it
-//   v2    568  a tile in shared memory  16-way bank conflicts, rows of 64 bytes
-//   v5  2,010  eight rows a thread      2-way bank conflicts, loads of two bytes
+//   v2    572  a tile in shared memory  16-way bank conflicts, rows of 64 bytes
+//   v5  2,030  eight rows a thread      2-way bank conflicts, loads of two bytes
 //   v6  2,380  words of two elements    the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-22
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="transpose_in_place" at="16384 x 16384">
 //        GB/s  idea                   what limits it
 //   v1    770  a thread swaps two     a column of sectors for each load and each store
-//   v2  1,060  a tile and its mirror  bank conflicts
+//   v2  1,070  a tile and its mirror  bank conflicts
 //   v5  2,660  eight rows a thread    the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-22
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 // #end
 #include "transpose.h"
 

@@ -8,18 +8,18 @@
 //
 // <Ladder of="stencil_1d" at="n = 268435456, radius 4">
 //        GB/s  idea                        what limits it
-//   v1    686  straight from the L1 cache  instructions: a border for each tap
-//   v2    690  a halo in shared memory     a loop that the compiler cannot unroll
+//   v1    688  straight from the L1 cache  instructions: a border for each tap
+//   v2    691  a halo in shared memory     a loop that the compiler cannot unroll
 //   v3  1,580  the radius is a constant    bytes in flight: 4 a thread, a barrier
 //   v4  1,820  a halo by shuffle           bytes in flight: 4 a thread
-//   v5  3,010  four elements a lane        the speed of memory
+//   v5  3,000  four elements a lane        the speed of memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="convolve_2d" at="16384 x 16384, radius 1">
 //        GB/s  idea                        what limits it
-//   v1    496  straight from the L1 cache  instructions: two borders for each tap
-//   v2    615  a halo in shared memory     instructions: a division for each load
-//   v3    783  the radius is a constant    loads of shared memory, a barrier
+//   v1    499  straight from the L1 cache  instructions: two borders for each tap
+//   v2    618  a halo in shared memory     instructions: a division for each load
+//   v3    787  the radius is a constant    loads of shared memory, a barrier
 //   v4  2,740  registers along columns     rows that two strips load
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //

@@ -14,7 +14,7 @@
 //
 // <Ladder of="embedding_u16" at="1048576 of 1048576 x 256, uniform">
 //        GB/s  idea                 what limits it
-//   v2  1,490  a warp a row         2 bytes a lane, few loads under way
+//   v2  1,500  a warp a row         2 bytes a lane, few loads under way
 //   v3  2,630  16 bytes a lane      one load under way; short rows leave lanes idle
 //   v4  2,890  four words a thread  the speed of memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
@@ -22,27 +22,27 @@
 // <Ladder of="embedding_bag" at="bags of 20, 1048560 of 1048576 x 128, uniform">
 //        GB/s  idea                        what limits it
 //   v2  1,790  a warp a bag                one load under way
-//   v4  2,820  16 bytes a lane, four rows  the speed of memory
+//   v4  2,830  16 bytes a lane, four rows  the speed of memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="embedding_bag_fp16" at="bags of 20, 1048560 of 1048576 x 128, uniform">
 //        GB/s  idea                        what limits it
-//   v2  1,010  a warp a bag                one load of 2 bytes under way
-//   v4  2,310  16 bytes a lane, four rows  half of the lanes are idle
+//   v2  1,020  a warp a bag                one load of 2 bytes under way
+//   v4  2,320  16 bytes a lane, four rows  half of the lanes are idle
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="embedding_bag_bf16" at="bags of 20, 1048560 of 1048576 x 128, uniform">
 //        GB/s  idea                        what limits it
-//   v2  1,010  a warp a bag                one load of 2 bytes under way
-//   v4  2,000  16 bytes a lane, four rows  half of the lanes are idle
+//   v2  1,020  a warp a bag                one load of 2 bytes under way
+//   v4  2,010  16 bytes a lane, four rows  half of the lanes are idle
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="embedding_backward" at="1048576 of 1048576 x 128, uniform">
 //        GB/s  idea                            what limits it
 //   v1  1,280  atomic additions                zeros first, then atomics: 3 passes
-//   v2  1,220  sorted, a warp a row            a row looked up often has one warp
-//   v3  1,420  equal shares, atomics at edges  zeros first; one load under way
-//   v4  1,820  sums of sums in a fixed order   the sort, and the speed of memory
+//   v2  1,330  sorted, a warp a row            a row looked up often has one warp
+//   v3  1,570  equal shares, atomics at edges  zeros first; one load under way
+//   v4  2,090  sums of sums in a fixed order   the sort, and the speed of memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 // #end
 #include "embedding_lookup.h"

@@ -8,7 +8,7 @@
 // <Ladder of="jagged_offsets" at="4194304 rows">
 //       GB/s  idea                  what limits it
 //   v1  2.26  one block             one multiprocessor, and its barriers
-//   v2   724  1024 lengths a block  barriers; reads lengths twice
+//   v2   729  1024 lengths a block  barriers; reads lengths twice
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="jagged_to_dense" at="262144 rows of 20, dim 64">
@@ -23,7 +23,7 @@
 //        GB/s  idea                         what limits it
 //   v1  1,540  one block a row              words of 2 bytes: few bytes under way
 //   v2  2,590  words of several elements    blocks idle at the end of their row
-//   v3  1,490  a search a word              18 steps, each waits for the one before it
+//   v3  1,500  a search a word              18 steps, each waits for the one before it
 //   v4  2,910  a tile and a search a block  the speed of memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 //

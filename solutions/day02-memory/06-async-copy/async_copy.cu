@@ -1,16 +1,18 @@
 // async_copy.cu: copies to shared memory that are under way while a block computes.
 // #solution
 //
-// v4 is in async_copy_fast.cu, the second stage; v5 and v6 have a file each.
+// v4 is in async_copy_fast.cu, the second stage; v5, v6 and v7 have a file each.
 //
 // <Ladder of="peak_energy" at="n = 268435456, 2 blocks an SM">
 //        GB/s  idea                     what limits it
 //   v1  1,180  load, store, barrier     nothing is under way while the block computes
-//   v2  1,450  cp.async, waited for     as v1: what is started is waited for at once
-//   v3  2,190  two stages               one tile a block is under way
-//   v4  2,830  six stages, one barrier  the speed of memory
-//   v5  2,280  v4 with cuda::pipeline   what it does for each stage
-//   v6  2,840  bulk copies, mbarriers   the speed of memory
+//   v2  1,440  cp.async, waited for     as v1: what is started is waited for at once
+//   v3  2,220  two stages               one tile a block is under way
+//   v4  2,850  six stages, one barrier  the speed of memory
+//   v5  2,290  v4 with cuda::pipeline   what it does for each stage
+//   v6  2,840  bulk copies, mbarriers   memory, which turns round for each store
+//   v7  2,850  peaks stored by sectors  the same
+//   v8  2,890  two tiles a copy         the same, a little less often
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
 // #end
 #include "async_copy.h"

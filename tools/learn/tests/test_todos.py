@@ -87,6 +87,6 @@ class Todos(unittest.TestCase):
             file = Path(folder, "twice.cu")
             file.write_text(SOURCE)
             self.assertEqual(todos.empty(str(file)), [3, 7, 20])
-            file.write_text("void f() {\n    // TODO(learner): twice\n    // (2 lines)\n"
-                            "\n    g();\n}\n")
+            file.write_text("void f() {\n    // TODO(learner): twice\n"
+                            "    // (2 lines)\n\n    g();\n}\n")
             self.assertEqual(todos.empty(str(file)), [])
