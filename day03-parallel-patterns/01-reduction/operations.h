@@ -9,7 +9,7 @@
 ///     result(value)          what is written
 #pragma once
 
-#include <wb/apart.h>
+#include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/launch.h>
 
@@ -135,10 +135,9 @@ struct Contract {
             .device("counter", counter, 1);
         constexpr int64_t kResult = sizeof(Result);
         constexpr int64_t kCounter = sizeof(unsigned);
-        wb::check_apart(arguments, "result - x in bytes", x, bytes, result, kResult);
-        wb::check_apart(arguments, "counter - x in bytes", x, bytes, counter, kCounter);
-        wb::check_apart(
-            arguments, "counter - result in bytes", result, kResult, counter, kCounter);
+        arguments.apart("result - x", x, bytes, result, kResult)
+            .apart("counter - x", x, bytes, counter, kCounter)
+            .apart("counter - result", result, kResult, counter, kCounter);
     }
 };
 // #endregion contract
