@@ -92,6 +92,20 @@ bool is_of_the_checker(const std::string& name) {
                               name == "realloc" || name == "free");
 }
 
+constexpr const char* kOptions = "_ZN4simt6detail7options";
+
+/// The checker, or what counts: a part of the program that sets options of its own. The
+/// program without that part is looked at, too.
+bool has_observer(const Names& names) {
+    const std::string observer = "_ZN4simt6detail8Observer";
+    for (std::uint32_t i = 1; i < names.count; ++i) {
+        const Symbol& symbol = names.symbols[i];
+        const std::string name = names.text + symbol.st_name;
+        if (symbol.st_shndx != SHN_UNDEF && name.starts_with(observer)) return true;
+    }
+    return false;
+}
+
 /// What kernels and launchers have no use for: of the simulator, all that is neither in
 /// simt::detail, which its headers use, nor in simt::ptx.
 bool sets_up_tests(const std::string& name) {
@@ -99,7 +113,7 @@ bool sets_up_tests(const std::string& name) {
     if (name.starts_with(simulator))
         return (name.compare(simulator.size(), 7, "6detail") != 0 &&
                 name.compare(simulator.size(), 4, "3ptx") != 0) ||
-               name.starts_with("_ZN4simt6detail7options");
+               name.starts_with(kOptions);
     return name.starts_with("_ZN2wb7testing") || name.starts_with("_ZNK2wb7testing");
 }
 
@@ -142,7 +156,9 @@ std::string function_of_the_tests() {
     for (std::uint32_t i = 1; i < names.count; ++i) {
         const Symbol& symbol = names.symbols[i];
         const std::string name = names.text + symbol.st_name;
-        if (symbol.st_shndx == SHN_UNDEF && sets_up_tests(name)) return readable(name);
+        if (symbol.st_shndx != SHN_UNDEF || !sets_up_tests(name)) continue;
+        if (name.starts_with(kOptions) && has_observer(names)) continue;
+        return readable(name);
     }
     return "";
 }
