@@ -136,7 +136,14 @@ TEST(streams_and_events_belong_to_a_device) {
     OK(cudaEventRecord(ready, one));
     OK(cudaSetDevice(0));
     set<<<1, 32, 0, one>>>(b, 4);
-    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaGetLastError());
+    // The Programming Guide says that this fails, and here it does. CUDA 13.0 with
+    // driver 580 runs the kernel, as seen on two H200.
+    const bool is_refused = cudaGetLastError() == cudaErrorInvalidResourceHandle;
+#ifdef SIMT_CPU
+    EXPECT(is_refused);
+#else
+    if (!is_refused) OK(cudaStreamSynchronize(one));
+#endif
     EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventRecord(ready, nullptr));
     // Waiting may cross.
     cudaStream_t zero;
@@ -145,7 +152,7 @@ TEST(streams_and_events_belong_to_a_device) {
     int got = 0;
     OK(cudaMemcpyAsync(&got, b, sizeof got, cudaMemcpyDefault, zero));
     OK(cudaStreamSynchronize(zero));
-    EXPECT(got == 3);
+    EXPECT(got == (is_refused ? 3 : 4));
     OK(cudaEventSynchronize(ready));
     OK(cudaStreamSynchronize(one));
     OK(cudaStreamDestroy(zero));
