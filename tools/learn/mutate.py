@@ -30,7 +30,8 @@ def run(typed: list[str], options) -> int:
     if options.operator and options.operator not in OPERATORS:
         raise ui.Stop(f"The operators are: {', '.join(OPERATORS)}.")
     if options.quick:
-        chapters = quick.left_over(chapters, options.sample or 3)
+        options.sample = options.sample or 3
+        chapters = quick.left_over(chapters, options.sample)
     return max([_mutate(chapter, options) for chapter in chapters], default=0)
 
 
