@@ -305,7 +305,7 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("shape.head_dim is 0", plain_attention(1, 2, 4, 4, 0));
     refused("does not fit into 64 bits", plain_attention(1 << 30, 1 << 30, 9, 9, 32));
     // The scores are more than q and than k.
-    for (const auto [queries, keys] : {std::pair{1 << 8, 1 << 29}, {1 << 29, 1 << 8}})
+    for (const auto& [queries, keys] : {std::pair{1 << 8, 1 << 29}, {1 << 29, 1 << 8}})
         refused("query_heads * queries * keys = ",
                 plain_attention(1 << 14, 1 << 14, queries, keys, 32));
     auto grouped = good;
