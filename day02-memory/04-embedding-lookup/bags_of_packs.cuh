@@ -37,26 +37,6 @@ static void bag_v4(const T* table,
     launch_bag_v4<T, 1>(table, out, lookup, bags, stream);
 }
 
-static void embedding_bag_v4(const float* table,
-                             float* out,
-                             const Lookup& lookup,
-                             const Bags& bags,
-                             cudaStream_t stream) {
-    bag_v4(table, out, lookup, bags, stream);
-}
-
-static void embedding_bag_fp16_v4(const __half* table,
-                                  __half* out,
-                                  const Lookup& lookup,
-                                  const Bags& bags,
-                                  cudaStream_t stream) {
-    bag_v4(table, out, lookup, bags, stream);
-}
-
-static void embedding_bag_bf16_v4(const __nv_bfloat16* table,
-                                  __nv_bfloat16* out,
-                                  const Lookup& lookup,
-                                  const Bags& bags,
-                                  cudaStream_t stream) {
-    bag_v4(table, out, lookup, bags, stream);
-}
+constexpr auto& embedding_bag_v4 = bag_v4<float>;
+constexpr auto& embedding_bag_fp16_v4 = bag_v4<__half>;
+constexpr auto& embedding_bag_bf16_v4 = bag_v4<__nv_bfloat16>;

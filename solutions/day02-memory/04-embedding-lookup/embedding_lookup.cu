@@ -239,29 +239,9 @@ static void launch_bag_v2(const T* table,
     CUDA_CHECK_LAUNCH();
 }
 
-static void embedding_bag_v2(const float* table,
-                             float* out,
-                             const Lookup& lookup,
-                             const Bags& bags,
-                             cudaStream_t stream) {
-    launch_bag_v2(table, out, lookup, bags, stream);
-}
-
-static void embedding_bag_fp16_v2(const __half* table,
-                                  __half* out,
-                                  const Lookup& lookup,
-                                  const Bags& bags,
-                                  cudaStream_t stream) {
-    launch_bag_v2(table, out, lookup, bags, stream);
-}
-
-static void embedding_bag_bf16_v2(const __nv_bfloat16* table,
-                                  __nv_bfloat16* out,
-                                  const Lookup& lookup,
-                                  const Bags& bags,
-                                  cudaStream_t stream) {
-    launch_bag_v2(table, out, lookup, bags, stream);
-}
+constexpr auto& embedding_bag_v2 = launch_bag_v2<float>;
+constexpr auto& embedding_bag_fp16_v2 = launch_bag_v2<__half>;
+constexpr auto& embedding_bag_bf16_v2 = launch_bag_v2<__nv_bfloat16>;
 // #solution
 WB_RUNG(embedding_bag, embedding_bag_v2, "a warp a bag");
 WB_RUNG(embedding_bag_fp16, embedding_bag_fp16_v2, "a warp a bag");
