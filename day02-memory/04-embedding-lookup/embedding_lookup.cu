@@ -88,29 +88,9 @@ static void launch_bag_v2(const T* table,
     CUDA_CHECK_LAUNCH();
 }
 
-static void embedding_bag_v2(const float* table,
-                             float* out,
-                             const Lookup& lookup,
-                             const Bags& bags,
-                             cudaStream_t stream) {
-    launch_bag_v2(table, out, lookup, bags, stream);
-}
-
-static void embedding_bag_fp16_v2(const __half* table,
-                                  __half* out,
-                                  const Lookup& lookup,
-                                  const Bags& bags,
-                                  cudaStream_t stream) {
-    launch_bag_v2(table, out, lookup, bags, stream);
-}
-
-static void embedding_bag_bf16_v2(const __nv_bfloat16* table,
-                                  __nv_bfloat16* out,
-                                  const Lookup& lookup,
-                                  const Bags& bags,
-                                  cudaStream_t stream) {
-    launch_bag_v2(table, out, lookup, bags, stream);
-}
+constexpr auto& embedding_bag_v2 = launch_bag_v2<float>;
+constexpr auto& embedding_bag_fp16_v2 = launch_bag_v2<__half>;
+constexpr auto& embedding_bag_bf16_v2 = launch_bag_v2<__nv_bfloat16>;
 
 // #region v1-backward
 /// scatter_v1: a warp for each index adds its gradients to the row of the table.
