@@ -175,14 +175,10 @@ void spin_hint() {
         w->spinning = w->thread;
         w->spins = 0;
     }
-    if (w->launch->resident != 0) [[unlikely]] {
-        w->in_runtime = true;
-        w->leave_row();
-        w->note_wait();
-        w->in_runtime = false;
-    }
-    if (++w->spins < kSpinsBeforeYield) return;
-    yield();
+    w->in_runtime = true;
+    const bool others = w->note_wait();
+    w->in_runtime = false;
+    if (others || ++w->spins >= kSpinsBeforeYield) yield();
 }
 
 }  // namespace simt::detail

@@ -34,9 +34,10 @@ namespace {
 // that has not started: hand-written grid barriers do.
 constexpr unsigned kYieldsBeforeNewBlock = 2000;
 constexpr size_t kMaxSpinningBlocks = 256;
-// The same, for waits of a launch of which few blocks may have begun; and after so many
-// for each of their threads nothing that they wait for can be on its way.
-constexpr unsigned kWaitsBeforeNewBlock = 64;
+// The same for waits: of any launch, and of one of which few blocks may have begun; and
+// after so many for each of their threads nothing that they wait for can be on its way.
+constexpr unsigned kWaitsBeforeNewBlock = 16384;
+constexpr unsigned kFewWaitsBeforeNewBlock = 64;
 constexpr uint64_t kWaitsOfAThread = 4000;
 // So often a preempted thread is tried again while others spin and yield.
 constexpr unsigned kYieldsBeforeParked = 64;
@@ -227,14 +228,28 @@ Fiber* Worker::take_fiber() {
     return taken;
 }
 
-void Worker::note_wait() {
+bool Worker::note_wait() {
     const Launch& l = *launch;
-    if (l.resident == 0) return;
+    const bool few = l.resident != 0;
     ++waits_;
-    if (waits_ % kWaitsBeforeNewBlock != 0 || has_unstarted()) return;
-    if (open_another_block() || l.next_block >= l.num_blocks) return;
-    if (waits_ > kWaitsOfAThread * l.block_size * resident_.size())
+    if (waits_ % (few ? kFewWaitsBeforeNewBlock : kWaitsBeforeNewBlock) != 0)
+        return false;
+    leave_row();
+    // Lanes that ask, then vote, each wait for once: none of them ever yields by itself.
+    if (has_unstarted()) return true;
+    if (!few) look_around();
+    if (open_another_block()) return true;
+    if (few && l.next_block < l.num_blocks &&
+        waits_ > kWaitsOfAThread * l.block_size * resident_.size())
         abandon(make_no_room(*this));
+    return !few;
+}
+
+/// For what the threads wait for may be done on another OS thread.
+void Worker::look_around() {
+    sched_yield();
+    resolve_active_masks();
+    if (!launch->shared && launch->num_blocks > 1) call_workers(*launch);
 }
 
 void Worker::note_barrier(const Block& b) {
@@ -249,9 +264,7 @@ void Worker::yield() {
     note_wait();
     if (idle_yields_ % kYieldsBeforeParked == 0) make_ready(parked_);
     if (idle_yields_ % kYieldsBeforeNewBlock == 0) {
-        sched_yield();  // what they wait for may run on another OS thread
-        resolve_active_masks();
-        if (!launch->shared && launch->num_blocks > 1) call_workers(*launch);
+        look_around();
         if (!has_unstarted()) open_another_block();
     }
     make_ready(thread);

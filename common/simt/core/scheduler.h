@@ -276,9 +276,10 @@ class Worker {
         progress_.store(progress_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
     }
-    /// The running thread may be waiting for another one: in a launch of which few
-    /// blocks may have begun, it may wait for one that cannot begin. `in_runtime`.
-    void note_wait();
+    /// The running thread may be waiting for another one. True if it should yield, now:
+    /// others are to begin. In a launch of which few blocks may have begun, it may wait
+    /// for one that cannot begin, and the launch ends. `in_runtime`.
+    bool note_wait();
     /// A block has passed its first barrier: with some seeds it is late from now on, if
     /// it is the first one, in a launch of which few blocks may have begun.
     void note_barrier(const Block& block);
@@ -329,6 +330,7 @@ class Worker {
     bool go_on_with_cluster();
     Block* prepare_block(uint64_t linear);
     bool open_another_block();
+    void look_around();
     void close_block(Block* block);
     void release_block(Block* block);
     void finish_thread();

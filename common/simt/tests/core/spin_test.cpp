@@ -113,6 +113,23 @@ void preempt_main(int* flag, double* out) {
     *static_cast<volatile int*>(flag) = 1;
 }
 
+void voting_grid_barrier(unsigned* arrived, int* out) {
+    if (threadIdx.x % 32 == 0) atomicAdd(arrived, 1);
+    const unsigned warps = gridDim.x * (blockDim.x / 32);
+    while (__any_sync(0xffffffffu, atomicAdd(arrived, 0) != warps)) {
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
+
+TEST("a grid barrier at which warps vote") {
+    Buffer<unsigned> arrived(1);
+    Buffer<int> out(16 * 64);
+    LAUNCH(voting_grid_barrier, 16, 64)(arrived.get(), out.get());
+    CHECK(test::take_fault() == 0);
+    for (size_t i = 0; i < 16 * 64; ++i)
+        CHECK(out[i] == 1);
+}
+
 TEST("preemption keeps the registers of the threads") {
     Buffer<int> flag(1);
     Buffer<double> out(33, -1.0);
