@@ -235,7 +235,7 @@ bool Worker::note_wait() {
     if (waits_ % (few ? kFewWaitsBeforeNewBlock : kWaitsBeforeNewBlock) != 0)
         return false;
     leave_row();
-    // Lanes that ask, then vote, each wait for once: none of them ever yields by itself.
+    // Lanes that ask once, then vote, never yield by themselves.
     if (has_unstarted()) return true;
     if (!few) look_around();
     if (open_another_block()) return true;
