@@ -64,7 +64,8 @@ def summary(tests: list[ctest.Test] | None, log: Path) -> int:
     skipped = [test for test in tests if test.outcome == "skipped"]
     passed = sum(test.outcome == "passed" for test in tests)
     for test in failed[:SHOWN_FAILURES]:
-        ui.say(ui.paint(f"FAILED {test.name}", "red"))
+        ending = f" ({test.ending})" if test.ending else ""  # Timeout, SEGFAULT
+        ui.say(ui.paint(f"FAILED {test.name}{ending}", "red"))
         ui.quote(telling_lines(test.output))
     if len(failed) > SHOWN_FAILURES:
         ui.say(f"and {len(failed) - SHOWN_FAILURES} more.")
