@@ -68,6 +68,7 @@ class VariableTable {
                             "union",
                             "enum",
                             "namespace",
+                            "texture",  // refused by itself
                             "asm"})) {
             return;
         }

@@ -48,7 +48,9 @@ for file in refused/*.cu; do
     elif compile "$file"; then
         report "$file" "compiled, but should have been refused"
     elif [[ $side == simt ]]; then
-        grep -E "^$file:$line:([0-9]+:)? (fatal )?error: " "$work/log" |
+        # The first error is the one that is read.
+        grep -m1 -E "error: " "$work/log" |
+            grep -E "^$file:$line:([0-9]+:)? (fatal )?error: " |
             grep -qF -- "$expected" || report "$file" "not refused at line $line with: $expected"
     else
         grep -qiE "^$file(\($line\)|:$line:[0-9]+): (fatal )?error" "$work/log" ||
