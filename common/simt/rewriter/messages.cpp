@@ -156,6 +156,10 @@ class Teller {
                 ours.push_back(signature);
         }
         if (!changed) return copy(m);
+        // Of a template, once as it stands there and once for each of its instances.
+        const std::string number = m.main.place.substr(0, m.main.place.find(':', 1));
+        if (is_undeclared(words) && !told_.insert(m.main.file + number + words).second)
+            return;
         for (const std::string& l : m.context)
             if (!speaks_of_own(l)) line(l);
         line(m.main.file + m.main.place + ": " + m.main.severity + ": " + words);
@@ -166,6 +170,7 @@ class Teller {
         for (const Diagnostic& note : m.notes) {
             // "candidate expects 2 arguments" without its candidate says nothing.
             if (is_own(note.file) || note.text[0] == ' ') continue;
+            if (note.text.starts_with("(if you use '-fpermissive'")) continue;
             line(note.file + note.place + ": note: " + note.text);
             for (const std::string& l : note.excerpt)
                 line(l);
@@ -179,11 +184,22 @@ class Teller {
                l.find("simt_") != std::string::npos;
     }
 
+    static bool is_undeclared(const std::string& words) {
+        return words.ends_with("' was not declared in this scope");
+    }
+
     /// The text as nvcc has it.
     std::string in_cudas_words(const Message& m) const {
         std::string text = m.main.text;
         if (text.ends_with(" [-fpermissive]")) text.erase(text.rfind(" ["));
         std::smatch match;
+        // Of a name in a template, that no argument's type can bring.
+        static const std::regex undeclared(
+            "(?:there are no arguments to )?('\\w+')(?: that depend on a template "
+            "parameter, so a declaration of '\\w+' must be available| was not declared "
+            "in this scope, and no declarations were found by .*)");
+        if (std::regex_match(text, match, undeclared))
+            return match[1].str() + " was not declared in this scope";
         static const std::regex launch(
             "no match for call to '\\(simt::TypedLaunch<void \\(\\*\\)(\\(.*?\\)), "
             ".*>\\) "

@@ -165,7 +165,7 @@ std::string cause_empty_sum(const Evidence& e) {
 std::string cause_precision(const Evidence& e) {
     const double near = share(e, [&](std::int64_t i) {
         return std::abs(e.value(i) - e.wanted(i)) <=
-               5e-2 * std::abs(e.wanted(i)) + 1e-6 * e.scale;
+               1e-2 * std::abs(e.wanted(i)) + 1e-6 * e.scale;
     });
     // A few elements may be far off, where large terms cancel; but if these alone can
     // be the wrong ones, precision explains nothing.

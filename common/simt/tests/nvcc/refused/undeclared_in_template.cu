@@ -1,0 +1,9 @@
+// expect: 'warp_sun' was not declared in this scope
+template <class T>
+__global__ void sum(T* out) {
+    float own = 0;
+    out[threadIdx.x] = warp_sun(own);  // here
+}
+int main() {
+    sum<<<1, 32>>>(static_cast<float*>(nullptr));
+}
