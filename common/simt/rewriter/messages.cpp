@@ -22,7 +22,11 @@ constexpr size_t kLongest = 4000;
 /// Tells the messages of one compilation.
 class Teller {
  public:
-    explicit Teller(const Knowledge& knowledge) : known_(knowledge) {}
+    Teller(const Knowledge& knowledge, const std::vector<Message>& messages)
+        : known_(knowledge) {
+        for (const Message& m : messages)
+            if (!speaks_of_arguments(m)) undeclared_.insert(undeclared_at(m));
+    }
 
     void tell(const Message& m) {
         const bool odd = m.main.file.empty() || m.main.severity == "note";
@@ -156,10 +160,12 @@ class Teller {
                 ours.push_back(signature);
         }
         if (!changed) return copy(m);
-        // Of a template, once as it stands there and once for each of its instances.
-        const std::string number = m.main.place.substr(0, m.main.place.find(':', 1));
-        if (is_undeclared(words) && !told_.insert(m.main.file + number + words).second)
-            return;
+        if (const std::string at = undeclared_at(m); !at.empty()) {
+            // Of a template, once as it stands there and once for each instance: that
+            // of an instance may know a name that is meant.
+            if (speaks_of_arguments(m) && undeclared_.contains(at)) return;
+            if (!told_.insert(at).second) return;
+        }
         for (const std::string& l : m.context)
             if (!speaks_of_own(l)) line(l);
         line(m.main.file + m.main.place + ": " + m.main.severity + ": " + words);
@@ -184,8 +190,20 @@ class Teller {
                l.find("simt_") != std::string::npos;
     }
 
-    static bool is_undeclared(const std::string& words) {
-        return words.ends_with("' was not declared in this scope");
+    static bool speaks_of_arguments(const Message& m) {
+        return m.main.text.starts_with("there are no arguments to '");
+    }
+    /// Line and name, where a name is not known; else empty.
+    static std::string undeclared_at(const Message& m) {
+        static const std::regex form(
+            "(?:there are no arguments to )?('\\w+')(?: that depend on a template "
+            "parameter, so a declaration| was not declared in this scope).*");
+        std::smatch match;
+        if (m.main.text.size() > kLongest ||
+            !std::regex_match(m.main.text, match, form))
+            return "";
+        const std::string number = m.main.place.substr(0, m.main.place.find(':', 1));
+        return m.main.file + number + match[1].str();
     }
 
     /// The text as nvcc has it.
@@ -241,6 +259,7 @@ class Teller {
 
     const Knowledge& known_;
     std::set<std::string> told_;
+    std::set<std::string> undeclared_;  // where names are not known
 };
 
 std::ifstream open_list(const std::string& path) {
@@ -279,8 +298,9 @@ Knowledge read_knowledge(const std::string& data_folder) {
 }
 
 std::string retell(const std::string& messages, const Knowledge& knowledge) {
-    Teller teller(knowledge);
-    for (const Message& message : parse_messages(messages))
+    const std::vector<Message> parsed = parse_messages(messages);
+    Teller teller(knowledge, parsed);
+    for (const Message& message : parsed)
         teller.tell(message);
     return teller.text;
 }
