@@ -162,6 +162,10 @@ TEST_CASE("likely cause: two per cent off are more than a lower precision brings
     for (double& x : output.got)
         x *= 0.98;
     CHECK_THAT(output.cause(), !contains("precision"));
+    output = Output({2});
+    for (double& x : output.got)
+        x *= 0.992;
+    CHECK_THAT(output.cause(), !contains("precision"));
 }
 
 TEST_CASE("likely cause: one wrong element of many is no matter of precision") {
