@@ -114,7 +114,8 @@ def _functions_in_words(result) -> str:
 
 def _functions(result) -> None:
     """Each with its verdict, once they differ."""
-    words = {"passed": "right", "unsolved": "not solved yet"}
+    words = {"passed": "right", "unsolved": "not solved yet",
+             "open": "nothing wrong seen so far"}
     if len(set(result.functions.values())) > 1 or grade.number_right(result)[0]:
         for name, verdict in result.functions.items():
             ui.say(f"  {name}: {words.get(verdict, 'not right yet')}")

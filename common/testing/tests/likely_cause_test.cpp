@@ -157,12 +157,8 @@ TEST_CASE("likely cause: less exact than the format") {
     CHECK_THAT(output.cause(), contains("less exact than this precision"));
 }
 
-TEST_CASE("likely cause: two per cent off are more than a lower precision brings") {
-    Output output({1000});
-    for (double& x : output.got)
-        x *= 0.98;
-    CHECK_THAT(output.cause(), !contains("precision"));
-    output = Output({2});
+TEST_CASE("likely cause: two values may be near by chance") {
+    Output output({2});
     for (double& x : output.got)
         x *= 0.992;
     CHECK_THAT(output.cause(), !contains("precision"));

@@ -48,6 +48,32 @@ def graded(*cases):
     return result
 
 
+class FunctionsTest(unittest.TestCase):
+    """A case ends at the first function that fails, and tells nothing of the others."""
+
+    @staticmethod
+    def case(name, outcome, **functions):
+        return grade.Case(name, outcome, functions=functions)
+
+    def test_a_function_that_a_failed_case_may_have_graded_is_not_called_right(self):
+        result = graded(
+            self.case("refused", "passed", sum="passed", maximum="passed"),
+            self.case("zeros", "passed", sum_bf16="passed"),
+            self.case("sums", "failed", sum="failed"),
+            self.case("scans", "passed", scan="passed"))
+        self.assertEqual(
+            {"sum": "failed", "maximum": "open", "sum_bf16": "open", "scan": "passed"},
+            result.functions)
+        self.assertEqual((1, 4), grade.number_right(result))
+
+    def test_those_before_the_failed_one_are_right(self):
+        result = graded(
+            self.case("sums", "failed", sum="passed", sum_bf16="failed"),
+            self.case("more", "unsolved", sum="passed", sum_bf16="unsolved"),
+            self.case("refused", "unsolved", sum_bf16="unsolved"))
+        self.assertEqual({"sum": "passed", "sum_bf16": "failed"}, result.functions)
+
+
 class PassesTest(unittest.TestCase):
     """A pass is recalled for the same program alone."""
 
