@@ -132,10 +132,37 @@ void test_device() {
     });
     check::expect(count.host()[0] == 5 && out.host()[4] == 9, "DeviceSelect::If");
 }
+
+void test_histograms() {
+    // Some are below, at, or above the ends.
+    const check::Array<int> in({4, -1, 1, 3, 12, 3, 11, 0, 5, 6, 13, 7});
+    check::Array<unsigned> counts(4);
+    run([&](void* memory, size_t& bytes) {
+        return cub::DeviceHistogram::HistogramEven(
+            memory, bytes, in.data(), counts.data(), 5, 0, 12, 12);
+    });
+    check::expect(counts.host() == std::vector<unsigned>{2, 4, 2, 1},
+                  "DeviceHistogram::HistogramEven");
+    const check::Array<float> floats({0.5f, -0.1f, 2.0f, NAN, 1.99f, 1e30f, 0.0f});
+    run([&](void* memory, size_t& bytes) {
+        return cub::DeviceHistogram::HistogramEven(
+            memory, bytes, floats.data(), counts.data(), 5, 0.0f, 2.0f, 7);
+    });
+    check::expect(counts.host() == std::vector<unsigned>{1, 1, 0, 1},
+                  "DeviceHistogram::HistogramEven of floats");
+    const check::Array<int> bounds({-1, 0, 4, 4, 12});
+    run([&](void* memory, size_t& bytes) {
+        return cub::DeviceHistogram::HistogramRange(
+            memory, bytes, in.data(), counts.data(), 5, bounds.data(), 12);
+    });
+    check::expect(counts.host() == std::vector<unsigned>{1, 4, 0, 5},
+                  "DeviceHistogram::HistogramRange");
+}
 }  // namespace
 
 int main() {
     test_blocks();
     test_device();
+    test_histograms();
     return check::report();
 }

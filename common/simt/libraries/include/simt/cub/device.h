@@ -205,4 +205,52 @@ struct DeviceRunLengthEncode {
                                          count, cub::Sum(), n, stream);
     }
 };
+
+/// How many of samples[0, n) are in each bin; those in none are counted nowhere.
+struct DeviceHistogram {
+    /// levels - 1 bins of equal width in [lower, upper).
+    template <class In, class Count, class Level, class N>
+    static cudaError_t HistogramEven(void* memory, size_t& bytes, In in, Count* counts,
+                                     int levels, Level lower, Level upper, N n,
+                                     cudaStream_t stream = nullptr) {
+        using Wide = std::conditional_t<std::is_integral_v<Level>, int64_t, Level>;
+        const Wide bins = static_cast<Wide>(levels - 1);
+        const Wide width = static_cast<Wide>(upper) - static_cast<Wide>(lower);
+        return count(memory, bytes, in, counts, levels, n, stream, [=](auto sample) {
+            const Wide value = static_cast<Wide>(sample);
+            if (!(value >= lower && value < upper)) return -1;
+            // As cub: a whole number is divided, of others the reciprocal is taken.
+            const Wide from_lower = value - static_cast<Wide>(lower);
+            if constexpr (std::is_integral_v<Level>)
+                return static_cast<int>(from_lower * bins / width);
+            else
+                return static_cast<int>(from_lower * (bins / width));
+        });
+    }
+    /// Bin b is [bounds[b], bounds[b + 1]), of `levels` bounds that do not descend.
+    template <class In, class Count, class Level, class N>
+    static cudaError_t HistogramRange(void* memory, size_t& bytes, In in, Count* counts,
+                                      int levels, const Level* bounds, N n,
+                                      cudaStream_t stream = nullptr) {
+        return count(memory, bytes, in, counts, levels, n, stream, [=](auto sample) {
+            int above = 0;
+            while (above < levels && !(static_cast<Level>(sample) < bounds[above]))
+                ++above;
+            return above < levels ? above - 1 : -1;
+        });
+    }
+
+ private:
+    template <class In, class Count, class N, class BinOf>
+    static cudaError_t count(void* memory, size_t& bytes, In in, Count* counts,
+                             int levels, N n, cudaStream_t stream, BinOf bin_of) {
+        return detail::device_call(memory, bytes, stream, [&] {
+            thrust::fill(counts, counts + (levels - 1), Count{});
+            for (N i = 0; i < n; ++i) {
+                const int bin = bin_of(static_cast<detail::ValueOf<In>>(in[i]));
+                if (bin >= 0 && bin < levels - 1) ++counts[bin];
+            }
+        });
+    }
+};
 }  // namespace cub
