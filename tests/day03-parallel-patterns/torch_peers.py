@@ -134,6 +134,31 @@ def softmax_peers(get_dtype):
                                       ("torch compiled softmax", True))]
 
 
+def histogram(torch, size, dtype):
+    """Of "n = 67108864, 256 bins, uniform": the values of our benchmark, by its law."""
+    n, bins, kind = re.fullmatch(r"n = (\d+), (\d+) bins, (\w+)", size).groups()
+    n, bins = int(n), int(bins)
+    place = torch.rand(min(n, 1 << 22), device="cuda", dtype=torch.float64)
+    if kind == "skewed":
+        place = (bins + 1.0) ** place - 1.0
+    elif kind == "constant":
+        place = torch.full_like(place, bins // 2)
+    else:
+        place *= bins
+    made = place.clamp(max=bins - 1).to(dtype)
+    values = made.repeat(n // made.numel())
+    out = [None]
+
+    def launch():
+        out[0] = torch.bincount(values, minlength=bins)
+
+    def is_right():
+        return all(int(out[0][b]) == int((values == b).sum())
+                   for b in (0, bins // 2, bins - 1))
+
+    return Work(launch, n * values.element_size(), "read", is_right)
+
+
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
 PEERS = {
     "reduce_sum": ("torch sum", sum_of_floats),
@@ -145,6 +170,10 @@ PEERS = {
                    lambda torch, size: scan(torch, size, torch.int32)),
     "scan_float": ("torch cumsum",
                    lambda torch, size: scan(torch, size, torch.float32)),
+    "histogram_i32": ("torch bincount",
+                      lambda torch, size: histogram(torch, size, torch.int32)),
+    "histogram_u8": ("torch bincount",
+                     lambda torch, size: histogram(torch, size, torch.uint8)),
     "softmax": softmax_peers(lambda torch: torch.float32)[0],
     "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[0],
 }
