@@ -111,6 +111,9 @@ function decode(trace) {
   };
 }
 
+/** In the shared memory of another block of the cluster? */
+const isElsewhere = ({ space, object }) => space === 'shared' && object > 0;
+
 /** The variable that has an offset in shared memory, or undefined. */
 function variableAt({ variables }, offset) {
   return variables.find(
@@ -154,6 +157,7 @@ function player(decoded) {
 
   /** What a warp writes, or copies that nobody has waited for yet. */
   function put(i, warp, shape, base, bytes) {
+    if (isElsewhere(shape)) return;
     touch(decoded, shape, base, bytes, (word, lane) => {
       state.owner[word] = warp === BLOCK ? FLIGHT : 1 + 32 * warp + lane;
       state.written[word] = i;
@@ -179,10 +183,10 @@ function player(decoded) {
         if (shape.space === 'shared') put(i, BLOCK, shape, base, shape.bytes);
         break;
       case 'tile':
-        fill(i, base, shape.bytes, FLIGHT);
+        if (!isElsewhere(shape)) fill(i, base, shape.bytes, FLIGHT);
         break;
       case 'tile_landed':
-        fill(i, base, shape.bytes, LANDED);
+        if (!isElsewhere(shape)) fill(i, base, shape.bytes, LANDED);
         break;
       case 'barrier':
         for (let w = 0; w < numWarps; ++w) {
@@ -267,6 +271,7 @@ function where(decoded, { shape, base }) {
   if (shape.space !== 'shared') {
     return shape.object > 0 ? `allocation ${shape.object}, byte ${base}` : '';
   }
+  if (isElsewhere(shape)) return `block ${shape.object - 1} of the cluster, byte ${base}`;
   const variable = variableAt(decoded, base);
   if (!variable) return '';
   return `${variable.name}, byte ${base - variable.begin}`;
@@ -403,6 +408,11 @@ function overview({ steps, numWarps }, width, row) {
 function leftOut({ trace }) {
   const folded = trace.folds.reduce((sum, { steps }) => sum + steps, 0);
   const parts = [];
+  const others = (trace.cluster ?? 1) - 1;
+  if (others > 0) {
+    parts.push(`what the ${plural(others, 'other block')} of the cluster ${
+      others === 1 ? 'does' : 'do'}, also to this block's shared memory`);
+  }
   if (folded > 0) parts.push(`${plural(folded, 'step')} of loops are folded`);
   if (trace.left_out > 0) {
     const steps = plural(trace.left_out, 'step');
@@ -415,5 +425,5 @@ function leftOut({ trace }) {
 
 export {
   BLOCK, FLIGHT, LANDED, decode, player, warpAt, say, sayAll, sayWord, nextMark, leftOut, overview,
-  showLanes, touch,
+  isElsewhere, showLanes, touch,
 };

@@ -40,6 +40,20 @@ test('lanes are shown as ranges', () => {
   assert.match(showLanes(0x55555555), /\.\.\.$/)
 })
 
+test('shared memory of another block of the cluster is not this one', () => {
+  const trace = { ...small(), cluster: 2 }
+  trace.shapes[0] = [2, 1, 1, 4, 1, 1, 1, 2] // store a row, to block 1
+  trace.shapes[4] = [8, 4, 1, 128, 5, 0, 0, 2] // TMA begins there
+  const decoded = decode(trace)
+  const { state, go } = player(decoded)
+  go(6)
+  assert.ok(state.owner.every((owner) => owner === 0))
+  assert.match(say(decoded, 1), /in block 1 of the cluster, byte 64 on/)
+  assert.match(say(decoded, 6), /128 bytes to block 1 of the cluster/)
+  assert.match(leftOut(decoded), /the 1 other block of the cluster does/)
+  assert.doesNotMatch(leftOut(decode(small())), /cluster/)
+})
+
 test('shared memory knows who wrote it', () => {
   const decoded = decode(small())
   const { state, go } = player(decoded)

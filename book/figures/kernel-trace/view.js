@@ -6,7 +6,7 @@
 // many steps there are.
 
 import {
-  FLIGHT, LANDED, decode, leftOut, nextMark, player, say, sayAll, sayWord, touch, warpAt,
+  FLIGHT, LANDED, decode, isElsewhere, leftOut, nextMark, player, say, sayAll, sayWord, touch, warpAt,
 } from './model.js';
 
 const LANE = 11; // a lane's square, with its gap
@@ -313,6 +313,7 @@ function mount(root, trace, { onSay = null } = {}) {
     framed = [];
     const now = state.at > 0 ? steps[state.at - 1] : null;
     if (!now || now.shape.space !== 'shared' || now.shape.mask === 0) return;
+    if (isElsewhere(now.shape)) return;
     outline.strokeStyle = now.finding ? colours.bad : colours.ink;
     outline.lineWidth = cell > 4 ? 1.5 : 1;
     touch(decoded, now.shape, now.base, now.shape.bytes, (at) => {

@@ -115,6 +115,7 @@ std::string json_of(const Document& d) {
         .member("seed", d.seed)
         .triple("grid", d.grid.x, d.grid.y, d.grid.z)
         .triple("block", d.block.x, d.block.y, d.block.z)
+        .member("cluster", d.cluster_size)
         .triple("index", d.index.x, d.index.y, d.index.z)
         .member("left_out", uint64_t{d.left_out})
         .member("ended_early", static_cast<int>(d.end));

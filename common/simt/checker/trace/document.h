@@ -28,6 +28,7 @@ struct Document {
     std::string kernel;
     uint64_t seed = 0;
     dim3 grid{}, block{};
+    unsigned cluster_size = 1;
     uint3 index{};  // of the block
     Place launched;
     std::vector<Place> places;  // by the numbers of the steps; the first is "nowhere"

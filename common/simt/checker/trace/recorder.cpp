@@ -12,6 +12,7 @@
 #include "checker/count/request.h"
 #include "checker/findings.h"
 #include "checker/kernel_name.h"
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "document.h"
 #include "trace.h"
@@ -137,7 +138,12 @@ void add_cost(Step& step, const Request& request) {
     }
 }
 
-/// Where the address lies: its offset in the block's shared memory or its allocation.
+/// The other block of the cluster in whose shared memory the address lies, or null.
+const detail::Block* neighbour_with(const Recorder& r, const char* p) {
+    return r.block->cluster ? r.block->cluster->owner_of(p) : nullptr;
+}
+
+/// Where the address lies: its offset in shared memory or its allocation.
 void locate(const Recorder& r, Step& step, uintptr_t address) {
     const auto* p = reinterpret_cast<const char*>(address);
     const detail::SharedArena& arena = r.block->shared;
@@ -145,6 +151,10 @@ void locate(const Recorder& r, Step& step, uintptr_t address) {
     if (p >= arena.begin && p < arena.end) {
         step.space = Space::shared;
         step.base = p - arena.begin;
+    } else if (const detail::Block* other = neighbour_with(r, p)) {
+        step.space = Space::shared;
+        step.object = 1 + static_cast<int>(other->cluster_rank);
+        step.base = p - other->shared.begin;
     } else if (detail::find_allocation(p, &allocation)) {
         step.object = allocation.id;
         step.base = p - allocation.begin;
@@ -226,6 +236,7 @@ void trace_block_begins(const detail::Block& block) {
     d.seed = r.launch->seed;
     d.grid = config.grid;
     d.block = config.block;
+    d.cluster_size = static_cast<unsigned>(r.launch->cluster_size);
     d.index = block.index;
     d.launched = {config.file ? config.file : "", config.line};
 }

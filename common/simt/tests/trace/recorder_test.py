@@ -44,12 +44,12 @@ class Recorded:
         self.steps = []
         flat = self.trace["steps"] if self.trace else []
         for warp, shape, base in zip(flat[::3], flat[1::3], flat[2::3]):
-            doing, place, space, size, pattern, cost, ideal, _ = (
+            doing, place, space, size, pattern, cost, ideal, thing = (
                 self.trace["shapes"][shape])
             self.steps.append({
                 "warp": warp, "doing": DOINGS[doing], "base": base, "bytes": size,
                 "line": self.trace["places"][place][1], "space": "gsc"[space],
-                "cost": cost, "ideal": ideal,
+                "cost": cost, "ideal": ideal, "object": thing,
                 "lanes": self.trace["patterns"][pattern]})
 
     def at(self, word: str, doing: str) -> list:
@@ -133,6 +133,19 @@ class Recorder(unittest.TestCase):
         landed = r.at("landed", "landed")
         self.assertEqual([s["lanes"] for s in landed], [[0xffffffff, 4]] * 2)
         self.assertGreater(r.steps.index(landed[0]), r.steps.index(issued[0]))
+
+    def test_shared_memory_of_another_block_of_the_cluster(self):
+        r = Recorded("neighbours", SIMT_TRACE_BLOCK="1")
+        self.assertEqual(r.trace["cluster"], 2)
+        own = r.at("own", "store")
+        self.assertEqual([(s["space"], s["object"]) for s in own], [("s", 0)] * 2)
+        begin = r.trace["variables"][0]["begin"]
+        for word, doing in (("read", "load"), ("written", "store")):
+            steps = r.at(word, doing)
+            self.assertEqual(
+                [(s["space"], s["object"]) for s in steps], [("s", 1)] * 2, word)
+        self.assertEqual([s["base"] for s in steps], [begin, begin + 128])
+        self.assertEqual(Recorded("tiles").trace["cluster"], 1)
 
     def test_a_block_that_never_ends_is_shown_as_far_as_it_goes(self):
         r = Recorded("endless", "with endless")

@@ -1,5 +1,6 @@
 // Kernels whose traces are known: see recorder_test.py. Its lines are found by the
 // words in the comments behind them.
+#include <cooperative_groups.h>
 #include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
@@ -50,6 +51,20 @@ __global__ void copy(const float* x, float* y) {
     y[t] = tile[63 - t];
 }
 
+/// Each block reads what its neighbour in the cluster has written, and writes there.
+__cluster_dims__(2, 1, 1) __global__ void neighbours(float* y) {
+    __shared__ float own[64];
+    const auto cluster = cooperative_groups::this_cluster();
+    float* other = cluster.map_shared_rank(own, cluster.block_rank() ^ 1);
+    own[threadIdx.x] = 1.0f;  // own
+    cluster.sync();
+    const float read = other[63 - threadIdx.x];  // read
+    cluster.sync();
+    other[threadIdx.x] = read;  // written
+    cluster.sync();
+    y[threadIdx.x] = own[threadIdx.x];
+}
+
 /// Waits for what never comes.
 __global__ void endless(int* flag) {
     if (threadIdx.x < 32)
@@ -69,6 +84,7 @@ int main(int argc, char**) {
     race<<<1, 64>>>(y);
     tiles<<<1, 64>>>(y);
     copy<<<1, 64>>>(x, y);
+    neighbours<<<2, 64>>>(y);
     if (argc > 1) endless<<<1, 64>>>(reinterpret_cast<int*>(y) + 512);
     std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
