@@ -22,6 +22,8 @@ BUILD = ROOT / "build/sim"
 # The name; the program, the rung, a part of the size.
 TRACES = {
     "dot_product": ("day01_dot_product_xray_solution", "v2", ""),
+    "transpose": ("day02_transpose_xray_solution", "v2", ""),
+    "reduction": ("day03_reduction_xray_solution", "v2", ""),
     "flash_attention": ("day06_flash_attention_xray_solution", "v4", ""),
     "hopper_attention": ("day06_hopper_attention_xray_solution", "v3", "Nk512")}
 
