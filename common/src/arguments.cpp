@@ -45,6 +45,16 @@ const Arguments& Arguments::finite(const char* name, double value) const {
     return *this;
 }
 
+const Arguments& Arguments::not_negative(const char* name, double value) const {
+    finite(name, value);
+    if (value < 0.0) {
+        refuse(
+            function_,
+            std::string(name) + " is " + std::to_string(value) + ", but must be >= 0");
+    }
+    return *this;
+}
+
 const Arguments& Arguments::apart(const char* names,
                                   const void* x,
                                   int64_t x_bytes,
@@ -57,6 +67,18 @@ const Arguments& Arguments::apart(const char* names,
                    (std::string(names) + " in bytes").c_str(),
                    distance,
                    "the two arrays must not overlap");
+}
+
+const Arguments& Arguments::apart(std::initializer_list<NamedArray> arrays) const {
+    for (auto a = arrays.begin(); a != arrays.end(); ++a) {
+        for (auto b = a + 1; b != arrays.end(); ++b) {
+            if (a->begin == nullptr || b->begin == nullptr) continue;
+            if (!a->is_written && !b->is_written) continue;
+            const std::string names = std::string(b->name) + " - " + a->name;
+            apart(names.c_str(), a->begin, a->bytes, b->begin, b->bytes);
+        }
+    }
+    return *this;
 }
 
 int64_t Arguments::product(const char* names,

@@ -13,6 +13,14 @@
 
 namespace wb {
 
+/// One of the arrays of a call. If there is none, it is null.
+struct NamedArray {
+    const char* name;
+    const void* begin;
+    int64_t bytes;
+    bool is_written;
+};
+
 /// The checks of one call. Each returns *this, so that they chain.
 class Arguments {
  public:
@@ -35,6 +43,9 @@ class Arguments {
     /// A real number: neither NaN nor infinite.
     const Arguments& finite(const char* name, double value) const;
 
+    /// A real number that is not below 0, neither NaN nor infinite.
+    const Arguments& not_negative(const char* name, double value) const;
+
     /// An array of `count` elements in device (or managed) memory, aligned to its
     /// type. May be anything, null too, when count is 0.
     template <class T>
@@ -52,6 +63,9 @@ class Arguments {
                            int64_t x_bytes,
                            const void* y,
                            int64_t y_bytes) const;
+
+    /// The same for each two of these arrays, if one of the two is written: "dx - x".
+    const Arguments& apart(std::initializer_list<NamedArray> arrays) const;
 
     /// The product of sizes, each >= 0; throws if it does not fit into int64_t.
     /// @param names  how the product reads in a message, for example "N * C * H * W"
