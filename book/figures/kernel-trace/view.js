@@ -6,7 +6,8 @@
 // many steps there are.
 
 import {
-  FLIGHT, LANDED, decode, isElsewhere, leftOut, nextMark, player, say, sayAll, sayWord, touch, warpAt,
+  FLIGHT, LANDED, decode, isElsewhere, leftOut, nextMark, player, say, sayAll, sayWord,
+  touch, warpAt,
 } from './model.js';
 
 const LANE = 11; // a lane's square, with its gap

@@ -40,7 +40,7 @@ struct Step {
     uint32_t pattern = 0;  // lanes and their addresses, see PatternTable
     uint32_t cost = 0;     // sectors; wavefronts; atomics: operations in a row
     uint32_t ideal = 0;
-    // Global memory: the allocation's number, 0: none. Shared memory: 0 the block's own,
+    // Global memory: the allocation's number, 0: none. Shared memory: 0 its own,
     // else 1 + the rank of another block of its cluster.
     int object = 0;
     int64_t base = 0;  // offset of the first lane's address; folded: number of a Fold
