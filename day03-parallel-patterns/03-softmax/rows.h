@@ -5,13 +5,17 @@
 
 #include <cuda_runtime.h>
 #include <wb/arguments.h>
+#include <wb/elements.h>
 #include <wb/launch.h>
 #include <wb/online_softmax.h>
 
 #include <cmath>
 #include <cstdint>
 
-#include "numbers.h"
+#include "softmax.h"
+
+using wb::to_element;
+using wb::to_float;
 
 /// Threads in a block where a row has a warp, and warps.
 inline constexpr int kThreads = 256;

@@ -41,8 +41,8 @@ struct Part {
     /// Reads all of it, before anything is used.
     __device__ __forceinline__ void load(const Slice<T>& slice, int place) {
         // TODO(learner): r_x[k] is vector place + k * kGroup of the slice, if there is
-        // such a vector, and else Vector<T>::nothing(); r_edge is its edge number
-        // `place`, if there is one (about 6 lines)
+        // such a vector, and else nothing<T>(); r_edge is its edge number `place`, if
+        // there is one (about 6 lines)
     }
 
     /// The largest element of the warp, and the sum of the warp's weights below it.

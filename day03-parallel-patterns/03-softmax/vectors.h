@@ -1,17 +1,16 @@
-/// vectors.h: given with "Go faster": where the whole 16-byte vectors of a row are, and
-/// how such a vector becomes floats and back. There is nothing to write here.
+/// vectors.h: given with "Go faster": where the whole 16-byte vectors of a row are.
+/// There is nothing to write here. How such a vector becomes floats and back is in
+/// <wb/elements.h>.
 #pragma once
 
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
+#include <wb/elements.h>
 
 #include <cstdint>
 
 #include "rows.h"
 
-/// Elements of 16 bytes.
-template <class T>
-inline constexpr int kPerVector = 16 / int{sizeof(T)};
+using wb::kPerVector;
 
 // #region slice
 /// `count` neighbouring elements, as 16-byte vectors. A row may begin at any element:
@@ -51,49 +50,12 @@ struct Slice {
 // #region vector
 /// 16 bytes, as they are in memory: four floats, or eight bf16.
 template <class T>
-struct Vector {
-    uint4 words;
+using Vector = wb::Elements<T, kPerVector<T>>;
 
-    /// Elements that count for nothing.
-    static __device__ __forceinline__ Vector nothing() {
-        const uint32_t word = sizeof(T) == 4 ? 0xFF800000u : 0xFF80FF80u;  // -inf
-        return {make_uint4(word, word, word, word)};
-    }
-    static __device__ __forceinline__ Vector load(const T* from) {
-        return {*reinterpret_cast<const uint4*>(from)};
-    }
-    __device__ __forceinline__ void store(T* to) const {
-        *reinterpret_cast<uint4*>(to) = words;
-    }
-
-    __device__ __forceinline__ void unpack(float (&values)[kPerVector<T>]) const {
-        const uint32_t word[4] = {words.x, words.y, words.z, words.w};
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            if constexpr (sizeof(T) == 4) {
-                values[i] = __uint_as_float(word[i]);
-            } else {  // a bf16 is the upper half of a float
-                values[2 * i] = __uint_as_float(word[i] << 16);
-                values[2 * i + 1] = __uint_as_float(word[i] & 0xFFFF0000u);
-            }
-        }
-    }
-    static __device__ __forceinline__ Vector
-    pack(const float (&values)[kPerVector<T>]) {
-        uint32_t word[4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            if constexpr (sizeof(T) == 4) {
-                word[i] = __float_as_uint(values[i]);
-            } else {
-                const uint32_t low =
-                    __bfloat16_as_ushort(__float2bfloat16(values[2 * i]));
-                const uint32_t high =
-                    __bfloat16_as_ushort(__float2bfloat16(values[2 * i + 1]));
-                word[i] = low | high << 16;
-            }
-        }
-        return {make_uint4(word[0], word[1], word[2], word[3])};
-    }
-};
+/// A vector of elements that count for nothing.
+template <class T>
+__device__ __forceinline__ Vector<T> nothing() {
+    const uint32_t word = sizeof(T) == 4 ? 0xFF800000u : 0xFF80FF80u;  // -inf
+    return {make_uint4(word, word, word, word)};
+}
 // #endregion vector

@@ -41,14 +41,14 @@ struct Part {
     /// Reads all of it, before anything is used.
     __device__ __forceinline__ void load(const Slice<T>& slice, int place) {
         // TODO(learner): r_x[k] is vector place + k * kGroup of the slice, if there is
-        // such a vector, and else Vector<T>::nothing(); r_edge is its edge number
-        // `place`, if there is one (about 6 lines)
+        // such a vector, and else nothing<T>(); r_edge is its edge number `place`, if
+        // there is one (about 6 lines)
         // #solution
 #pragma unroll
         for (int k = 0; k < kVectors; ++k) {
             const int v = place + k * kGroup;
             r_x[k] = v < slice.vectors ? Vector<T>::load(slice.x + slice.first(v))
-                                       : Vector<T>::nothing();
+                                       : nothing<T>();
         }
         if (place < slice.edges) r_edge = to_float(slice.x[slice.edge(place)]);
         // #end
