@@ -229,9 +229,9 @@ static __global__ void __launch_bounds__(kManyThreads)
     const int64_t tiles = (packs.count + kTile - 1) / kTile;
     TilePacks r_next = load_tile(packs, blockIdx.x);
     __syncthreads();
+    // Six values at most, and no barrier behind them: all counters begin at 0.
     if (blockIdx.x == 0 && threadIdx.x < packs.num_single())
         counters.add(bin_of(packs.single(threadIdx.x)), 1);
-    __syncthreads();
     const auto add = [&](unsigned bin, unsigned length) { counters.add(bin, length); };
     int since_barrier = 0;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {

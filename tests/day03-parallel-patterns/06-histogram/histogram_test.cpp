@@ -22,6 +22,10 @@ TEST_CASE("a prime number of values, 256 bins") {
     grade_both(kind, 10'007, 256, 2);
 }
 
+TEST_CASE("several blocks add to the same three bins") {
+    grade(kI32, values_of<int32_t>(Kind::uniform, 4500, 3, 14), 3, "uniform");
+}
+
 TEST_CASE("one bin, and around sizes of registers, warps and bytes") {
     const auto bins =
         GENERATE(as<int64_t>(), 1, 2, 7, 8, 9, 31, 32, 33, 64, 255, 257, 300, 1000);
