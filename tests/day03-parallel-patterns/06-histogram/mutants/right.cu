@@ -80,16 +80,18 @@ void histogram(
     const int64_t most = 8;
     const auto blocks = static_cast<unsigned>(
         std::min(wb::ceil_div(n, int64_t{kRight}), most * wb::multiprocessors()));
-    const auto bytes = static_cast<size_t>(bins) * sizeof(uint32_t);
-    const auto half = static_cast<size_t>((bins + 1) / 2) * sizeof(uint32_t);
-    const auto count = static_cast<unsigned>(bins);
-    if (bins <= kSharedBins) {
+    const auto bytes = static_cast<size_t>(std::min(bins, kSharedBins)) * 4;
+    const auto count = static_cast<unsigned>(std::min(bins, kSharedBins));
+    // Other bins have no bytes, and are 0 already.
+    if (sizeof(T) == 1 || bins <= kSharedBins) {
         words_kernel<<<blocks, kRight, bytes, stream>>>(values, counts, n, count);
-    } else if (wb::allow_shared(halves_kernel<T>, half)) {
+    } else if constexpr (sizeof(T) > 1) {
+        const auto all = static_cast<unsigned>(bins);
+        const auto half = static_cast<size_t>((bins + 1) / 2) * sizeof(uint32_t);
+        if (!wb::allow_shared(halves_kernel<T>, half))
+            return GlobalRuns::count(values, counts, n, bins, stream);
         const int few = wb::multiprocessors();
-        halves_kernel<<<few, kRight, half, stream>>>(values, counts, n, count);
-    } else {
-        return GlobalRuns::count(values, counts, n, bins, stream);
+        halves_kernel<<<few, kRight, half, stream>>>(values, counts, n, all);
     }
     CUDA_CHECK_LAUNCH();
 }
