@@ -103,17 +103,16 @@ struct Row {
     int accesses;    ///< of kPer elements; 0 if there is no row
 };
 
-/// Columns first, first + 1, ... of a row.
+/// A row from column `first` on; a thread holds no more of it than it can.
 template <class T, int kPer>
 __device__ __forceinline__ Row<T> row_of(const Norm<T>& norm,
                                          int64_t row,
-                                         int64_t first,
-                                         int64_t columns) {
+                                         int64_t first) {
     return {norm.x + row * norm.columns + first,
             norm.y + row * norm.columns + first,
             norm.gamma == nullptr ? nullptr : norm.gamma + first,
             norm.beta == nullptr ? nullptr : norm.beta + first,
-            row < norm.rows ? static_cast<int>(columns / kPer) : 0};
+            row < norm.rows ? static_cast<int>((norm.columns - first) / kPer) : 0};
 }
 // #endregion row
 

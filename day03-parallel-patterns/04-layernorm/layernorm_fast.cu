@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(1024)
     __shared__ Moments s_warps[wb::kWarpSize];
     const Group group(threads_of_row);
     const int64_t r = int64_t{blockIdx.x} * group.groups + group.index;
-    const Row<T> row = row_of<T, kPer>(norm, r, 0, norm.columns);
+    const Row<T> row = row_of<T, kPer>(norm, r, 0);
     Held<T, kPer, kHeld> held;
     held.load(row, group);
     Moments known = held.measure(row, group, is_centered);
@@ -95,9 +95,7 @@ __global__ void __launch_bounds__(1024)
     const Group group(1024);
     const int64_t r = blockIdx.x;
     Held<T, kPer, kHeld> held;
-    const auto piece = [&](int64_t first) {
-        return row_of<T, kPer>(norm, r, first, min(kPiece, norm.columns - first));
-    };
+    const auto piece = [&](int64_t first) { return row_of<T, kPer>(norm, r, first); };
     Moments known = {};
     for (int64_t first = 0; first < norm.columns; first += kPiece) {
         held.load(piece(first), group);
@@ -176,7 +174,7 @@ __global__ void __launch_bounds__(kMost) norm_backward_v4_kernel(NormGradient<T>
     const int slice = threads_of_row * kPer * kHeld;
     const int first = static_cast<int>(blockIdx.y) * slice;
     const int columns = static_cast<int>(norm.columns);
-    const int accesses = min(columns - first, slice) / kPer;
+    const int accesses = (columns - first) / kPer;
     const int64_t parts = int64_t{gridDim.x} * group.groups;
     const auto is_held = [&](int k) {
         return group.place + k * group.threads < accesses;

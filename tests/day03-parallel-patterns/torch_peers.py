@@ -134,6 +134,83 @@ def softmax_peers(get_dtype):
                                       ("torch compiled softmax", True))]
 
 
+def norm(torch, size, dtype, is_centered, is_compiled):
+    """A LayerNorm of the rows of "16384 x 4096", or an RMSNorm."""
+    shape = tuple(map(int, size.split(" x ")))
+    x = torch.randn(shape, device="cuda").to(dtype)
+    gamma = torch.randn(shape[1], device="cuda").to(dtype)
+    beta = torch.randn(shape[1], device="cuda").to(dtype)
+
+    def rows_of(values, factors, summands):
+        if is_centered:
+            return torch.nn.functional.layer_norm(
+                values, shape[1:], factors, summands, 1e-5)
+        return torch.nn.functional.rms_norm(values, shape[1:], factors, 1e-5)
+
+    run = rows_of
+    if is_compiled:
+        torch._dynamo.reset()  # each size has code of its own
+        run = torch.compile(rows_of, dynamic=False)
+    out = [None]
+
+    def launch():
+        out[0] = run(x, gamma, beta)
+
+    def is_right():
+        unit = torch.finfo(dtype).eps
+        wide = [values.double() for values in (gamma, beta)]
+        return all(torch.allclose(out[0][row].double(),
+                                  rows_of(x[row].double(), *wide),
+                                  rtol=2 * max(unit, 1e-4), atol=2 * max(unit, 1e-4))
+                   for row in (0, shape[0] - 1))
+
+    return Work(launch, 2 * x.numel() * x.element_size(), "copy", is_right)
+
+
+def norm_backward(torch, size, dtype, is_centered):
+    """The gradients of all that a norm() is given, without its forward pass."""
+    shape = tuple(map(int, size.split(" x ")))
+    x, dy = (torch.randn(shape, device="cuda").to(dtype) for _ in range(2))
+    gamma, beta = (torch.randn(shape[1], device="cuda").to(dtype) for _ in range(2))
+    given = (x, gamma, beta) if is_centered else (x, gamma)
+    for values in given:
+        values.requires_grad_()
+    functional = torch.nn.functional
+    if is_centered:
+        y = functional.layer_norm(x, shape[1:], gamma, beta, 1e-5)
+    else:
+        y = functional.rms_norm(x, shape[1:], gamma, 1e-5)
+    out = []
+
+    def launch():
+        out[:] = torch.autograd.grad(y, given, dy, retain_graph=True)
+
+    def is_right():
+        # A row of dx is at right angles to the row of ones, if the mean is taken away,
+        # and to that of x; we look at the first of them, and at dbeta.
+        dx = out[0][0].double()
+        unit = max(torch.finfo(dtype).eps, 1e-5)
+        along = dx.sum() if is_centered else (dx * x[0].double()).sum()
+        is_dx = bool(along.abs() <= unit * shape[1] * dx.abs().max() *
+                     max(1.0, float(x[0].double().abs().max())))
+        if not is_centered:
+            return is_dx
+        exact = dy.double().sum(dim=0)
+        size_of = dy.double().abs().sum(dim=0)
+        return is_dx and bool(((out[2].double() - exact).abs() <= unit * size_of).all())
+
+    return Work(launch, 3 * x.numel() * x.element_size(), "2 reads + 1 write", is_right)
+
+
+def norm_peers(get_dtype, is_centered):
+    """As softmax_peers(): as it comes, and compiled."""
+    name = "layer_norm" if is_centered else "rms_norm"
+    return [(rung, lambda torch, size, is_compiled=is_compiled: norm(
+                torch, size, get_dtype(torch), is_centered, is_compiled))
+            for rung, is_compiled in ((f"torch {name}", False),
+                                      (f"torch compiled {name}", True))]
+
+
 def histogram(torch, size, dtype):
     """Of "n = 67108864, 256 bins, uniform": the values of our benchmark, by its law."""
     n, bins, kind = re.fullmatch(r"n = (\d+), (\d+) bins, (\w+)", size).groups()
@@ -176,12 +253,27 @@ PEERS = {
                      lambda torch, size: histogram(torch, size, torch.uint8)),
     "softmax": softmax_peers(lambda torch: torch.float32)[0],
     "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[0],
+    "layer_norm": norm_peers(lambda torch: torch.float32, True)[0],
+    "layer_norm_bf16": norm_peers(lambda torch: torch.bfloat16, True)[0],
+    "rms_norm_bf16": norm_peers(lambda torch: torch.bfloat16, False)[0],
+    "layer_norm_backward": (
+        "torch backward",
+        lambda torch, size: norm_backward(torch, size, torch.float32, True)),
+    "layer_norm_backward_bf16": (
+        "torch backward",
+        lambda torch, size: norm_backward(torch, size, torch.bfloat16, True)),
+    "rms_norm_backward_bf16": (
+        "torch backward",
+        lambda torch, size: norm_backward(torch, size, torch.bfloat16, False)),
 }
 
 # Where PyTorch has more than one way to do it.
 MORE_PEERS = {
     "softmax": softmax_peers(lambda torch: torch.float32)[1:],
     "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[1:],
+    "layer_norm": norm_peers(lambda torch: torch.float32, True)[1:],
+    "layer_norm_bf16": norm_peers(lambda torch: torch.bfloat16, True)[1:],
+    "rms_norm_bf16": norm_peers(lambda torch: torch.bfloat16, False)[1:],
 }
 
 if __name__ == "__main__":

@@ -2,6 +2,47 @@
 // #solution
 //
 // v3 and v4 are in layernorm_fast.cu, the second stage.
+//
+// <Ladder of="layer_norm" at="16384 x 4096">
+//       -  idea                          what limits it
+//   v1  -  two passes, then y            every element is read three times
+//   v2  -  Welford, then y               twice, and a division an element
+//   v3  -  one read: a row in registers  loads of one element
+//   v4  -  16 bytes at a time            the speed of memory, up to 2^15 columns
+// </Ladder> not measured
+//
+// <Ladder of="layer_norm_bf16" at="16384 x 4096">
+//       -  idea                          what limits it
+//   v1  -  two passes, then y            every element is read three times
+//   v2  -  Welford, then y               twice, and a division an element
+//   v3  -  one read: a row in registers  loads of one element
+//   v4  -  16 bytes at a time            the speed of memory, up to 2^15 columns
+// </Ladder> not measured
+//
+// <Ladder of="rms_norm_bf16" at="16384 x 4096">
+//       -  idea                          what limits it
+//   v1  -  one pass, then y              every element is read twice
+//   v3  -  one read: a row in registers  loads of one element
+//   v4  -  16 bytes at a time            the speed of memory, up to 2^15 columns
+// </Ladder> not measured
+//
+// <Ladder of="layer_norm_backward" at="16384 x 4096">
+//       -  idea                         what limits it
+//   v1  -  dx, then the columns         dy and x are read three times
+//   v4  -  one pass, sums in registers  a barrier a row
+// </Ladder> not measured
+//
+// <Ladder of="layer_norm_backward_bf16" at="16384 x 4096">
+//       -  idea                         what limits it
+//   v1  -  dx, then the columns         dy and x are read three times
+//   v4  -  one pass, sums in registers  a barrier a row
+// </Ladder> not measured
+//
+// <Ladder of="rms_norm_backward_bf16" at="16384 x 4096">
+//       -  idea                         what limits it
+//   v1  -  dx, then the columns         dy and x are read three times
+//   v4  -  one pass, sums in registers  a barrier a row
+// </Ladder> not measured
 // #end
 #include "layernorm.h"
 
@@ -143,8 +184,9 @@ __global__ void norm_v2_kernel(Norm<T> norm) {
 }
 // #endregion v2-kernel
 
-template <class T>
-static void norm_v2(const Norm<T>& norm, cudaStream_t stream) {
+/// An RMSNorm needs no mean: v1 has one pass for it.
+template <class T, bool kIsCentered>
+requires kIsCentered static void norm_v2(const Norm<T>& norm, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(norm.rows);
     norm_v2_kernel<<<blocks, kThreads, 0, stream>>>(norm);
     CUDA_CHECK_LAUNCH();

@@ -162,6 +162,7 @@ TEST_CASE("gradients of many rows") {
 
 TEST_CASE("gradients of wide rows") {
     grade_gradient({2, 8192}, 2);
+    grade_gradient({2, 16'392}, 2);
     grade_gradient({3, 8200}, 0);
     grade_gradient({2, 8200}, 4);
     grade_gradient({2, 10'001, 1, 1}, 3);
@@ -238,7 +239,7 @@ TEST_CASE("gradients without rows: sums of nothing are 0") {
 TEST_CASE("nothing of a gradient is kept from call to call") {
     wb::testing::expect_independent(
         [] {
-            grade_gradient({3, 70}, 0);
+            grade_gradient({3, 70}, 0, {true, true, false, false});
         },
         [] {
             grade_gradient({20, 300}, 0, {}, 2);
