@@ -68,6 +68,14 @@ void* Grader::add(const std::string& name,
     return array.buffer.data();
 }
 
+void Grader::watch(const std::string& name,
+                   const void* memory,
+                   std::size_t bytes,
+                   std::size_t element_bytes) {
+    watched_.push_back(
+        std::make_unique<Watched>(Watched{name, memory, bytes, element_bytes}));
+}
+
 Grader::Array& Grader::find(const std::string& name) const {
     for (const auto& array : arrays_) {
         if (array->name == name) return *array;
@@ -149,12 +157,16 @@ void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
             inputs.push_back(std::make_unique<InputWatch>(
                 is_input ? array->buffer.data() : nullptr, array->original.size()));
         }
+        for (const auto& own : watched_)
+            inputs.push_back(std::make_unique<InputWatch>(own->memory, own->bytes));
         LaunchWatch watch(stream);
         launcher(stream);
         watch.stop();
         CUDA_CHECK(cudaDeviceSynchronize());
         for (std::size_t i = 0; i < arrays_.size(); ++i)
             arrays_[i]->write = inputs[i]->end();
+        for (std::size_t i = 0; i < watched_.size(); ++i)
+            watched_[i]->write = inputs[arrays_.size() + i]->end();
         broken = watch.judge([&] { return has_output(); }, may_wait);
     };
     try {
@@ -204,6 +216,15 @@ void Grader::check_memory() {
         if (is_changed) input.causes = {kCauseChangedInput};
         if (array->write && !array->write->place.file.empty())
             input.places = {array->write->place};
+        fail(std::move(input));
+    }
+    for (const auto& own : watched_) {
+        if (!own->write) continue;
+        Finding input{Kind::changed_input, "written"};
+        input.numbers.array = own->name;
+        input.numbers.index = {own->write->offset /
+                               static_cast<int64_t>(own->element_bytes)};
+        if (!own->write->place.file.empty()) input.places = {own->write->place};
         fail(std::move(input));
     }
 }

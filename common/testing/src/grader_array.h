@@ -28,4 +28,13 @@ struct Grader::Array {
     std::optional<InputWrite> write{};   // an input's: what the first call wrote to it
 };
 
+/// Memory of the test's own.
+struct Grader::Watched {
+    std::string name;
+    const void* memory;
+    std::size_t bytes;
+    std::size_t element_bytes;
+    std::optional<InputWrite> write{};
+};
+
 }  // namespace wb::testing

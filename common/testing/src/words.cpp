@@ -132,8 +132,8 @@ std::string sentence(const Finding& f) {
             return damage(n);
         case Kind::changed_input:
             return "the input " + n.array +
-                   (f.detail == "put_back" ? " was written, first at "
-                                           : " was changed, first at ") +
+                   (f.detail.empty() ? " was changed, first at "
+                                     : " was written, first at ") +
                    element(n.array, n.index);
         case Kind::work_for_nothing:
             return work_for_nothing(f);

@@ -161,6 +161,19 @@ TEST_CASE("input put back by a copy") {
             cudaMemcpyAsync(const_cast<float*>(x), x, 4, cudaMemcpyDeviceToDevice, s));
     });
 }
+
+TEST_CASE("memory of the test's own is written") {
+    const wb::testing::GuardedBuffer own(kN * sizeof(float));
+    auto* const memory = static_cast<float*>(own.data());
+    Grader grade("scale", "n = " + std::to_string(kN));
+    grade.only_read("table", memory, kN);
+    const float* d_x = grade.input("x", std::vector<float>(kN, 1.0f));
+    float* d_y = grade.output<float>("y", {kN});
+    grade.run([&](cudaStream_t s) {
+        launch_scale(d_x, d_y, {2, 0, 0, kN}, s);
+        launch_scale(d_x, memory, {2, 0, 5, kN}, s);
+    });
+}
 #endif
 
 TEST_CASE("changes from run to run") {

@@ -30,12 +30,12 @@ inline PagedInputs paged_with_logits(const PagedShape& shape,
 /// where sequences end, scale, log-sum-exp, and the order of pages.
 inline std::vector<wb::testing::Combination> attention_edges() {
     wb::testing::Covering design;
-    design.factor("page", {16, 32, 64, 256})
+    design.factor("page", {16, 32, 64, 128, 256})
         .factor("D", {64, 128})
         .factor("logits",
                 {"usual", "near 0", "near 10^4", "near -500", "rising", "falling"})
         .factor("Hkv", {1, 2, 9})
-        .factor("group", {1, 2, 6})
+        .factor("group", {1, 2, 3, 6, 8})
         .factor("ends", {"before the end of a page", "at it", "behind it"})
         .factor("scale", {"usual", "0.05", "-0.3"})
         .factor("lse", {"wanted", "null"})
@@ -98,7 +98,7 @@ inline Append in_order(const Append& append,
 /// Pairs of page, head dimension, K/V heads, sequences and the order of tokens.
 inline void grade_append_edges() {
     static const auto all = wb::testing::Covering()
-                                .factor("page", {16, 32, 64, 256})
+                                .factor("page", {16, 32, 64, 128, 256})
                                 .factor("D", {64, 128})
                                 .factor("Hkv", {1, 2, 9})
                                 .factor("sequences", {1, 3})
@@ -109,8 +109,7 @@ inline void grade_append_edges() {
         DYNAMIC_SECTION(c.text()) {
             const int64_t page = c["page"];
             PagedShape shape{{page + 1}, page};
-            for (int64_t s = 1; s < c["sequences"]; ++s)
-                shape.lengths.push_back(page - s);
+            if (c["sequences"] == 3) shape.lengths = {page + 1, 2 * page + 1, page - 2};
             shape.kv_heads = c["Hkv"];
             shape.head_dim = c["D"];
             const PagedInputs inputs = random_paged(shape, i + 1, 7);
@@ -218,6 +217,10 @@ inline void grade_far_pages() {
         const wb::PagedWorkspace workspace(kCounters);
         Grader grade(name, text);
         const wb::PagedCache cache = far_cache(grade);
+        constexpr int64_t kNumbers =
+            FarPools::kPages * FarPools::kPage * FarPools::kDim;
+        grade.only_read("cache.k", cache.k, kNumbers);
+        grade.only_read("cache.v", cache.v, kNumbers);
         const auto* q = grade.input("q", inputs.q);
         auto* o = grade.output<__nv_bfloat16>("o", {2, FarPools::kDim});
         grade.run([&, function = function](cudaStream_t s) {

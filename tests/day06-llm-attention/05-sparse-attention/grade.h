@@ -191,6 +191,7 @@ void grade_far(const std::string& exercise,
         const float* d_q = grade.input("q", inputs.q);
         float* d_o = grade.output<float>("o", {near.queries, FarKeys::kDim});
         const float* d_kv = keys.memory.get();
+        grade.only_read("k and v", d_kv, FarKeys::kKeys * FarKeys::kDim);
         grade.run([&, attention = attention](cudaStream_t s) {
             attention(
                 shape, d_pattern, d_q, d_kv, d_kv, d_o, nullptr, check.status(), s);

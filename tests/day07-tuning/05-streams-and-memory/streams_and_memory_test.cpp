@@ -3,6 +3,7 @@
 
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
@@ -84,6 +85,15 @@ void grade_one(const std::string& name,
         out,
         plan.rounds,
         [&](cudaStream_t stream) { process(in.data(), out.data(), n, plan, stream); });
+    const std::vector<float> after = in.now();
+    const auto changed = std::mismatch(after.begin(), after.end(), values.begin());
+    if (changed.first == after.end()) return;
+    wb::testing::Finding input{wb::testing::Kind::changed_input};
+    input.implementation = name;
+    input.inputs = describe(n, plan) + order;
+    input.numbers.array = "in";
+    input.numbers.index = {changed.first - after.begin()};
+    wb::testing::fail(std::move(input));
 }
 
 /// Every rung, or the learner's function.
@@ -270,6 +280,11 @@ TEST_CASE("pageable memory gives the same result") {
 
 TEST_CASE("no work on the elements, or much") {
     grade_all(1009, {100, 3, GENERATE(0, 1, 1000)});
+}
+
+TEST_CASE("chunks of one element, and plans whose numbers are all alike") {
+    grade_all(41, {1, GENERATE(1, 2, 3), 3});
+    grade_all(41, {5, 5, 5});
 }
 
 TEST_CASE("an array larger than one launch's worth of blocks", "[long]") {

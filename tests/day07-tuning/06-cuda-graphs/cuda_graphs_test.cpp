@@ -69,6 +69,14 @@ Result one_by_one(const DecoderShape& shape, const std::vector<int>& positions) 
 
 using Make = std::unique_ptr<Stepper>(const Decoder&);
 
+/// The steps must not write to the weights.
+void watch_weights(Grader& grade, const Decoder& d) {
+    const int64_t count = int64_t{d.shape.layers} * d.shape.width * d.shape.width;
+    grade.only_read("query_weights", d.query_weights, count);
+    grade.only_read("key_weights", d.key_weights, count);
+    grade.only_read("output_weights", d.output_weights, count);
+}
+
 /// All steps are queued before anybody waits; token and cache must have the same bits.
 void grade_steps(const std::string& name,
                  Make* make,
@@ -78,6 +86,7 @@ void grade_steps(const std::string& name,
                  const std::string& case_text) {
     Grader grade(name, case_text);
     const Model model(shape, random_weights);
+    watch_weights(grade, model.decoder());
     float* x = grade.output<float>("x", {shape.width});
     float* cache =
         grade.output<float>("cache", {shape.layers, shape.positions, shape.width});
@@ -130,6 +139,7 @@ void grade_known(const std::string& name,
                  "one step at position " + std::to_string(position) + ", " +
                      std::to_string(shape.layers) + " layers of unit matrices");
     const Model model(shape, weights);
+    watch_weights(grade, model.decoder());
     float* x = grade.output<float>("x", {shape.width});
     grade.run_and_wait([&](cudaStream_t stream) {
         model.begin(in);

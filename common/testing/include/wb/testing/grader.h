@@ -93,6 +93,14 @@ class Grader {
                                    values.size()));
     }
 
+    /// Device memory that a test has itself, and that the launchers must not write to:
+    /// what is too large for input(). In the simulator, any write is found; on a GPU,
+    /// none is.
+    template <class T>
+    void only_read(const std::string& name, const T* memory, std::int64_t count) {
+        watch(name, memory, static_cast<std::size_t>(count) * sizeof(T), sizeof(T));
+    }
+
     /// Calls the launcher on a stream of its own, waits, and checks for errors,
     /// damaged canaries, changed inputs, and what every launcher promises: its work is
     /// on that stream, it does not wait, it keeps no memory. Fails the test case if it
@@ -124,6 +132,12 @@ class Grader {
  private:
     enum class Role { input, output, in_out };
     struct Array;
+    struct Watched;
+
+    void watch(const std::string& name,
+               const void* memory,
+               std::size_t bytes,
+               std::size_t element_bytes);
 
     /// A number that may be any other: no index, no count, no bits of something.
     template <class T>
@@ -197,6 +211,7 @@ class Grader {
     std::string implementation_;
     std::string case_;
     std::vector<std::unique_ptr<Array>> arrays_;
+    std::vector<std::unique_ptr<Watched>> watched_;
     std::function<void(cudaStream_t)> launcher_;
     cudaStream_t stream_ = nullptr;
     cudaStream_t other_stream_ = nullptr;  ///< does not wait for the default stream
