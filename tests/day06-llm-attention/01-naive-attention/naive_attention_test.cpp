@@ -4,6 +4,7 @@
 #include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
@@ -145,6 +146,11 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     auto shape = plain_attention(1, 1, 1, 2101, 32);
     shape.scale = 1.0f;
     grade(shape, wb::testing::small_weights(shape), ", scores 0 and -60");
+    shape.keys = 4;
+    for (const float highest : {0.0f, 128.0f, -128.0f})
+        grade(shape,
+              wb::testing::nearly_alone(shape, highest),
+              ", three scores 10 below the fourth");
 }
 
 TEST_CASE("the largest of many logits may be the last") {
@@ -175,6 +181,8 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     for (const auto& shape : {plain_attention(1, 1, 1, 8193, 32),
                               plain_attention(1, 1, 3, 4128, 32, true),
                               plain_attention(1, 1, 2, 4099, 64, true),
+                              plain_attention(1, 1, 2, 2101, 128, true),
+                              plain_attention(1, 1, 1, 2101, 256),
                               plain_attention(1, 1, 4099, 2, 32),
                               plain_attention(1, 1, 4128, 33, 32, true)})
         grade(
@@ -219,6 +227,18 @@ TEST_CASE("more heads than a grid is deep", "[large]") {
         grade.expect("o", expected.o, [&](int64_t i) {
             return expected.o_bound[static_cast<size_t>(i)];
         });
+    }
+}
+
+TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
+    for (const auto& shape : wb::testing::shapes_of_many(32, false, 515)) {
+        const auto inputs = wb::testing::random_attention(shape, 1);
+        wb::testing::grade_attention(wb::testing::last_of(wb::implementations(
+                                         "naive_attention", naive_attention)),
+                                     shape,
+                                     inputs,
+                                     expect_attention(shape, inputs),
+                                     ", seed 1");
     }
 }
 

@@ -6,6 +6,7 @@
 #include <wb/scratch.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
@@ -108,7 +109,7 @@ TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
 }
 
 TEST_CASE("equal weights: whole numbers add up exactly") {
-    for (const int64_t keys : {1, 2, 31, 64, 97, 1000}) {
+    for (const int64_t keys : {1, 2, 31, 64, 97, 1100}) {
         const auto shape = plain_attention(1, 2, 5, keys, 32);
         const auto inputs = wb::testing::equal_weights(shape, 1);
         wb::testing::grade_attention("flash_attention",
@@ -141,13 +142,19 @@ TEST_CASE("scores of a million, all alike, of either sign") {
 TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     auto shape = plain_attention(1, 1, 1, 2101, 32);
     shape.scale = 1.0f;
-    const auto inputs = wb::testing::small_weights(shape);
-    wb::testing::grade_attention("flash_attention",
-                                 flash_attention,
-                                 shape,
-                                 inputs,
-                                 expect_attention(shape, inputs),
-                                 ", scores 0 and -60");
+    const auto grade_inputs = [&](const auto& inputs, const char* text) {
+        wb::testing::grade_attention("flash_attention",
+                                     flash_attention,
+                                     shape,
+                                     inputs,
+                                     expect_attention(shape, inputs),
+                                     text);
+    };
+    grade_inputs(wb::testing::small_weights(shape), ", scores 0 and -60");
+    shape.keys = 4;
+    for (const float highest : {0.0f, 128.0f, -128.0f})
+        grade_inputs(wb::testing::nearly_alone(shape, highest),
+                     ", three scores 10 below the fourth");
 }
 
 TEST_CASE("edges meet: no mask") {
@@ -170,6 +177,8 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
     for (const auto& shape : {plain_attention(1, 1, 1, 8193, 32),
                               plain_attention(1, 1, 3, 4128, 32, true),
                               plain_attention(1, 1, 2, 4099, 64, true),
+                              plain_attention(1, 1, 2, 2101, 128, true),
+                              plain_attention(1, 1, 1, 2101, 256),
                               plain_attention(1, 1, 4099, 2, 32),
                               plain_attention(1, 1, 4128, 33, 32, true)})
         wb::testing::grade_chosen_keys("flash_attention", flash_attention, shape);
@@ -215,6 +224,18 @@ TEST_CASE("more heads than a grid is deep", "[large]") {
         grade.expect("o", expected.o, [&](int64_t i) {
             return expected.o_bound[static_cast<size_t>(i)];
         });
+    }
+}
+
+TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
+    for (const auto& shape : wb::testing::shapes_of_many(32, false, 515)) {
+        const auto inputs = wb::testing::random_attention(shape, 1);
+        wb::testing::grade_attention(wb::testing::last_of(wb::implementations(
+                                         "flash_attention", flash_attention)),
+                                     shape,
+                                     inputs,
+                                     expect_attention(shape, inputs),
+                                     ", seed 1");
     }
 }
 
@@ -314,6 +335,7 @@ TEST_CASE("tensors of more than 2^31 elements", "[large]") {
     WB_SKIP("34 GB of memory are too much for the simulator");
 #else
     flash_limits::grade_last_heads();
+    wb::testing::grade_far_rows<float>("flash_attention", flash_attention);
 #endif
 }
 

@@ -6,6 +6,7 @@
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_memory.h>
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
@@ -73,6 +74,12 @@ TEST_CASE("more batches, heads and groups than usual") {
     grade(grouped(3, {9, 9}, 1, 3, 32));   // of one
 }
 
+TEST_CASE("groups of every size up to nine, and of more") {
+    for (const int64_t group : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17})
+        grade(grouped(2, {2 * group, 2}, 3, 5, 32));
+    grade(grouped(2, {17, 1}, 3, 5, 32, true));
+}
+
 TEST_CASE("one query against a cache: what decoding does") {
     for (const Heads heads : kHeads)
         grade(grouped(2, heads, 1, 67, 64, true));
@@ -120,7 +127,7 @@ TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
 }
 
 TEST_CASE("equal weights: whole numbers add up exactly") {
-    for (const int64_t keys : {1, 2, 31, 64, 97, 1000}) {
+    for (const int64_t keys : {1, 2, 31, 64, 97, 1100}) {
         const auto shape = grouped(1, {4, 2}, 3, keys, 32);
         const auto inputs = wb::testing::equal_weights(shape, 1);
         wb::testing::grade_attention("grouped_query_attention",
@@ -162,13 +169,19 @@ TEST_CASE("scores of a million, all alike, of either sign") {
 TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     auto shape = grouped(1, {2, 1}, 1, 2101, 32);
     shape.scale = 1.0f;
-    const auto inputs = wb::testing::small_weights(shape);
-    wb::testing::grade_attention("grouped_query_attention",
-                                 grouped_query_attention,
-                                 shape,
-                                 inputs,
-                                 expect_attention(shape, inputs),
-                                 ", scores 0 and -60");
+    const auto grade_inputs = [&](const auto& inputs, const char* text) {
+        wb::testing::grade_attention("grouped_query_attention",
+                                     grouped_query_attention,
+                                     shape,
+                                     inputs,
+                                     expect_attention(shape, inputs),
+                                     text);
+    };
+    grade_inputs(wb::testing::small_weights(shape), ", scores 0 and -60");
+    shape.keys = 4;
+    for (const float highest : {0.0f, 128.0f, -128.0f})
+        grade_inputs(wb::testing::nearly_alone(shape, highest),
+                     ", three scores 10 below the fourth");
 }
 
 TEST_CASE("edges meet: no mask") {
@@ -190,7 +203,9 @@ TEST_CASE("edges meet: causal, more queries than keys") {
 TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long]") {
     for (const auto& shape : {grouped(1, {2, 1}, 1, 8193, 32),
                               grouped(1, {2, 1}, 3, 4128, 32, true),
-                              grouped(1, {1, 1}, 2, 4099, 64, true),
+                              grouped(1, {2, 1}, 2, 4099, 64, true),
+                              grouped(1, {2, 1}, 2, 2101, 128, true),
+                              grouped(1, {2, 1}, 1, 2101, 256),
 #ifndef SIMT_CPU
                               grouped(1, {32, 1}, 1, 65'601, 32),
 #endif
@@ -238,9 +253,43 @@ TEST_CASE("more heads than a grid is deep", "[large]") {
 #endif
 }
 
+TEST_CASE("rows and keys of one head past 2^31 elements", "[large][serial]") {
+    Grader("grouped_query_attention", "queries = 0").expect_no_work([](cudaStream_t s) {
+        grouped_query_attention(grouped(1, {1, 1}, 0, 1, 32),
+                                nullptr,
+                                nullptr,
+                                nullptr,
+                                nullptr,
+                                nullptr,
+                                s);
+    });
+#ifdef SIMT_CPU
+    WB_SKIP("sixteen million keys of 128 numbers are too much for the simulator");
+#else
+    const auto contract = [](auto... arguments) {
+        grouped_query_attention(arguments...);
+    };
+    wb::testing::grade_far_keys<float>("grouped_query_attention", contract);
+    wb::testing::grade_far_rows<float>("grouped_query_attention", contract);
+#endif
+}
+
 TEST_CASE("no memory for scores", "[serial]") {
     wb::testing::expect_no_scores_in_memory<float>(
         wb::implementations("grouped_query_attention", grouped_query_attention), 32);
+}
+
+TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
+    for (const auto& shape : wb::testing::shapes_of_many(32, true)) {
+        const auto inputs = wb::testing::random_attention(shape, 1);
+        wb::testing::grade_attention(
+            wb::testing::last_of(wb::implementations("grouped_query_attention",
+                                                     grouped_query_attention)),
+            shape,
+            inputs,
+            expect_attention(shape, inputs),
+            ", seed 1");
+    }
 }
 
 TEST_CASE("right whatever order the threads run in") {

@@ -13,7 +13,7 @@
 using namespace paged_grading;
 
 TEST_CASE("a prompt goes into the pages of its sequence") {
-    const auto page = GENERATE(as<int64_t>(), 16, 32, 64, 256);
+    const auto page = GENERATE(as<int64_t>(), 16, 32, 64, 128, 256);
     PagedShape shape{{1, page, page + 1, 2 * page + 3}, page};
     shape.kv_heads = 2;
     shape.head_dim = page == 32 ? 128 : 64;
@@ -22,6 +22,15 @@ TEST_CASE("a prompt goes into the pages of its sequence") {
     for (int64_t s = 0; s < inputs.batch(); ++s)
         prompts.push_back({s, 0, inputs.lengths[static_cast<size_t>(s)]});
     grade_append(inputs, tokens_of(inputs, prompts), with_seed(inputs, 1));
+}
+
+TEST_CASE("a token of more than 4096 numbers") {
+    PagedShape shape{{2, 17}};
+    shape.kv_heads = 33;
+    shape.head_dim = 128;
+    const PagedInputs inputs = random_paged(shape, 4, 5);
+    grade_append(
+        inputs, tokens_of(inputs, {{0, 0, 2}, {1, 0, 17}}), with_seed(inputs, 4));
 }
 
 TEST_CASE("decoding appends one token to each sequence and changes nothing else") {

@@ -37,7 +37,7 @@ TEST_CASE("with one token, attention gives back its value") {
 }
 
 TEST_CASE("sequences end before, at and after the end of a page") {
-    const auto page = GENERATE(as<int64_t>(), 16, 32, 64, 256);
+    const auto page = GENERATE(as<int64_t>(), 16, 32, 64, 128, 256);
     PagedShape shape{around(page), page};
     shape.query_heads = 4;
     shape.kv_heads = 2;

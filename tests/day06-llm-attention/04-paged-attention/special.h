@@ -119,6 +119,11 @@ inline void grade_small_weights() {
     for (int64_t s = 0; s < inputs.batch(); ++s)
         set_sequence(inputs, s, wb::testing::small_weights(problem_of(inputs, s)));
     grade_inputs(inputs, "scores 0 and -60");
+    shape.lengths = {4, 4};
+    inputs = random_paged(shape, 1, 7);
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        set_sequence(inputs, s, wb::testing::nearly_alone(problem_of(inputs, s)));
+    grade_inputs(inputs, "scores 0 and below -10");
 }
 
 /// More than 4096 keys, the largest score in the middle.

@@ -165,6 +165,16 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     grade_blocks(shape, to_blocks(pattern), inputs, expected, "scores 0 and -60");
 }
 
+TEST_CASE("small weights count: one of four keys has nearly all") {
+    const auto pattern = wb::dense_pattern(1, 4, false);
+    auto shape = shape_of(pattern, 32);
+    shape.scale = 1.0f;
+    const auto inputs = wb::testing::nearly_alone(shape);
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    grade_rows(shape, pattern, inputs, expected, "scores 0 and below -10");
+    grade_blocks(shape, to_blocks(pattern), inputs, expected, "scores 0 and below -10");
+}
+
 TEST_CASE("queries and keys below the smallest number with all its digits") {
     const auto pattern = wb::dense_pattern(9, 70, false);
     auto shape = shape_of(pattern, 64, 1, 2);
@@ -172,6 +182,15 @@ TEST_CASE("queries and keys below the smallest number with all its digits") {
     const auto expected = expect_sparse(shape, pattern, inputs);
     grade_rows(shape, pattern, inputs, expected, "subnormal q or k");
     grade_blocks(shape, to_blocks(pattern), inputs, expected, "subnormal q or k");
+}
+
+TEST_CASE("a scale below the smallest number with all its digits") {
+    const auto pattern = wb::dense_pattern(9, 70, false);
+    auto shape = shape_of(pattern, 64, 1, 2);
+    const auto inputs = wb::testing::subnormal_scale(shape);
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    grade_rows(shape, pattern, inputs, expected, "subnormal scale");
+    grade_blocks(shape, to_blocks(pattern), inputs, expected, "subnormal scale");
 }
 
 TEST_CASE("blocks: a block that does not exist is reported, and not read") {

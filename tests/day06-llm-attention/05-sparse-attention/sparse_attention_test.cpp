@@ -44,6 +44,10 @@ TEST_CASE("every pattern") {
 TEST_CASE("batches and heads share the pattern, not the keys") {
     const auto pattern = wb::random_pattern(13, 19, 5, 1);
     grade_rows(shape_of(pattern, 32, 3, 5), pattern, "5 random keys a row");
+    for (const int64_t D : {64, 128}) {
+        grade_rows(shape_of(pattern, D, 3, 2), pattern, "5 random keys a row");
+        grade_blocks(shape_of(pattern, D, 3, 2), pattern, "5 random keys a row");
+    }
     const auto small = wb::random_pattern(2, 19, 5, 1);
     for (const auto& [batch, heads] : {std::pair{3, 35}, {35, 2}}) {
         grade_rows(shape_of(small, 32, batch, heads), small, "5 random keys a row");
@@ -210,6 +214,8 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     const auto many_rows = rows_of(3, rows);
     grade_equal(many_rows, false, "4099 rows, the last sees others");
     grade_equal(many_rows, true, "4099 rows, the last sees others");
+    const auto narrow = wb::local_pattern(4099, 4099, 3, 1);
+    grade_blocks(shape_of(narrow, 32), narrow, "4099 rows, window 3 + 1");
     grade_equal(
         wb::dense_pattern(2, 4230, true), true, "65 full blocks and a partial one");
 }

@@ -4,6 +4,7 @@
 #include <wb/scratch.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_memory.h>
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
@@ -223,6 +224,8 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     auto shape = plain_attention(1, 1, 1, 2101, 32);
     shape.scale = 1.0f;
     grade_type<__nv_bfloat16>(shape, small_weights(shape), ", scores 0 and -60");
+    shape.keys = 4;
+    grade_type<__half>(shape, nearly_alone(shape), ", scores 0 and below -10");
 }
 
 TEST_CASE("scores of a million, all alike, of either sign") {
@@ -252,6 +255,8 @@ TEST_CASE("edges meet: causal, more queries than keys") {
 TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     for (const auto& shape : {plain_attention(1, 1, 1, 8193, 32),
                               plain_attention(1, 1, 3, 4128, 32, true),
+                              plain_attention(1, 1, 2, 2101, 64, true),
+                              plain_attention(1, 1, 1, 2101, 128),
                               plain_attention(1, 1, 4099, 2, 32),
                               plain_attention(1, 1, 4128, 33, 32, true)})
         grade_type<__half>(
@@ -264,6 +269,9 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     const auto row = plain_attention(1, 1, 1, 4131, 32);
     grade_type<__half>(
         row, with_logits(row, Logits::peak, {}, 1), ", the largest in the middle");
+    const auto shorter = plain_attention(1, 1, 1, 1101, 32);
+    grade_type<__nv_bfloat16>(
+        shorter, with_logits(shorter, Logits::rising, {}, 1), ", rising logits");
     // One key more or less changes no mean in 16 bits: the last one decides.
     auto shape = plain_attention(1, 1, 1, kKeys, 32);
     shape.scale = 1.0f;
@@ -376,11 +384,34 @@ TEST_CASE("no memory for scores", "[serial]") {
     expect_no_scores_in_memory<__half>(implementations_of<__half>(), 32);
 }
 
+TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
+    for (const auto& shape : shapes_of_many(32, false, 515))
+        grade_type<__half>(shape, random_attention(shape, 1), ", seed 1", true, true);
+}
+
 TEST_CASE("right whatever order the threads run in") {
     const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
     wb::testing::shuffle_threads(seed);
     grade(plain_attention(1, 1, 40, 70, 32, true), seed);
     wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("rows and keys of one head past 2^31 elements", "[large][serial]") {
+    Grader("mixed_precision_attention", "queries = 0")
+        .expect_no_work([](cudaStream_t s) {
+            __half* const none = nullptr;
+            const auto empty = plain_attention(1, 1, 0, 1, 32);
+            mixed_precision_attention(empty, none, none, none, none, nullptr, s);
+        });
+#ifdef SIMT_CPU
+    WB_SKIP("sixteen million keys of 128 numbers are too much for the simulator");
+#else
+    const auto contract = [](auto... arguments) {
+        mixed_precision_attention(arguments...);
+    };
+    wb::testing::grade_far_keys<__half>("mixed_precision_attention", contract);
+    wb::testing::grade_far_rows<__half>("mixed_precision_attention", contract);
+#endif
 }
 
 TEST_CASE("keys of more than 2^31 elements", "[large]") {

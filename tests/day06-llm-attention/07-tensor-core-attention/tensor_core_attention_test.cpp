@@ -4,6 +4,7 @@
 #include <wb/scratch.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_memory.h>
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
@@ -246,6 +247,7 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
 TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     using T = __half;  // the type plays no part in them
     for (const auto& shape : {plain_attention(1, 1, 3, 4131, 64, true),
+                              plain_attention(1, 1, 1, 2101, 128),
                               plain_attention(1, 1, 4099, 2, 64)}) {
         const auto inputs = chosen_keys(shape, 1);
         auto expected = expect_equal_weights(shape, inputs);
@@ -260,6 +262,9 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     const auto row = plain_attention(1, 1, 1, 4131, 64);
     grade_type<T>(
         row, with_logits(row, Logits::peak, {}, 1), ", the largest in the middle");
+    const auto shorter = plain_attention(1, 1, 1, 1101, 64);
+    grade_type<__nv_bfloat16>(
+        shorter, with_logits(shorter, Logits::rising, {}, 1), ", rising logits");
 }
 
 TEST_CASE("the error is that of rounding the weights and the output, no more") {
@@ -321,6 +326,8 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     auto shape = plain_attention(1, 1, 1, 2101, 64);
     shape.scale = 1.0f;
     grade_type<__nv_bfloat16>(shape, small_weights(shape), ", scores 0 and -60");
+    shape.keys = 4;
+    grade_type<__half>(shape, nearly_alone(shape), ", scores 0 and below -10");
 }
 
 TEST_CASE("logits that rise slowly: a base that lags behind is no harm") {
@@ -393,11 +400,38 @@ TEST_CASE("no memory for scores", "[serial]") {
     expect_no_scores_in_memory<__half>(implementations_of<__half>(), 64);
 }
 
+TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
+    for (const auto& shape : shapes_of_many(64, true, 259)) {
+        const auto stored = as_stored<__half>(random_attention(shape, 1));
+        const auto expected = expect_stored<__half>(shape, stored);
+        for (const auto& [name, idea, attention] :
+             last_of(implementations_of<__half>()))
+            grade_rung<__half>(name, attention, shape, stored, expected, ", seed 1");
+    }
+}
+
 TEST_CASE("right whatever order the threads run in") {
     const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
     wb::testing::shuffle_threads(seed);
     grade(plain_attention(1, 1, 40, 200, 64, true), seed);
     wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("rows and keys of one head past 2^31 elements", "[large][serial]") {
+    Grader("tensor_core_attention", "queries = 0").expect_no_work([](cudaStream_t s) {
+        __half* const none = nullptr;
+        const auto empty = plain_attention(1, 1, 0, 1, 64);
+        tensor_core_attention(empty, none, none, none, none, nullptr, s);
+    });
+#ifdef SIMT_CPU
+    WB_SKIP("sixteen million keys of 128 numbers are too much for the simulator");
+#else
+    const auto contract = [](auto... arguments) {
+        tensor_core_attention(arguments...);
+    };
+    wb::testing::grade_far_keys<__half>("tensor_core_attention", contract);
+    wb::testing::grade_far_rows<__half>("tensor_core_attention", contract);
+#endif
 }
 
 TEST_CASE("keys of more than 2^31 elements", "[large]") {

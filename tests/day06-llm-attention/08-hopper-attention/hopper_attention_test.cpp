@@ -162,8 +162,10 @@ TEST_CASE("many blocks of keys: every stage is used again and again") {
 TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     NEEDS_HOPPER();
     // The type plays no part in them. A key that is lost shows in lse.
-    for (const auto& shape :
-         {plain_attention(1, 1, 3, 4131, 64, true), plain_attention(1, 1, 4099, 2, 64)})
+    for (const auto& shape : {plain_attention(1, 1, 3, 4131, 64, true),
+                              plain_attention(1, 2, 1, 1101, 128),
+                              plain_attention(1, 1, 1, 1101, 256),
+                              plain_attention(1, 1, 4099, 2, 64)})
         grade_type<__nv_bfloat16>(
             shape, chosen_keys(shape, 1), ", seven keys of eight chosen");
     const auto row = plain_attention(1, 1, 1, 4131, 64);
@@ -246,6 +248,8 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     auto shape = plain_attention(1, 1, 1, 2101, 64);
     shape.scale = 1.0f;
     grade_type<__nv_bfloat16>(shape, small_weights(shape), ", scores 0 and -60");
+    shape.keys = 4;
+    grade_type<__half>(shape, nearly_alone(shape), ", scores 0 and below -10");
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {

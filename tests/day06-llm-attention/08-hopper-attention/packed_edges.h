@@ -3,26 +3,38 @@
 
 #include <wb/testing/covering.h>
 
+#include <array>
+
 #include "packed_grading.h"
 
 namespace hopper_grading {
 
-/// Every triple of layout, head dimension and mask; every pair of these and of type,
+/// Every triple of layout, head dimension and mask, lengths or group, and of type,
+/// head dimension and group; every pair of these and of type,
 /// heads, groups, lengths and the most of them, scale, and log-sum-exp wanted or not.
 inline std::vector<Combination> packed_edges() {
     using Values = std::vector<int64_t>;
     return Covering()
-        .factor("rows", {"packed", "with gaps", "in pages of 16", "in pages of 256"})
+        .factor("rows",
+                {"packed",
+                 "with gaps",
+                 "in pages of 16",
+                 "in pages of 64",
+                 "in pages of 128",
+                 "in pages of 256"})
         .factor("D", {64, 128, 256})
         .factor("mask", {"none", "causal"})
         .factor("type", {"bf16", "fp16"})
         .factor("Hkv", {1, 2})
         .factor("group", {1, 3})
-        .factor("lengths", {"short", "empty ones", "more than a tile"})
+        .factor("lengths", {"short", "empty ones", "more than a tile", "whole tiles"})
         .factor("max_queries", {"exact", "too large"})
         .factor("scale", {"usual", "0.05"})
         .factor("lse", {"wanted", "null"})
         .triples("rows", "D", "mask")
+        .triples("rows", "D", "lengths")
+        .triples("rows", "D", "group")
+        .triples("type", "D", "group")
         // Pages are those of chapter 04: bf16, and rows of 64 or 128.
         .forbid({"rows", "type"}, [](const Values& v) { return v[0] > 1 && v[1] == 1; })
         .forbid({"rows", "D"}, [](const Values& v) { return v[0] > 1 && v[1] == 256; })
@@ -34,7 +46,8 @@ void grade_packed_edge(const Combination& c) {
     static const std::vector<Lengths> lengths[] = {
         {{3, 3}, {1, 70}, {9, 20}},
         {{0, 5}, {65, 1}, {5, 0}, {2, 130}},
-        {{130, 140}, {1, 1}},
+        {{130, 140}, {1, 1}, {150, 70}},
+        {{64, 128}, {3, 64}, {128, 128}},
     };
     const float scale = c["scale"] == 0 ? 0.0f : std::stof(c.words("scale"));
     Batch batch = make_batch<T>(lengths[c["lengths"]],
@@ -48,7 +61,7 @@ void grade_packed_edge(const Combination& c) {
     if (c["rows"] < 2)
         grade_packed<T>(batch, c["rows"] == 0 ? 0 : 24, with_lse);
     else if constexpr (std::is_same_v<T, __nv_bfloat16>)
-        grade_paged(batch, c["rows"] == 2 ? 16 : 256, with_lse);
+        grade_paged(batch, std::array{16, 64, 128, 256}[c["rows"] - 2], with_lse);
 }
 
 /// Each as a section; the first of them where a tool watches, as in for_each_case().

@@ -216,8 +216,36 @@ TEST_CASE("attention: several tiles of keys, both head dimensions") {
 
 TEST_CASE("attention: more than 4096 keys, and more batches and heads than usual") {
     grade(plain_attention(1, 1, 3, 4131, 64), 13);
+    grade(plain_attention(1, 1, 4099, 3, 64), 16);
     grade(plain_attention(9, 1, 1, 3, 64), 14);
     grade(plain_attention(1, 17, 1, 3, 64), 15);
+}
+
+TEST_CASE("attention: edges meet") {
+    static const auto cases = [] {
+        wb::testing::AttentionLevels levels;
+        levels.head_dims = {64, 128};
+        levels.kv_heads = {1, 3};
+        levels.groups = {1, 2, 4};
+        levels.queries = {1, 64, 129};
+        levels.keys = {1, 64, 65, 129, 256};
+        levels.logits = {wb::testing::Logits::usual,
+                         wb::testing::Logits::rising,
+                         wb::testing::Logits::low};
+        levels.scales = {0.0f, 0.05f, 1.0f};  // not negative
+        levels.most_products = 3'000'000;
+        return attention_cases(levels);
+    }();
+    if (!has_tensor_memory()) return expect_refusal(cases[0].shape, "sm_100a");
+    for (const auto mask : {wb::testing::Mask::none,
+                            wb::testing::Mask::causal,
+                            wb::testing::Mask::fewer_queries,
+                            wb::testing::Mask::more_queries})
+        wb::testing::for_each_case(cases, mask, [](const auto& c) {
+            const auto stored = as_stored<Stored>(inputs_of(c));
+            grade_stored(
+                c.shape, stored, expect_stored(c.shape, stored), c.text, c.with_lse);
+        });
 }
 
 TEST_CASE("attention: causal, with shared keys, and rows that see nothing") {

@@ -25,6 +25,8 @@ struct AttentionInputs {
 
 /// Random inputs. q and k are standard normal, without outliers: with them one key
 /// would take all the weight, and no error of the softmax would show. v has outliers.
+/// Every fifth query is the one before it once more, and every seventh key: what is the
+/// same for both is only what their places say.
 inline AttentionInputs random_attention(const AttentionShape& shape,
                                         std::uint64_t seed) {
     Random random(seed);
@@ -33,6 +35,15 @@ inline AttentionInputs random_attention(const AttentionShape& shape,
         inputs.q.push_back(static_cast<float>(random.normal()));
     for (int64_t i = 0; i < shape.kv_elements(); ++i)
         inputs.k.push_back(static_cast<float>(random.normal()));
+    const auto repeat = [&](std::vector<float>& rows, int64_t every) {
+        const int64_t dim = shape.head_dim;
+        for (int64_t i = every * dim; i < static_cast<int64_t>(rows.size()); ++i)
+            if (i / dim % every == 0)
+                rows[static_cast<std::size_t>(i)] =
+                    rows[static_cast<std::size_t>(i - dim)];
+    };
+    repeat(inputs.q, 5);
+    repeat(inputs.k, 7);
     inputs.v = random_normal(shape.kv_elements(), seed + 1000);
     return inputs;
 }

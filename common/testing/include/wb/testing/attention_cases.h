@@ -57,7 +57,7 @@ struct AttentionLevels {
                                   Logits::rising,
                                   Logits::falling,
                                   Logits::unseen};
-    std::vector<float> scales = {0.0f, 0.05f, -0.3f};  ///< 0: 1 / sqrt(head_dim)
+    std::vector<float> scales = {0.0f, 0.05f, -0.3f, 1.0f};  ///< 0: 1 / sqrt(head_dim)
     /// A case has at most so many products of q and k: those that have more cost too
     /// much in the simulator. Each pair of levels must be possible with fewer.
     int64_t most_products = 540'000;
@@ -105,6 +105,14 @@ Implementations whose_turn(Implementations all, std::uint64_t number) {
         if (i + 1 == all.size() || (i + number) % kTurns == 0)
             some.push_back(std::move(all[i]));
     return some;
+}
+
+/// The last version alone, or the learner's function: for what costs much, and is the
+/// same in all versions.
+template <class Implementations>
+Implementations last_of(Implementations all) {
+    all.erase(all.begin(), all.end() - 1);
+    return all;
 }
 
 /// Inputs whose scores are of this kind.

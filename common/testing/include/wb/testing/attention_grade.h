@@ -206,6 +206,23 @@ inline AttentionInputs small_weights(const AttentionShape& shape) {
     return inputs;
 }
 
+/// One of four keys has all the weight but for a 20,000th: the sum of weights is so near
+/// to 1 that its logarithm is what a lazy one calls 0. The scale must be 1.
+/// @param highest  the score of that key
+inline AttentionInputs nearly_alone(const AttentionShape& shape,
+                                    float highest = 0.0f) {
+    AttentionInputs inputs = equal_weights(shape, 1);
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    for (std::size_t i = 0; i < inputs.q.size(); i += dim)
+        inputs.q[i] = 1.0f;
+    for (std::size_t i = 0; i < inputs.k.size(); ++i) {
+        const std::size_t key = i / dim % 4;
+        const float below = key == 2 ? 0.0f : 10.5f + 0.5f * static_cast<float>(key);
+        inputs.k[i] = i % dim == 0 ? highest - below : 0.0f;
+    }
+    return inputs;
+}
+
 /// Logits from -peak to peak: key j of a head has the logit peak * (2 j / keys - 1), or
 /// the same in the opposite order; in the upper half, every fourth key has one that is
 /// a little below the largest. Rising, each key of the lower half is a new maximum. It

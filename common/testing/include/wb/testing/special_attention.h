@@ -161,6 +161,25 @@ inline AttentionInputs subnormal_scores(AttentionShape& shape, double unit) {
     return inputs;
 }
 
+/// Scores between -2 and 2 that are products of large queries, large keys, and a scale
+/// that is a subnormal number, which the shape gets. One product a score, so that no
+/// order of factors overflows.
+inline AttentionInputs subnormal_scale(AttentionShape& shape) {
+    shape.scale = 0x1.8p-127f;
+    AttentionInputs inputs = random_attention(shape, 1);
+    const auto set = [&](std::vector<float>& numbers, bool random) {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const double factor =
+                random ? std::remainder(double{numbers[i]}, 2.0) : 1.0;
+            const bool counts = static_cast<int64_t>(i) % shape.head_dim == 7;
+            numbers[i] = counts ? static_cast<float>(0x1p63 * factor) : 0.0f;
+        }
+    };
+    set(inputs.q, false);
+    set(inputs.k, true);
+    return inputs;
+}
+
 /// Both, for every rung of a chapter in float, or the learner's function.
 inline void grade_not_finite(const std::string& exercise,
                              AttentionFunction* contract,
@@ -195,6 +214,14 @@ inline void grade_subnormal(const std::string& exercise, AttentionFunction* cont
                     small,
                     expect_attention(scaled, small),
                     ", subnormal q or k");
+    auto flushed = shape;
+    const auto large = subnormal_scale(flushed);
+    grade_attention(exercise,
+                    contract,
+                    flushed,
+                    large,
+                    expect_attention(flushed, large),
+                    ", subnormal scale");
 }
 
 }  // namespace wb::testing

@@ -1,0 +1,144 @@
+/// wb/testing/attention_sizes.h: many batches, heads and groups; and single heads of
+/// more than 2^31 elements, for a GPU with room for them.
+#pragma once
+
+#include <wb/attention.h>
+#include <wb/check.h>
+#include <wb/describe.h>
+#include <wb/scratch.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/attention_cases.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace wb::testing {
+
+/// More than 4096 of each: batches, K/V heads, and, if wanted, query heads of a group,
+/// with one query and two keys each, for they cost a block in the simulator; and
+/// queries. Last, as many queries as keys, causal, as far as that is to be had.
+/// @param in_simulator  as many, instead, in the simulator
+inline std::vector<AttentionShape> shapes_of_many(
+    int64_t head_dim, bool groups, [[maybe_unused]] int64_t in_simulator = 4099) {
+#ifdef SIMT_CPU
+    const int64_t many = in_simulator;
+    constexpr int64_t kSide = 1100;
+#else
+    constexpr int64_t many = 4099;
+    constexpr int64_t kSide = 4129;
+#endif
+    std::vector<AttentionShape> shapes = {
+        plain_attention(many, 1, 1, 2, head_dim),
+        plain_attention(1, many, 1, 2, head_dim),
+    };
+    if (groups) {
+        shapes.push_back(plain_attention(1, many, 1, 2, head_dim));
+        shapes.back().kv_heads = 1;
+    }
+    shapes.push_back(plain_attention(1, 1, 4099, 3, head_dim));
+    shapes.push_back(plain_attention(1, 1, kSide, kSide, head_dim, true));
+    return shapes;
+}
+
+/// Whether so many bytes are to be had, and a gigabyte besides.
+inline bool has_room(std::size_t bytes) {
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    return free_bytes >= bytes + (std::size_t{1} << 30);
+}
+
+/// A row of a head: the first number, and others that tell their place.
+template <class T>
+std::vector<T> marked_row(int64_t dim, float first, float others) {
+    std::vector<T> row(static_cast<std::size_t>(dim), static_cast<T>(first));
+    for (std::size_t d = 1; d < row.size(); ++d)
+        row[d] = static_cast<T>(others + static_cast<float>(d % 64));
+    return row;
+}
+
+template <class T>
+std::vector<double> as_doubles(const std::vector<T>& row) {
+    std::vector<double> values;
+    for (const T x : row)
+        values.push_back(static_cast<double>(static_cast<float>(x)));
+    return values;
+}
+
+/// A causal head of 2^24 + 2 keys of 128 numbers, and two queries. The first one does
+/// not see the last key, and gives all weight to the one before it, number 2^24, whose
+/// first element is number 2^31 of the head; the second one to the last key. A position
+/// that is a float, or an offset of 32 bits, is another one.
+template <class T, class Attention>
+void grade_far_keys(const std::string& name, Attention attention) {
+    constexpr int64_t kDim = 128;
+    const AttentionShape shape{1, 1, 1, 2, (int64_t{1} << 24) + 2, kDim, true, 1.0f};
+    const auto bytes = static_cast<std::size_t>(shape.kv_elements()) * sizeof(T);
+    if (!has_room(bytes)) WB_SKIP("needs 10 GB of free GPU memory");
+    const Scratch<T> kv(shape.kv_elements(), nullptr);  // k is v
+    CUDA_CHECK(cudaMemset(kv.data(), 0, bytes));
+    const auto hidden = marked_row<T>(kDim, 200.0f, 65.0f);
+    const auto seen = marked_row<T>(kDim, 100.0f, 1.0f);
+    const T* const end = kv.data() + shape.kv_elements();
+    for (const auto& [row, behind] : {std::pair{&seen, 2}, std::pair{&hidden, 1}})
+        CUDA_CHECK(cudaMemcpy(const_cast<T*>(end) - behind * kDim,
+                              row->data(),
+                              kDim * sizeof(T),
+                              cudaMemcpyHostToDevice));
+    std::vector<T> queries(2 * kDim, static_cast<T>(0.0f));
+    queries[0] = queries[kDim] = static_cast<T>(1.0f);
+    std::vector<double> expected = as_doubles(seen);
+    for (const double x : as_doubles(hidden))
+        expected.push_back(x);
+
+    Grader grade(name, describe(shape) + ", a key at 2^24 has all the weight");
+    const T* d_q = grade.input("q", queries);
+    T* d_o = grade.output<T>("o", {2, kDim});
+    grade.run([&](cudaStream_t stream) {
+        attention(shape, d_q, kv.data(), kv.data(), d_o, nullptr, stream);
+    });
+    grade.expect("o", expected, [&](int64_t i) {
+        return float_bound(3, expected[static_cast<std::size_t>(i)]);
+    });
+}
+
+/// A head of 2^24 + 2 queries of 128 numbers and one key: each row of o is its value,
+/// also those past element 2^31.
+template <class T, class Attention>
+void grade_far_rows(const std::string& name, Attention attention) {
+    constexpr int64_t kDim = 128;
+    constexpr int64_t kRows = (int64_t{1} << 24) + 2;
+    const AttentionShape shape{1, 1, 1, kRows, 1, kDim, false, 1.0f};
+    const auto bytes = static_cast<std::size_t>(shape.query_elements()) * sizeof(T);
+    if (!has_room(2 * bytes)) WB_SKIP("needs 19 GB of free GPU memory");
+    const Scratch<T> q(shape.query_elements(), nullptr);
+    const Scratch<T> o(shape.query_elements(), nullptr);
+    CUDA_CHECK(cudaMemset(q.data(), 0, bytes));
+    CUDA_CHECK(cudaMemset(o.data(), 0xFF, bytes));
+    const auto value = marked_row<T>(kDim, 100.0f, 1.0f);
+    const std::vector<int64_t> rows = {0, kRows / 2, kRows - 2, kRows - 1};
+    std::vector<double> expected;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (const double x : as_doubles(value))
+            expected.push_back(x);
+
+    Grader grade(name, describe(shape) + ", rows of o past element 2^31");
+    const T* d_kv = grade.input("k and v", value);
+    T* d_o = grade.output<T>("o", {static_cast<int64_t>(rows.size()), kDim});
+    grade.run([&](cudaStream_t stream) {
+        attention(shape, q.data(), d_kv, d_kv, o.data(), nullptr, stream);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            CUDA_CHECK(cudaMemcpyAsync(d_o + i * kDim,
+                                       o.data() + rows[i] * kDim,
+                                       kDim * sizeof(T),
+                                       cudaMemcpyDeviceToDevice,
+                                       stream));
+    });
+    grade.expect("o", expected, [](int64_t) { return 0.0; });
+}
+
+}  // namespace wb::testing
