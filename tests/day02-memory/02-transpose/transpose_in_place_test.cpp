@@ -72,6 +72,11 @@ TEST_CASE("in place: edges meet") {
         }
 }
 
+TEST_CASE("in place: many matrices, and one that is large", "[long]") {
+    grade_in_place(4099, 2);
+    grade_in_place(1, 1057);  // 4099 would take the simulator too long
+}
+
 TEST_CASE("in place: nothing is kept from call to call") {
     wb::testing::expect_independent([] { grade_in_place(2, 5); },
                                     [] { grade_in_place(1, 33, 2); });

@@ -97,6 +97,17 @@ TEST_CASE("a single row, a single column, and matrices of one element") {
     grade_all<uint16_t>(s);
 }
 
+TEST_CASE("more than 4096 rows, columns, or matrices", "[long]") {
+    const auto s = GENERATE(as<Sizes>(),
+                            Sizes{1, 4099, 3},
+                            Sizes{1, 3, 4099},
+                            Sizes{1, 4098, 2},
+                            Sizes{1, 2, 4098},
+                            Sizes{4099, 1, 2});
+    grade_all<float>(s);
+    grade_all<uint16_t>(s);
+}
+
 TEST_CASE("arrays that begin in the middle of a word") {
     grade_all<uint16_t>(GENERATE(
         as<Sizes>(), Sizes{1, 2, 2, 1, 0}, Sizes{1, 2, 2, 0, 1}, Sizes{1, 2, 2, 1, 1}));

@@ -240,3 +240,23 @@ void grade_special(const Work& work, const Sizes& s) {
                          true);
     }
 }
+
+/// All versions: neighbours of a large number get a share of it that counts, although
+/// its weight is far below the last digit of the one in the middle.
+/// @param work  a weight of 1 in the middle and 2^-60 around it, radius 1
+template <class Work>
+void grade_small_weights(const Work& work, const Sizes& s) {
+    std::vector<float> values(static_cast<size_t>(s.count()));
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(i % 5) - 2.0f;
+    values[values.size() / 3] = 0x1p60f;
+    values[values.size() - 2] = -0x1p61f;
+    for (const auto& [name, idea, launcher] :
+         wb::implementations(Work::kName, Work::kFunction))
+        grade_values(name,
+                     launcher,
+                     work,
+                     s,
+                     values,
+                     "neighbours of 2^60 have weights of 2^-60");
+}

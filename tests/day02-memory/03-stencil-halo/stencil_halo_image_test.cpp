@@ -79,6 +79,26 @@ TEST_CASE("a filter: many more rows than columns") {
     grade_all<AnyWeights>(image(2, 131, 4, 4, 1));
 }
 
+namespace {
+
+/// More than 4096 rows, columns or images.
+template <class Work>
+void grade_long() {
+    const auto [batch, rows, cols] = GENERATE(
+        table<int64_t, int64_t, int64_t>({{1, 4099, 3}, {1, 3, 4099}, {4099, 1, 2}}));
+    grade_all<Work>(image(batch, rows, cols, 1, 1));
+}
+
+}  // namespace
+
+TEST_CASE("a filter: more than 4096 rows, columns, or images", "[long]") {
+    grade_long<AnyWeights>();
+}
+
+TEST_CASE("a product: more than 4096 rows, columns, or images", "[long]") {
+    grade_long<Product>();
+}
+
 TEST_CASE("a filter: nothing is kept from call to call") {
     wb::testing::expect_independent(
         [] { grade_all<AnyWeights>(image(1, 4, 6, 1, 0)); },
@@ -88,6 +108,13 @@ TEST_CASE("a filter: nothing is kept from call to call") {
 TEST_CASE("a filter: numbers that are none come no farther than the radius") {
     const Filter filter = {1, {1.0f, 0.0f, -2.0f, 3.0f, 0.0f, 1.0f, 2.0f, -1.0f, 4.0f}};
     grade_special(AnyWeights(filter), image(1, 9, 40, 1, GENERATE(0, 1, 2)));
+}
+
+TEST_CASE("a filter: small weights of large numbers count") {
+    Filter filter = {1, {}};
+    std::fill_n(filter.weight, 9, 0x1p-60f);
+    filter.weight[4] = 1.0f;
+    grade_small_weights(AnyWeights(filter), image(1, 7, 40, 1, 0));
 }
 
 TEST_CASE("a filter: all work is queued on the caller's stream") {
@@ -148,6 +175,11 @@ TEST_CASE("a product: numbers that are none come no farther than the radius") {
     const Taps vertical = {1, {1.0f, 0.0f, -2.0f}};
     const Taps horizontal = {1, {3.0f, 0.0f, 1.0f}};
     grade_special(Product(vertical, horizontal), image(1, 9, 40, 1, GENERATE(0, 1, 2)));
+}
+
+TEST_CASE("a product: small weights of large numbers count") {
+    const Taps taps = {1, {0x1p-60f, 1.0f, 0x1p-60f}};
+    grade_small_weights(Product(taps, taps), image(1, 7, 40, 1, 0));
 }
 
 TEST_CASE("a product: all work is queued on the caller's stream") {

@@ -276,6 +276,8 @@ TEST_CASE("bags: nothing is kept from call to call") {
 TEST_CASE("bags: many bags, and a long one", "[long]") {
     grade_types({random_lengths(300, 6), 61, 8, Pool::mean, 5, skewed}, 2);
     grade_types({{1, 1031, 2}, 61, 24, Pool::sum});
+    grade_types({{1, 2101, 2}, 61, 8, Pool::mean});  // no half is 2101
+    grade_types({std::vector<int64_t>(4099, 1), 61, 2, Pool::sum});
 }
 
 TEST_CASE("bags: all work is queued on the caller's stream") {

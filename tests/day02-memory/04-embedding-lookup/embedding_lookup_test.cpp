@@ -104,6 +104,11 @@ TEST_CASE("many long rows", "[long]") {
     grade_all<uint16_t>({521, 97, 72});
 }
 
+TEST_CASE("more indices, and more rows, than 12 and 16 bits count", "[long]") {
+    grade_all<float>({4099, 70'001, 1});
+    grade_all<uint16_t>({4099, 70'001, 2});
+}
+
 TEST_CASE("zeros of both signs, tiny numbers, infinities and NaNs keep their bits") {
     // Compared as bits: two NaNs of different payload, one of them signalling.
     const std::vector<uint32_t> bits = {0x00000000,

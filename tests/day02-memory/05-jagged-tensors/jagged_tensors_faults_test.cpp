@@ -12,7 +12,6 @@ namespace {
 
 constexpr int64_t kTotal = 60;
 constexpr int64_t kDim = 8;
-constexpr JaggedShape kShape = {4, kTotal, 25, kDim};
 constexpr PairShape kPair = {4, kTotal, kTotal, kDim};
 const HostOffsets kGood = {0, 20, 20, 45, 60};
 
@@ -54,23 +53,28 @@ void grade_conversions(const std::string& what,
                        const HostOffsets& offsets,
                        const JaggedStatus& before,
                        const JaggedStatus& after,
-                       bool wide) {
-    const std::string text = what + (wide ? ", 64 bits" : ", 32 bits");
+                       bool wide,
+                       int64_t max_length = 25,
+                       int64_t dim = kDim) {
+    const std::string text = what + ", max_length " + std::to_string(max_length) +
+                             ", dim " + std::to_string(dim) +
+                             (wide ? ", 64 bits" : ", 32 bits");
+    const JaggedShape shape = {4, kTotal, max_length, dim};
     const auto grade_one =
         [&](const std::string& name, auto launch, int64_t read, int64_t written) {
             Grader grade(name, text);
-            const auto* d_in = upload(grade, "in", numbers(read * kDim, 1));
+            const auto* d_in = upload(grade, "in", numbers(read * dim, 1));
             const auto d_offsets = upload_offsets(grade, "offsets", offsets, wide);
-            const std::vector<float> sevens(at(written * kDim), 7.0f);
-            auto* d_out = grade.in_out("out", {written * kDim}, stored(0, sevens));
+            const std::vector<float> sevens(at(written * dim), 7.0f);
+            auto* d_out = grade.in_out("out", {written * dim}, stored(0, sevens));
             JaggedStatus* d_status = status_array(grade, before);
             grade.run([&](cudaStream_t s) {
-                launch(d_in, d_offsets, d_out, kShape, d_status, s);
+                launch(d_in, d_offsets, d_out, shape, d_status, s);
             });
             grade.expect("out", {sevens.begin(), sevens.end()}, exactly);
             expect_status(grade, after);
         };
-    const int64_t dense = kShape.num_rows * kShape.max_length;
+    const int64_t dense = shape.num_rows * shape.max_length;
     for_each_version("jagged_to_dense", jagged_to_dense, [&](auto& name, auto launch) {
         grade_one(name, launch, kTotal, dense);
     });
@@ -190,6 +194,7 @@ TEST_CASE("to dense and back: wrong offsets write nothing and are noted") {
     for (const Wrong& wrong : mistakes()) {
         const auto status = wrong.status(JaggedArray::offsets);
         grade_conversions(wrong.what, wrong.offsets, {}, status, wide);
+        grade_conversions(wrong.what, wrong.offsets, {}, status, wide, 1);
     }
     HostOffsets beyond_32_bits = kGood;
     beyond_32_bits[1] = (int64_t{1} << 32) + 20;
@@ -243,7 +248,11 @@ TEST_CASE("wrong offsets far from the first block are noted") {
 TEST_CASE("a fault that is in status already: nothing is written, and it stays") {
     const bool wide = GENERATE(false, true);
     const auto earlier = fault(JaggedFault::negative, JaggedArray::offsets, 1, -2, 0);
-    grade_conversions("an earlier fault", kGood, earlier, earlier, wide);
+    for (const int64_t max_length : {1, 2, 8, 25, 64})
+        grade_conversions(
+            "an earlier fault", kGood, earlier, earlier, wide, max_length);
+    for (const int64_t dim : {1, 2, 33})
+        grade_conversions("an earlier fault", kGood, earlier, earlier, wide, 25, dim);
     grade_conversions(
         "an earlier fault and another", {1, 20, 20, 45, 60}, earlier, earlier, wide);
     grade_pairs("an earlier fault", kGood, kGood, earlier, earlier, wide);

@@ -119,7 +119,7 @@ std::vector<wb::testing::Combination> pair_cases() {
                      .factor("a", kKinds)
                      .factor("b", kKinds)
                      .factor("num_rows", {1, 2, 33, 260})
-                     .factor("dim", {1, 2, 3, 8, 10})
+                     .factor("dim", {1, 2, 3, 8, 10, 64})
                      .factor("bits", {32, 64})
                      .factor("a from", {0, 1})
                      .factor("b from", {0, 2})
@@ -201,7 +201,15 @@ TEST_CASE("concat and split: one of the arrays begins inside of a word") {
 
 TEST_CASE("concat and split: wide entries, in rows of more than 128") {
     const bool wide = GENERATE(false, true);
-    const Pair p = {{0, 140, 140, 290, 300}, {0, 5, 150, 290, 440}, 131, wide};
+    for (const int64_t dim : {131, 256}) {
+        const Pair p = {{0, 140, 140, 290, 300}, {0, 5, 150, 290, 440}, dim, wide};
+        grade_concat(p);
+        grade_split(p);
+    }
+}
+
+TEST_CASE("concat and split: rows of more entries than 16 bits count", "[long]") {
+    const Pair p = {{0, 3, 65'540}, {0, 65'537, 65'540}, 1};
     grade_concat(p);
     grade_split(p);
 }

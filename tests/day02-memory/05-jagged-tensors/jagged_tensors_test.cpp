@@ -105,7 +105,7 @@ std::vector<wb::testing::Combination> conversion_cases() {
                      .factor("rows", kKinds)
                      .factor("num_rows", {1, 2, 31, 33, 97, 260})
                      .factor("max_length", {0, 1, 7, 20, 45})
-                     .factor("dim", {1, 2, 3, 8, 10, 32})
+                     .factor("dim", {1, 2, 3, 8, 10, 32, 64})
                      .factor("bits", {32, 64})
                      .factor("values from", {0, 1, 2})
                      .factor("dense from", {0, 1, 2})
@@ -218,8 +218,16 @@ TEST_CASE("to dense and back: one of the arrays begins inside of a word") {
 TEST_CASE("to dense and back: wide entries, in rows of more than 128") {
     const bool wide = GENERATE(false, true);
     const HostOffsets rows = {0, 140, 140, 290, 300, 450};
-    grade_to_dense({rows, 145, 131, wide});
-    grade_from_dense({rows, 145, 131, wide});
+    for (const int64_t dim : {131, 256}) {
+        grade_to_dense({rows, 145, dim, wide});
+        grade_from_dense({rows, 145, dim, wide});
+    }
+}
+
+TEST_CASE("to dense and back: a row of more entries than 16 bits count", "[long]") {
+    const Conversion c = {{0, 3, 65'540}, 65'539, 1, true};
+    grade_to_dense(c);
+    grade_from_dense(c);
 }
 
 TEST_CASE("to dense and back: any bits, also those of no number") {

@@ -109,12 +109,14 @@ TEST_CASE("NaN, infinities, zeros of both signs and tiny samples") {
                                        Limits::denorm_min(),
                                        1e-22f,  // its square is subnormal
                                        1e-18f};
-    // One of them in each segment, among zeros, or among zeros and ordinary samples.
+    // One of them in each segment, among zeros, or among zeros and ordinary samples;
+    // each once in every place of a tile.
     const float others = GENERATE(0.0f, 1.0f);
-    std::vector<float> signal(values.size() * kSegment, -0.0f);
-    for (size_t i = 0; i < values.size(); ++i) {
+    const size_t segments = values.size() * (kTile / kSegment);
+    std::vector<float> signal(segments * kSegment, -0.0f);
+    for (size_t i = 0; i < segments; ++i) {
         signal[i * kSegment + 40] = others;
-        signal[i * kSegment + 43] = values[i];
+        signal[i * kSegment + 43] = values[i % values.size()];
     }
     grade_signal({static_cast<int64_t>(signal.size())}, signal, ", special values");
 }

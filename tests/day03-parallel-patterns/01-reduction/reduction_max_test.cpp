@@ -76,6 +76,13 @@ TEST_CASE("infinities, and nothing above minus infinity") {
     grade_largest(one_finite, "all but one are -inf");
 }
 
+TEST_CASE("the largest float is less than infinity") {
+    std::vector<float> x(700, std::numeric_limits<float>::max());
+    grade_largest(x, "all are the largest float");
+    x[650] = kInfinity;
+    grade_largest(x, "and one is inf");
+}
+
 TEST_CASE("tiny numbers are told apart") {
     std::vector<float> x(700, -0x1p-149f);
     x[650] = 0x1p-149f;

@@ -21,7 +21,8 @@ TEST_CASE("all functions, up to a few blocks") {
 }
 
 TEST_CASE("whole numbers add up exactly, in any order") {
-    const auto n = GENERATE(as<int64_t>(), 33, 511, 512, 513, 1023, 1025, 65537);
+    const auto n = GENERATE(
+        as<int64_t>(), 33, 511, 512, 513, 1023, 1024, 1025, 4096, 65536, 65537);
     const auto x = whole_numbers<float>(n, 1);
     grade(kSum, x, {sum_of(x).value}, "whole numbers");
     const auto narrow = whole_numbers<bf16>(n, 1);
@@ -154,7 +155,7 @@ TEST_CASE("calls have nothing in common") {
 TEST_CASE("edges meet: sizes, where x begins, what it holds") {
     static const auto cases =
         wb::testing::Covering()
-            .factor("n", {1, 3, 4, 31, 32, 33, 255, 257, 1023, 1025, 4097, 8193})
+            .factor("n", {1, 3, 4, 31, 32, 33, 255, 257, 1024, 1025, 4096, 8192, 8193})
             .factor("from", {0, 1, 2, 3, 4, 5})
             .factor("numbers", {"random", "all negative", "the last is largest"})
             .cases();

@@ -77,6 +77,7 @@ TEST_CASE("edges of segments meet: sizes, kinds, and where arrays begin") {
                                   .factor("y from", {0, 2, 4})
                                   .factor("heads from", {0, 1, 4})
                                   .factor("in place", {0, 1})
+                                  .factor("numbers", {"int32", "float"})
                                   .cases();
     for (const auto& c : cases)
         DYNAMIC_SECTION(c.text()) {
@@ -86,10 +87,11 @@ TEST_CASE("edges of segments meet: sizes, kinds, and where arrays begin") {
             call.heads_from = c["heads from"];
             call.in_place = c["in place"] == 1;
             const std::string text = ", a head in " + std::to_string(c["length"]);
-            grade_segments(call,
-                           random_values<int32_t>(c["n"]),
-                           random_heads(c["n"], c["length"]),
-                           text);
+            const auto heads = random_heads(c["n"], c["length"]);
+            if (c["numbers"] == 0)
+                grade_segments(call, random_values<int32_t>(c["n"]), heads, text);
+            else
+                grade_segments(call, random_values<float>(c["n"]), heads, text);
         }
 }
 

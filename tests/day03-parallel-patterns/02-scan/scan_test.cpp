@@ -34,6 +34,27 @@ TEST_CASE("more tiles than a warp looks back at, twice", "[long]") {
     grade_scan(with(ScanKind::exclusive), random_values<int32_t>(70 * kTile + 3));
 }
 
+TEST_CASE("many tiles of floats, and of segments, for the contract alone", "[long]") {
+    const int64_t n = 70 * kTile + 3;
+    const auto values = random_values<float>(n);
+    grade_one("scan_float",
+              Call{},
+              values,
+              {},
+              "",
+              [](auto* x, auto*, auto* y, int64_t count, cudaStream_t stream) {
+                  scan_float(x, y, count, ScanKind::inclusive, stream);
+              });
+    grade_one("segmented_scan_float",
+              with(ScanKind::exclusive),
+              values,
+              random_heads(n, 100'000),
+              ", a head in 100,000",
+              [](auto* x, auto* heads, auto* y, int64_t count, cudaStream_t stream) {
+                  segmented_scan_float(x, heads, y, count, ScanKind::exclusive, stream);
+              });
+}
+
 TEST_CASE("each element has a part of its own in the sums") {
     // Integers whose sums tell which elements are in them: 1, 2, 3, ... up to i make
     // i (i + 1) / 2, and one that is missing or twice in it shows.

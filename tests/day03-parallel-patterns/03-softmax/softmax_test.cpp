@@ -23,6 +23,15 @@ TEST_CASE("many rows, each by itself") {
     grade_random({rows, columns}, false);
 }
 
+TEST_CASE("more than 4096 rows", "[long]") {
+    const auto [rows, columns] =
+        GENERATE(table<int64_t, int64_t>({{4100, 2}, {4100, 70}, {2050, 300}}));
+    const Sizes s = {rows, columns};
+    const auto numbers = random_numbers(s, true, 1);
+    grade_one<float>("softmax", softmax, s, numbers, ", even, seed 1");
+    grade_one<Bf16>("softmax_bf16", softmax_bf16, s, numbers, ", even, seed 1");
+}
+
 TEST_CASE("rows around the sizes of vectors, warps and blocks") {
     const int64_t columns = GENERATE(
         as<int64_t>(), 63, 64, 65, 128, 141, 255, 256, 269, 512, 525, 1024, 1037, 2061);

@@ -164,6 +164,25 @@ TEST_CASE("wide rows where a block has little shared memory", "[long]") {
     grade_type<float>({1, 40'000}, random_numbers({1, 40'000}, true, 1), ", even");
 }
 
+TEST_CASE("wide rows of all kinds of numbers", "[long]") {
+    const int64_t columns = GENERATE(as<int64_t>(), 40'001, 300'001);
+    const wb::testing::FewMultiprocessors few(9);
+    const auto grade = [&](const char* what, const auto& value) {
+        std::vector<float> numbers;
+        for (int64_t c = 0; c < columns; ++c)
+            numbers.push_back(value(c));
+        grade_one<float>("softmax", softmax, {1, columns}, numbers, what);
+    };
+    const auto step = 20.0f / static_cast<float>(columns);
+    grade(", falls from 0", [&](int64_t c) { return -step * static_cast<float>(c); });
+    grade(", rises to 1020",
+          [&](int64_t c) { return 1000.0f + step * static_cast<float>(c); });
+    grade(", most 10 below the largest",
+          [](int64_t c) { return c % 1009 == 5 ? 0.0f : -10.0f; });
+    grade(", every other one masked",
+          [](int64_t c) { return c % 2 == 0 ? -kInfinity : some(c); });
+}
+
 TEST_CASE("wide rows of which some blocks and warps see nothing", "[long]") {
     const int64_t columns = 40'001;
     std::vector<float> numbers(static_cast<size_t>(2 * columns), -kInfinity);

@@ -213,7 +213,8 @@ TEST_CASE("mended_e far from zero") {
 
 TEST_CASE("mended_f computes the same") {
     const auto rows = GENERATE(as<int64_t>(), 0, 1, 31, 33, 127, 129, 257);
-    run_f("mended_f", mended_f, rows, GENERATE(as<int64_t>(), 0, 1, 31, 34, 64), 0.7f);
+    run_f(
+        "mended_f", mended_f, rows, GENERATE(as<int64_t>(), 0, 1, 2, 31, 34, 64), 0.7f);
 }
 
 TEST_CASE("mended_f keeps nothing, or nearly everything") {
@@ -245,6 +246,7 @@ TEST_CASE("sizes past 4096, along each dimension") {
     run_a("mended_a", mended_a, 33, 4099);
     run_c("mended_c", mended_c, 4099, 5);
     run_c("mended_c", mended_c, 5, 4099);
+    run_c("mended_c", mended_c, 4099, 1);
     run_d("mended_d", mended_d, 4099, 5);
     run_d("mended_d", mended_d, 2, 8209);
 }

@@ -164,7 +164,7 @@ TEST_CASE("compress_outliers: a million numbers and more", "[large]") {
 }
 
 TEST_CASE("copy_floats: every alignment, every length that a float4 may leave over") {
-    const auto n = GENERATE(as<int64_t>(), 1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 1009);
+    const auto n = GENERATE(as<int64_t>(), 1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 1009, 1024);
     for (int64_t in_offset = 0; in_offset < 4; ++in_offset)
         for (int64_t out_offset = 0; out_offset < 4; ++out_offset)
             grade_copy_all(n, in_offset, out_offset);
@@ -176,8 +176,9 @@ TEST_CASE("copy_floats: a million floats and more", "[large]") {
 
 TEST_CASE("copy_floats: a short copy, and then a longer one") {
     const int64_t in_offset = GENERATE(0, 1);
-    for (const int64_t n : {5, 5000})
+    for (const int64_t n : {5, 5000, 8192})
         grade_copy_all(n, in_offset, 0);
+    grade_copy_all(9001, 1, 1);
 }
 
 TEST_CASE("more than 2^31 floats, or float4s", "[large][serial]") {
@@ -211,6 +212,13 @@ TEST_CASE("quotients: all divisors up to 300, and the largest") {
         const auto numbers = numbers_for(begin + i, 1);
         grade_quotients({numbers.begin(), numbers.begin() + 100}, begin + i);
     }
+}
+
+TEST_CASE("quotients: more numbers than 12 bits count") {
+    std::vector<uint32_t> numbers;
+    for (uint32_t i = 0; i < 4099; ++i)
+        numbers.push_back(i * 1'047'713);
+    grade_quotients(numbers, 7);
 }
 
 TEST_CASE("quotients: random divisors") {

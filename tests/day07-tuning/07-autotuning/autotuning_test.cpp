@@ -89,6 +89,10 @@ TEST_CASE("the median is in the middle, whatever lies outside") {
     is({3.0, 1.0, 2.0}, 2.0);
     is({10.0, 1000.0, 12.0, 11.0, 0.5}, 11.0);
     is({4.0, 1.0, 3.0, 2.0}, 2.5);
+    std::vector<double> many;
+    for (int i = 0; i < 1001; ++i)
+        many.push_back(i * 8 % 1001);
+    is(many, 500.0);
     wb::testing::expect_refused(
         "median", "no samples", "samples is 0", [] { (void)median({}); });
 }
@@ -106,6 +110,8 @@ TEST_CASE("the model: memory and waiting, or shared memory") {
     Footprint f = full;
     f.blocks = 50;
     is("fewer blocks than there is room for", f, 100.0 + 2e8 / (50 * 4096.0) * 0.6);
+    f.blocks = 1;
+    is("one block", f, 100.0 + 2e8 / 4096.0 * 0.6);
     f = full;
     f.shared_passes = 1.5e8;
     is("shared memory takes longer", f, 1000.0);
