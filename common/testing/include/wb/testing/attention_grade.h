@@ -206,8 +206,8 @@ inline AttentionInputs small_weights(const AttentionShape& shape) {
     return inputs;
 }
 
-/// One of four keys has all the weight but for a 20,000th: the sum of weights is so near
-/// 1 that its logarithm is what a lazy one calls 0. The scale must be 1.
+/// One of four keys has all the weight but for a 20,000th: the sum of weights is so
+/// near to 1 that its logarithm is what a lazy one calls 0. The scale must be 1.
 /// @param highest  the score of that key
 inline AttentionInputs nearly_alone(const AttentionShape& shape, float highest = 0.0f) {
     AttentionInputs inputs = equal_weights(shape, 1);
