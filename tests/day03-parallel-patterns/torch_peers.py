@@ -236,6 +236,106 @@ def histogram(torch, size, dtype):
     return Work(launch, n * values.element_size(), "read", is_right)
 
 
+def compiled(torch, run):
+    """PyTorch's own compiler; each size has code of its own."""
+    torch._dynamo.reset()
+    return torch.compile(run, dynamic=False)
+
+
+def l2_normalize(torch, size, is_backward):
+    """Of "1048576 x 128": its rows."""
+    functional = torch.nn.functional
+    shape = tuple(map(int, size.split(" x ")))
+    x = torch.randn(shape, device="cuda")
+    if not is_backward:
+        run = compiled(torch, lambda rows: functional.normalize(rows, dim=1))
+        out = [None]
+
+        def launch():
+            out[0] = run(x)
+
+        def is_right():
+            wide = x[-1].double()
+            return torch.allclose(out[0][-1].double(), wide / wide.norm(), atol=1e-5)
+
+        return Work(launch, 2 * x.numel() * 4, "copy", is_right)
+
+    norms = x.norm(dim=1, keepdim=True)
+    y = x / norms
+    dy = torch.randn(shape, device="cuda")
+    run = compiled(torch, lambda dy, y, norms: (
+        dy - y * (y * dy).sum(dim=1, keepdim=True)) / norms)
+    out = [None]
+
+    def launch_backward():
+        out[0] = run(dy, y, norms)
+
+    def is_right_backward():
+        # Moving along y changes no direction: the gradient is orthogonal to it.
+        return bool(((out[0] * y).sum(dim=1).abs() * norms[:, 0] < 1e-3).all())
+
+    return Work(launch_backward, 3 * x.numel() * 4, "copy", is_right_backward)
+
+
+def bce(torch, size, is_backward):
+    """Of "n = 67108864"; the gradient by its formula, which PyTorch compiles."""
+    n = count_of(size)
+    logits = torch.randn(n, device="cuda")
+    targets = (torch.rand(n, device="cuda") < 1 / 3).float()
+    out = [None]
+    if is_backward:
+        run = compiled(torch, lambda x, t: (torch.sigmoid(x) - t) / n)
+    else:
+        run = compiled(
+            torch, torch.nn.functional.binary_cross_entropy_with_logits)
+
+    def launch():
+        out[0] = run(logits, targets)
+
+    def is_right():
+        x, t = logits[:1000].double(), targets[:1000].double()
+        if is_backward:
+            return torch.allclose(out[0][:1000].double() * n, torch.sigmoid(x) - t,
+                                  atol=1e-5)
+        # The mean of 2^26 differs from that of all by less than a thousandth.
+        return abs(out[0].item() - 0.806) < 0.01
+
+    moved = n * (12 if is_backward else 8)
+    return Work(launch, moved, "copy" if is_backward else "read", is_right)
+
+
+def sampled_softmax(torch, size):
+    """Of "8192 x 8192, 3 in 4 real": the queries that are real, for PyTorch has them
+    without room."""
+    queries, negatives = map(
+        int, re.fullmatch(r"(\d+) x (\d+), 3 in 4 real", size).groups())
+    real = queries - queries // 4
+    positive = torch.randn(real, device="cuda")
+    negative = torch.randn(real, negatives, device="cuda")
+    log_q = torch.randn(negatives, device="cuda")
+    positive_ids = torch.full((real,), 7, dtype=torch.int32, device="cuda")
+    negative_ids = torch.randint(
+        1000, (negatives,), dtype=torch.int32, device="cuda")
+
+    def losses_of(own, others, own_ids):
+        hits = negative_ids[None, :] == own_ids[:, None]
+        others = (others - log_q).masked_fill(hits, float("-inf"))
+        return torch.nn.functional.softplus(torch.logsumexp(others, dim=1) - own)
+
+    run = compiled(torch, lambda: losses_of(positive, negative, positive_ids))
+    out = [None]
+
+    def launch():
+        out[0] = run()
+        return out[0].mean()
+
+    def is_right():
+        wide = losses_of(positive[:9].double(), negative[:9].double(), positive_ids[:9])
+        return torch.allclose(out[0][:9].double(), wide, rtol=1e-4)
+
+    return Work(launch, real * negatives * 4, "read", is_right)
+
+
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
 PEERS = {
     "reduce_sum": ("torch sum", sum_of_floats),
@@ -251,6 +351,15 @@ PEERS = {
                       lambda torch, size: histogram(torch, size, torch.int32)),
     "histogram_u8": ("torch bincount",
                      lambda torch, size: histogram(torch, size, torch.uint8)),
+    "l2_normalize": ("torch compiled normalize",
+                     lambda torch, size: l2_normalize(torch, size, False)),
+    "l2_normalize_backward": ("torch compiled formula",
+                              lambda torch, size: l2_normalize(torch, size, True)),
+    "bce_with_logits": ("torch compiled bce",
+                        lambda torch, size: bce(torch, size, False)),
+    "bce_with_logits_backward": ("torch compiled formula",
+                                 lambda torch, size: bce(torch, size, True)),
+    "sampled_softmax": ("torch compiled logsumexp", sampled_softmax),
     "softmax": softmax_peers(lambda torch: torch.float32)[0],
     "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[0],
     "layer_norm": norm_peers(lambda torch: torch.float32, True)[0],
