@@ -96,6 +96,7 @@ inline bool check_norm(const char* function,
 template <class T>
 inline void clear_sums(const NormGradient<T>& norm, cudaStream_t stream) {
     const auto bytes = static_cast<size_t>(norm.columns) * sizeof(T);
-    for (T* const sums : {norm.dgamma, norm.dbeta})
+    T* const both[] = {norm.dgamma, norm.dbeta};
+    for (T* const sums : both)
         if (sums != nullptr) CUDA_CHECK(cudaMemsetAsync(sums, 0, bytes, stream));
 }

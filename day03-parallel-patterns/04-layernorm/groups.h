@@ -67,9 +67,9 @@ __device__ __forceinline__ Moments merged(Moments a, Moments b) {
     const float count = a.count + b.count;
     const float distance = b.mean - a.mean;
     const float share = b.count / count;
-    return {count,
-            a.mean + distance * share,
-            a.squares + b.squares + distance * distance * a.count * share};
+    // In this order: a set of no elements adds 0, however large the distance is.
+    const float between = (a.count * distance) * (share * distance);
+    return {count, a.mean + distance * share, a.squares + b.squares + between};
 }
 
 /// What the warps of a block know of `columns` elements. All threads of the block must
@@ -88,7 +88,8 @@ __device__ __forceinline__ Moments merge_warps(Moments mine,
     const auto count = static_cast<float>(columns);
     const float mean = warp_sum(other.count * other.mean) / count;
     const float distance = other.mean - mean;
-    return {count, mean, warp_sum(other.squares + other.count * distance * distance)};
+    const float between = (other.count * distance) * distance;  // as in merged()
+    return {count, mean, warp_sum(other.squares + between)};
 }
 // #endregion moments
 

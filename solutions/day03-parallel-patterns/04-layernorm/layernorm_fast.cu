@@ -312,10 +312,9 @@ static void launch_gradient(const NormGradient<T>& norm,
     const int64_t slices = wb::ceil_div(norm.columns, kSlice);
     const Shape shape = shape_of(std::min(norm.columns, kSlice), kPer, kElements);
     constexpr int kResident = 512;
-    const int64_t blocks = std::min(
-        wb::ceil_div<int64_t>(norm.rows, shape.rows_of_block()),
-        wb::ceil_div<int64_t>(
-            int64_t{wb::multiprocessors()} * (kResident / shape.block), slices));
+    const int64_t needed = wb::ceil_div<int64_t>(norm.rows, shape.rows_of_block());
+    const int64_t resident = int64_t{wb::multiprocessors()} * (kResident / shape.block);
+    const int64_t blocks = std::min(needed, wb::ceil_div(resident, slices));
     const int64_t parts = blocks * shape.rows_of_block();
     const bool has_sums = norm.dgamma != nullptr || norm.dbeta != nullptr;
     const wb::Scratch<float> partial(has_sums ? 2 * parts * norm.columns : 1, stream);

@@ -242,7 +242,7 @@ TEST_CASE("nothing of a gradient is kept from call to call") {
             grade_gradient({3, 70}, 0, {true, true, false, false});
         },
         [] {
-            grade_gradient({20, 300}, 0, {}, 2);
+            grade_gradient({20, 301}, 0, {}, 2);
         });
 }
 

@@ -57,6 +57,13 @@ TEST_CASE("a large mean with a small variance keeps its digits") {
     rows.grade(", large mean", 0);
 }
 
+TEST_CASE("a mean whose square is no float any more") {
+    const int64_t columns = GENERATE(as<int64_t>(), 5, 40, 300, 1501, 33'000);
+    Rows rows(columns);
+    rows.add([](int64_t c) { return 1e22f + 1e16f * some(c); });
+    rows.grade(", very large mean", 0);
+}
+
 TEST_CASE("a large mean in 16 bits: what is stored, not what was meant") {
     Rows rows(widths());
     // The numbers of bf16 at 256 are 2 apart, those of fp16 at 2048 are 2 apart, too.
