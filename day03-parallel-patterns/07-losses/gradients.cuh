@@ -39,11 +39,13 @@ __global__ void __launch_bounds__(kThreads)
             const float yes = t * in.pos_weight * (x < 0.0f ? large : small);
             r_x[k].value[j] = scale * r_w[k].value[j] * (no - yes);
         }
-        if (i + V <= in.n)
+        if (i + V <= in.n) {
             r_x[k].store(dlogits + i);
-        else
-            for (int j = 0; i + j < in.n; ++j)
-                dlogits[i + j] = r_x[k].value[j];
+            continue;
+        }
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            if (i + j < in.n) dlogits[i + j] = r_x[k].value[j];
     }
 }
 

@@ -16,8 +16,8 @@
 // NaN        in an element that counts makes what depends on it NaN, nothing else
 // Error      of a sum: gamma_k of float, times the sum of the absolute values. A
 //            partial sum may have max(128, columns / 32) terms of a row, so k is that
-//            and 40 more; of a mean of n, 40 + n / 256, and for each term what its
-//            formula rounds
+//            and 40 more; of a mean of n, 40 + n / 256; but never more than there are
+//            terms. In addition 24 for what the formula of a term rounds
 // Throws     wb::InvalidArgument for a negative size, a product of sizes past 2^63, a
 //            null, host or misaligned pointer, arrays that overlap, a parameter that is
 //            not finite or out of its range

@@ -37,9 +37,10 @@ __device__ __forceinline__ Pack<float, V> load_part(const float* array,
                                                     int64_t n,
                                                     float fill) {
     if (i + V <= n) return Pack<float, V>::load(array + i);
-    auto pack = Pack<float, V>::filled(fill);
-    for (int k = 0; i + k < n; ++k)
-        pack.value[k] = array[i + k];
+    Pack<float, V> pack;
+#pragma unroll  // registers have no index that is known at run time only
+    for (int k = 0; k < V; ++k)
+        pack.value[k] = i + k < n ? array[i + k] : fill;
     return pack;
 }
 
@@ -186,12 +187,11 @@ __global__ void __launch_bounds__(kThreads)
         const MaxSum all = (lane < kWarps ? s_known[warp][lane] : MaxSum{}).of_warp();
         float loss = 0.0f;
         if (warp < queries.real) {
-            const float max = all.max == -INFINITY ? 0.0f : all.max;
             float own = 0.0f;  // registers have no index that a warp could choose
 #pragma unroll
             for (int q = 0; q < kQueries; ++q)
                 if (q == warp) own = queries.r_own[q];
-            const float above = max - own + logf(all.sum);
+            const float above = all.max - own + logf(all.sum);
             loss = fmaxf(above, 0.0f) + log_one_plus(expf(-fabsf(above)));
         }
         if (lane == 0) s_losses[warp] = loss;

@@ -120,8 +120,8 @@ struct Rows {
     }
     /// Roundings of a sum of a row, as the contract allows.
     double roundings() const {
-        return 40.0 + static_cast<double>(
-                          std::min(columns, std::max<int64_t>(128, columns / 32)));
+        return static_cast<double>(
+            std::min(columns, 40 + std::max<int64_t>(128, columns / 32)));
     }
 };
 
@@ -219,7 +219,8 @@ inline void grade_bce(const Bce& p, const std::string& what) {
         const BceInput in = p.on(grade);
         Output loss(grade, "loss", 1, 0);
         grade.run([&, call = call](cudaStream_t s) { call(in, loss.data, s); });
-        const double roundings = 70.0 + static_cast<double>(p.n()) / 256.0;
+        const auto n = static_cast<double>(p.n());
+        const double roundings = 24.0 + std::min(n, 40.0 + n / 256.0);
         loss.expect({exact.value}, [&](int64_t) {
             return bound_if_finite(float_bound(roundings, exact.magnitude));
         });
@@ -240,7 +241,7 @@ inline void grade_bce_backward(const Bce& p,
         grade.run(
             [&, call = call](cudaStream_t s) { call(in, d_grad, dlogits.data, s); });
         dlogits.expect(exact.value, [&](int64_t i) {
-            return bound_if_finite(float_bound(20.0, exact.magnitude[at(i)]));
+            return bound_if_finite(float_bound(24.0, exact.magnitude[at(i)]));
         });
     }
 }

@@ -107,6 +107,13 @@ TEST_CASE("sampled: many negatives, and sizes around those of blocks") {
     grade_queries(random_sampled({6, 5, negatives, true}, 2));
 }
 
+TEST_CASE("sampled: the largest logit stands last, or nearly") {
+    const size_t negatives = GENERATE(as<size_t>(), 1100, 2051);
+    Floats negative(negatives, 0.5f);
+    negative[negatives - GENERATE(as<size_t>(), 1, 5, 33)] = 300.0f;
+    grade_queries(one_query(2.0f, negative), ", one of 300");
+}
+
 TEST_CASE("sampled: no queries: the mean is 0, and nothing else is written") {
     Sampled p = random_sampled({0, 0, 5}, 1);
     grade_sampled(p, "");

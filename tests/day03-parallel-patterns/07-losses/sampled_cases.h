@@ -31,11 +31,11 @@ inline std::string text_of(const Sampled& p) {
 inline void grade_sampled(const Sampled& p, const std::string& what, int64_t from = 0) {
     const auto exact = wb::reference::sampled_softmax(p);
     const auto negatives = static_cast<double>(p.negatives());
-    const double summed = std::min(negatives, std::max(128.0, negatives / 32.0));
+    const double summed = std::min(negatives, 40.0 + std::max(128.0, negatives / 32.0));
     const auto bound = [&](size_t r) {
         const double loss = exact.value[r];
-        const double moves = gamma(summed + 50.0 + 4.0 * exact.magnitude[r], 0x1p-24);
-        return bound_if_finite(-std::expm1(-loss) * moves + float_bound(10.0, loss));
+        const double moves = gamma(summed + 16.0 + 4.0 * exact.magnitude[r], 0x1p-24);
+        return bound_if_finite(-std::expm1(-loss) * moves + float_bound(24.0, loss));
     };
     double mean = 0.0;
     double mean_bound = 0.0;
@@ -43,7 +43,8 @@ inline void grade_sampled(const Sampled& p, const std::string& what, int64_t fro
         mean += exact.value[r] / static_cast<double>(p.real());
         mean_bound += bound(r) / static_cast<double>(p.real());
     }
-    mean_bound += float_bound(40.0 + static_cast<double>(p.queries()) / 256.0, mean);
+    const auto queries = static_cast<double>(p.queries());
+    mean_bound += float_bound(3.0 + std::min(queries, 40.0 + queries / 256.0), mean);
     for (const auto& [name, idea, call] :
          versions("sampled_softmax", &sampled_softmax)) {
         Grader grade(name, text_of(p) + what);
