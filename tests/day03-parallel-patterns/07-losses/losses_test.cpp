@@ -12,7 +12,7 @@ constexpr int64_t kHuge = int64_t{1} << 61;
 
 /// Device memory for all arrays, in parts that do not overlap.
 struct Memory {
-    Grader grade{"losses", "arguments"};
+    Grader grade{"all losses", "arguments"};
     float* a = grade.output<float>("a", {256});
     float* b = a + 64;
     float* c = a + 128;
@@ -209,7 +209,7 @@ TEST_CASE("more than 2^31 elements", "[large][serial]") {
     constexpr int64_t kCount = kQueries * kWide;
     wb::testing::LargeArrays large(kCount, kCount);
     if (!large.has_memory()) WB_SKIP("needs 18 GB of free GPU memory");
-    Grader memory("losses", "long arrays");
+    Grader memory("all losses", "long arrays");
     constexpr int64_t kRows = kCount / 1024;
     float* const d_rows = memory.output<float>("rows", {kRows});
     large.set(kCount - 1024, 3.0f);
