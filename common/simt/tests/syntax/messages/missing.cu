@@ -16,8 +16,8 @@ int main() {
     CUmodule module;  // says: CUmodule is not supported by the
     // says: cuModuleUnload is not supported by
     cuModuleUnload(nullptr);
-    // says: DeviceHistogram is not supported by
-    cub::DeviceHistogram histogram;
+    // says: DevicePartition is not supported by
+    cub::DevicePartition partition;
     cudaMaloc(nullptr, 3);  // says: was not declared in this scope
 }
 __global__ void k(unsigned* p) {
