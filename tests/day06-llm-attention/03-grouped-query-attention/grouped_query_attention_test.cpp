@@ -76,7 +76,8 @@ TEST_CASE("more batches, heads and groups than usual") {
 
 TEST_CASE("groups of every size up to nine, and of more") {
     for (const int64_t group : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17})
-        grade(grouped(2, {2 * group, 2}, 3, 5, 32));
+        for (const bool causal : {false, true})
+            grade(grouped(2, {2 * group, 2}, 3, 5, 32, causal));
     grade(grouped(2, {17, 1}, 3, 5, 32, true));
 }
 

@@ -58,7 +58,7 @@ inline void grade_attention_edges() {
         DYNAMIC_SECTION(c.text()) {
             const int64_t page = c["page"];
             const std::vector<int64_t> ends[] = {
-                {page - 1, 1}, {page, 0, 2 * page}, {page + 1, 2 * page + 3}};
+                {page - 1, 1, page + 5}, {page, 0, 2 * page}, {page + 1, 2 * page + 3}};
             PagedShape shape{ends[c["ends"]], page};
             shape.kv_heads = c["Hkv"];
             shape.query_heads = c["Hkv"] * c["group"];

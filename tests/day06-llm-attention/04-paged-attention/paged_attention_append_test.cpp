@@ -33,6 +33,14 @@ TEST_CASE("a token of more than 4096 numbers") {
         inputs, tokens_of(inputs, {{0, 0, 2}, {1, 0, 17}}), with_seed(inputs, 4));
 }
 
+TEST_CASE("tokens of many sequences") {
+    const PagedInputs inputs = random_paged({std::vector<int64_t>(259, 1)}, 5, 6);
+    std::vector<NewTokens> first;
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        first.push_back({s, 0, 1});
+    grade_append(inputs, tokens_of(inputs, first), with_seed(inputs, 5));
+}
+
 TEST_CASE("decoding appends one token to each sequence and changes nothing else") {
     PagedShape shape{{1, 16, 17, 40}};
     shape.kv_heads = 3;

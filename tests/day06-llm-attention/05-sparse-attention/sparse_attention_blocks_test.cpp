@@ -43,6 +43,23 @@ TEST_CASE("blocks: head dimensions, batches and heads") {
     grade_blocks(shape_of(large, 32, 2, 3), large, "window 90 + 20");
 }
 
+TEST_CASE("blocks: many in a row, and no log-sum-exp, for all head dimensions") {
+    for (const int64_t D : {32, 64, 128}) {
+        const auto dense = wb::dense_pattern(3, 1300, false);
+        grade_blocks(shape_of(dense, D), dense, "20 full blocks and a partial one");
+        const auto window = wb::local_pattern(270, 300, 70, 5);
+        const auto shape = shape_of(window, D);
+        const auto inputs = random_attention(shape, 1);
+        grade_blocks(shape,
+                     to_blocks(window),
+                     inputs,
+                     expect_sparse(shape, window, inputs),
+                     "window 70 + 5",
+                     {},
+                     false);
+    }
+}
+
 TEST_CASE("blocks: a GPU with little shared memory") {
     const wb::testing::LittleSharedMemory little;  // D = 64 and 128: not enough
     const auto pattern = wb::local_pattern(67, 70, 30, 20);

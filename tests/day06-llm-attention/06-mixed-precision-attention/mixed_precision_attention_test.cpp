@@ -128,6 +128,9 @@ TEST_CASE("batches and heads keep to themselves") {
 TEST_CASE("causal: the last query sees the last key, however many there are") {
     for (const int64_t n : wb::testing::kLengths)
         grade(plain_attention(1, 1, n, n, 32, true), static_cast<uint64_t>(n));
+    for (const int64_t D : {64, 128})
+        for (const int64_t n : {66, 128})
+            grade(plain_attention(1, 2, n, n, D, true));
     for (const auto [queries, keys] : wb::testing::kUnequalLengths)
         grade(plain_attention(2, 1, queries, keys, 32, true));
 }

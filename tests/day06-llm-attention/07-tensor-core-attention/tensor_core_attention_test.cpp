@@ -331,8 +331,9 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
 }
 
 TEST_CASE("logits that rise slowly: a base that lags behind is no harm") {
-    for (const double peak : {3.0, 20.0}) {
-        const auto shape = plain_attention(1, 1, 3, 331, 64);
+    for (const auto& [D, peak] :
+         {std::pair{64, 3.0}, {64, 20.0}, {128, 3.0}, {128, 6.0}}) {
+        const auto shape = plain_attention(1, 1, 3, 331, D);
         grade(shape,
               wb::testing::large_logits(shape, peak, true, 1),
               ", logits rising to " + std::to_string(peak));

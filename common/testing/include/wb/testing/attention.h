@@ -141,7 +141,7 @@ inline AttentionShape plain_attention(int64_t batch,
 
 /// Sequences from one to odd primes, around the sizes of warps and tiles.
 inline const std::initializer_list<int64_t> kLengths = {
-    1, 2, 3, 7, 31, 32, 33, 61, 64, 65, 97, 127, 129};
+    1, 2, 3, 7, 31, 32, 33, 61, 64, 65, 97, 127, 128, 129};
 
 /// Queries and keys of different number: decoding, a chunk of a prompt, and more
 /// queries than keys, so that with a causal mask the first rows see nothing.
@@ -149,7 +149,14 @@ struct UnequalLengths {
     int64_t queries;
     int64_t keys;
 };
-inline const std::initializer_list<UnequalLengths> kUnequalLengths = {
-    {1, 2}, {1, 97}, {3, 130}, {33, 64}, {64, 129}, {2, 1}, {70, 3}, {129, 67}};
+inline const std::initializer_list<UnequalLengths> kUnequalLengths = {{1, 2},
+                                                                      {1, 97},
+                                                                      {1, 128},
+                                                                      {3, 130},
+                                                                      {33, 64},
+                                                                      {64, 129},
+                                                                      {2, 1},
+                                                                      {70, 3},
+                                                                      {129, 67}};
 
 }  // namespace wb::testing

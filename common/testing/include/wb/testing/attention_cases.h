@@ -44,8 +44,8 @@ struct AttentionLevels {
     std::vector<int64_t> batch = {1, 2};
     std::vector<int64_t> kv_heads = {1, 2, 3};
     std::vector<int64_t> groups = {1};  ///< query heads of each K/V head
-    std::vector<int64_t> queries = {1, 7, 31, 32, 33, 64, 65, 129};
-    std::vector<int64_t> keys = {1, 7, 31, 32, 33, 63, 64, 65, 96, 129};
+    std::vector<int64_t> queries = {1, 7, 31, 32, 33, 64, 65, 128, 129};
+    std::vector<int64_t> keys = {1, 7, 31, 32, 33, 63, 64, 65, 96, 128, 129};
     std::vector<int64_t> head_dims = {32, 64, 128, 256};
     std::vector<std::string> types = {"fp32"};
     std::vector<Mask> masks = {

@@ -206,6 +206,9 @@ inline void grade_subnormal(const std::string& exercise, AttentionFunction* cont
                     inputs,
                     expect_subnormal(shape, inputs, kUnit, expect_attention),
                     ", subnormal v");
+    const auto huge = subnormal_values(shape, 0x1p100);
+    grade_attention(
+        exercise, contract, shape, huge, expect_attention(shape, huge), ", huge v");
     auto scaled = shape;
     const auto small = subnormal_scores(scaled, kUnit);
     grade_attention(exercise,
