@@ -30,7 +30,7 @@ TEST_CASE("attention cases: every triple of mask, head dimension and logits meet
         met.insert({c.mask, c.shape.head_dim, c.logits});
     // 4 masks, 4 head dimensions, 7 kinds; without a mask no key is unseen.
     CHECK(met.size() == 4 * 4 * 7 - 4);
-    CHECK(cases.size() <= 120);
+    CHECK(cases.size() <= 128);  // each costs every chapter of day 6 its time
 }
 
 TEST_CASE("attention cases: sizes are those that the mask is named for") {
