@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 
 namespace wb {
@@ -28,6 +29,18 @@ const Arguments& Arguments::require(bool condition,
     return *this;
 }
 
+const Arguments& Arguments::require_real(bool condition,
+                                         const char* name,
+                                         double value,
+                                         const char* requirement) const {
+    if (!condition) {
+        char text[32];  // "%g": not "0.000000" for what is small
+        std::snprintf(text, sizeof text, "%g", value);
+        refuse(function_, std::string(name) + " is " + text + ", but " + requirement);
+    }
+    return *this;
+}
+
 const Arguments& Arguments::size(const char* name, int64_t value) const {
     return require(value >= 0, name, value, "must be >= 0");
 }
@@ -37,22 +50,15 @@ const Arguments& Arguments::positive(const char* name, int64_t value) const {
 }
 
 const Arguments& Arguments::finite(const char* name, double value) const {
-    if (!std::isfinite(value)) {
-        refuse(function_,
-               std::string(name) + " is " + std::to_string(value) +
-                   ", but must be a finite number");
-    }
-    return *this;
+    return require_real(std::isfinite(value), name, value, "must be a finite number");
 }
 
 const Arguments& Arguments::not_negative(const char* name, double value) const {
-    finite(name, value);
-    if (value < 0.0) {
-        refuse(
-            function_,
-            std::string(name) + " is " + std::to_string(value) + ", but must be >= 0");
-    }
-    return *this;
+    return finite(name, value).require_real(value >= 0.0, name, value, "must be >= 0");
+}
+
+const Arguments& Arguments::above_zero(const char* name, double value) const {
+    return finite(name, value).require_real(value > 0.0, name, value, "must be > 0");
 }
 
 const Arguments& Arguments::apart(const char* names,

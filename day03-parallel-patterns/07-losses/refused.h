@@ -65,8 +65,7 @@ inline void check_count(const wb::Arguments& arguments,
 inline bool check_l2(const wb::Arguments& arguments, const L2Shape& shape) {
     const auto [rows, columns, eps] = shape;
     check_count(arguments, "rows", rows);
-    arguments.size("columns", columns).finite("eps", eps);
-    arguments.require(eps > 0.0f, "eps", static_cast<int64_t>(eps), "must be > 0");
+    arguments.size("columns", columns).above_zero("eps", eps);
     return arguments.product("rows * columns * 4", {rows, columns, 4}) > 0;
 }
 

@@ -46,6 +46,9 @@ class Arguments {
     /// A real number that is not below 0, neither NaN nor infinite.
     const Arguments& not_negative(const char* name, double value) const;
 
+    /// A real number above 0, neither NaN nor infinite.
+    const Arguments& above_zero(const char* name, double value) const;
+
     /// An array of `count` elements in device (or managed) memory, aligned to its
     /// type. May be anything, null too, when count is 0.
     template <class T>
@@ -72,6 +75,12 @@ class Arguments {
     int64_t product(const char* names, std::initializer_list<int64_t> sizes) const;
 
  private:
+    /// As require(), for a real number: "eps is -0.5, but must be > 0".
+    const Arguments& require_real(bool condition,
+                                  const char* name,
+                                  double value,
+                                  const char* requirement) const;
+
     const Arguments& device_bytes(const char* name,
                                   const void* pointer,
                                   int64_t count,

@@ -43,6 +43,7 @@ TEST_CASE("l2: wrong arguments are refused by name") {
     refuse("2 * 2305843009213693952 * 4", m.a, m.b, m.c, L2Shape{2, kHuge, kEps});
     refuse("eps is 0", m.a, m.b, m.c, L2Shape{2, 4, 0.0f});
     refuse("eps is -3", m.a, m.b, m.c, L2Shape{0, 4, -3.0f});
+    refuse("eps is -0.25, but must be > 0", m.a, m.b, m.c, L2Shape{0, 4, -0.25f});
     refuse("eps is nan", m.a, m.b, m.c, L2Shape{2, 4, kNan});
     refuse("x is a null pointer", m.null, m.b, m.c, L2Shape{2, 4, kEps});
     refuse("y is a host pointer", m.a, m.host, m.c, L2Shape{2, 4, kEps});
