@@ -23,30 +23,44 @@ set(WB_KERNEL_WARNINGS
 # Asking nvcc beats a table: each toolkit drops old architectures and adds new ones.
 #
 # nvcc reads the sources anew for each compute_XX, which takes most of its time; ptxas for
-# one more sm_XX takes little. So one compute_XX stands for the GPUs up to the next at
-# which headers of the workbook or of CUDA have other code, unless the sources themselves
-# ask which of these GPUs it is.
+# one more sm_XX takes little. So:
+#   * sources that never ask which GPU it is, nor include wb/ptx, which does, are compiled
+#     for the oldest (what it lacks is found, and its PTX is good for all that follow) and
+#     for sm_90a;
+#   * else one compute_XX stands for the GPUs up to the next at which headers of the
+#     workbook or of CUDA have other code;
+#   * unless the sources ask which of these GPUs it is.
 #
-#   sources    files and folders to look into
+#   sources    files and folders to look into; of a file, its whole folder
 #   blackwell  the kernels are for sm_100a, whose code other GPUs do not have
 function(wb_every_architecture result blackwell sources)
-    set(families 75,75 80,80,86,89 90a,90a)
+    set(steps 75,75 80,80,86,89 90a,90a)
+    set(each 75,75 80,80 86,86 89,89 90a,90a 100a,100a 120,120)
     if(blackwell)
-        list(APPEND families 100a,100a 120,120)
+        list(APPEND steps 100a,100a 120,120)
     else()
-        list(APPEND families 100,100,120)
+        list(APPEND steps 100,100,120)
     endif()
+    set(families 75,75 90a,90a)
     foreach(source ${sources})
-        file(GLOB headers ${source}/*.h)
+        set(folder ${source})
+        if(NOT IS_DIRECTORY ${source})
+            cmake_path(GET source PARENT_PATH folder)
+        endif()
+        file(GLOB headers ${folder}/*.h ${folder}/*.cuh ${folder}/*.cu)
         foreach(file ${source} ${headers})
             if(IS_DIRECTORY ${file} OR NOT EXISTS ${file})
                 continue()
             endif()
-            file(STRINGS ${file} steps REGEX "__CUDA_ARCH__ *[=<>!]")
+            file(STRINGS ${file} asks REGEX "__CUDA_ARCH__|<wb/ptx/")
+            if(asks AND NOT families STREQUAL each)
+                set(families ${steps})
+            endif()
+            file(STRINGS ${file} asks REGEX "__CUDA_ARCH__ *[=<>!]")
             string(REGEX REPLACE "__CUDA_ARCH__ *[=<>!]+ *(750|800|900|1000)[^0-9]" ""
-                steps "${steps};")
-            if(steps MATCHES "__CUDA_ARCH__ *[=<>!]")
-                set(families 75,75 80,80 86,86 89,89 90a,90a 100a,100a 120,120)
+                asks "${asks};")
+            if(asks MATCHES "__CUDA_ARCH__ *[=<>!]")
+                set(families ${each})
             endif()
         endforeach()
     endforeach()
