@@ -135,6 +135,7 @@ cudaError_t allocate_from(Pool* pool, void** pointer, size_t bytes,
     if (!pointer) return cudaErrorInvalidValue;
     if (!is_pool(pool)) return cudaErrorInvalidValue;
     if (const cudaError_t error = check_stream(stream)) return error;
+    tell_issue(Issue::memory, stream);
     *pointer = nullptr;
     if (bytes == 0) return cudaSuccess;
     if (capturing(stream)) return allocate_in_capture(pointer, bytes, stream);
@@ -208,6 +209,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     return api_call([&] {
         if (const cudaError_t error = check_stream(stream)) return error;
         if (!pointer) return cudaSuccess;
+        tell_issue(simt::Issue::memory, stream);
         if (capturing(stream)) return submit(stream, FreeOperation(pointer));
         if (deferring()) return free_later(pointer, *find_stream(stream));
         forget_pool_allocation(pointer);

@@ -36,6 +36,7 @@ struct Seen {
     std::atomic<int> default_kernels{0};
     std::atomic<int> default_graphs{0};
     std::atomic<int> default_operations{0};
+    std::atomic<int> default_memory{0};
     std::atomic<int> waits{0};
 };
 Seen seen;
@@ -48,6 +49,8 @@ bool is_default(const void* stream) {
 void note(simt::Issue what, const void* stream) {
     if (what == simt::Issue::wait)
         ++seen.waits;
+    else if (what == simt::Issue::memory)
+        seen.default_memory += is_default(stream) ? 1 : 0;  // else it computes nothing
     else if (stream == seen.stream)
         ++seen.on_stream;
     else if (!is_default(stream))
@@ -72,6 +75,7 @@ LaunchWatch::LaunchWatch([[maybe_unused]] cudaStream_t stream) {
                         &seen.default_kernels,
                         &seen.default_graphs,
                         &seen.default_operations,
+                        &seen.default_memory,
                         &seen.waits})
         *count = 0;
     simt::on_issue(note);
@@ -129,6 +133,12 @@ std::optional<Finding> LaunchWatch::judge(
                       "a copy or a fill was put on the default stream, not on the one "
                       "that the function was given",
                       "cudaMemsetAsync() and cudaMemcpyAsync() take a stream");
+    if (seen.default_memory > 0 && !may_wait)
+        return broken("default_stream",
+                      "memory was allocated or freed in the order of the default "
+                      "stream, not of the one that the function was given: others may "
+                      "get it while kernels still use it",
+                      "cudaMallocAsync(), cudaFreeAsync(), wb::Scratch take a stream");
     if (seen.on_stream + seen.elsewhere == 0 && has_output())
         return broken("no_launch",
                       "the result is there, but nothing was put on the stream: the "

@@ -57,6 +57,8 @@ TEST_CASE("compare: an infinity passes only against the same infinity") {
     CHECK(compare({kInf, -kInf}, {-kInf, kInf}, 1.0).wrong == 2);
     CHECK_FALSE(compare({kInf}, {1.0}, 1e300).passed());
     CHECK_FALSE(compare({1.0}, {kInf}, 1e300).passed());
+    CHECK_FALSE(compare({65504.0}, {kInf}, kInf).passed());
+    CHECK(compare({kInf}, {kInf}, kInf).passed());
 }
 
 TEST_CASE("compare: the first wrong and the worst element are told") {

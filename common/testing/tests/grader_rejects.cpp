@@ -95,6 +95,15 @@ TEST_CASE("fill on the default stream") {
     });
 }
 
+TEST_CASE("scratch memory on the default stream") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        float* scratch = nullptr;
+        CUDA_CHECK(cudaMallocAsync(&scratch, 4096, nullptr));
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        CUDA_CHECK(cudaFreeAsync(scratch, nullptr));
+    });
+}
+
 TEST_CASE("waits for an event") {
     grade_twice([](const float* x, float* y, cudaStream_t s) {
         cudaEvent_t done = nullptr;
