@@ -34,6 +34,8 @@ const char* words(Logits logits) {
             return "a huge logit of keys that few queries see";
         case Logits::highest:
             return "logits near 10^5";
+        case Logits::gentle:
+            return "gently rising logits";
         case Logits::peak:
             return "logits with their peak in the middle";
     }
@@ -54,6 +56,8 @@ double added(Logits logits, int64_t key, int64_t keys) {
             return -half;
         case Logits::highest:
             return 1e5;
+        case Logits::gentle:
+            return 0.025 * static_cast<double>(key);
         case Logits::peak:
             return -0.25 * std::abs(double(key) - 0.5 * double(keys));
         default:

@@ -62,6 +62,10 @@ TEST_CASE("more sequences than a block has threads") {
     grade_many_sequences();
 }
 
+TEST_CASE("a workspace serves calls with faults, and without keys") {
+    grade_one_workspace();
+}
+
 TEST_CASE("scores of a million, all alike, of either sign") {
     grade_far_scores();
 }

@@ -21,7 +21,7 @@ using wb::testing::PagedShape;
 using wb::testing::random_paged;
 
 /// Counters of a workspace that is large enough for every test.
-constexpr int64_t kCounters = 4096;
+constexpr int64_t kCounters = 65'539;
 
 inline std::string with_seed(const PagedInputs& inputs, uint64_t seed) {
     return inputs.text() + ", seed " + std::to_string(seed);

@@ -57,6 +57,14 @@ inline void grade_not_finite() {
         attend(name, function, inputs, &expected, "NaN and infinity in some places");
 }
 
+/// Values near 2^106, and logits that rise.
+inline void grade_huge() {
+    PagedInputs inputs = random_paged({{33, 150}}, 1, 7);
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        set_sequence(inputs, s, wb::testing::huge_values(problem_of(inputs, s)));
+    grade_inputs(inputs, "huge v, rising logits");
+}
+
 /// Values of bfloat16 below the smallest one that has all its digits.
 inline void grade_subnormal() {
     constexpr float kSmallest = 0x1p-133f;
@@ -80,6 +88,7 @@ inline void grade_subnormal() {
         expected.o_bound[i] = 0x1p-100 * expected.o_bound[i] + 0.5 * double{kSmallest} +
                               0x1p-150 * (2.0 * 300.0 + 10.0);
     }
+    grade_huge();
     with_values([](__nv_bfloat16 x) { return 0x1p-100f * __bfloat162float(x); });
     for (const auto& [name, idea, function] : attentions())
         attend(name, function, inputs, &expected, "subnormal v");
@@ -111,14 +120,14 @@ inline void grade_far_scores() {
     }
 }
 
-/// Many weights of exp(-60) each, which make most of the result.
+/// Many weights of exp(-60) of the largest each, which make most of the result.
 inline void grade_small_weights() {
     PagedShape shape{{2101, 3}};
     shape.scale = 1.0f;
     PagedInputs inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)
         set_sequence(inputs, s, wb::testing::small_weights(problem_of(inputs, s)));
-    grade_inputs(inputs, "scores 0 and -60");
+    grade_inputs(inputs, "scores -64 and -124");
     shape.lengths = {4, 4};
     inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)
@@ -139,7 +148,12 @@ inline void grade_far_peak() {
 
 /// More sequences than a block has threads, most of them empty.
 inline void grade_many_sequences() {
-    PagedShape shape{std::vector<int64_t>(1'100, 0)};
+#ifdef SIMT_CPU
+    constexpr size_t kMany = 1'100;
+#else
+    constexpr size_t kMany = 65'539;  // a grid has 65,535 blocks along y and z
+#endif
+    PagedShape shape{std::vector<int64_t>(kMany, 0)};
     for (size_t s = 0; s < shape.lengths.size(); s += 157)
         shape.lengths[s] = static_cast<int64_t>(1 + s % 5);
     shape.query_heads = 1;
@@ -157,6 +171,47 @@ inline void grade_repeated_page() {
     for (auto* numbers : {&inputs.k[0], &inputs.v[0]})
         std::copy_n(numbers->begin(), page, numbers->begin() + page);
     grade_inputs(inputs, "one page twice, " + with_seed(inputs, 34));
+}
+
+/// One workspace for calls of all kinds: whatever one of them finds, a sequence without
+/// a key, more than one block for it, a page or a length that is wrong, the next begins
+/// with counters of 0.
+inline void grade_one_workspace() {
+    std::vector<PagedInputs> calls;
+    for (const auto& lengths : std::vector<std::vector<int64_t>>{
+             {0, 40, 300}, {300, 5, 0}, {40, 300, 33}, {300, 33, 40}, {33, 300, 300}})
+        calls.push_back(random_paged({lengths}, 35, 35));
+    const auto as_expected = [](const PagedInputs& inputs) {
+        return std::pair{inputs, expect_paged(inputs)};
+    };
+    std::vector<std::pair<PagedInputs, AttentionExpected>> all;
+    for (const PagedInputs& inputs : calls)
+        all.push_back(as_expected(inputs));
+    all[2].first.table[static_cast<size_t>(calls[2].pages_per_sequence + 1)] = -1;
+    all[3].first.lengths[0] = -1;
+    for (const auto& [name, idea, function] : attentions()) {
+        const wb::PagedWorkspace workspace(kCounters);
+        for (size_t call = 0; call < all.size(); ++call) {
+            const auto& [inputs, expected] = all[call];
+            const bool is_faulty = call == 2 || call == 3;
+            Grader grade(name, inputs.text() + ", call " + std::to_string(call));
+            const wb::PagedCache cache = cache_on_device(grade, inputs);
+            const auto* q = grade.input("q", inputs.q);
+            auto* o = grade.output<__nv_bfloat16>("o", {3, 2, 64});
+            grade.run([&, function = function](cudaStream_t s) {
+                function(cache, q, o, nullptr, 2, inputs.scale(), workspace, s);
+            });
+            if (is_faulty) {
+                REQUIRE_THROWS_AS(workspace.check(nullptr), wb::PagedCacheError);
+                continue;
+            }
+            workspace.check(nullptr);
+            const auto& bounds = expected.o_bound;
+            grade.expect("o", expected.o, [&](int64_t i) {
+                return bounds[static_cast<size_t>(i)];
+            });
+        }
+    }
 }
 
 /// append_kv for other tokens, other pages and other sequences in between.

@@ -35,6 +35,28 @@ inline void grade_index(int32_t wrong, int64_t batch) {
                {static_cast<int32_t>(PatternFault::index), 1, 3, wrong});
 }
 
+/// A key that does not exist, at the first places of a long row and at its last ones: a
+/// kernel that takes four keys at a time must look at each of the four.
+inline void grade_index_of_long_row() {
+    std::vector<int32_t> keys(35);
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        keys[i] = static_cast<int32_t>(i);
+    const auto right = rows_of(35, {{7}, keys});
+    const auto shape = shape_of(right, 64, 1);
+    const auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, right, inputs);
+    for (const int64_t place : {0, 1, 2, 3, 5, 16, 33, 34, 35}) {
+        auto listed = keys;
+        listed.insert(listed.begin() + place, 35);
+        grade_rows(shape,
+                   rows_of(35, {{7}, listed}),
+                   inputs,
+                   expected,
+                   "of a row of 36, index " + std::to_string(place) + " is 35",
+                   {static_cast<int32_t>(PatternFault::index), 1, place + 1, 35});
+    }
+}
+
 /// Offsets of three rows of two keys each.
 inline void grade_offsets(const Offsets& offsets, int64_t wrong_row, int64_t batch) {
     auto pattern = rows_of(9, {{1, 2}, {3, 4}, {5, 6}});
@@ -61,14 +83,18 @@ inline std::string name_of(bool partial) {
 }
 
 /// A key block that does not exist, in front of those of the second row of blocks.
-inline void grade_block(int32_t wrong, bool partial, int64_t batch) {
+/// @param behind  how many of these are in front of it
+inline void grade_block(int32_t wrong,
+                        bool partial,
+                        int64_t batch,
+                        int64_t behind = 0) {
     const auto right = partial ? wb::local_pattern(140, 130, 20, 10)
                                : wb::dense_pattern(140, 130, false);
     const auto shape = shape_of(right, 32, batch);
     const auto inputs = random_attention(shape, 1);
     HostBlocks blocks = to_blocks(right);  // of three key blocks
     wb::HostBlockList& list = partial ? blocks.partial : blocks.full;
-    const int64_t place = list.offsets[1];
+    const int64_t place = list.offsets[1] + behind;
     list.blocks.insert(list.blocks.begin() + place, wrong);
     ++list.offsets[2];
     if (partial) {

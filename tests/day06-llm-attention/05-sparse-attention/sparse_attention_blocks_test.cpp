@@ -178,8 +178,8 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     shape.scale = 1.0f;
     const auto inputs = wb::testing::small_weights(shape);
     const auto expected = expect_sparse(shape, pattern, inputs);
-    grade_rows(shape, pattern, inputs, expected, "scores 0 and -60");
-    grade_blocks(shape, to_blocks(pattern), inputs, expected, "scores 0 and -60");
+    grade_rows(shape, pattern, inputs, expected, "scores -64 and -124");
+    grade_blocks(shape, to_blocks(pattern), inputs, expected, "scores -64 and -124");
 }
 
 TEST_CASE("small weights count: one of four keys has nearly all") {
@@ -214,6 +214,9 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
     faults::grade_block(-1, /*partial=*/false, 1);
     faults::grade_block(3, false, 2);  // there are 3
     faults::grade_block(3, true, 1);
+    for (const int64_t behind : {1, 2})
+        faults::grade_block(3, true, 1, behind);
+    faults::grade_block(3, false, 1, 1);
     faults::grade_block(std::numeric_limits<int32_t>::max(), true, 2);
 }
 

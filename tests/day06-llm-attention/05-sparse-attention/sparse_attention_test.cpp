@@ -2,6 +2,7 @@
 #include "sparse_attention.h"
 
 #include <wb/testing/attention_grade.h>
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
@@ -184,6 +185,11 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
         shape, inputs, kUnit, wb::testing::expect_attention);
     grade_rows(shape, pattern, inputs, expected, "subnormal v");
     grade_blocks(shape, to_blocks(pattern), inputs, expected, "subnormal v");
+    const auto huge = wb::testing::huge_values(shape);
+    const auto of_huge = expect_sparse(shape, pattern, huge);
+    const std::string text = "huge v, rising logits";
+    grade_rows(shape, pattern, huge, of_huge, text);
+    grade_blocks(shape, to_blocks(pattern), huge, of_huge, text);
 }
 
 TEST_CASE("the scale may be anything finite") {
@@ -220,10 +226,29 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
         wb::dense_pattern(2, 4230, true), true, "65 full blocks and a partial one");
 }
 
+TEST_CASE("more batches or heads than blocks run at once", "[long]") {
+    using Sizes = std::vector<std::pair<int64_t, int64_t>>;
+#ifdef SIMT_CPU
+    const Sizes sizes = {{7, 37}};
+#else
+    const Sizes sizes = {{65'539, 1}, {1, 65'539}};  // more than a grid is high or deep
+#endif
+    const auto pattern = wb::dense_pattern(1, 2, false);
+    for (const auto& [batch, heads] : sizes) {
+        const auto shape = shape_of(pattern, 32, batch, heads);
+        const auto inputs = wb::testing::uneven_rows(shape, 1);
+        const auto expected = expect_sparse(shape, pattern, inputs);
+        const std::string text = "rows of scores far from each other";
+        grade_rows(shape, pattern, inputs, expected, text);
+        grade_blocks(shape, to_blocks(pattern), inputs, expected, text);
+    }
+}
+
 TEST_CASE("an index that is no key is reported, and not read") {
     faults::grade_index(-1, 2);
     faults::grade_index(9, 1);
     faults::grade_index(std::numeric_limits<int32_t>::max(), 1);
+    faults::grade_index_of_long_row();
 }
 
 TEST_CASE("offsets that are no range are reported, and the row is empty") {

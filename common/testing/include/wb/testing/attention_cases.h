@@ -35,6 +35,8 @@ enum class Logits {
     falling,    ///< half a unit less
     unseen,     ///< two keys have 10^4 more, and most queries do not see them
     highest,    ///< 10^5: more than a half can hold; only where it is asked for
+    gentle,     ///< a fortieth more with each key: a tile of 64 keys has a new maximum,
+                ///< and those before it count still; ditto
     peak,       ///< a quarter of a unit less with each key from the one in the middle:
                 ///< in either direction, the maximum rises for half of the keys; ditto
 };

@@ -173,6 +173,22 @@ inline void grade_far_peak(const std::string& exercise,
                     ", the largest score in the middle");
 }
 
+/// Grades logits that rise gently over several tiles of keys: each tile has a new
+/// maximum, and what was summed up before it is scaled, but counts still.
+inline void grade_gentle_rise(const std::string& exercise,
+                              AttentionFunction* contract) {
+    for (const int64_t head_dim : {32, 64, 128, 256}) {
+        const auto shape = plain_attention(1, 1, 3, 203, head_dim);
+        const auto inputs = with_logits(shape, Logits::gentle, {}, 1);
+        grade_attention(exercise,
+                        contract,
+                        shape,
+                        inputs,
+                        expect_attention(shape, inputs),
+                        ", gently rising logits");
+    }
+}
+
 /// Every score is the same, and far from zero: exactly, for a scale of 1 and a score
 /// that is a power of two. A maximum that begins at some large negative number, or that
 /// a half must hold, loses all keys. v is never near 0.
@@ -188,10 +204,11 @@ inline AttentionInputs far_scores(const AttentionShape& shape, float score) {
     return inputs;
 }
 
-/// The first key has the score 0 and the value 1, all others -60: weights of 9e-27, far
-/// below what a sum in float with 1 in it can show, whose values are so large that
-/// together they make most of the result. The scale must be 1, and the type one that
-/// has such values: not fp16.
+/// The first key has the score -64 and the value 1, all others -124: weights of 9e-27,
+/// far below what a sum in float with 1 in it can show, whose values are so large that
+/// together they make most of the result. exp(-124) is 0 in float: divided by exp(-64)
+/// it is no weight. The scale must be 1, and the type one that has such values: not
+/// fp16.
 inline AttentionInputs small_weights(const AttentionShape& shape) {
     AttentionInputs inputs = equal_weights(shape, 1);
     const auto dim = static_cast<std::size_t>(shape.head_dim);
@@ -200,7 +217,7 @@ inline AttentionInputs small_weights(const AttentionShape& shape) {
         inputs.q[i] = 1.0f;
     for (std::size_t i = 0; i < inputs.k.size(); ++i) {
         const bool is_first = i / dim % keys == 0;
-        inputs.k[i] = i % dim == 0 && !is_first ? -60.0f : 0.0f;
+        inputs.k[i] = i % dim != 0 ? 0.0f : is_first ? -64.0f : -124.0f;
         inputs.v[i] = is_first ? 1.0f : 0x1p74f * static_cast<float>(16 + i % 7);
     }
     return inputs;

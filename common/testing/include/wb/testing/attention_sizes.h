@@ -18,9 +18,26 @@
 
 namespace wb::testing {
 
+/// Random inputs. The scores of a row are all about -150, 0 or 150, whatever those of
+/// its neighbours are. A block that goes from one row to another, because there are
+/// more rows than blocks, and keeps a maximum or a sum, loses the next row.
+inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t seed) {
+    constexpr std::size_t kColumn = 3;
+    AttentionInputs inputs = random_attention(shape, seed);
+    Random random(seed);
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    for (std::size_t i = kColumn; i < inputs.q.size(); i += dim)
+        inputs.q[i] = 150.0f * static_cast<float>(random.below(3) - 1) / shape.scale;
+    for (std::size_t i = kColumn; i < inputs.k.size(); i += dim)
+        inputs.k[i] = 1.0f;
+    return inputs;
+}
+
 /// More than 4096 of each: batches, K/V heads, and, if wanted, query heads of a group,
 /// with one query and two keys each, for they cost a block in the simulator; and
-/// queries. Last, as many queries as keys, causal, as far as that is to be had.
+/// queries. On a GPU more than 65,535 of the first three: a grid has no more blocks
+/// along y and along z. Last, as many queries as keys, causal, as far as that is to be
+/// had.
 /// @param in_simulator  as many, instead, in the simulator
 inline std::vector<AttentionShape> shapes_of_many(
     int64_t head_dim, bool groups, [[maybe_unused]] int64_t in_simulator = 4099) {
@@ -28,7 +45,7 @@ inline std::vector<AttentionShape> shapes_of_many(
     const int64_t many = in_simulator;
     constexpr int64_t kSide = 1100;
 #else
-    constexpr int64_t many = 4099;
+    constexpr int64_t many = 65'539;
     constexpr int64_t kSide = 4129;
 #endif
     std::vector<AttentionShape> shapes = {

@@ -116,8 +116,17 @@ inline AttentionInputs subnormal_values(const AttentionShape& shape, double unit
     return inputs;
 }
 
-/// What is expected of them. Values that are 2^100 times as large lose nothing; each
-/// rounding on the way back loses half a step of the type at most.
+/// Values near 2^106, whose logits rise by half a unit with each key. Weights may be
+/// larger than 1 for a while, where a kernel puts off a new maximum; but e^60 times
+/// such a value is infinite.
+inline AttentionInputs huge_values(const AttentionShape& shape) {
+    AttentionInputs inputs = with_logits(shape, Logits::rising, {}, 1);
+    inputs.v = subnormal_values(shape, 0x1p100).v;
+    return inputs;
+}
+
+/// What is expected of subnormal_values(). Those that are 2^100 times as large lose
+/// nothing; each rounding on the way back loses half a step of the type at most.
 /// @param unit    as above; no less than such a step
 /// @param expect  gives what is expected of other inputs
 template <class Expect>
@@ -206,9 +215,13 @@ inline void grade_subnormal(const std::string& exercise, AttentionFunction* cont
                     inputs,
                     expect_subnormal(shape, inputs, kUnit, expect_attention),
                     ", subnormal v");
-    const auto huge = subnormal_values(shape, 0x1p100);
-    grade_attention(
-        exercise, contract, shape, huge, expect_attention(shape, huge), ", huge v");
+    const auto huge = huge_values(shape);
+    grade_attention(exercise,
+                    contract,
+                    shape,
+                    huge,
+                    expect_attention(shape, huge),
+                    ", huge v, rising logits");
     auto scaled = shape;
     const auto small = subnormal_scores(scaled, kUnit);
     grade_attention(exercise,
