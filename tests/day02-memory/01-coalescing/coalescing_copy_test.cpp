@@ -98,7 +98,8 @@ TEST_CASE("a copy: few bytes") {
 TEST_CASE("a copy: each alignment of the source with each of the destination") {
     static const auto cases =
         wb::testing::Covering()
-            .factor("bytes", {33, 511, 512, 513, 1023, 2047, 2048, 2049, 4129, 16411})
+            .factor("bytes",
+                    {33, 511, 512, 513, 1023, 2047, 2048, 2049, 4096, 4129, 16411})
             .factor("from", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
             .factor("to", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
             .cases();

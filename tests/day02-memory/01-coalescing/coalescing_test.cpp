@@ -130,7 +130,7 @@ TEST_CASE("a strided copy: sizes, strides and where slices start") {
     static const auto cases =
         wb::testing::Covering()
             .factor("n", {1, 2, 31, 32, 33, 257, 1023, 1024, 1025, 4099})
-            .factor("stride", {1, 2, 3, 4, 8, 9, 33})
+            .factor("stride", {1, 2, 3, 4, 8, 9, 32, 33, 64})
             .factor("x from", {0, 1, 2, 3})
             .factor("y from", {0, 1, 2, 3})
             .cases();

@@ -121,7 +121,9 @@ TEST_CASE("sizes of which two elements fill a word, and sizes of which not") {
                             Sizes{3, 65, 34},
                             Sizes{2, 66, 70, 1, 0},
                             Sizes{2, 66, 70, 0, 1},
-                            Sizes{2, 66, 70, 2, 2});
+                            Sizes{2, 66, 70, 2, 2},
+                            Sizes{3, 32, 32},
+                            Sizes{2, 64, 64});
     grade_all<uint16_t>(s);
 }
 

@@ -228,6 +228,15 @@ TEST_CASE("bags: sums are made in float, and rounded once") {
     indices[0] = 0;
     grade_values<__half>(
         {{}, 2, 1, Pool::sum}, table, indices, {0, 601}, "1 + 600 * 2^-11 in fp16");
+    // Sums near the largest half, and means of numbers whose sum is past it.
+    const std::vector<__half> large = {__half(40000.0f), __half(-24000.0f)};
+    grade_values<__half>({{}, 2, 1, Pool::sum},
+                         large,
+                         {0, 0, 1, 1, 1},
+                         {0, 3, 5},
+                         "sums of 56000 and -48000 in fp16");
+    grade_values<__half>(
+        {{}, 2, 1, Pool::mean}, large, {0, 0, 0}, {0, 3}, "a mean of 40000 in fp16");
     std::vector<__nv_bfloat16> wide(16, __nv_bfloat16(1.0f));
     for (std::size_t i = 8; i < 16; ++i)
         wide[i] = __nv_bfloat16(0x1p-8f);
