@@ -177,6 +177,12 @@ TEST_CASE("scores of ten thousand do not overflow") {
     grade_random(shape, 16);
 }
 
+TEST_CASE("a scale of 0: all keys weigh the same") {
+    PagedShape shape{{33, 5}};
+    shape.scale = 0.0f;
+    grade_random(shape, 36);
+}
+
 TEST_CASE("the log-sum-exp is optional") {
     const PagedInputs inputs = random_paged({{0, 33}}, 23, 23);
     const AttentionExpected expected = expect_paged(inputs);

@@ -100,7 +100,9 @@ inline void grade_block(int32_t wrong,
     if (partial) {
         constexpr int64_t kRows = wb::BlockPattern::kRows;
         blocks.masks.insert(
-            blocks.masks.begin() + place * kRows, std::size_t{kRows}, ~uint64_t{0});
+            blocks.masks.begin() + place * kRows,
+            std::size_t{kRows},
+            behind == 0 ? ~uint64_t{0} : 0);  // what nobody sees is wrong all the same
     }
     grade_blocks(shape,
                  blocks,
@@ -137,6 +139,28 @@ inline void grade_block_offsets(const Offsets& offsets,
                   static_cast<int32_t>(wrong_row),
                   offsets[row],
                   offsets[row + 1]});
+}
+
+/// No index and no block at all, but the offsets of the last row say that there is one.
+inline void grade_offsets_of_nothing() {
+    const PatternStatus fault = {static_cast<int32_t>(PatternFault::offsets), 1, 0, 1};
+    const std::string text = "nothing is listed, and offsets are 0, 0, 1";
+    auto rows = rows_of(9, {{}, {}});
+    const auto of_rows = shape_of(rows, 32);
+    const auto row_inputs = random_attention(of_rows, 1);
+    const auto row_expected = expect_sparse(of_rows, rows, row_inputs);
+    rows.offsets = {0, 0, 1};
+    grade_rows(of_rows, rows, row_inputs, row_expected, text, fault);
+    const auto none = rows_of(9, std::vector<std::vector<int32_t>>(140));
+    const auto shape = shape_of(none, 32);
+    const auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, none, inputs);
+    for (const bool partial : {false, true}) {
+        HostBlocks blocks = to_blocks(none);
+        (partial ? blocks.partial : blocks.full).offsets = {0, 0, 1};
+        grade_blocks(
+            shape, blocks, inputs, expected, name_of(partial) + ": " + text, fault);
+    }
 }
 
 /// A fault that an earlier call found is not forgotten: neither where nothing is wrong

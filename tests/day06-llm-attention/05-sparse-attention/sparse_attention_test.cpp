@@ -257,6 +257,7 @@ TEST_CASE("offsets that are no range are reported, and the row is empty") {
     faults::grade_offsets({-5, 2, 4, 6}, 0, 2);
     faults::grade_offsets({-1, 2, 4, 6}, 0, 1);
     faults::grade_offsets({0, 4, 2, 6}, 1, 2);
+    faults::grade_offsets_of_nothing();
 }
 
 TEST_CASE("what is in status already stays there") {

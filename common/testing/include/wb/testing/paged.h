@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct PagedShape {
     int64_t kv_heads = 1;
     int64_t head_dim = 64;
     int64_t spare_entries = 1;  ///< of each row of the table, past its longest sequence
-    float scale = 0.0f;         ///< 0: 1 / sqrt(head_dim)
+    std::optional<float> scale = {};  ///< none: 1 / sqrt(head_dim)
 };
 
 /// The host's image of a cache: what sequences hold, and where in the pool it lies.
@@ -48,9 +49,7 @@ struct PagedInputs {
         return (lengths[static_cast<std::size_t>(sequence)] + shape.page_size - 1) /
                shape.page_size;
     }
-    float scale() const {
-        return shape.scale != 0.0f ? shape.scale : usual_scale(shape.head_dim);
-    }
+    float scale() const { return shape.scale.value_or(usual_scale(shape.head_dim)); }
     /// "lengths 0, 1, 15, page 16, Hq4 Hkv2 D64"
     std::string text() const {
         std::string text = "lengths";
