@@ -54,8 +54,9 @@ class Stepper {
     virtual void step(int position, cudaStream_t stream) = 0;
 };
 
-/// A stepper for a decoder, whose memory outlives it. One that uses a graph
-/// instantiates it once, and updates it when the position changes.
+/// A stepper for a decoder: `decoder` itself may be gone after the call, the memory
+/// that it points to outlives the stepper. One that uses a graph instantiates it once,
+/// and updates it when the position changes.
 ///
 /// Throws wb::InvalidArgument for a shape outside the limits of DecoderShape
 std::unique_ptr<Stepper> make_stepper(const Decoder& decoder);

@@ -155,6 +155,7 @@ TEST_CASE("what is under way, divided by how long it takes") {
     expect_rate({100.0, 10.0}, 1000.0, 100.0);
     expect_rate({100.0, 10.0}, 5000.0, 100.0);  // a roof is a roof
     expect_rate({4.0, 4.0}, 1.0, 0.25);
+    expect_rate({100.0, 10.0}, 2.5, 0.25);  // half of the threads may have two
     CHECK(predicted_rate({100.0, 10.0}, 0.0) == 0.0);
 }
 

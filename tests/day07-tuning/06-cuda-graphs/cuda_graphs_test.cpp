@@ -92,7 +92,9 @@ void grade_steps(const std::string& name,
         grade.output<float>("cache", {shape.layers, shape.positions, shape.width});
     grade.run_and_wait([&](cudaStream_t stream) {
         model.begin(token(shape));
-        const std::unique_ptr<Stepper> stepper = make(model.decoder());
+        Decoder given = model.decoder();
+        const std::unique_ptr<Stepper> stepper = make(given);
+        given = {};  // the caller's; what it pointed to stays
         for (const int position : positions)
             stepper->step(position, stream);
         copy_behind(x, model.decoder().x, shape.width, stream);
