@@ -57,6 +57,16 @@ const Arguments& Arguments::not_negative(const char* name, double value) const {
     return finite(name, value).require_real(value >= 0.0, name, value, "must be >= 0");
 }
 
+const Arguments& Arguments::magnitude(const char* name,
+                                      double value,
+                                      double most) const {
+    char requirement[64];
+    std::snprintf(
+        requirement, sizeof requirement, "must be from %g to %g", -most, most);
+    return finite(name, value)
+        .require_real(std::abs(value) <= most, name, value, requirement);
+}
+
 const Arguments& Arguments::above_zero(const char* name, double value) const {
     return finite(name, value).require_real(value > 0.0, name, value, "must be > 0");
 }

@@ -1,6 +1,7 @@
 #include <wb/attention.h>
 #include <wb/describe.h>
 #include <wb/head_dim.h>
+#include <wb/online_softmax.h>
 
 #include <algorithm>
 #include <string>
@@ -48,7 +49,7 @@ void check_shape(const Arguments& arguments,
                  "shape.head_dim",
                  shape.head_dim,
                  ("must be " + one_of(head_dims)).c_str())
-        .finite("shape.scale", shape.scale);
+        .magnitude("shape.scale", shape.scale, kMaxScale);
     arguments.product("batch * query_heads * queries * head_dim",
                       {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
     arguments.product("batch * kv_heads * keys * head_dim",

@@ -11,7 +11,7 @@
 /// shape.causal, query i sees the keys 0 .. i + M - N: the last query sees the last
 /// key. A query that sees no key gives a row of zeros, and -infinity in lse.
 ///
-/// @param shape   sizes >= 0, D is 32, 64, 128 or 256, any finite scale. Without
+/// @param shape   sizes >= 0, D is 32, 64, 128 or 256, any scale. Without
 ///                queries nothing is done; without keys every row is zeros
 /// @param q       [B, H, N, D] row-major, device memory, read only
 /// @param k, v    [B, H, M, D] the same

@@ -177,7 +177,7 @@ void paged_attention(const PagedCache& cache,
                  "query_heads",
                  query_heads,
                  "must be a multiple of cache.kv_heads")
-        .finite("scale", scale);
+        .magnitude("scale", scale, wb::kMaxScale);
     const int64_t rows =
         arguments.product("batch * query_heads", {cache.batch, query_heads});
     const int64_t numbers =

@@ -14,7 +14,7 @@
 /// The keys of a row may come in any order; a key that is listed twice counts twice. An
 /// empty row gives a row of zeros, and -infinity in lse.
 ///
-/// @param shape    sizes >= 0, D = head_dim is 32, 64 or 128, any finite scale, causal
+/// @param shape    sizes >= 0, D = head_dim is 32, 64 or 128, any scale, causal
 ///                 false, kv_heads = query_heads. Without queries nothing is done
 /// @param pattern  [queries] rows of keys, device memory. A row whose offsets are wrong
 ///                 is taken as empty, an index outside of [0, keys) as not listed; both

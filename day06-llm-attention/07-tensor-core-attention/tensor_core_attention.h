@@ -14,7 +14,7 @@
 /// query i sees the keys 0 .. i + M - N: the last query sees the last key. A query that
 /// sees no key gives a row of zeros, and -infinity in lse.
 ///
-/// @param shape   sizes >= 0, Hq a multiple of Hkv, D is 64 or 128, any finite scale.
+/// @param shape   sizes >= 0, Hq a multiple of Hkv, D is 64 or 128, any scale.
 ///                Without queries nothing is done; without keys every row is zeros
 /// @param q       [B, Hq, N, D] row-major, device memory, 16-byte aligned, read only
 /// @param k, v    [B, Hkv, M, D] the same

@@ -90,10 +90,10 @@ bool dense_call(const wb::AttentionShape& shape,
                 Call& call) {
     const wb::Arguments arguments("hopper_attention");
     wb::check_shape(arguments, shape, {64, 128, 256});
-    arguments.require(
+    arguments.require_real(
         shape.scale >= 0.0f,
         "shape.scale",
-        static_cast<int64_t>(std::floor(shape.scale)),
+        shape.scale,
         "must not be negative: the largest q . k would not be the largest "
         "score; chapter 06 takes any scale");
     require_hopper(arguments);
@@ -139,7 +139,7 @@ inline void check_packed(const wb::Arguments& arguments, const PackedShape& shap
         .size("shape.total_queries", shape.total_queries)
         .size("shape.total_keys", shape.total_keys)
         .size("shape.max_queries", shape.max_queries)
-        .finite("shape.scale", shape.scale)
+        .magnitude("shape.scale", shape.scale, wb::kMaxScale)
         .require(D == 64 || D == 128 || D == 256,
                  "shape.head_dim",
                  D,
@@ -148,10 +148,8 @@ inline void check_packed(const wb::Arguments& arguments, const PackedShape& shap
                  "shape.query_heads",
                  shape.query_heads,
                  "must be a multiple of shape.kv_heads")
-        .require(shape.scale >= 0.0f,
-                 "shape.scale",
-                 static_cast<int64_t>(std::floor(shape.scale)),
-                 "must not be negative")
+        .require_real(
+            shape.scale >= 0.0f, "shape.scale", shape.scale, "must not be negative")
         .require(shape.total_queries <= wb::kMaxSequence,
                  "shape.total_queries",
                  shape.total_queries,

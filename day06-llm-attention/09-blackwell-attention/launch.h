@@ -90,11 +90,11 @@ void run_attention(const wb::AttentionShape& shape,
                    cudaStream_t stream) {
     const wb::Arguments arguments("blackwell_attention");
     wb::check_shape(arguments, shape, {64, 128});
-    arguments.require(shape.scale >= 0.0f,
-                      "shape.scale",
-                      static_cast<int64_t>(std::floor(shape.scale)),
-                      "must not be negative: the largest q . k would not be the "
-                      "largest score");
+    arguments.require_real(shape.scale >= 0.0f,
+                           "shape.scale",
+                           shape.scale,
+                           "must not be negative: the largest q . k would not be the "
+                           "largest score");
     require_blackwell(arguments);
     if (shape.rows() == 0) return;
     arguments.device("q", reinterpret_cast<const uint4*>(q), shape.query_elements() / 8)

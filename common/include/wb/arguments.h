@@ -40,11 +40,20 @@ class Arguments {
                              int64_t value,
                              const char* requirement) const;
 
+    /// The same of a real number: "eps is -0.5, but must be > 0".
+    const Arguments& require_real(bool condition,
+                                  const char* name,
+                                  double value,
+                                  const char* requirement) const;
+
     /// A real number: neither NaN nor infinite.
     const Arguments& finite(const char* name, double value) const;
 
     /// A real number that is not below 0, neither NaN nor infinite.
     const Arguments& not_negative(const char* name, double value) const;
+
+    /// A real number from -most to most.
+    const Arguments& magnitude(const char* name, double value, double most) const;
 
     /// A real number above 0, neither NaN nor infinite.
     const Arguments& above_zero(const char* name, double value) const;
@@ -75,12 +84,6 @@ class Arguments {
     int64_t product(const char* names, std::initializer_list<int64_t> sizes) const;
 
  private:
-    /// As require(), for a real number: "eps is -0.5, but must be > 0".
-    const Arguments& require_real(bool condition,
-                                  const char* name,
-                                  double value,
-                                  const char* requirement) const;
-
     const Arguments& device_bytes(const char* name,
                                   const void* pointer,
                                   int64_t count,

@@ -60,7 +60,7 @@ __host__ __device__ inline Int visible_keys(Int queries,
 }
 
 /// Refuses a shape that no kernel takes: negative sizes, heads that do not divide, a
-/// head dimension that is not in the list, a scale that is no number, or tensors of
+/// head dimension that is not in the list, a scale beyond 2^127 or NaN, or tensors of
 /// 2^63 elements. Sizes may be 0.
 ///
 /// @param head_dims  those that the caller's kernels are compiled for

@@ -20,6 +20,9 @@ namespace wb {
 inline constexpr double kLog2e = 1.44269504088896340736;
 inline constexpr double kLn2 = 0.693147180559945309417;
 
+/// The largest scale of scores that is not refused: log2_scale() of it is finite.
+inline constexpr float kMaxScale = 0x1p127f;
+
 /// The scale of scores that become powers of 2 in place of powers of e.
 inline float log2_scale(float scale) {
     return static_cast<float>(double{scale} * kLog2e);

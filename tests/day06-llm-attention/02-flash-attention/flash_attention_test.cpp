@@ -390,6 +390,8 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("shape.scale is nan", scaled);
     scaled.scale = std::numeric_limits<float>::infinity();
     refused("shape.scale is inf", scaled);
+    scaled.scale = -2e38f;
+    refused("shape.scale is -2e+38, but must be from -1.70141e+38", scaled);
     expect_refused("flash_attention", "q null", "q is a null pointer", [&] {
         flash_attention(good, nullptr, d, d, d, nullptr, nullptr);
     });

@@ -455,7 +455,7 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("shape.head_dim is 96", plain_attention(1, 2, 4, 4, 96));
     auto scaled = good;
     scaled.scale = -0.5f;
-    refused("shape.scale is -1", scaled);
+    refused("shape.scale is -0.5, but must not be negative", scaled);
     const auto call = [&](const char* what,
                           const char* part,
                           const __half* q,
