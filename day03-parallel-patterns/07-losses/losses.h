@@ -104,8 +104,8 @@ void bce_with_logits_backward(const BceInput& in,
 
 // #region draw
 /// Draws items at random, with replacement: from the same seed and step the same ones,
-/// on every GPU and for every grid. philox.h scrambles the counter made of the 64 bits
-/// of i and the 64 bits of step, the lower halves first:
+/// on every GPU and for every grid. wb/philox.h scrambles the counter made of the 64
+/// bits of i and the 64 bits of step, the lower halves first:
 ///
 ///     w      = philox({i, i >> 32, step, step >> 32}, seed)
 ///     ids[i] = floor((w[0] + 2^32 * w[1]) * items / 2^64)

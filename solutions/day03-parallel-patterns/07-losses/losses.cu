@@ -44,6 +44,7 @@
 
 #include <wb/check.h>
 #include <wb/exercise.h>
+#include <wb/philox.h>
 // #solution
 #include <wb/ladder.h>
 // #end
@@ -51,7 +52,6 @@
 #include <algorithm>
 
 #include "given.h"
-#include "philox.h"
 #include "refused.h"
 
 // #region v1-l2
@@ -233,16 +233,16 @@ __global__ void draw_negatives_v1_kernel(
     uint64_t seed, uint64_t step, int32_t* ids, int64_t count, int32_t items) {
     const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
     if (i >= count) return;
-    // TODO(learner): philox() of the counter made of i and step. Two of its words are
+    // TODO(learner): wb::philox() of the counter made of i and step. Two of its words are
     // 64 random bits; __umul64hi(bits, items) has the bits of their product above 64
     // (about 7 lines)
     // #solution
     const auto place = static_cast<uint64_t>(i);
-    const Words4 words = philox({{static_cast<uint32_t>(place),
-                                  static_cast<uint32_t>(place >> 32),
-                                  static_cast<uint32_t>(step),
-                                  static_cast<uint32_t>(step >> 32)}},
-                                seed);
+    const wb::Words4 words = wb::philox({{static_cast<uint32_t>(place),
+                                          static_cast<uint32_t>(place >> 32),
+                                          static_cast<uint32_t>(step),
+                                          static_cast<uint32_t>(step >> 32)}},
+                                        seed);
     const uint64_t bits = uint64_t{words.word[1]} << 32 | words.word[0];
     ids[i] = static_cast<int32_t>(__umul64hi(bits, static_cast<uint64_t>(items)));
     // #end

@@ -5,11 +5,11 @@
 #include <wb/check.h>
 #include <wb/exercise.h>
 #include <wb/online_softmax.h>
+#include <wb/philox.h>
 
 #include "given.h"
 #include "l2_rows.cuh"
 #include "packs.h"
-#include "philox.h"
 #include "refused.h"
 
 // #region v2-log
@@ -299,11 +299,11 @@ __global__ void draw_negatives_v2_kernel(
     uint64_t seed, uint64_t step, int32_t* ids, int64_t count, int32_t items) {
     const uint64_t i = uint64_t{blockIdx.x} * kThreads + threadIdx.x;
     if (i >= static_cast<uint64_t>(count)) return;
-    const Words4 words = philox({{static_cast<uint32_t>(i),
-                                  static_cast<uint32_t>(i >> 32),
-                                  static_cast<uint32_t>(step),
-                                  static_cast<uint32_t>(step >> 32)}},
-                                seed);
+    const wb::Words4 words = wb::philox({{static_cast<uint32_t>(i),
+                                          static_cast<uint32_t>(i >> 32),
+                                          static_cast<uint32_t>(step),
+                                          static_cast<uint32_t>(step >> 32)}},
+                                        seed);
     const uint64_t bits = uint64_t{words.word[1]} << 32 | words.word[0];
     ids[i] = static_cast<int32_t>(__umul64hi(bits, static_cast<uint64_t>(items)));
 }

@@ -1,6 +1,8 @@
 /// CPU references of losses and of what goes with them, in double.
 #pragma once
 
+#include <wb/reference/philox.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -132,26 +134,8 @@ inline Measured bce_with_logits_backward(const std::vector<float>& logits,
     return result;
 }
 
-/// Number i of the sample of a step, in [0, items): Philox4x32-10, of whose words the
-/// first two are a fraction of 2^64.
-inline std::vector<uint32_t> philox(std::vector<uint32_t> counter, uint64_t seed) {
-    uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-    for (int round = 0; round < 10; ++round) {
-        const uint64_t a = uint64_t{0xD2511F53} * counter[0];
-        const uint64_t b = uint64_t{0xCD9E8D57} * counter[2];
-        const auto high = [](uint64_t product) {
-            return static_cast<uint32_t>(product >> 32);
-        };
-        counter = {high(b) ^ counter[1] ^ key[0],
-                   static_cast<uint32_t>(b),
-                   high(a) ^ counter[3] ^ key[1],
-                   static_cast<uint32_t>(a)};
-        key[0] += 0x9E3779B9;
-        key[1] += 0xBB67AE85;
-    }
-    return counter;
-}
-
+/// Number i of the sample of a step, in [0, items): the first two words of
+/// Philox4x32-10 are a fraction of 2^64.
 inline int32_t draw_negative(uint64_t seed, uint64_t step, uint64_t i, int32_t items) {
     const auto low = [](uint64_t bits) { return static_cast<uint32_t>(bits); };
     const auto word = philox({low(i), low(i >> 32), low(step), low(step >> 32)}, seed);

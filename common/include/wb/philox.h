@@ -1,5 +1,5 @@
-/// philox.h: given with this exercise: random bits that are the same for the same seed,
-/// on every GPU and for every grid. There is nothing to write here.
+/// wb/philox.h: random bits that are the same for the same seed, on every GPU, on the
+/// host, and for every grid.
 ///
 /// The generator keeps no state: it is a function that scrambles a counter. So any
 /// thread can make any of its numbers, in any order, and a step can be repeated.
@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+namespace wb {
+
 // #region philox
 /// Four words of 32 bits.
 struct Words4 {
@@ -20,7 +22,7 @@ struct Words4 {
 
 /// Ten rounds of multiplications scramble the counter; the key, which begins as the
 /// seed, changes from round to round.
-__device__ inline Words4 philox(Words4 counter, uint64_t seed) {
+__host__ __device__ inline Words4 philox(Words4 counter, uint64_t seed) {
     auto key0 = static_cast<uint32_t>(seed);
     auto key1 = static_cast<uint32_t>(seed >> 32);
     for (int round = 0; round < 10; ++round) {
@@ -36,3 +38,5 @@ __device__ inline Words4 philox(Words4 counter, uint64_t seed) {
     return counter;
 }
 // #endregion philox
+
+}  // namespace wb
