@@ -336,7 +336,7 @@ static void launch_gradient(const NormGradient<T>& norm,
     const dim3 columns(
         static_cast<unsigned>(wb::ceil_div<int64_t>(norm.columns, wb::kWarpSize)), 2);
     part_sums_kernel<<<columns, dim3(wb::kWarpSize, wb::kWarpSize), 0, stream>>>(
-        norm, partial.data(), parts);
+        partial.data(), parts, norm.columns, norm.dgamma, norm.dbeta);
     CUDA_CHECK_LAUNCH();
 }
 
