@@ -49,12 +49,17 @@ struct NormGradients {
 };
 
 /// What a backward pass is given; mean is empty for an RMSNorm, gamma if all are 1.
-struct NormBackward {
-    std::vector<float> dy, x, gamma, mean, rstd;
+/// @tparam Number  double, if dy is itself a result
+template <class Number>
+struct BasicNormBackward {
+    std::vector<Number> dy;
+    std::vector<float> x, gamma, mean, rstd;
     int64_t rows, columns;
 };
+using NormBackward = BasicNormBackward<float>;
 
-inline NormGradients norm_backward(const NormBackward& in) {
+template <class Number>
+NormGradients norm_backward(const BasicNormBackward<Number>& in) {
     NormGradients out;
     const auto columns = static_cast<size_t>(in.columns);
     out.dx.resize(in.x.size());
@@ -71,7 +76,7 @@ inline NormGradients norm_backward(const NormBackward& in) {
         double size_g = 0.0;
         double size_gh = 0.0;
         for (size_t c = 0; c < columns; ++c) {
-            const double dy = double{in.dy[r * columns + c]};
+            const auto dy = static_cast<double>(in.dy[r * columns + c]);
             h[c] = (double{in.x[r * columns + c]} - mean) * rstd;
             g[c] = in.gamma.empty() ? dy : dy * double{in.gamma[c]};
             out.dgamma[c] += dy * h[c];
