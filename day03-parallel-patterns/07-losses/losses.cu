@@ -148,9 +148,9 @@ __global__ void draw_negatives_v1_kernel(
     uint64_t seed, uint64_t step, int32_t* ids, int64_t count, int32_t items) {
     const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
     if (i >= count) return;
-    // TODO(learner): wb::philox() of the counter made of i and step. Two of its words are
-    // 64 random bits; __umul64hi(bits, items) has the bits of their product above 64
-    // (about 7 lines)
+    // TODO(learner): wb::philox() of the counter made of i and step. Two of its words
+    // are 64 random bits; __umul64hi(bits, items) has the bits of their product above
+    // 64 (about 7 lines)
     (void)seed, (void)step, (void)ids, (void)items;
 }
 // #endregion v1-draw

@@ -233,9 +233,9 @@ __global__ void draw_negatives_v1_kernel(
     uint64_t seed, uint64_t step, int32_t* ids, int64_t count, int32_t items) {
     const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
     if (i >= count) return;
-    // TODO(learner): wb::philox() of the counter made of i and step. Two of its words are
-    // 64 random bits; __umul64hi(bits, items) has the bits of their product above 64
-    // (about 7 lines)
+    // TODO(learner): wb::philox() of the counter made of i and step. Two of its words
+    // are 64 random bits; __umul64hi(bits, items) has the bits of their product above
+    // 64 (about 7 lines)
     // #solution
     const auto place = static_cast<uint64_t>(i);
     const wb::Words4 words = wb::philox({{static_cast<uint32_t>(place),
