@@ -52,8 +52,8 @@ __global__ void add_layernorm_v2_kernel(FusedNorm<T> norm) {
     const T* const g_other = row_of(norm.other, row);
     T* const g_h = row_of(norm.h, row);
     T* const g_y = row_of(norm.y, row);
-    // TODO(learner): h of this thread's columns, stored; then all from above, of h as it
-    // was stored. A thread may read what it has written itself (about 15 lines)
+    // TODO(learner): h of this thread's columns, stored; then all from above, of h as
+    // it was stored. A thread may read what it has written itself (about 15 lines)
     (void)s_warps, (void)g_x, (void)g_other, (void)g_h, (void)g_y;
 }
 // #endregion v2-add-layernorm
@@ -92,8 +92,8 @@ __device__ inline Terms terms_of(const FusedNormGradient<T>& norm,
     const float factor = factor_of(mask, row, col);  // the mask of the forward pass
     const float x = to_float(row_of(norm.x, row)[col]);
     const float h = (x - norm.mean[row]) * norm.rstd[row];
-    // TODO(learner): see the contract; n and dmul of what was dropped are 0, whatever dy
-    // and mul are (about 5 lines)
+    // TODO(learner): see the contract; n and dmul of what was dropped are 0, whatever
+    // dy and mul are (about 5 lines)
     return {h, factor, 0.0f};
 }
 // #endregion v2-terms
@@ -108,9 +108,9 @@ __global__ void dx_v2_kernel(FusedNormGradient<T> norm, Mask mask) {
     __shared__ wb::Pair s_warps[wb::kWarpSize];
     const int64_t row = blockIdx.x;
     wb::Pair sums = {};
-    // TODO(learner): dmul of this thread's columns by terms_of(), and sums.g, sums.gh of
-    // g = n * gamma and of g * h; sum_of_row(sums, wb::Group(kThreads), s_warps) gives
-    // those of the row; then dx (about 16 lines)
+    // TODO(learner): dmul of this thread's columns by terms_of(), and sums.g, sums.gh
+    // of g = n * gamma and of g * h; sum_of_row(sums, wb::Group(kThreads), s_warps)
+    // gives those of the row; then dx (about 16 lines)
     (void)s_warps, (void)row, (void)sums, (void)mask;
 }
 // #endregion v2-dx
@@ -141,9 +141,9 @@ __global__ void columns_v2_kernel(FusedNormGradient<T> norm,
 template <Kind kKind, class T>
 static void launch_v2(const FusedNorm<T>& norm, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(norm.rows);
-    if constexpr (kKind == Kind::layernorm_add)
+    if constexpr (kKind == Kind::norm_add)
         layernorm_add_v2_kernel<<<blocks, kThreads, 0, stream>>>(norm);
-    else if constexpr (kKind == Kind::add_layernorm)
+    else if constexpr (kKind == Kind::add_norm)
         add_layernorm_v2_kernel<<<blocks, kThreads, 0, stream>>>(norm);
     else
         norm_mul_dropout_v2_kernel<<<blocks, kThreads, 0, stream>>>(

@@ -1,5 +1,5 @@
-// add_layernorm_fast.cu: v5: each element is read once, 16 bytes a load; few rows get as
-// many threads as they have vectors. The backward pass keeps its sums in registers.
+// add_layernorm_fast.cu: v5: each element is read once, 16 bytes a load; few rows get
+// as many threads as they have vectors. The backward pass keeps its sums in registers.
 #include "add_layernorm.h"
 
 #include <wb/check.h>
@@ -13,19 +13,26 @@
 #include "gradient.h"
 #include "pieces.h"
 
-// #region v5-factors
-/// For kPer columns from col on: 0 if an element is dropped, else what it is multiplied
-/// by. Four columns share a call of words_of().
+// #region v5-kept
+/// Which of kPer columns from col on are not dropped: bit i says it of column col + i.
+/// Four columns share a call of words_of().
 template <int kPer>
-__device__ __forceinline__ void factors_of(const Mask& mask,
-                                           int64_t row,
-                                           int64_t col,
-                                           float (&factors)[kPer]) {
+__device__ __forceinline__ uint32_t kept_of(const Mask& mask,
+                                            int64_t row,
+                                            int64_t col) {
+    uint32_t kept = 0;
     // TODO(learner): if kPer is 1, one word, without an index that only the running
-    // kernel knows: an array in registers has none. Else kPer / 4 calls (about 12 lines)
-    (void)mask, (void)row, (void)col, (void)factors;
+    // kernel knows: an array in registers has none. Else kPer / 4 calls (about 14
+    // lines)
+    (void)mask, (void)row, (void)col;
+    return kept;
 }
-// #endregion v5-factors
+
+/// What element i of an access is multiplied by: 0 if it is dropped.
+__device__ __forceinline__ float factor_of(const Mask& mask, uint32_t kept, int i) {
+    return (kept >> i & 1u) != 0 ? mask.scale : 0.0f;
+}
+// #endregion v5-kept
 
 // #region v5-held
 /// What one thread holds of a row, and what it makes of it.
@@ -59,7 +66,7 @@ struct Held : Registers<T, kPer, kHeld> {
             if (access >= piece.accesses) break;
             float r_y[kPer];
             // TODO(learner): r_y by normalized(); then what kKind says, with `if
-            // constexpr`: the residual, or mul and factors_of() (about 20 lines)
+            // constexpr`: the residual, or mul and kept_of() (about 20 lines)
             (void)known, (void)mask;
             Access::pack(r_y).store(piece.y + access * kPer);
         }
@@ -86,14 +93,14 @@ __global__ void __launch_bounds__(1024)
     for (int64_t first = 0; first < norm.columns; first += step) {
         const Piece<T> piece = piece_of<kPer>(norm, row, first);
         held.load(piece, group);
-        if constexpr (kKind == Kind::add_layernorm) held.add(piece, group);
+        if constexpr (kKind == Kind::add_norm) held.add(piece, group);
         moments = wb::merged(moments, held.measure(piece, group));
     }
     if (group.is_block()) moments = wb::merge_warps(moments, s_warps, norm.columns);
     const Statistics known = {moments.mean, wb::rstd_of(moments, norm.eps)};
     for (int64_t first = 0; first < norm.columns; first += step) {
         Piece<T> piece = piece_of<kPer>(norm, row, first);
-        if constexpr (kKind == Kind::add_layernorm) piece.x = piece.h;
+        if constexpr (kKind == Kind::add_norm) piece.x = piece.h;
         if (norm.columns > step) held.load(piece, group);
         held.store(piece, group, known, mask);
     }
@@ -102,8 +109,8 @@ __global__ void __launch_bounds__(1024)
 // #endregion v5-kernel
 
 // #region v5-launch
-/// Threads for a row: as few as can hold it; if no multiprocessor has more than one row,
-/// as many as it has accesses.
+/// Threads for a row: as few as can hold it; if no multiprocessor has more than one
+/// row, as many as it has accesses.
 template <int kPer>
 static wb::Shape shape_for(int64_t rows, int64_t columns, bool has_few) {
     constexpr int kMostHeld = kAccesses<kPer> * kPer;
@@ -189,7 +196,7 @@ __global__ void __launch_bounds__(kMost)
         next.load(norm, row + parts, first, accesses, group);
         const bool is_row = row < norm.rows;
         wb::Pair sums = {};
-        uint32_t kept[kHeld] = {};  // bit i: element i of the access is not dropped
+        uint32_t kept[kHeld] = {};
         float r_dy[kPer], r_x[kPer], r_mul[kPer], r_gamma[kPer], r_beta[kPer];
 #pragma unroll
         for (int k = 0; k < kHeld; ++k) {
@@ -199,11 +206,10 @@ __global__ void __launch_bounds__(kMost)
             now.r_mul[k].unpack(r_mul);
             Access::load(norm.gamma + column(k)).unpack(r_gamma);
             Access::load(norm.beta + column(k)).unpack(r_beta);
-            float r_factor[kPer];
             float r_dmul[kPer];
-            factors_of(mask, row, column(k), r_factor);
-            // TODO(learner): for each element terms_from(), the bit of kept[k], r_dmul,
-            // sums, r_dgamma[k][i] and r_dbeta[k][i] (about 15 lines)
+            kept[k] = kept_of<kPer>(mask, row, column(k));
+            // TODO(learner): for each element terms_from() with its factor_of(),
+            // r_dmul, sums, r_dgamma[k][i] and r_dbeta[k][i] (about 15 lines)
             Access::pack(r_dmul).store(row_of(norm.dmul, row) + column(k));
         }
         if (row_sums == nullptr)
@@ -221,9 +227,9 @@ __global__ void __launch_bounds__(kMost)
             now.r_mul[k].unpack(r_mul);
             Access::load(norm.gamma + column(k)).unpack(r_gamma);
             float r_dx[kPer];
-            // TODO(learner): dx of each element, with the factors that kept[k] remembers
-            // (about 9 lines)
-            (void)mean_g, (void)mean_gh;
+            // TODO(learner): dx of each element, with the factors that kept[k]
+            // remembers (about 9 lines)
+            (void)kept, (void)mean_g, (void)mean_gh;
             Access::pack(r_dx).store(row_of(norm.dx, row) + column(k));
         }
         now = next;
@@ -299,7 +305,7 @@ template <Kind kKind, class T>
 static void forward(const char* function,
                     const FusedNorm<T>& norm,
                     cudaStream_t stream) {
-    WB_NOT_SOLVED();  // delete this line when Held and factors_of() are done
+    WB_NOT_SOLVED();  // delete this line when Held and kept_of() are done
     if (!check_norm(function, kKind, norm)) return;
     launch_v5<kKind>(norm, stream);
 }

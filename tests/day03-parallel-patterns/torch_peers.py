@@ -211,6 +211,91 @@ def norm_peers(get_dtype, is_centered):
                                       (f"torch compiled {name}", True))]
 
 
+def fused_norm(torch, size, kind, is_compiled):
+    """What is computed with a LayerNorm of the rows of "16384 x 4096", in bf16.
+
+    @param kind  "layernorm_add", "add_layernorm" or "norm_mul_dropout"
+    """
+    functional = torch.nn.functional
+    shape = tuple(map(int, size.split(" x ")))
+    x, other = (torch.randn(shape, device="cuda").bfloat16() for _ in range(2))
+    gamma, beta = (torch.randn(shape[1], device="cuda").bfloat16() for _ in range(2))
+
+    def rows_of(values, second, factors, summands):
+        if kind == "add_layernorm":
+            values = values + second
+        y = functional.layer_norm(values, shape[1:], factors, summands, 1e-5)
+        if kind == "add_layernorm":
+            return values, y
+        if kind == "layernorm_add":
+            return None, y + second
+        return None, functional.dropout(y * second, 0.25)
+
+    run = compiled(torch, rows_of) if is_compiled else rows_of
+    out = [None]
+
+    def launch():
+        out[0] = run(x, other, gamma, beta)
+
+    def is_right():
+        h, y = out[0]
+        for row in (0, shape[0] - 1):
+            wide = [values.double() for values in (x[row], other[row], gamma, beta)]
+            if h is not None:
+                wide[0], wide[1] = h[row].double(), torch.zeros_like(wide[1])
+            exact, got = rows_of(*wide)[1], y[row].double()
+            if kind == "norm_mul_dropout":  # PyTorch's mask is another one
+                exact = functional.layer_norm(wide[0], shape[1:], *wide[2:], 1e-5)
+                exact = torch.where(got == 0, got, exact * wide[1] / 0.75)
+            if not torch.allclose(got, exact, rtol=0.03, atol=0.03):
+                return False
+        return kind != "norm_mul_dropout" or bool((y == 0).any())
+
+    matrices = 4 if kind == "add_layernorm" else 3
+    ceiling = "copy" if kind == "add_layernorm" else "2 reads + 1 write"
+    return Work(launch, matrices * x.numel() * x.element_size(), ceiling, is_right)
+
+
+def norm_mul_dropout_backward(torch, size):
+    """The gradients of all four that a norm_mul_dropout is given, forward compiled with
+    them: PyTorch's compiler makes both passes at once."""
+    functional = torch.nn.functional
+    shape = tuple(map(int, size.split(" x ")))
+    x, mul, dy = (torch.randn(shape, device="cuda").bfloat16() for _ in range(3))
+    gamma, beta = (torch.randn(shape[1], device="cuda").bfloat16() for _ in range(2))
+    given = (x, mul, gamma, beta)
+    for values in given:
+        values.requires_grad_()
+
+    def rows_of(values, factor, factors, summands):
+        y = functional.layer_norm(values, shape[1:], factors, summands, 1e-5)
+        return functional.dropout(y * factor, 0.25)
+
+    y = compiled(torch, rows_of)(*given)
+    out = []
+
+    def launch():
+        out[:] = torch.autograd.grad(y, given, dy, retain_graph=True)
+
+    def is_right():
+        # What was dropped has no gradient of mul; the rest has dy * y / mul.
+        kept = y[0] != 0
+        exact = dy[0].double() * y[0].double() / mul[0].double()
+        got = out[1][0].double()
+        near = torch.isclose(got, exact, rtol=0.05, atol=0.05)
+        return bool(near[kept].all()) and bool((got[~kept] == 0).all())
+
+    return Work(launch, 5 * x.numel() * x.element_size(), "2 reads + 1 write", is_right)
+
+
+def fused_norm_peers(kind):
+    """As norm_peers(): as it comes, and compiled."""
+    return [(rung, lambda torch, size, is_compiled=is_compiled: fused_norm(
+                torch, size, kind, is_compiled))
+            for rung, is_compiled in (("torch eager", False),
+                                      ("torch compiled", True))]
+
+
 def histogram(torch, size, dtype):
     """Of "n = 67108864, 256 bins, uniform": the values of our benchmark, by its law."""
     n, bins, kind = re.fullmatch(r"n = (\d+), (\d+) bins, (\w+)", size).groups()
@@ -374,6 +459,11 @@ PEERS = {
     "rms_norm_backward_bf16": (
         "torch backward",
         lambda torch, size: norm_backward(torch, size, torch.bfloat16, False)),
+    "add_layernorm_bf16": fused_norm_peers("add_layernorm")[0],
+    "layernorm_add_bf16": fused_norm_peers("layernorm_add")[0],
+    "norm_mul_dropout_bf16": fused_norm_peers("norm_mul_dropout")[0],
+    "norm_mul_dropout_backward_bf16": (
+        "torch compiled backward", norm_mul_dropout_backward),
 }
 
 # Where PyTorch has more than one way to do it.
@@ -383,6 +473,9 @@ MORE_PEERS = {
     "layer_norm": norm_peers(lambda torch: torch.float32, True)[1:],
     "layer_norm_bf16": norm_peers(lambda torch: torch.bfloat16, True)[1:],
     "rms_norm_bf16": norm_peers(lambda torch: torch.bfloat16, False)[1:],
+    "add_layernorm_bf16": fused_norm_peers("add_layernorm")[1:],
+    "layernorm_add_bf16": fused_norm_peers("layernorm_add")[1:],
+    "norm_mul_dropout_bf16": fused_norm_peers("norm_mul_dropout")[1:],
 }
 
 if __name__ == "__main__":

@@ -3,33 +3,42 @@
 //
 // v3 to v5 are in add_layernorm_fast.cu, the second stage.
 //
+// <Ladder of="add_layernorm" at="16384 x 4096">
+//       -  idea                             what limits it
+//   v1  -  two launches: add, then norm     five matrices move instead of four
+//   v2  -  one launch, three passes         loads of one element; h is read again
+//   v3  -  one read: the row in registers   loads of one element
+//   v4  -  16 bytes at a time               the speed of memory
+//   v5  -  few rows: a thread for a vector  the speed of memory, or latency
+// </Ladder> not measured
+//
 // <Ladder of="add_layernorm_bf16" at="16384 x 4096">
-//       -  idea                              what limits it
-//   v1  -  two launches: add, then norm      six matrices move instead of four
-//   v2  -  one launch, three passes          loads of one element; h is read again
-//   v3  -  one read: the row in registers    loads of one element
-//   v4  -  16 bytes at a time                the speed of memory
-//   v5  -  few rows: a thread for a vector   the speed of memory, or latency
+//       -  idea                             what limits it
+//   v1  -  two launches: add, then norm     five matrices move instead of four
+//   v2  -  one launch, three passes         loads of one element; h is read again
+//   v3  -  one read: the row in registers   loads of one element
+//   v4  -  16 bytes at a time               the speed of memory
+//   v5  -  few rows: a thread for a vector  the speed of memory, or latency
 // </Ladder> not measured
 //
 // <Ladder of="layernorm_add_bf16" at="16384 x 4096">
-//       -  idea                              what limits it
-//   v2  -  one launch, three passes          loads of one element; x is read again
-//   v3  -  one read: the row in registers    loads of one element
-//   v4  -  16 bytes at a time                the speed of memory
-//   v5  -  few rows: a thread for a vector   the speed of memory, or latency
+//       -  idea                             what limits it
+//   v2  -  one launch, three passes         loads of one element; x is read again
+//   v3  -  one read: the row in registers   loads of one element
+//   v4  -  16 bytes at a time               the speed of memory
+//   v5  -  few rows: a thread for a vector  the speed of memory, or latency
 // </Ladder> not measured
 //
 // <Ladder of="norm_mul_dropout_bf16" at="16384 x 4096">
-//       -  idea                              what limits it
-//   v2  -  one launch, three passes          ten rounds of Philox an element
-//   v5  -  one read, ten rounds for four     the speed of memory
+//       -  idea                           what limits it
+//   v2  -  one launch, three passes       ten rounds of Philox an element
+//   v5  -  one read, ten rounds for four  the speed of memory
 // </Ladder> not measured
 //
 // <Ladder of="norm_mul_dropout_backward_bf16" at="16384 x 4096">
-//       -  idea                              what limits it
-//   v2  -  dx and dmul, then the columns     dy, x and mul are read three times
-//   v5  -  one pass, sums in registers       a barrier a row
+//       -  idea                           what limits it
+//   v2  -  dx and dmul, then the columns  dy, x and mul are read three times
+//   v5  -  one pass, sums in registers    a barrier a row
 // </Ladder> not measured
 // #end
 #include "add_layernorm.h"

@@ -13,16 +13,16 @@
 #include "gradient.h"
 #include "pieces.h"
 
-// #region v5-factors
-/// For kPer columns from col on: 0 if an element is dropped, else what it is multiplied
-/// by. Four columns share a call of words_of().
+// #region v5-kept
+/// Which of kPer columns from col on are not dropped: bit i says it of column col + i.
+/// Four columns share a call of words_of().
 template <int kPer>
-__device__ __forceinline__ void factors_of(const Mask& mask,
-                                           int64_t row,
-                                           int64_t col,
-                                           float (&factors)[kPer]) {
+__device__ __forceinline__ uint32_t kept_of(const Mask& mask,
+                                            int64_t row,
+                                            int64_t col) {
+    uint32_t kept = 0;
     // TODO(learner): if kPer is 1, one word, without an index that only the running
-    // kernel knows: an array in registers has none. Else kPer / 4 calls (about 12
+    // kernel knows: an array in registers has none. Else kPer / 4 calls (about 14
     // lines)
     // #solution
     if constexpr (kPer == 1) {
@@ -31,20 +31,26 @@ __device__ __forceinline__ void factors_of(const Mask& mask,
 #pragma unroll
         for (int i = 1; i < 4; ++i)
             word = col % 4 == i ? words.word[i] : word;
-        factors[0] = word < mask.threshold ? 0.0f : mask.scale;
+        kept = word < mask.threshold ? 0u : 1u;
     } else {
 #pragma unroll
         for (int i = 0; i < kPer; i += 4) {
             const wb::Words4 words = words_of(mask, row, (col + i) / 4);
 #pragma unroll
             for (int j = 0; j < 4; ++j)
-                factors[i + j] = words.word[j] < mask.threshold ? 0.0f : mask.scale;
+                kept |= (words.word[j] < mask.threshold ? 0u : 1u) << (i + j);
         }
     }
     // #end
-    // #starter (void)mask, (void)row, (void)col, (void)factors;
+    // #starter (void)mask, (void)row, (void)col;
+    return kept;
 }
-// #endregion v5-factors
+
+/// What element i of an access is multiplied by: 0 if it is dropped.
+__device__ __forceinline__ float factor_of(const Mask& mask, uint32_t kept, int i) {
+    return (kept >> i & 1u) != 0 ? mask.scale : 0.0f;
+}
+// #endregion v5-kept
 
 // #region v5-held
 /// What one thread holds of a row, and what it makes of it.
@@ -89,8 +95,11 @@ struct Held : Registers<T, kPer, kHeld> {
             if (access >= piece.accesses) break;
             float r_y[kPer];
             // TODO(learner): r_y by normalized(); then what kKind says, with `if
-            // constexpr`: the residual, or mul and factors_of() (about 20 lines)
+            // constexpr`: the residual, or mul and kept_of() (about 20 lines)
             // #solution
+            uint32_t kept = 0;
+            if constexpr (kKind == Kind::norm_mul)
+                kept = kept_of<kPer>(mask, piece.row, piece.first + access * kPer);
             float r_factor[kPer];
             float r_summand[kPer];
             r_x[k].unpack(r_y);
@@ -100,14 +109,13 @@ struct Held : Registers<T, kPer, kHeld> {
             for (int i = 0; i < kPer; ++i)
                 r_y[i] = normalized(r_y[i], known, r_factor[i], r_summand[i]);
             r_other[k].unpack(r_summand);
-            if constexpr (kKind == Kind::norm_mul)
-                factors_of(mask, piece.row, piece.first + access * kPer, r_factor);
 #pragma unroll
             for (int i = 0; i < kPer; ++i) {
                 if constexpr (kKind == Kind::norm_add) r_y[i] += r_summand[i];
-                if constexpr (kKind == Kind::norm_mul)
-                    r_y[i] = r_factor[i] == 0.0f ? 0.0f
-                                                 : r_y[i] * r_summand[i] * r_factor[i];
+                if constexpr (kKind == Kind::norm_mul) {
+                    const float factor = factor_of(mask, kept, i);
+                    r_y[i] = factor == 0.0f ? 0.0f : r_y[i] * r_summand[i] * factor;
+                }
             }
             // #end
             // #starter (void)known, (void)mask;
@@ -239,7 +247,7 @@ __global__ void __launch_bounds__(kMost)
         next.load(norm, row + parts, first, accesses, group);
         const bool is_row = row < norm.rows;
         wb::Pair sums = {};
-        uint32_t kept[kHeld] = {};  // bit i: element i of the access is not dropped
+        uint32_t kept[kHeld] = {};
         float r_dy[kPer], r_x[kPer], r_mul[kPer], r_gamma[kPer], r_beta[kPer];
 #pragma unroll
         for (int k = 0; k < kHeld; ++k) {
@@ -249,11 +257,10 @@ __global__ void __launch_bounds__(kMost)
             now.r_mul[k].unpack(r_mul);
             Access::load(norm.gamma + column(k)).unpack(r_gamma);
             Access::load(norm.beta + column(k)).unpack(r_beta);
-            float r_factor[kPer];
             float r_dmul[kPer];
-            factors_of(mask, row, column(k), r_factor);
-            // TODO(learner): for each element terms_from(), the bit of kept[k], r_dmul,
-            // sums, r_dgamma[k][i] and r_dbeta[k][i] (about 15 lines)
+            kept[k] = kept_of<kPer>(mask, row, column(k));
+            // TODO(learner): for each element terms_from() with its factor_of(),
+            // r_dmul, sums, r_dgamma[k][i] and r_dbeta[k][i] (about 15 lines)
             // #solution
 #pragma unroll
             for (int i = 0; i < kPer; ++i) {
@@ -263,8 +270,7 @@ __global__ void __launch_bounds__(kMost)
                                                r_gamma[i],
                                                r_beta[i],
                                                now.known,
-                                               r_factor[i]);
-                kept[k] |= (r_factor[i] != 0.0f ? 1u : 0u) << i;
+                                               factor_of(mask, kept[k], i));
                 r_dmul[i] = terms.dmul;
                 const float g = terms.n * r_gamma[i];
                 sums.g += g;
@@ -295,7 +301,7 @@ __global__ void __launch_bounds__(kMost)
             // #solution
 #pragma unroll
             for (int i = 0; i < kPer; ++i) {
-                const float factor = (kept[k] >> i & 1u) != 0 ? mask.scale : 0.0f;
+                const float factor = factor_of(mask, kept[k], i);
                 const Terms terms = terms_from(
                     r_dy[i], r_x[i], r_mul[i], r_gamma[i], 0.0f, now.known, factor);
                 const float g = terms.n * r_gamma[i];
@@ -381,8 +387,7 @@ template <Kind kKind, class T>
 static void forward(const char* function,
                     const FusedNorm<T>& norm,
                     cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // delete this line when Held and factors_of() are
-    // done
+    // #starter WB_NOT_SOLVED();  // delete this line when Held and kept_of() are done
     if (!check_norm(function, kKind, norm)) return;
     launch_v5<kKind>(norm, stream);
 }

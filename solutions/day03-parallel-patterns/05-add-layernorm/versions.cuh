@@ -51,15 +51,6 @@ WB_RUNG(norm_mul_dropout_bf16,
         norm_mul_dropout_bf16_v5,
         "one read, ten rounds for four");
 
-constexpr auto& norm_mul_dropout_backward_v2 = launch_backward_v2<float>;
-constexpr auto& norm_mul_dropout_backward_v5 = launch_backward_v5<float>;
-WB_RUNG(norm_mul_dropout_backward,
-        norm_mul_dropout_backward_v2,
-        "dx and dmul, then the columns");
-WB_RUNG(norm_mul_dropout_backward,
-        norm_mul_dropout_backward_v5,
-        "one pass, sums in registers");
-
 constexpr auto& norm_mul_dropout_backward_bf16_v2 = launch_backward_v2<Bf16>;
 constexpr auto& norm_mul_dropout_backward_bf16_v5 = launch_backward_v5<Bf16>;
 WB_RUNG(norm_mul_dropout_backward_bf16,

@@ -167,25 +167,45 @@ __global__ void columns_kernel(AnyGradient norm, float* partial) {
     partial[(parts + blockIdx.y) * norm.columns + col] = dbeta;
 }
 
+void launch(const AnyNorm& norm, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>(norm.rows);
+    norm_kernel<<<blocks, kThreads, 0, stream>>>(norm);
+    CUDA_CHECK_LAUNCH();
+}
+
+/// Returns the parts that there are to add.
+int64_t launch(const AnyGradient& norm, float* partial, cudaStream_t stream) {
+    const int64_t parts = std::min<int64_t>(wb::ceil_div<int64_t>(norm.rows, 16), 64);
+    const dim3 grid(wb::grid_size(norm.columns, kThreads),
+                    static_cast<unsigned>(parts));
+    columns_kernel<<<grid, kThreads, 0, stream>>>(norm, partial);
+    CUDA_CHECK_LAUNCH();
+    return parts;
+}
+
+void launch(const AnyGradient& norm, cudaStream_t stream) {
+    const auto rows = static_cast<unsigned>(norm.rows);
+    dx_kernel<<<rows, kThreads, 0, stream>>>(norm);
+    CUDA_CHECK_LAUNCH();
+}
+
 template <Kind kKind, class T>
 void forward(const char* function, const FusedNorm<T>& norm, cudaStream_t stream) {
     if (!(check_norm)(function, kKind, norm)) return;
-    const AnyNorm all = {any(norm.x),
-                         any(norm.other),
-                         any(norm.gamma),
-                         any(norm.beta),
-                         any(norm.h),
-                         any(norm.y),
-                         norm.mean,
-                         norm.rstd,
-                         norm.rows,
-                         norm.columns,
-                         norm.eps,
-                         (mask_of)(norm.dropout),
-                         kKind};
-    const auto blocks = static_cast<unsigned>(norm.rows);
-    norm_kernel<<<blocks, kThreads, 0, stream>>>(all);
-    CUDA_CHECK_LAUNCH();
+    launch(AnyNorm{any(norm.x),
+                   any(norm.other),
+                   any(norm.gamma),
+                   any(norm.beta),
+                   any(norm.h),
+                   any(norm.y),
+                   norm.mean,
+                   norm.rstd,
+                   norm.rows,
+                   norm.columns,
+                   norm.eps,
+                   (mask_of)(norm.dropout),
+                   kKind},
+           stream);
 }
 
 template <class T>
@@ -206,16 +226,10 @@ void backward(const char* function,
                              norm.rows,
                              norm.columns,
                              (mask_of)(norm.dropout)};
-    const auto rows = static_cast<unsigned>(norm.rows);
-    dx_kernel<<<rows, kThreads, 0, stream>>>(all);
-    CUDA_CHECK_LAUNCH();
+    launch(all, stream);
     if (norm.dgamma == nullptr && norm.dbeta == nullptr) return;
-    const int64_t parts = std::min<int64_t>(wb::ceil_div<int64_t>(norm.rows, 16), 64);
-    const wb::Scratch<float> partial(2 * parts * norm.columns, stream);
-    const dim3 grid(wb::grid_size(norm.columns, kThreads),
-                    static_cast<unsigned>(parts));
-    columns_kernel<<<grid, kThreads, 0, stream>>>(all, partial.data());
-    CUDA_CHECK_LAUNCH();
+    const wb::Scratch<float> partial(2 * 64 * norm.columns, stream);
+    const int64_t parts = launch(all, partial.data(), stream);
     const dim3 sums(wb::grid_size(norm.columns, wb::kWarpSize), 2);
     wb::part_sums_kernel<<<sums, dim3(wb::kWarpSize, wb::kWarpSize), 0, stream>>>(
         partial.data(), parts, norm.columns, norm.dgamma, norm.dbeta);
