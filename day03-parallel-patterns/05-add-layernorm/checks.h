@@ -48,6 +48,15 @@ struct CallChecks {
                      "must be below 1: something has to be left");
     }
 
+    /// The bytes of all rows with what lies between them.
+    int64_t room(const std::string& name,
+                 int64_t row_stride,
+                 int64_t element_bytes) const {
+        const std::string names =
+            "rows * " + name + ".row_stride * bytes of an element";
+        return arguments.product(names.c_str(), {rows, row_stride, element_bytes});
+    }
+
     /// One of the matrices: refuses its strides and its pointer. Returns the bytes from
     /// its first element to its last.
     template <class T>
@@ -62,11 +71,8 @@ struct CallChecks {
                      matrix.row_stride,
                      "must be >= columns: rows share no element");
         constexpr int64_t kBytes = sizeof(T);
-        const std::string names =
-            "rows * " + name + ".row_stride * bytes of an element";
-        const int64_t room =
-            arguments.product(names.c_str(), {rows, matrix.row_stride, kBytes});
-        const int64_t bytes = room - (matrix.row_stride - columns) * kBytes;
+        const int64_t bytes = room(name, matrix.row_stride, kBytes) -
+                              (matrix.row_stride - columns) * kBytes;
         arguments.device(name.c_str(), matrix.data, bytes / kBytes);
         return bytes;
     }

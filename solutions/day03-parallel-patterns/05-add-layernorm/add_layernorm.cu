@@ -117,8 +117,9 @@ __global__ void norm_v1_kernel(FusedNorm<T> norm) {
 }
 
 /// add_layernorm_v1: two launches; h goes to memory and comes back.
-template <class T>
-static void add_layernorm_v1_launches(const FusedNorm<T>& norm, cudaStream_t stream) {
+template <Kind kKind, class T>
+requires(kKind == Kind::add_norm) static void launch_v1(const FusedNorm<T>& norm,
+                                                        cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(norm.rows);
     add_v1_kernel<<<blocks, kThreads, 0, stream>>>(norm);
     CUDA_CHECK_LAUNCH();

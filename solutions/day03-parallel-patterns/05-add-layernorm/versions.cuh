@@ -13,7 +13,7 @@ static void launch_v4(const FusedNorm<T>& norm, cudaStream_t stream) {
     launch_vectors<kKind>(norm, false, stream);
 }
 
-constexpr auto& add_layernorm_v1 = add_layernorm_v1_launches<float>;
+constexpr auto& add_layernorm_v1 = launch_v1<Kind::add_norm, float>;
 constexpr auto& add_layernorm_v2 = launch_v2<Kind::add_norm, float>;
 constexpr auto& add_layernorm_v3 = launch_v3<Kind::add_norm, float>;
 constexpr auto& add_layernorm_v4 = launch_v4<Kind::add_norm, float>;
@@ -24,7 +24,7 @@ WB_RUNG(add_layernorm, add_layernorm_v3, "one read: the row in registers");
 WB_RUNG(add_layernorm, add_layernorm_v4, "16 bytes at a time");
 WB_RUNG(add_layernorm, add_layernorm_v5, "few rows: a thread for a vector");
 
-constexpr auto& add_layernorm_bf16_v1 = add_layernorm_v1_launches<Bf16>;
+constexpr auto& add_layernorm_bf16_v1 = launch_v1<Kind::add_norm, Bf16>;
 constexpr auto& add_layernorm_bf16_v2 = launch_v2<Kind::add_norm, Bf16>;
 constexpr auto& add_layernorm_bf16_v3 = launch_v3<Kind::add_norm, Bf16>;
 constexpr auto& add_layernorm_bf16_v4 = launch_v4<Kind::add_norm, Bf16>;

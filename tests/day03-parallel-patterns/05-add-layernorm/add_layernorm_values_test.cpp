@@ -177,6 +177,18 @@ TEST_CASE("who is dropped depends on seed, offset, row and column alone") {
     grade_random(s, 7);
 }
 
+TEST_CASE("a word that is p * 2^32 is not below it: its element is kept") {
+    Sizes s = {1, 8};
+    uint32_t word = 1;
+    while (word % 256 != 0)  // p has 24 bits
+        word = wb::philox({{0, 0, 7, 0}}, ++s.dropout.seed).word[0];
+    s.dropout.p = static_cast<float>(word) * 0x1p-32f;
+    grade_random(s, 6);
+    grade_random(s, 7);
+    s.gap = 1;  // no vectors
+    grade_random(s, 7);
+}
+
 TEST_CASE("about as many are dropped as there should be") {
     Sizes s = {64, 512};
     s.dropout = {0.25f, 2026, 1};
