@@ -1,0 +1,297 @@
+// Grades day03-parallel-patterns/08-dynamic-embedding: rows that are read, added to,
+// exported and imported, and what is refused.
+#include "insert_cases.h"
+
+#include <wb/testing/bounds.h>
+#include <wb/testing/covering.h>
+#include <wb/testing/simulator.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace table_cases;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// A table whose slots all have keys, and rows with what a copy must not change.
+HostTable full_table(const TableShape& shape) {
+    HostTable host(shape);
+    for (uint64_t key = 1; host.insert(key) >= 0 || key < 2000; ++key) {
+    }
+    const float special[] = {kNan, -0.0f, kInf, -kInf, 1e-40f};
+    for (std::size_t i = 0; i < 5 && i * 7 < host.rows.size(); ++i)
+        host.rows[i * 7] = special[i];
+    return host;
+}
+
+/// n slots, some of them none, and some many times.
+std::vector<int32_t> some_slots(const HostTable& host, int64_t n, uint64_t seed) {
+    const auto capacity = static_cast<int32_t>(host.capacity());
+    const int32_t none[] = {-1, capacity, -7, std::numeric_limits<int32_t>::min()};
+    wb::testing::Random random(seed);
+    std::vector<int32_t> slots;
+    for (int64_t i = 0; i < n; ++i)
+        slots.push_back(i % 9 == 4   ? none[i / 9 % 4]
+                        : i % 5 == 0 ? capacity - 1
+                                     : static_cast<int32_t>(random.below(capacity)));
+    return slots;
+}
+
+bool is_slot_of(const HostTable& host, int32_t slot) {
+    return slot >= 0 && slot < host.capacity();
+}
+
+void grade_lookup(const TableShape& shape, int64_t n, int64_t from = 0) {
+    const HostTable host = full_table(shape);
+    const auto slots = some_slots(host, n, 1);
+    const int64_t cols = shape.cols;
+    std::vector<double> right(at(from), 77.0);
+    for (const int32_t slot : slots)
+        for (int64_t col = 0; col < cols; ++col)
+            right.push_back(is_slot_of(host, slot) ? host.rows[at(slot * cols + col)]
+                                                   : 0.0);
+    for (const auto& [name, idea, lookup] :
+         wb::implementations("table_lookup", table_lookup)) {
+        Grader grade(name,
+                     "n = " + std::to_string(n) + ", cols = " + std::to_string(cols));
+        const DeviceTable device(grade, host, Rows::floats);
+        const int32_t* d_slots = grade.input("slots", slots);
+        float* d_out = from == 0 ? grade.output<float>("out", {n * cols})
+                                 : grade.in_out("out",
+                                                {from + n * cols},
+                                                std::vector<float>(right.size(), 77.f));
+        grade.run([&, lookup = lookup](cudaStream_t stream) {
+            lookup(device.get(), d_slots, d_out + from, n, stream);
+        });
+        grade.expect("out", right, [](int64_t) { return 0.0; });
+    }
+}
+
+using Backward =
+    void(const Table&, const int32_t*, const float*, float, int64_t, cudaStream_t);
+
+/// @param exact  the sorted order: bit by bit what a loop over i gives
+void grade_backward_one(const std::string& name,
+                        Backward* backward,
+                        bool exact,
+                        const TableShape& shape,
+                        int64_t n,
+                        float scale) {
+    HostTable host(shape);
+    for (uint64_t key = 1; host.insert(key) >= 0 || key < 2000; ++key) {
+    }
+    const int64_t cols = shape.cols;
+    const int64_t floats = host.capacity() * cols;
+    const auto slots = some_slots(host, n, 2);
+    const auto grad = wb::testing::random_normal(n * cols, 3);
+    std::vector<float> sums(at(floats), 0.0f);
+    std::vector<double> exact_sums(at(floats), 0.0);
+    std::vector<double> magnitudes(at(floats), 0.0);
+    std::vector<double> terms(at(floats), 0.0);
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t col = 0; col < cols && is_slot_of(host, slots[at(i)]); ++col) {
+            const std::size_t to = at(slots[at(i)] * cols + col);
+            const float g = grad[at(i * cols + col)];
+            sums[to] += g;
+            exact_sums[to] += double{scale} * g;
+            magnitudes[to] += std::abs(double{scale} * g);
+            terms[to] += 1.0;
+        }
+    std::vector<double> right(at(floats));
+    for (std::size_t k = 0; k < right.size(); ++k) {
+        right[k] = exact ? double{std::fmaf(scale, sums[k], host.rows[k])}
+                         : double{host.rows[k]} + exact_sums[k];
+        if (terms[k] == 0.0) right[k] = host.rows[k];
+    }
+    std::vector<int32_t> all;
+    for (int32_t slot = 0; slot < host.capacity(); ++slot)
+        all.push_back(slot);
+    Grader grade(name, "n = " + std::to_string(n) + ", cols = " + std::to_string(cols));
+    const DeviceTable device(grade, host, Rows::floats);
+    const int32_t* d_slots = grade.input("slots", slots);
+    const int32_t* d_all = grade.input("all slots", all);
+    const float* d_grad = grade.input("grad", grad);
+    float* d_out = grade.output<float>("rows", {floats});
+    grade.run([&](cudaStream_t stream) {
+        device.restore_cold(stream);
+        backward(device.get(), d_slots, d_grad, scale, n, stream);
+        table_lookup(device.get(), d_all, d_out, host.capacity(), stream);
+    });
+    grade.expect("rows", right, [&](int64_t k) {
+        if (exact || terms[at(k)] == 0.0) return 0.0;
+        return wb::testing::float_bound(
+            terms[at(k)] + 1.0, std::abs(double{host.rows[at(k)]}) + magnitudes[at(k)]);
+    });
+}
+
+void grade_backward(const TableShape& shape, int64_t n, float scale) {
+    for (const auto& [name, idea, backward] :
+         wb::implementations("table_backward", table_backward))
+        grade_backward_one(name, backward, false, shape, n, scale);
+    grade_backward_one(
+        "table_backward_sorted", table_backward_sorted, true, shape, n, scale);
+}
+
+}  // namespace
+
+TEST_CASE("rows are copied, hot and cold, and zeros stand for what is no slot") {
+    const auto n = GENERATE(as<int64_t>(), 1, 4, 31, 33, 257);
+    const auto cols = GENERATE(as<int64_t>(), 1, 3, 4, 8, 64, 132, 260);
+    grade_lookup({3, cols, 5, 1, Policy::lru}, n);
+}
+
+TEST_CASE("rows all hot, all cold, and an array that begins anywhere") {
+    const int hot = GENERATE(0, 1, 13, 14);
+    grade_lookup({2, 8, hot, 1, Policy::lru}, 70);
+    grade_lookup({2, 8, hot, 1, Policy::lru}, 70, 1);
+}
+
+TEST_CASE("gradients are added up, also of one slot many times") {
+    const auto n = GENERATE(as<int64_t>(), 1, 31, 33, 600);
+    const auto cols = GENERATE(as<int64_t>(), 1, 3, 8, 65, 132);
+    grade_backward({3, cols, 5, 1, Policy::lru}, n, -0.01f);
+}
+
+TEST_CASE("edges meet: rows, gradients, hot places") {
+    static const auto cases = wb::testing::Covering()
+                                  .factor("n", {1, 5, 64, 300})
+                                  .factor("cols", {1, 2, 4, 12, 130})
+                                  .factor("buckets", {1, 2, 5})
+                                  .factor("hot", {0, 1, 7, 14})
+                                  .cases();
+    for (const auto& c : cases)
+        DYNAMIC_SECTION(c.text()) {
+            const TableShape shape = {
+                c["buckets"], c["cols"], static_cast<int>(c["hot"])};
+            grade_lookup(shape, c["n"]);
+            grade_backward(shape, c["n"], 0.5f);
+        }
+}
+
+namespace {
+
+/// Exports `host`, and imports it into another table.
+void grade_round_trip(HostTable host, HostTable other, const std::string& text) {
+    const int64_t capacity = host.capacity();
+    const int64_t cols = host.shape.cols;
+    Grader grade("table_export", text);
+    const DeviceTable from(grade, host);
+    Grader grade_import("table_import", text);
+    const DeviceTable to(grade_import, other);
+    uint64_t* d_keys = grade.output<uint64_t>("keys", {capacity});
+    uint64_t* d_scores = grade.output<uint64_t>("scores", {capacity});
+    uint32_t* d_rows = grade.output<uint32_t>("rows", {capacity * cols});
+    int64_t* d_num = grade.output<int64_t>("num", {1});
+    auto* rows = reinterpret_cast<float*>(d_rows);
+    std::map<uint64_t, wb::reference::Use> right;
+    for (int64_t slot = 0; slot < capacity; ++slot)
+        if (host.key_at(slot) != kNoKey)
+            right[host.key_at(slot)] = {host.claims[at(slot)] >> 32,
+                                        host.counts[at(slot)]};
+    const auto num = static_cast<int64_t>(right.size());
+    grade.run([&](cudaStream_t stream) {
+        table_export(from.get(), d_keys, d_scores, rows, d_num, stream);
+    });
+    grade.expect("num", {static_cast<double>(num)}, [](int64_t) { return 0.0; });
+    std::vector<uint64_t> keys(at(capacity)), scores(at(capacity));
+    const std::size_t bytes = at(capacity) * sizeof(uint64_t);
+    CUDA_CHECK(cudaMemcpy(keys.data(), d_keys, bytes, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(scores.data(), d_scores, bytes, cudaMemcpyDeviceToHost));
+    for (int64_t i = 0; i < capacity; ++i) {
+        if (i >= num && (keys[at(i)] != kNoKey || scores[at(i)] != ~uint64_t{0}))
+            wrong("more is written than there are keys");
+        if (i >= num) continue;
+        const auto use = right.find(keys[at(i)]);
+        if (use == right.end() ||
+            scores[at(i)] != (use->second.count << 32 | use->second.clock))
+            wrong("key " + std::to_string(keys[at(i)]) + " or its score is wrong");
+    }
+    for (int64_t slot = 0; slot < other.capacity(); ++slot)
+        if (other.key_at(slot) != kNoKey && right.count(other.key_at(slot)) == 0)
+            right[other.key_at(slot)] = {other.claims[at(slot)] >> 32,
+                                         other.counts[at(slot)]};
+    uint64_t clock = other.state[0] + (num > 0 ? 1 : 0);
+    for (int64_t i = 0; i < num; ++i)
+        clock = std::max(clock, scores[at(i)] & 0xFFFFFFFFu);
+    grade_import.run([&](cudaStream_t stream) {
+        table_import(to.get(), d_keys, d_scores, rows, num, stream);
+    });
+    grade_import.expect(
+        "state", {static_cast<double>(clock), 0.0, 0.0}, [](int64_t) { return 0.0; });
+    auto after = to.read();
+    expect_sound(after, text);
+    expect_keys(after, right, text);
+}
+
+HostTable with_keys(const TableShape& shape, int64_t count, uint64_t seed) {
+    HostTable host(shape);
+    uint64_t clock = 3;
+    for (const uint64_t key : some_keys(count, seed)) {
+        host.insert(key, clock, static_cast<uint32_t>(clock * 2 % 11 + 1));
+        clock = clock * 5 % 97 + 1;
+    }
+    return host;
+}
+
+}  // namespace
+
+TEST_CASE("what is exported can be imported, into another table, too") {
+    const int hot = GENERATE(0, 6, 14);
+    const auto cols = GENERATE(as<int64_t>(), 3, 8, 140);
+    const auto count = GENERATE(as<int64_t>(), 0, 1, 33, 98);
+    const HostTable host = with_keys({7, cols, hot, 7, Policy::lfu}, count, 1);
+    grade_round_trip(host, HostTable({9, cols, 5, 9, Policy::lfu}), "an empty table");
+}
+
+TEST_CASE("keys that are there already get the imported rows and scores") {
+    const HostTable host = with_keys({7, 4, 7, 7, Policy::lfu}, 60, 1);
+    HostTable other = with_keys({7, 4, 7, 7, Policy::lfu}, 80, 1);
+    for (uint32_t& count : other.counts)
+        count = count == 0 ? 0 : 50;
+    other.state[0] = 200;
+    // Rows of keys that are imported are wrong before.
+    for (const uint64_t key : some_keys(60, 1))
+        other.rows[at(other.slot_of(key) * 4)] = 7e7f;
+    grade_round_trip(host, other, "80 keys, 60 of which are imported");
+}
+
+TEST_CASE("a key that is imported twice has the row and the score of one of both") {
+    Grader grade("table_import", "each key twice");
+    HostTable host({3, 4, kPlaces, 3, Policy::lfu});
+    const DeviceTable device(grade, host);
+    std::vector<uint64_t> keys, scores;
+    std::vector<uint32_t> words;
+    for (uint32_t i = 0; i < 66; ++i) {
+        keys.push_back(i % 33 + 1);
+        scores.push_back(uint64_t{i + 1} << 32 | (i % 33 + 1));
+        for (int col = 0; col < 4; ++col) {
+            const auto value = static_cast<float>(i);
+            uint32_t word = 0;
+            std::memcpy(&word, &value, sizeof word);
+            words.push_back(word);
+        }
+    }
+    const uint64_t* d_keys = grade.input("keys", keys);
+    const uint64_t* d_scores = grade.input("scores", scores);
+    const auto* d_rows = reinterpret_cast<const float*>(grade.input("rows", words));
+    wb::testing::shuffle_threads(3);
+    grade.run([&](cudaStream_t stream) {
+        table_import(device.get(), d_keys, d_scores, d_rows, 66, stream);
+    });
+    wb::testing::shuffle_threads(0);
+    auto after = device.read();
+    for (uint64_t key = 1; key <= 33; ++key) {
+        const int64_t slot = after.slot_of(key);
+        if (slot < 0) wrong("an imported key is not there");
+        const float* row = &after.rows[at(slot * 4)];
+        const auto count = static_cast<float>(after.counts[at(slot)]);
+        if ((after.claims[at(slot)] >> 32) != key || row[0] != count - 1.0f ||
+            row[3] != row[0] || (static_cast<uint64_t>(row[0]) % 33) + 1 != key)
+            wrong("row and score of key " + std::to_string(key) +
+                  " are not those of one entry");
+    }
+}
