@@ -71,7 +71,6 @@ def write(chapter: Chapter, codes: list[Code], mutants: list[Mutant],
               the compiler"""
     unused = ladder.unused(codes, versions) if versions else set()
     known = ladder.versions(codes)
-    here = Path("solutions", chapter.path).absolute()
     folder = build.folder() / "mutants" / chapter.path
     folder.mkdir(parents=True, exist_ok=True)
     for number, mutant in enumerate(mutants):
@@ -80,6 +79,7 @@ def write(chapter: Chapter, codes: list[Code], mutants: list[Mutant],
         file = folder / Path(code.path).name
         text = weave(code, [m for m in mutants if m.code is code],
                      str(Path(code.path).absolute()), known, unused)
+        here = Path(code.path).parent.absolute()
         text = re.sub(r'^(#include ")(?=\.\./)', rf"\g<1>{here}/", text, flags=re.M)
         if not file.is_file() or file.read_text() != text:
             file.write_text(text)
