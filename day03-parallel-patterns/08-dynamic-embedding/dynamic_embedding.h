@@ -30,7 +30,7 @@ enum class Policy {
 
 /// Counters in device memory.
 struct TableState {
-    unsigned long long clock;     ///< calls that inserted, so far
+    unsigned long long clock;     ///< calls that inserted, so far: below 2^32
     unsigned long long refused;   ///< keys for which there was no slot
     unsigned long long reserved;  ///< keys that were kNoKey
 };

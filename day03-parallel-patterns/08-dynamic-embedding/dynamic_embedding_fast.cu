@@ -88,8 +88,7 @@ __global__ void find_v4_kernel(Table table,
     // TODO(learner): three loops as the one above: the digests of each home bucket; the
     // slot of the first place that may have the key, or kNoSlot, and what key is there,
     // or kNoKey; and the answer, in r_slot. Three cases: the key is there; there is no
-    // such place, and the bucket has room; or ask SearchDigests, but not for kNoKey
-    // (about 18 lines)
+    // such place, and the bucket has room; or ask SearchDigests (about 17 lines)
     (void)r_there;
     (void)r_digests;
     for (int k = 0; k < kFlight; ++k) r_slot[k] = kNoSlot;

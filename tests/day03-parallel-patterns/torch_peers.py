@@ -421,6 +421,61 @@ def sampled_softmax(torch, size):
     return Work(launch, real * negatives * 4, "read", is_right)
 
 
+def table_find(torch, size):
+    """Of "1048576 keys, 7340032 slots, load 0.75, hits". PyTorch has no hash table: a
+    binary search in sorted keys."""
+    n, slots, load = re.fullmatch(
+        r"(\d+) keys, (\d+) slots, load ([\d.]+), hits", size).groups()
+    n, held = int(n), int(int(slots) * float(load))
+    keys = torch.randint(0, 2**52, (held,), device="cuda").sort().values
+    asked = keys[torch.randint(0, held, (n,), device="cuda")]
+    out = [None]
+
+    def launch():
+        out[0] = torch.searchsorted(keys, asked)
+
+    return Work(launch, 76 * n, "read", lambda: torch.equal(keys[out[0]], asked))
+
+
+def table_rows(size):
+    """Of "1048576 of 1835008 x 64, hot": how many of how many rows, and columns."""
+    return map(int, re.match(r"(\d+) of (\d+) x (\d+), ", size).groups())
+
+
+def table_lookup(torch, size):
+    """Rows by their numbers; cold ones are gathered by the CPU and copied."""
+    n, rows, cols = table_rows(size)
+    where = "cuda" if size.endswith("hot") else "cpu"
+    values = torch.randn((rows, cols), device=where)
+    slots = torch.randint(0, rows, (n,), device=where)
+    out = torch.empty((n, cols), device="cuda")
+
+    def launch():
+        out.copy_(torch.index_select(values, 0, slots))
+
+    def launch_on_gpu():
+        torch.index_select(values, 0, slots, out=out)
+
+    return Work(launch if where == "cpu" else launch_on_gpu, n * (8 * cols + 4), "copy",
+                lambda: torch.equal(out[-1].cpu(), values[slots[-1]].cpu()))
+
+
+def table_backward(torch, size):
+    """Atomic additions to rows, which go on with what is there."""
+    n, rows, cols = table_rows(size)
+    slots = torch.randint(0, rows, (n,), device="cuda")
+    values = torch.zeros((rows, cols), device="cuda")
+    grad = torch.ones((n, cols), device="cuda")
+
+    def launch():
+        values.index_add_(0, slots, grad, alpha=0.5)
+
+    def is_right():
+        return values[slots[0], 0].item() == 0.5 * (slots == slots[0]).sum().item()
+
+    return Work(launch, n * (12 * cols + 4), "read2_write1", is_right)
+
+
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
 PEERS = {
     "reduce_sum": ("torch sum", sum_of_floats),
@@ -445,6 +500,9 @@ PEERS = {
     "bce_with_logits_backward": ("torch compiled formula",
                                  lambda torch, size: bce(torch, size, True)),
     "sampled_softmax": ("torch compiled logsumexp", sampled_softmax),
+    "table_find": ("torch searchsorted", table_find),
+    "table_lookup": ("torch index_select", table_lookup),
+    "table_backward": ("torch index_add_", table_backward),
     "softmax": softmax_peers(lambda torch: torch.float32)[0],
     "softmax_bf16": softmax_peers(lambda torch: torch.bfloat16)[0],
     "layer_norm": norm_peers(lambda torch: torch.float32, True)[0],

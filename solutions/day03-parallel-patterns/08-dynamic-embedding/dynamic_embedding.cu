@@ -4,32 +4,32 @@
 //
 // v2 and v3 have a file each; v4 is in dynamic_embedding_fast.cu, the second stage.
 //
-// <Ladder of="table_find" at="n = 1048576, 7340032 slots, load 0.75, hits">
-//       -  idea                      what limits it
-//   v1  -  a thread a key            up to 14 loads, one after the other
-//   v2  -  16 lanes a bucket         lines in flight: two keys a warp
-//   v3  -  digests before keys       two loads, one after the other
-//   v4  -  four keys in flight       sectors of random lines
+// <Ladder of="table_find" at="1048576 keys, 7340032 slots, load 0.75, hits">
+//       -  idea                 what limits it
+//   v1  -  a thread a key       up to 14 loads, one after the other
+//   v2  -  16 lanes a bucket    lines in flight: two keys a warp
+//   v3  -  digests before keys  two loads, one after the other
+//   v4  -  four keys in flight  sectors of random lines
 // </Ladder> not measured
 //
-// <Ladder of="table_insert_or_find" at="n = 1048576, 7340032 slots, load 0.75, new">
-//       -  idea                      what limits it
-//   v1  -  a thread a key            up to 14 claims, one after the other
-//   v2  -  16 lanes a bucket         lines in flight: two keys a warp
-//   v3  -  digests before keys       as v2, for keys that are not there
-//   v4  -  four keys in flight       as v2, for keys that are not there
+// <Ladder of="table_insert_or_find" at="1048576 keys, 7340032 slots, load 0.00, empty">
+//       -  idea                 what limits it
+//   v1  -  a thread a key       up to 14 claims, one after the other
+//   v2  -  16 lanes a bucket    lines in flight: two keys a warp
+//   v3  -  digests before keys  as v2, for keys that are not there
+//   v4  -  four keys in flight  as v2, for keys that are not there
 // </Ladder> not measured
 //
-// <Ladder of="table_lookup" at="n = 1048576, 64 columns, random slots, hot">
-//       -  idea                      what limits it
-//   v1  -  a thread an element       loads in flight
-//   v2  -  four rows in flight       the speed of memory
+// <Ladder of="table_lookup" at="1048576 of 1835008 x 64, hot">
+//       -  idea                 what limits it
+//   v1  -  a thread an element  loads in flight
+//   v2  -  four rows in flight  the speed of memory
 // </Ladder> not measured
 //
-// <Ladder of="table_backward" at="n = 1048576, 64 columns, random slots, hot">
-//       -  idea                      what limits it
-//   v1  -  a thread an element       atomic additions
-//   v2  -  lanes share a row         atomic additions
+// <Ladder of="table_backward" at="1048576 of 1835008 x 64, hot">
+//       -  idea                 what limits it
+//   v1  -  a thread an element  atomic additions
+//   v2  -  lanes share a row    atomic additions
 // </Ladder> not measured
 // #end
 #include "dynamic_embedding.h"

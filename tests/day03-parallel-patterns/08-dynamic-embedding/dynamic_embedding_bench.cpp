@@ -170,7 +170,7 @@ WB_BENCH(table_insert_or_find, bench) {
         const auto d_keys = on_device(keys);
         const auto slots = bench.output<int32_t>(s.n);
         int64_t part = 0;
-        auto problem = bench.problem({s.text(empties ? "new, emptied" : "new"),
+        auto problem = bench.problem({s.text(empties ? "empty" : "new"),
                                       Ceiling::read,
                                       static_cast<double>(s.n) * 400.0});
         problem.restore([&](cudaStream_t) { part = 0; });

@@ -1,5 +1,5 @@
-// Grades day03-parallel-patterns/08-dynamic-embedding: tables past 2^31 floats, and
-// goals.
+// Grades day03-parallel-patterns/08-dynamic-embedding: long searches, tables past 2^31
+// floats, and goals.
 #include "insert_cases.h"
 
 #include <wb/testing/goal.h>
@@ -9,6 +9,37 @@
 #endif
 
 using namespace table_cases;
+
+TEST_CASE("a window of more than 1024 buckets") {
+    constexpr int64_t kMany = 1100;
+    HostTable host({kMany, 1, 0, kMany, Policy::none});
+    for (int64_t slot = 0; slot < host.capacity(); ++slot) {
+        host.key_at(slot) = uint64_t{1} << 52 | static_cast<uint64_t>(slot);
+        *host.digest_at(slot) = digest_of(host.key_at(slot));
+        host.claims[at(slot)] = uint64_t{1} << 32;
+    }
+    host.state[0] = 1;
+    // The last place of the last bucket of the key's window.
+    const int64_t home = wb::reference::home_bucket(5, kMany);
+    const int64_t slot = (home + kMany - 1) % kMany * kPlaces + kPlaces - 1;
+    HostTable free_place = host;
+    free_place.key_at(slot) = kNoKey;
+    *free_place.digest_at(slot) = 255;
+    free_place.claims[at(slot)] = 0;
+    for (const auto& [name, idea, insert] : inserts()) {
+        Grader grade(name, "one slot is free, 1099 buckets behind the key's home");
+        const DeviceTable device(grade, free_place);
+        const uint64_t* d_keys = grade.input("keys", std::vector<uint64_t>{5});
+        int32_t* d_slots = grade.output<int32_t>("slots", {1});
+        grade.run([&, insert = insert](cudaStream_t stream) {
+            insert(device.get(), d_keys, nullptr, d_slots, 1, stream);
+        });
+        grade.expect("slots", {static_cast<double>(slot)}, [](int64_t) { return 0.0; });
+    }
+    host.key_at(slot) = 5;
+    *host.digest_at(slot) = digest_of(5);
+    grade_find(host, {5, 6}, "1099 buckets behind its home");
+}
 
 TEST_CASE("a table of more than 2^31 floats", "[large][serial]") {
     Grader("table_find", "n = 0").expect_no_work([](cudaStream_t stream) {

@@ -12,36 +12,6 @@ using wb::testing::FewBlocks;
 
 namespace {
 
-/// Looks for keys with all versions of table_find().
-void grade_find(HostTable& host, const std::vector<uint64_t>& keys, const char* text) {
-    const auto n = static_cast<int64_t>(keys.size());
-    std::vector<double> right;
-    double reserved = 0.0;
-    for (const uint64_t key : keys) {
-        right.push_back(key == kNoKey ? -1.0 : host.slot_of(key));
-        reserved += key == kNoKey ? 1.0 : 0.0;
-    }
-    for (const auto& [name, idea, find] :
-         wb::implementations("table_find", table_find)) {
-        Grader grade(name, "n = " + std::to_string(n) + ", " + text);
-        const DeviceTable device(grade, host);
-        const uint64_t* d_keys = grade.input("keys", keys);
-        int32_t* d_slots = grade.output<int32_t>("slots", {n});
-        grade.run([&, find = find](cudaStream_t stream) {
-            find(device.get(), d_keys, d_slots, n, stream);
-        });
-        grade.expect("slots", right, [](int64_t) { return 0.0; });
-        const auto as_double = [](const auto& words) {
-            return std::vector<double>(words.begin(), words.end());
-        };
-        grade.expect("claims", as_double(host.claims), [](int64_t) { return 0.0; });
-        grade.expect("counts", as_double(host.counts), [](int64_t) { return 0.0; });
-        grade.expect("state",
-                     {static_cast<double>(host.state[0]), 0.0, reserved},
-                     [](int64_t) { return 0.0; });
-    }
-}
-
 /// A table of which a share of the slots is taken, and its keys.
 HostTable filled(const TableShape& shape, int64_t count, std::vector<uint64_t>& keys) {
     HostTable host(shape);
@@ -119,6 +89,19 @@ TEST_CASE("each digest, at each place") {
     grade_find(host, keys, "digests 0 to 254");
 }
 
+TEST_CASE("a bucket is full if its last digest is the largest") {
+    // 254 is one bit from 255, which is no digest.
+    HostTable host({2, 1, kPlaces, 2, Policy::none});
+    std::vector<uint64_t> keys = wb::reference::keys_of_bucket(0, 2, kPlaces - 1);
+    for (uint64_t key = 100; keys.size() < kPlaces; ++key)
+        if (wb::reference::home_bucket(key, 2) == 0 && digest_of(key) == 254)
+            keys.push_back(key);
+    keys.push_back(wb::reference::keys_of_bucket(0, 2, 1, 100'000)[0]);
+    for (const uint64_t key : keys)
+        host.insert(key);
+    grade_find(host, keys, "the last digest of a bucket is 254");
+}
+
 TEST_CASE("keys that are kNoKey are found nowhere, and are counted") {
     HostTable host({3, 1, kPlaces, 2, Policy::none});
     host.insert(9);
@@ -128,6 +111,10 @@ TEST_CASE("keys that are kNoKey are found nowhere, and are counted") {
 TEST_CASE("new keys get slots, one each") {
     const auto n = GENERATE(as<int64_t>(), 1, 15, 16, 17, 33, 257, 600);
     grade_new({50, 3, 10, 50, Policy::none}, n, n, 1);
+}
+
+TEST_CASE("rows of more than 1024 packs") {
+    grade_new({1, 4104, kPlaces / 2, 1, Policy::lru}, 14, 13, 8);
 }
 
 TEST_CASE("a key that occurs often in a call gets one slot") {
@@ -243,7 +230,7 @@ TEST_CASE("calls have nothing in common") {
             grade_new({3, 2, kPlaces, 3, Policy::lru}, 30, 20, 5);
         },
         [] {
-            grade_new({9, 4, 5, 2, Policy::lfu}, 100, 60, 6);
+            grade_new({9, 4, 5, 9, Policy::lfu}, 1100, 60, 6);
         });
 }
 
@@ -252,7 +239,7 @@ TEST_CASE("edges meet: sizes, columns, hot places, windows, policies") {
                                   .factor("n", {1, 16, 33, 256, 400})
                                   .factor("different", {1, 9, 14, 40})
                                   .factor("buckets", {4, 5, 16, 31})
-                                  .factor("cols", {1, 3, 4, 8, 65})
+                                  .factor("cols", {1, 3, 4, 8, 132})
                                   .factor("hot", {0, 1, 13, 14})
                                   .factor("policy", {"none", "lru", "lfu"})
                                   .cases();

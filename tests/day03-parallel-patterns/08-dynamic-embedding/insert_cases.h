@@ -1,4 +1,4 @@
-// Calls that insert, judged.
+// Calls that insert, and that look for keys, judged.
 #pragma once
 
 #include <wb/implementations.h>
@@ -147,6 +147,38 @@ inline void expect_keys(HostTable& table,
 
 inline auto inserts() {
     return wb::implementations("table_insert_or_find", table_insert_or_find);
+}
+
+/// Looks for keys with all versions of table_find().
+inline void grade_find(HostTable& host,
+                       const std::vector<uint64_t>& keys,
+                       const char* text) {
+    const auto n = static_cast<int64_t>(keys.size());
+    std::vector<double> right;
+    double reserved = 0.0;
+    for (const uint64_t key : keys) {
+        right.push_back(key == kNoKey ? -1.0 : host.slot_of(key));
+        reserved += key == kNoKey ? 1.0 : 0.0;
+    }
+    for (const auto& [name, idea, find] :
+         wb::implementations("table_find", table_find)) {
+        Grader grade(name, "n = " + std::to_string(n) + ", " + text);
+        const DeviceTable device(grade, host);
+        const uint64_t* d_keys = grade.input("keys", keys);
+        int32_t* d_slots = grade.output<int32_t>("slots", {n});
+        grade.run([&, find = find](cudaStream_t stream) {
+            find(device.get(), d_keys, d_slots, n, stream);
+        });
+        grade.expect("slots", right, [](int64_t) { return 0.0; });
+        const auto as_double = [](const auto& words) {
+            return std::vector<double>(words.begin(), words.end());
+        };
+        grade.expect("claims", as_double(host.claims), [](int64_t) { return 0.0; });
+        grade.expect("counts", as_double(host.counts), [](int64_t) { return 0.0; });
+        grade.expect("state",
+                     {static_cast<double>(host.state[0]), 0.0, reserved},
+                     [](int64_t) { return 0.0; });
+    }
 }
 
 }  // namespace table_cases
