@@ -115,7 +115,7 @@ __device__ inline Tile my_tile() {
 /// A slot that a lane would take, and where in the window it is.
 struct Offer {
     uint64_t worth = kKept;
-    uint32_t position = 0;  ///< step * 16 + lane
+    uint32_t position = ~0u;  ///< step * 16 + lane; none yet
     Seen seen;
 };
 
@@ -148,7 +148,6 @@ __device__ inline int32_t claim_by_lanes(const Tile& tile,
     const int lane = static_cast<int>(tile.thread_rank());
     for (;;) {
         Offer mine;
-        mine.position = static_cast<uint32_t>(lane);
         // TODO(learner): for each bucket of the window, each lane that has a place sees
         // its slot. Vote: has this call given one to this key? Then one lane counts it,
         // and all return it. Else keep what is worth less than what the lane has so

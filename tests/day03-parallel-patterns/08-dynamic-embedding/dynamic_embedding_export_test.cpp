@@ -93,15 +93,17 @@ TEST_CASE("export and import: calls have nothing in common") {
 }
 
 TEST_CASE("keys that are there already get the imported rows and scores") {
-    const HostTable host = with_keys({7, 4, 7, 7, Policy::lfu}, 60, 1);
-    HostTable other = with_keys({7, 4, 7, 7, Policy::lfu}, 80, 1);
+    const auto cols = GENERATE(as<int64_t>(), 4, 132, 4104);
+    const HostTable host = with_keys({3, cols, 7, 3, Policy::lfu}, 20, 1);
+    HostTable other = with_keys({3, cols, 7, 3, Policy::lfu}, 30, 1);
     for (uint32_t& count : other.counts)
         count = count == 0 ? 0 : 50;
     other.state[0] = 200;
     // Rows of keys that are imported are wrong before.
-    for (const uint64_t key : some_keys(60, 1))
-        other.rows[at(other.slot_of(key) * 4)] = 7e7f;
-    grade_round_trip(host, other, "80 keys, 60 of which are imported");
+    for (const uint64_t key : some_keys(20, 1))
+        for (const int64_t col : {int64_t{0}, cols - 1})
+            other.rows[at(other.slot_of(key) * cols + col)] = 7e7f;
+    grade_round_trip(host, other, "30 keys, 20 of which are imported");
 }
 
 TEST_CASE("a key that is imported twice has the row and the score of one of both") {

@@ -103,6 +103,19 @@ TEST_CASE("one new key, and all but one were used in the same call") {
     }
 }
 
+TEST_CASE("no key leaves while there is a free place in the window") {
+    // Used once, by the first call: worth as little as a key can be.
+    const auto policy = GENERATE(Policy::lru, Policy::lfu);
+    const auto keys = wb::reference::keys_of_bucket(1, 2, 15);
+    HostTable host({2, 1, kPlaces, 2, policy});
+    for (int i = 0; i < 14; ++i)
+        host.insert(keys[at(i)], 1, 0);
+    for (const auto& [name, idea, insert] : inserts()) {
+        auto outcome = run_calls(name, insert, host, {{keys[14]}}, 0, 0, "one key");
+        if (outcome.slots[0] != 0) wrong("a key had to leave");
+    }
+}
+
 TEST_CASE("the least of the whole window leaves, of equals the first") {
     // Both buckets are full; the search begins in bucket 1.
     const auto policy = GENERATE(Policy::lru, Policy::lfu);

@@ -17,11 +17,17 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// A table whose slots all have keys, and rows with what a copy must not change.
-HostTable full_table(const TableShape& shape) {
+/// A table whose slots all have keys.
+HostTable with_values(const TableShape& shape) {
     HostTable host(shape);
     for (uint64_t key = 1; host.insert(key) >= 0 || key < 2000; ++key) {
     }
+    return host;
+}
+
+/// The same, with what a copy must not change.
+HostTable full_table(const TableShape& shape) {
+    HostTable host = with_values(shape);
     const float special[] = {kNan, -0.0f, kInf, -kInf, 1e-40f};
     for (std::size_t i = 0; i < 5 && i * 7 < host.rows.size(); ++i)
         host.rows[i * 7] = special[i];
@@ -82,9 +88,7 @@ void grade_backward_one(const std::string& name,
                         const TableShape& shape,
                         int64_t n,
                         float scale) {
-    HostTable host(shape);
-    for (uint64_t key = 1; host.insert(key) >= 0 || key < 2000; ++key) {
-    }
+    const HostTable host = with_values(shape);
     const int64_t cols = shape.cols;
     const int64_t floats = host.capacity() * cols;
     const auto slots = some_slots(host, n, 2);
@@ -149,6 +153,28 @@ TEST_CASE("rows all hot, all cold, and an array that begins anywhere") {
     const int hot = GENERATE(0, 1, 13, 14);
     grade_lookup({2, 8, hot, 1, Policy::lru}, 70);
     grade_lookup({2, 8, hot, 1, Policy::lru}, 70, 1);
+}
+
+TEST_CASE("hot rows that begin anywhere") {
+    const HostTable host = with_values({2, 4, kPlaces, 1, Policy::lru});
+    for (const auto& [name, idea, lookup] :
+         wb::implementations("table_lookup", table_lookup)) {
+        Grader grade(name, "hot rows from element 1");
+        const DeviceTable device(grade, host, Rows::floats);
+        Table table = device.get();
+        table.num_buckets = 1;
+        table.hot += 1;
+        const int32_t* d_slots = grade.input("slots", std::vector<int32_t>{3, 13});
+        float* d_out = grade.output<float>("out", {8});
+        grade.run([&, lookup = lookup](cudaStream_t stream) {
+            lookup(table, d_slots, d_out, 2, stream);
+        });
+        std::vector<double> right;
+        for (const int64_t slot : {3, 13})
+            for (int64_t col = 0; col < 4; ++col)
+                right.push_back(host.rows[at(1 + slot * 4 + col)]);
+        grade.expect("out", right, [](int64_t) { return 0.0; });
+    }
 }
 
 TEST_CASE("gradients are added up, also of one slot many times") {
