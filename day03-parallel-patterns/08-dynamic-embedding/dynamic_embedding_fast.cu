@@ -153,6 +153,7 @@ __device__ inline int32_t claim_by_lanes(const Tile& tile,
         // and all return it. Else keep what is worth less than what the lane has so
         // far; vote whether there is a free one, which ends the loop (about 15 lines)
         (void)key;
+        (void)lane;
         if (!tile.any(mine.worth != kKept)) return kNoSlot;
         const uint32_t least = least_position(tile, mine);
         // TODO(learner): the lane whose offer that is tries to claim the slot, and

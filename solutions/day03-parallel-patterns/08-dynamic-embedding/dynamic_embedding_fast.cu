@@ -178,6 +178,7 @@ __device__ inline int32_t claim_by_lanes(const Tile& tile,
         // and all return it. Else keep what is worth less than what the lane has so
         // far; vote whether there is a free one, which ends the loop (about 15 lines)
         // #starter (void)key;
+        // #starter (void)lane;
         // #solution
         for (int64_t step = 0; step < table.window; ++step) {
             const int64_t bucket = bucket_at(table, key, step);
