@@ -55,20 +55,14 @@ __device__ inline int32_t claim_v1(const Table& table,
                                    uint64_t now) {
     const uint64_t key = keys[i];
     for (;;) {
-        int32_t best = kNoSlot;
-        uint64_t least = kKept;
-        Seen seen_best;
         // TODO(learner): look at all slots of the window, each as Seen seen(table,
         // slot). If this call has given one to the same key already, count_again() it,
         // and it is the answer. Else remember the one of least worth, the first of
         // equals; a free one, worth 0, ends the search. If none may be had, kNoSlot is
         // the answer. Else try to claim it: make_claim(now, kNew, i). If that works,
         // move_in(). If not, another thread was faster: what may it have inserted?
-        // (about 19 lines)
+        // (about 22 lines)
         (void)key;
-        (void)best;
-        (void)least;
-        (void)seen_best;
         (void)now;
         return kNoSlot;
     }
