@@ -240,10 +240,12 @@ function(wb_starter result file)
     set(${result} ${starter} PARENT_SCOPE)
 endfunction()
 
-# The starter <id>_unsolved says what is to be written, and passes nothing.
+# The starter <id>_unsolved says what is to be written, and passes nothing; with FAST,
+# nothing but what the second stage is given.
 function(wb_expect_unsolved test id labels)
     add_test(NAME ${test}.unsolved COMMAND ${CMAKE_COMMAND}
-        -DPROGRAM=$<TARGET_FILE:${id}_unsolved> -P ${WB_SCRIPTS}/expect_unsolved.cmake)
+        -DPROGRAM=$<TARGET_FILE:${id}_unsolved> ${ARGN}
+        -P ${WB_SCRIPTS}/expect_unsolved.cmake)
     set_tests_properties(${test}.unsolved PROPERTIES LABELS "${labels}" TIMEOUT 300
         FIXTURES_REQUIRED built.${test}.workbook)
     wb_leaves_verdict(${test}.unsolved)
@@ -268,7 +270,7 @@ function(wb_second_stage)
     add_custom_target(${stage}_kernels DEPENDS ${starter})
     add_dependencies(${stage}_unsolved_kernels ${stage}_kernels)
     wb_test_program(${stage}_unsolved ${id}_tests ${stage}_unsolved_kernels)
-    wb_expect_unsolved(${stage_test} ${stage} "${labels}")
+    wb_expect_unsolved(${stage_test} ${stage} "${labels}" -DFAST=ON)
     set(solution ${CMAKE_SOURCE_DIR}/solutions/${path}/${name}_fast.cu)
     wb_kernels(${stage}_solution_kernels ${solution} WERROR INCLUDES ${contract_dir})
     wb_test_program(${stage}_solution ${id}_tests ${stage}_solution_kernels)

@@ -1,13 +1,22 @@
 # Passes if every test case of an untouched starter is "unsolved", and says where.
-#   cmake -DPROGRAM= -P expect_unsolved.cmake
+#   cmake -DPROGRAM= [-DFAST=ON] -P expect_unsolved.cmake
+#
+# FAST: it is that of the second stage. Cases of functions that are given there have the
+# tag [first], and pass.
 #
 # The program runs once: to start one for each case costs minutes on a busy GPU.
+cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
 execute_process(COMMAND ${PROGRAM} --wb-list OUTPUT_VARIABLE names)
 string(REGEX MATCHALL "[^\n]+" names "${names}")
 list(LENGTH names count)
 if(count EQUAL 0)
     message(FATAL_ERROR "the program has no test cases")
+endif()
+set(given)
+if(FAST)
+    execute_process(COMMAND ${PROGRAM} --wb-list [first] OUTPUT_VARIABLE given)
+    string(REGEX MATCHALL "[^\n]+" given "${given}")
 endif()
 set(QUIET ON)  # it fails, in each case
 wb_run_for_verdict(${PROGRAM})
@@ -23,6 +32,9 @@ math(EXPR last "${count} - 1")
 foreach(i RANGE ${last})
     wb_verdict(name cases ${i} name)
     wb_verdict(outcome cases ${i} verdict)
+    if(name IN_LIST given AND outcome STREQUAL "passed")
+        continue()
+    endif()
     if(NOT outcome STREQUAL "unsolved")
         message(FATAL_ERROR "'${name}' is '${outcome}', although nothing is written:\n"
             "${output}")
@@ -34,4 +46,6 @@ foreach(i RANGE ${last})
         message(FATAL_ERROR "'${name}' does not say where to write")
     endif()
 endforeach()
-message("All ${count} test cases say where the TODO is.")
+list(LENGTH given count_given)
+message("All ${count} test cases say where the TODO is, but ${count_given} of what is "
+    "given.")

@@ -1,4 +1,5 @@
 // Grades day03-parallel-patterns/05-add-layernorm: what may be fused in which graph.
+// [first]: the second stage is given fusion_of().
 #include "add_layernorm.h"
 
 #include <wb/testing/catch.h>
@@ -97,11 +98,11 @@ Node add(int a, int b, bool is_wanted = false) {
 
 }  // namespace
 
-TEST_CASE("pre-LN: x + attention(LN(x)) has nothing to fuse") {
+TEST_CASE("pre-LN: x + attention(LN(x)) has nothing to fuse", "[first]") {
     grade_graph({kInput, norm(0), other(1), add(0, 2, true)}, -1, -1, Fusion::none);
 }
 
-TEST_CASE("pre-LN: the add of one sub-layer and the norm of the next") {
+TEST_CASE("pre-LN: the add of one sub-layer and the norm of the next", "[first]") {
     grade_graph(
         {kInput, norm(0), other(1), add(0, 2), norm(3), other(4), add(3, 5, true)},
         3,
@@ -109,7 +110,7 @@ TEST_CASE("pre-LN: the add of one sub-layer and the norm of the next") {
         Fusion::add_then_norm);
 }
 
-TEST_CASE("post-LN: the norm of the sum, which others may read, too") {
+TEST_CASE("post-LN: the norm of the sum, which others may read, too", "[first]") {
     grade_graph(
         {kInput, other(0), add(0, 1), norm(2, true)}, 2, 3, Fusion::add_then_norm);
     grade_graph({kInput, other(0), add(1, 0, true), norm(2), other(3)},
@@ -118,7 +119,7 @@ TEST_CASE("post-LN: the norm of the sum, which others may read, too") {
                 Fusion::add_then_norm);
 }
 
-TEST_CASE("a norm behind the sub-layer: x + LN(attention(x))") {
+TEST_CASE("a norm behind the sub-layer: x + LN(attention(x))", "[first]") {
     grade_graph(
         {kInput, other(0), norm(1), add(0, 2, true)}, 2, 3, Fusion::norm_then_add);
     grade_graph(
@@ -129,7 +130,8 @@ TEST_CASE("a norm behind the sub-layer: x + LN(attention(x))") {
                 Fusion::norm_then_add);
 }
 
-TEST_CASE("a norm whose result is needed elsewhere cannot stay in registers") {
+TEST_CASE("a norm whose result is needed elsewhere cannot stay in registers",
+          "[first]") {
     // The residual is made of it.
     grade_graph({kInput, norm(0), other(1), add(1, 2, true)}, -1, -1, Fusion::none);
     // A later operation reads it.
@@ -141,7 +143,8 @@ TEST_CASE("a norm whose result is needed elsewhere cannot stay in registers") {
     grade_graph({kInput, norm(0), add(1, 1, true)}, -1, -1, Fusion::none);
 }
 
-TEST_CASE("a parallel residual: the second sum and the norm of the next block") {
+TEST_CASE("a parallel residual: the second sum and the norm of the next block",
+          "[first]") {
     grade_graph({kInput,
                  norm(0),
                  norm(0),
@@ -155,7 +158,7 @@ TEST_CASE("a parallel residual: the second sum and the norm of the next block") 
                 Fusion::add_then_norm);
 }
 
-TEST_CASE("random graphs, all pairs") {
+TEST_CASE("random graphs, all pairs", "[first]") {
     std::mt19937 random(7);
     const auto below = [&](int limit) {
         return static_cast<int>(random() % static_cast<unsigned>(limit));
@@ -176,7 +179,7 @@ TEST_CASE("random graphs, all pairs") {
     }
 }
 
-TEST_CASE("places that are none of the graph's are refused") {
+TEST_CASE("places that are none of the graph's are refused", "[first]") {
     const Graph graph = {kInput, norm(0)};
     const auto refuse = [&](const char* part, int count, int first, int second) {
         wb::testing::expect_refused("fusion_of", part, part, [&] {
