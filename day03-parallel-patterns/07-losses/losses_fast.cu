@@ -242,10 +242,10 @@ __global__ void draw_negatives_v2_kernel(
     const uint64_t i = uint64_t{blockIdx.x} * kThreads + threadIdx.x;
     if (i >= static_cast<uint64_t>(count)) return;
     const wb::Words4 words = wb::philox({{static_cast<uint32_t>(i),
-                                  static_cast<uint32_t>(i >> 32),
-                                  static_cast<uint32_t>(step),
-                                  static_cast<uint32_t>(step >> 32)}},
-                                seed);
+                                          static_cast<uint32_t>(i >> 32),
+                                          static_cast<uint32_t>(step),
+                                          static_cast<uint32_t>(step >> 32)}},
+                                        seed);
     const uint64_t bits = uint64_t{words.word[1]} << 32 | words.word[0];
     ids[i] = static_cast<int32_t>(__umul64hi(bits, static_cast<uint64_t>(items)));
 }
