@@ -11,6 +11,15 @@ import { numbersPlugin } from './numbers-markdown.mjs'
 import { snippetsPlugin } from './snippets.mjs'
 import { BASE } from './sources.mjs'
 
+/** Braces in code are text: Vue would take `{{1, 2}}` for an expression of its own. */
+function bracesPlugin(md) {
+  md.core.ruler.push('braces', ({ tokens }) => {
+    for (const token of tokens.flatMap(({ children }) => children ?? []))
+      if (token.type === 'code_inline' && token.content.includes('{{'))
+        token.attrSet('v-pre', '')
+  })
+}
+
 /** The option `markdown` of VitePress. */
 export const markdown = {
   languages: [cuda, ptx],
@@ -26,5 +35,6 @@ export const markdown = {
     md.use(linksPlugin)
     md.use(componentsPlugin)
     md.use(glossaryPlugin, BASE)
+    md.use(bracesPlugin)
   }
 }

@@ -143,3 +143,8 @@ test('a component that does not exist is an error', () => {
   assert.throws(() => render('<NoSuchThing />\n'), /uses <NoSuchThing>/)
   assert.match(render('Code `<T>` and `std::vector<Foo>` is none.'), /&lt;T&gt;/)
 })
+
+test('double braces in code of a line are text, not an expression of Vue', () => {
+  assert.match(render('Write `{{1, 2}, {3}}`.'), /<code v-pre[^>]*>\{\{1, 2\}/)
+  assert.match(render('Write `{1}`.'), /<code>\{1\}</)
+})
