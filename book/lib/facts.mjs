@@ -20,9 +20,9 @@ export function splitFrontMatter(text) {
 
 const DIFFICULTIES = ['easy', 'medium', 'hard']
 
-/** "2 hours" is 120; null if there is no time in the text. */
+/** "2 hours" is 120, "2.5 hours" is 150; null if there is no time in the text. */
 export function minutesOf(text) {
-  const match = /(\d+)\s*(hours?|h|minutes?|min)\b/.exec(text)
+  const match = /(\d+(?:\.\d+)?)\s*(hours?|h|minutes?|min)\b/.exec(text)
   if (!match) return null
   return Number(match[1]) * (match[2].startsWith('h') ? 60 : 1)
 }

@@ -43,6 +43,7 @@ test('a text without either has no facts', () => {
 
 test('times', () => {
   assert.equal(minutesOf('75 min'), 75)
+  assert.equal(minutesOf('2.5 hours, hard'), 150)
   assert.equal(minutesOf('some time'), null)
   assert.equal(duration(135), '2 h 15 min')
   assert.equal(duration(45), '45 min')
