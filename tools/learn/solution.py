@@ -39,12 +39,13 @@ def run(options) -> int:
 
 
 def _with_its_headers(chapter, text: str) -> str:
-    """What lies beside the solution only is included from there."""
+    """What lies beside the solution is included from there, as the compiler does it: the
+    learner's folder may have a file of that name, too, the starter of the second stage."""
     folder = Path(chapter.solution).parent
 
     def found(match: re.Match) -> str:
         name = match[1]
-        if (Path(chapter.path) / name).exists() or not (folder / name).exists():
+        if not (folder / name).exists():
             return match[0]
         return f'#include "{os.path.relpath(folder / name, chapter.path)}"'
 
