@@ -39,8 +39,9 @@ def run(options) -> int:
 
 
 def _with_its_headers(chapter, text: str) -> str:
-    """What lies beside the solution is included from there, as the compiler does it: the
-    learner's folder may have a file of that name, too, the starter of the second stage."""
+    """What lies beside the solution is included from there, as the compiler does it:
+    the learner's folder may have a file of that name, too, the starter of the second
+    stage."""
     folder = Path(chapter.solution).parent
 
     def found(match: re.Match) -> str:
