@@ -2,6 +2,7 @@
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/errors.h>
+#include <wb/scratch.h>
 
 #include <cmath>
 #include <cstdint>
@@ -139,7 +140,7 @@ const Arguments& Arguments::device_bytes(const char* name,
         CUDA_CHECK(error);
     }
     if (attributes.type != cudaMemoryTypeDevice &&
-        attributes.type != cudaMemoryTypeManaged) {
+        attributes.type != cudaMemoryTypeManaged && !is_scratch(pointer)) {
         refuse(function_,
                std::string(name) +
                    " is a host pointer, but must point to device memory (cudaMalloc)");

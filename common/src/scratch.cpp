@@ -1,10 +1,38 @@
 #include <wb/scratch.h>
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 
 namespace wb {
+namespace {
+
+/// All that have begun and not ended: where, and how many bytes.
+struct Scratches {
+    std::mutex mutex;
+    std::map<std::uintptr_t, std::size_t> bytes;
+
+    static Scratches& instance() {
+        static Scratches all;
+        return all;
+    }
+};
+
+}  // namespace
+
 namespace detail {
+
+void note_scratch(const void* memory, std::size_t bytes) {
+    auto& all = Scratches::instance();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.bytes[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
+}
+
+void forget_scratch(const void* memory) {
+    auto& all = Scratches::instance();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.bytes.erase(reinterpret_cast<std::uintptr_t>(memory));
+}
 
 cudaMemPool_t scratch_pool() {
     static std::mutex mutex;
@@ -27,6 +55,16 @@ cudaMemPool_t scratch_pool() {
 }
 
 }  // namespace detail
+
+bool is_scratch(const void* address) {
+    auto& all = Scratches::instance();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    const auto where = reinterpret_cast<std::uintptr_t>(address);
+    auto found = all.bytes.upper_bound(where);
+    if (found == all.bytes.begin()) return false;
+    --found;
+    return where - found->first < found->second;
+}
 
 std::uint64_t scratch_peak() {
     std::uint64_t bytes = 0;

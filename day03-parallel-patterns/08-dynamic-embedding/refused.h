@@ -145,9 +145,10 @@ class Refused {
                                       ? cudaErrorInvalidValue
                                       : cudaPointerGetAttributes(&attributes, cold);
         if (error != cudaSuccess) (void)cudaGetLastError();
-        const bool is_pinned = error == cudaSuccess &&
-                               attributes.type == cudaMemoryTypeHost &&
-                               attributes.devicePointer == cold;
+        // A host thread that has not used the GPU yet is told no device address; it is
+        // the host's, as of all pinned memory where addresses are unified.
+        const bool is_pinned =
+            error == cudaSuccess && attributes.type == cudaMemoryTypeHost;
         arguments.require(is_pinned,
                           "cold's address",
                           static_cast<int64_t>(reinterpret_cast<uintptr_t>(cold)),

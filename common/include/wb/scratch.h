@@ -13,6 +13,7 @@
 #include <cuda_runtime.h>
 #include <wb/check.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace wb {
@@ -22,7 +23,16 @@ namespace detail {
 /// at every synchronisation and has to fetch it anew; this one keeps it.
 cudaMemPool_t scratch_pool();
 
+/// A Scratch begins and ends.
+void note_scratch(const void* memory, std::size_t bytes);
+void forget_scratch(const void* memory);
+
 }  // namespace detail
+
+/// Whether an address lies in a Scratch that has not ended. While a stream is captured,
+/// CUDA does not know the memory that is allocated on it: cudaPointerGetAttributes()
+/// takes it for the host's.
+bool is_scratch(const void* address);
 
 /// The most bytes that all Scratch of the current device held at one time, since the
 /// program began or reset_scratch_peak() was called. Waits for nothing: synchronise
@@ -40,14 +50,15 @@ class Scratch {
     /// @param stream  every kernel that uses the memory must be on it
     /// Throws wb::CudaError if there is no memory left.
     Scratch(std::int64_t count, cudaStream_t stream) : stream_(stream) {
+        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
         void* memory = nullptr;
-        CUDA_CHECK(cudaMallocFromPoolAsync(&memory,
-                                           static_cast<std::size_t>(count) * sizeof(T),
-                                           detail::scratch_pool(),
-                                           stream));
+        CUDA_CHECK(
+            cudaMallocFromPoolAsync(&memory, bytes, detail::scratch_pool(), stream));
         data_ = static_cast<T*>(memory);
+        detail::note_scratch(memory, bytes);
     }
     ~Scratch() {
+        detail::forget_scratch(data_);
         (void)cudaFreeAsync(data_, stream_);  // a destructor cannot throw
     }
     Scratch(const Scratch&) = delete;

@@ -80,6 +80,16 @@ bool free_device_memory(void* pointer) {
     return of_a_graph ? freed : release(pointer, MemoryKind::device);
 }
 
+bool is_promised(const void* pointer) {
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const std::lock_guard lock(known().mutex);
+    auto found = known().memory.upper_bound(const_cast<void*>(pointer));
+    if (found == known().memory.begin()) return false;
+    const GraphMemory& memory = *(--found)->second;
+    const auto begin = reinterpret_cast<uintptr_t>(memory.pointer());
+    return address - begin < memory.bytes() && !memory.is_allocated();
+}
+
 cudaError_t AllocOperation::run(cudaStream_t) const {
     memory_->set_allocated(true);
     std::memset(memory_->pointer(), 0xFF, memory_->bytes());

@@ -36,6 +36,9 @@ class GraphMemory {
 /// or is free already.
 bool free_device_memory(void* pointer);
 
+/// The address is promised to a graph that is not running: it is no memory yet.
+bool is_promised(const void* pointer);
+
 /// Allocation as a node: at each launch the contents are undefined (0xFF).
 class AllocOperation : public Operation {
  public:

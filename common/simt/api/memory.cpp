@@ -128,7 +128,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
         void* same = const_cast<void*>(pointer);
         *attributes = {};
         attributes->device = cudaInvalidDeviceId;
-        switch (look_up(pointer).space) {
+        // As a GPU says while a stream is captured, of what was allocated on it.
+        const bool promised = is_promised(pointer);
+        switch (promised ? Space::freed : look_up(pointer).space) {
             case Space::host:
             case Space::freed:
                 attributes->type = cudaMemoryTypeUnregistered;

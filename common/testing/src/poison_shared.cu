@@ -1,6 +1,8 @@
 #include <wb/check.h>
 #include <wb/testing/poison_shared.h>
 
+#include "pretended_gpu.h"
+
 namespace wb::testing {
 namespace {
 
@@ -26,6 +28,7 @@ int attribute(cudaDeviceAttr which) {
 
 void poison_shared_memory(cudaStream_t stream) {
     constexpr int kThreads = 1024;
+    const TrueGpu gpu;
     const int bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     CUDA_CHECK(cudaFuncSetAttribute(
         poison_shared_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));

@@ -12,6 +12,9 @@
 
 #include <sstream>
 
+#ifndef SIMT_CPU
+#include "pretended_gpu.h"
+#endif
 #include "settings.h"
 #include "told.h"
 
@@ -117,15 +120,19 @@ unsigned StreamOrder::longest_chain() {
 #endif
 }
 
-FewMultiprocessors::FewMultiprocessors([[maybe_unused]] int count) {
+FewMultiprocessors::FewMultiprocessors(int count) {
 #ifdef SIMT_CPU
     simt::set_multiprocessors(count);
+#else
+    PretendedGpu::instance().multiprocessors = count;
 #endif
 }
 
 FewMultiprocessors::~FewMultiprocessors() {
 #ifdef SIMT_CPU
     simt::set_multiprocessors(0);
+#else
+    PretendedGpu::instance().multiprocessors = 0;
 #endif
 }
 
@@ -154,24 +161,32 @@ FewBlocks::~FewBlocks() {
 LittleSharedMemory::LittleSharedMemory() {
 #ifdef SIMT_CPU
     simt::set_shared_per_block(48 * 1024);
+#else
+    PretendedGpu::instance().shared_bytes = 48 * 1024;
 #endif
 }
 
 LittleSharedMemory::~LittleSharedMemory() {
 #ifdef SIMT_CPU
     simt::set_shared_per_block(0);
+#else
+    PretendedGpu::instance().shared_bytes = 0;
 #endif
 }
 
-SmallCache::SmallCache([[maybe_unused]] std::size_t bytes) {
+SmallCache::SmallCache(std::size_t bytes) {
 #ifdef SIMT_CPU
     simt::set_l2_bytes(bytes);
+#else
+    PretendedGpu::instance().l2_bytes = static_cast<int>(bytes);
 #endif
 }
 
 SmallCache::~SmallCache() {
 #ifdef SIMT_CPU
     simt::set_l2_bytes(0);
+#else
+    PretendedGpu::instance().l2_bytes = 0;
 #endif
 }
 

@@ -1,5 +1,6 @@
 #include <wb/arguments.h>
 #include <wb/errors.h>
+#include <wb/scratch.h>
 #include <wb/testing/guarded_buffer.h>
 
 #include <cstdint>
@@ -126,4 +127,23 @@ TEST_CASE("arguments: a refusal leaves no CUDA error behind") {
     float host[4] = {};
     CHECK(refusal([&](const Arguments& a) { a.device("x", host, 4); }) != "");
     CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("arguments: memory that a captured stream has allocated is device memory") {
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    CUDA_CHECK(cudaStreamCreate(&stream));
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    std::string words = "nothing was refused, and nothing passed";
+    {
+        const wb::Scratch<float> scratch(8, stream);
+        words = refusal([&](const Arguments& a) {
+            a.device("x", scratch.data(), 8).device("y", scratch.data() + 7, 1);
+        });
+        CHECK(!wb::is_scratch(scratch.data() + 8));
+    }
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    CUDA_CHECK(cudaStreamDestroy(stream));
+    CHECK(words == "");
 }

@@ -51,6 +51,11 @@ void launch_twice_by_way_of_static(const float* x,
     CUDA_CHECK_LAUNCH();
 }
 
+cudaError_t allow_shared(int bytes) {
+    return cudaFuncSetAttribute(
+        from_static_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+
 void launch_zero_blocks(cudaStream_t stream) {
     scale_kernel<<<0, kThreads, 0, stream>>>(nullptr, nullptr, Scale{});
     CUDA_CHECK_LAUNCH();

@@ -24,6 +24,9 @@ void launch_twice_by_way_of_static(const float* x,
                                    int64_t n,
                                    cudaStream_t stream);
 
+/// Asks for so much shared memory for each block of a kernel.
+cudaError_t allow_shared(int bytes);
+
 /// Puts a launch with zero blocks onto the stream, as a careless host does.
 void launch_zero_blocks(cudaStream_t stream);
 

@@ -223,6 +223,22 @@ CONFORMANCE(memory_of_a_pool) {
     ok(cudaStreamDestroy(stream));
 }
 
+CONFORMANCE(memory_of_a_capture_is_none_yet) {
+    void* p = nullptr;
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    ok(cudaStreamCreate(&stream));
+    ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    ok(cudaMallocAsync(&p, 128, stream));
+    cudaPointerAttributes attributes{};
+    ok(cudaPointerGetAttributes(&attributes, p));
+    ok(cudaFreeAsync(p, stream));
+    ok(cudaStreamEndCapture(stream, &graph));
+    ok(cudaGraphDestroy(graph));
+    ok(cudaStreamDestroy(stream));
+    expect_equal(int(attributes.type), int(cudaMemoryTypeUnregistered));
+}
+
 CONFORMANCE(free_memory_is_reported) {
     std::size_t available = 0, total = 0;
     ok(cudaMemGetInfo(&available, &total));

@@ -39,8 +39,8 @@ class StreamOrder {
     static unsigned longest_chain();
 };
 
-/// Under the simulator: while this lives, the GPU has so many multiprocessors, so that
-/// few blocks are already more than one each. On a GPU: nothing.
+/// While this lives, the GPU has so many multiprocessors, so that few blocks are already
+/// more than one each. A real GPU only says so: to a program that asks the runtime.
 class FewMultiprocessors {
  public:
     explicit FewMultiprocessors(int count);
@@ -48,7 +48,7 @@ class FewMultiprocessors {
     FewMultiprocessors(const FewMultiprocessors&) = delete;
     FewMultiprocessors& operator=(const FewMultiprocessors&) = delete;
 
-    /// How many there are now, here or on the GPU.
+    /// How many there are said to be now.
     static int count();
 };
 
@@ -64,9 +64,9 @@ class FewBlocks {
     FewBlocks& operator=(const FewBlocks&) = delete;
 };
 
-/// Under the simulator: while this lives, a block may have no more than 48 KB of shared
-/// memory, so that a launch that asks for more is refused, and its fallback is tried.
-/// On a GPU: nothing.
+/// While this lives, a block may have no more than 48 KB of shared memory, so that a
+/// launch that asks for more is refused, and its fallback is tried. A real GPU says so,
+/// and lets no kernel have more that has not got it already.
 class LittleSharedMemory {
  public:
     LittleSharedMemory();
@@ -75,8 +75,8 @@ class LittleSharedMemory {
     LittleSharedMemory& operator=(const LittleSharedMemory&) = delete;
 };
 
-/// Under the simulator: while this lives, the GPU says that its L2 cache has so many
-/// bytes, so that little data is already more than fits. On a GPU: nothing.
+/// While this lives, the GPU says that its L2 cache has so many bytes, so that little
+/// data is already more than fits.
 class SmallCache {
  public:
     explicit SmallCache(std::size_t bytes);
