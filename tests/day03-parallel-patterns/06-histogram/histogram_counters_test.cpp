@@ -45,11 +45,14 @@ TEST_CASE("counters of 16 bits, near where they overflow") {
     constexpr int64_t kBins = 13'000;
     const auto count = GENERATE(as<int64_t>(), 32'767, 32'768, 65'535, 65'536, 132'000);
     const auto upper = GENERATE(false, true);
+    // A whole pack of others: then each addition is of a pack, and one of them brings the
+    // counter to exactly half of what it holds, in any order.
+    const auto others = GENERATE(as<std::size_t>(), 1, 4);
     std::vector<int32_t> values(at(count), upper ? kBins - 1 : 0);
-    // One in each warp's packs, so that no warp has a single run.
-    values.insert(values.begin() + 64, 5);
+    // In each warp's packs, so that no warp has a single run.
+    values.insert(values.begin() + 64, others, 5);
     for (std::size_t i = 300; i < values.size(); i += 128)
-        values.insert(values.begin() + static_cast<std::ptrdiff_t>(i), 6);
+        values.insert(values.begin() + static_cast<std::ptrdiff_t>(i), others, 6);
     grade_counters(values, kBins, "one value, with a few others between");
 }
 

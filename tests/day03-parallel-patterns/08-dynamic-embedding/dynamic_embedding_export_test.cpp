@@ -54,7 +54,9 @@ void grade_round_trip(HostTable host, HostTable other, const std::string& text) 
     for (int64_t i = 0; i < num; ++i)
         clock = std::max(clock, scores[at(i)] & 0xFFFFFFFFu);
     grade_import.run([&](cudaStream_t stream) {
-        table_import(to.get(), d_keys, d_scores, rows, num, stream);
+        to.with_cold(stream, [&] {
+            table_import(to.get(), d_keys, d_scores, rows, num, stream);
+        });
     });
     grade_import.expect(
         "state", {static_cast<double>(clock), 0.0, 0.0}, [](int64_t) { return 0.0; });
@@ -127,7 +129,9 @@ TEST_CASE("a key that is imported twice has the row and the score of one of both
     const auto* d_rows = reinterpret_cast<const float*>(grade.input("rows", words));
     wb::testing::shuffle_threads(3);
     grade.run([&](cudaStream_t stream) {
-        table_import(device.get(), d_keys, d_scores, d_rows, 66, stream);
+        device.with_cold(stream, [&] {
+            table_import(device.get(), d_keys, d_scores, d_rows, 66, stream);
+        });
     });
     wb::testing::shuffle_threads(0);
     auto after = device.read();

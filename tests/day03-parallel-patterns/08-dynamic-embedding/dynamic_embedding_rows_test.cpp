@@ -71,8 +71,9 @@ void grade_lookup(const TableShape& shape, int64_t n, int64_t from = 0) {
                                                 {from + n * cols},
                                                 std::vector<float>(right.size(), 77.f));
         grade.run([&, lookup = lookup](cudaStream_t stream) {
-            device.restore_cold(stream);
-            lookup(device.get(), d_slots, d_out + from, n, stream);
+            device.with_cold(stream, [&] {
+                lookup(device.get(), d_slots, d_out + from, n, stream);
+            });
         });
         grade.expect("out", right, [](int64_t) { return 0.0; });
     }
@@ -122,9 +123,10 @@ void grade_backward_one(const std::string& name,
     const float* d_grad = grade.input("grad", grad);
     float* d_out = grade.output<float>("rows", {floats});
     grade.run([&](cudaStream_t stream) {
-        device.restore_cold(stream);
-        backward(device.get(), d_slots, d_grad, scale, n, stream);
-        table_lookup(device.get(), d_all, d_out, host.capacity(), stream);
+        device.with_cold(stream, [&] {
+            backward(device.get(), d_slots, d_grad, scale, n, stream);
+            table_lookup(device.get(), d_all, d_out, host.capacity(), stream);
+        });
     });
     grade.expect("rows", right, [&](int64_t k) {
         if (exact || terms[at(k)] == 0.0) return 0.0;

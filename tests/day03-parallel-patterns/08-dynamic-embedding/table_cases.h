@@ -148,6 +148,8 @@ class DeviceTable {
             CUDA_CHECK(cudaHostGetDevicePointer(&mapped, cold, 0));
             table_.cold = static_cast<float*>(mapped);
             d_cold_start_ = grade.input("cold rows", cold_start_);
+            d_cold_ = grade.output<float>("cold rows, after the call",
+                                          {static_cast<int64_t>(cold_start_.size())});
         }
         table_.num_buckets = shape_.num_buckets;
         table_.cols = shape_.cols;
@@ -161,18 +163,22 @@ class DeviceTable {
 
     const Table& get() const { return table_; }
 
-    /// The rows in pinned memory become what they were, on the stream: a Grader may
-    /// call a launcher more than once.
-    void restore_cold(cudaStream_t stream) const {
-        if (cold_ == nullptr) return;
-        CUDA_CHECK(cudaMemcpyAsync(table_.cold,
-                                   d_cold_start_,
-                                   cold_start_.size() * sizeof(float),
-                                   cudaMemcpyDeviceToHost,
-                                   stream));
+    /// A call, between which and the next the rows in pinned memory become what they
+    /// were: a Grader may call a launcher more than once, and knows nothing of them. On a
+    /// GPU, keys may have other slots the next time.
+    template <class Call>
+    void with_cold(cudaStream_t stream, const Call& call) const {
+        const std::size_t bytes = cold_start_.size() * sizeof(float);
+        if (bytes > 0)
+            CUDA_CHECK(cudaMemcpyAsync(
+                table_.cold, d_cold_start_, bytes, cudaMemcpyDeviceToHost, stream));
+        call();
+        if (bytes > 0)
+            CUDA_CHECK(cudaMemcpyAsync(
+                d_cold_, table_.cold, bytes, cudaMemcpyHostToDevice, stream));
     }
 
-    /// What the calls have made of it.
+    /// What the calls have made of it, each of them within with_cold().
     HostTable read() const {
         HostTable host(shape_);
         download(host.lines, table_.buckets);
@@ -181,12 +187,14 @@ class DeviceTable {
         download(host.state, table_.state);
         std::vector<float> hot(hot_.size());
         download(hot, table_.hot);
+        std::vector<float> cold(cold_start_.size());
+        download(cold, d_cold_);
         std::size_t next_hot = 0;
         std::size_t next_cold = 0;
         for (int64_t slot = 0; slot < host.capacity(); ++slot)
             for (int64_t col = 0; col < shape_.cols; ++col)
                 host.rows[at(slot * shape_.cols + col)] =
-                    host.is_hot(slot) ? hot[next_hot++] : cold_[next_cold++];
+                    host.is_hot(slot) ? hot[next_hot++] : cold[next_cold++];
         return host;
     }
 
@@ -203,6 +211,7 @@ class DeviceTable {
     std::vector<float> hot_;
     std::vector<float> cold_start_;
     const float* d_cold_start_ = nullptr;
+    float* d_cold_ = nullptr;
     float* cold_ = nullptr;
 };
 
