@@ -23,6 +23,9 @@ expect 'needs a folder for its results: --out DIR'
 learn_there verify-gpu --out results --only everything
 expect_status 2
 expect '--only takes build, test, sanitize or bench'
+learn_there verify-gpu --out results --jobs 0
+expect_status 2
+expect "--jobs takes a number from 1 on, not '0'"
 learn_there verify-gpu --out
 expect_status 2
 expect '--out needs a value'
@@ -87,6 +90,12 @@ learn_there verify-gpu --out results --only sanitize --chapters one,plus_three
 expect_status 0
 expect '2 of 2 programs clean'
 expect 'All parts ok'
+
+# The tests of some chapters, a few at a time.
+learn_there verify-gpu --out results --only test --chapters one,plus_three --jobs 2
+expect_status 0
+expect '6 passed, 0 failed, 0 skipped'
+check 'verify.json says of which chapters' grep -q '"day01.one",' results/verify.json
 
 # A sanitizer that says nothing, or a run without a test case, has checked nothing.
 fake compute-sanitizer 'echo "ERROR SUMMARY: 0 errors"'

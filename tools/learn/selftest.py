@@ -41,11 +41,13 @@ def run(options) -> int:
 
 
 def run_workbook_tests(
-    junit: Path, log: Path, *more: str, together: bool = False
+    junit: Path, log: Path, *more: str, together: bool = False, jobs: int = 0
 ) -> list[ctest.Test] | None:
     """Everything but the learner's own cases, and what .ci/run alone runs, for it takes
-    long; together: with the cases of a program in one process."""
-    arguments = ("-LE", "^(learner|slow|nvcc|build)$", "-j", str(build.jobs()))
+    long; together: with the cases of a program in one process; jobs: so many programs
+    at a time, 0: one a core."""
+    number = str(jobs or build.jobs())
+    arguments = ("-LE", "^(learner|slow|nvcc|build)$", "-j", number)
     folder = str(build.folder().absolute())
     return ctest.run(
         log, junit, *arguments, "--output-on-failure", *more,

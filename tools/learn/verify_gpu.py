@@ -1,9 +1,10 @@
-"""./learn verify-gpu --out DIR [--only PARTS] [--chapters LIST]
+"""./learn verify-gpu --out DIR [--only PARTS] [--chapters LIST] [--jobs N]
 
 On a machine with a GPU: builds all, runs the suite through nvcc, the solutions
 under compute-sanitizer, the benchmarks; a table last, JSON and logs in DIR.
 --only takes build, test, sanitize and bench, separated by commas.
---chapters takes names separated by commas; it limits sanitizers and benches.
+--chapters takes names separated by commas; it limits all parts to these chapters.
+--jobs says how many tests run at a time. One GPU's programs take turns, and wait.
 Where there are two GPUs, the sanitizers run on the second one beside the suite.
 What could not run is reported as NOT RUN and makes the run fail.
 """
@@ -24,6 +25,7 @@ from learn import (
     verdicts)
 
 PARTS = ("build", "test", "sanitize", "bench")
+JOBS = 16
 LONGEST_LOG = 5_000_000  # bytes of one part: more would not travel
 GPU_FIELDS = (
     "name", "driver_version", "memory.total", "clocks.sm", "clocks.mem",
@@ -43,9 +45,11 @@ class Part(NamedTuple):
 class Run:
     """What a run works with, and what it has found so far."""
 
-    def __init__(self, out: Path, chapters: list[course.Chapter]):
+    def __init__(self, out: Path, chapters: list[course.Chapter], jobs: int):
         self.out = out
         self.chapters = chapters
+        self.is_whole = len(chapters) == len(course.load())
+        self.jobs = jobs
         self.work = build.folder().absolute() / "verify"  # one log per program
         self.parts: list[Part] = []
         self.began = time.monotonic()
@@ -65,6 +69,14 @@ def arguments(parser) -> None:
     parser.add_argument("--out")
     parser.add_argument("--only", type=_parts, default=PARTS)
     parser.add_argument("--chapters", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--jobs", type=_positive, default=JOBS)
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(
+            f"--jobs takes a number from 1 on, not '{text}'")
+    return int(text)
 
 
 def _parts(text: str) -> list[str]:
@@ -86,7 +98,7 @@ def run(options) -> int:
     ui.Settings.device = "gpu"
     chapters = selection.chapters(options.chapters) or course.load()
     build.prepare()
-    state = Run(out, chapters)
+    state = Run(out, chapters, min(options.jobs, build.jobs()))
     shutil.rmtree(state.work, ignore_errors=True)
     state.work.mkdir(parents=True)
     # Nothing can be tested that has not been built, so building is part of every run.
@@ -117,10 +129,12 @@ def _number_of_gpus() -> int:
 
 def _build(state: Run) -> None:
     state.begin("build")
-    targets = ["workbook"] + ["conformance"] * build.has_target("conformance")
+    days = sorted({chapter.day for chapter in state.chapters})
+    targets = ["workbook"] if state.is_whole else [f"workbook_{day}" for day in days]
+    targets += ["conformance"] * build.has_target("conformance")
     result = build.targets(*targets, what="the whole workbook", keep_going=True)
     if result.status == 0:
-        number = len(course.load())
+        number = sum(chapter.day in days for chapter in course.load())
         state.end("build", "ok", f"nvcc {_nvcc_release()}, {number} chapters")
     else:
         ui.quote(compile_errors.in_words(result.text))
@@ -138,9 +152,13 @@ def _suite(state: Run) -> None:
     state.begin("suite")
     log = state.work / "ctest.log"
     # The results travel: a test that fails in thousands of lines must not fill them.
+    only = []
+    if not state.is_whole:
+        keys = "|".join(re.escape(chapter.key) for chapter in state.chapters)
+        only = ["-R", f"^({keys})(_fast)?[.]"]
     tests = selftest.run_workbook_tests(
-        state.out / "junit.xml", log, "--test-output-size-failed", "20000",
-        together=True)
+        state.out / "junit.xml", log, "--test-output-size-failed", "20000", *only,
+        together=True, jobs=state.jobs)
     selftest.summary(tests, log)
     if tests is None:
         state.end("suite", "FAILED", "CTest ran no tests")
@@ -224,6 +242,7 @@ def _write_json(state: Run) -> None:
         "cmake": preset.ask("cmake_version"),
         # The GPU and its state after the run, as nvidia-smi reports it.
         "gpu": {f: preset.ask("gpu_query", f) or "unknown" for f in GPU_FIELDS},
+        "chapters": "all" if state.is_whole else [c.key for c in state.chapters],
         "seconds": int(time.monotonic() - state.began),
         "parts": {
             part.name: {

@@ -62,7 +62,9 @@ cudaError_t __real_cudaDeviceGetAttribute(int*, cudaDeviceAttr, int);
 cudaError_t __real_cudaFuncSetAttribute(const void*, cudaFuncAttribute, int);
 cudaError_t WB_REAL_PROPERTIES(cudaDeviceProp*, int);
 
-cudaError_t __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device) {
+cudaError_t __wrap_cudaDeviceGetAttribute(int* value,
+                                          cudaDeviceAttr which,
+                                          int device) {
     const cudaError_t error = __real_cudaDeviceGetAttribute(value, which, device);
     if (error != cudaSuccess) return error;
     const auto& gpu = PretendedGpu::instance();

@@ -1,4 +1,4 @@
-// A smaller GPU than there is, for what launchers do there: in the simulator and on a GPU.
+// A smaller GPU than there is, for what launchers do on it: simulated, and a real one.
 #include <cuda_runtime.h>
 #include <wb/device.h>
 #include <wb/testing/catch.h>

@@ -45,8 +45,8 @@ TEST_CASE("counters of 16 bits, near where they overflow") {
     constexpr int64_t kBins = 13'000;
     const auto count = GENERATE(as<int64_t>(), 32'767, 32'768, 65'535, 65'536, 132'000);
     const auto upper = GENERATE(false, true);
-    // A whole pack of others: then each addition is of a pack, and one of them brings the
-    // counter to exactly half of what it holds, in any order.
+    // A whole pack of others: then each addition is of a pack, and one of them brings
+    // the counter to exactly half of what it holds, in any order.
     const auto others = GENERATE(as<std::size_t>(), 1, 4);
     std::vector<int32_t> values(at(count), upper ? kBins - 1 : 0);
     // In each warp's packs, so that no warp has a single run.

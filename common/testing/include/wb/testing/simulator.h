@@ -39,8 +39,8 @@ class StreamOrder {
     static unsigned longest_chain();
 };
 
-/// While this lives, the GPU has so many multiprocessors, so that few blocks are already
-/// more than one each. A real GPU only says so: to a program that asks the runtime.
+/// While this lives, the GPU has so many multiprocessors, so that few blocks are
+/// already more than one each. A real GPU only says so: to a program that asks.
 class FewMultiprocessors {
  public:
     explicit FewMultiprocessors(int count);
