@@ -164,8 +164,8 @@ class DeviceTable {
     const Table& get() const { return table_; }
 
     /// A call, before which the rows in pinned memory become what they were: a Grader
-    /// may call a launcher more than once, and knows nothing of them. On a GPU, keys may
-    /// have other slots the next time: what the call has made of the rows is kept.
+    /// may call a launcher more than once, and knows nothing of them. A GPU may give
+    /// keys other slots the next time: what the call has made of the rows is kept.
     template <class Call>
     void with_cold(cudaStream_t stream, const Call& call) const {
         const std::size_t bytes = cold_start_.size() * sizeof(float);
