@@ -215,6 +215,16 @@ TEST("a lane that its own mask does not name") {
     CHECK(test::report_contains(mistake() + "lane 1 calls __syncwarp with mask"));
 }
 
+void wrong_mask_of_a_vote() {
+    __all_sync(0x0000fffeu, 1);
+}
+
+TEST("a vote is reported under its own name") {
+    LAUNCH(wrong_mask_of_a_vote, 1, 32)();
+    CHECK(test::take_fault() == cudaErrorLaunchFailure);
+    CHECK(test::report_contains("lane 0 calls __all_sync with mask"));
+}
+
 void mixed_masks() {
     if (threadIdx.x % 2)
         __syncwarp(0xffffffffu);

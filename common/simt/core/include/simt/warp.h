@@ -167,20 +167,26 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, SIMT_SITE) {
         simt::detail::WarpOp::sync, mask, arg, "__syncwarp", file, line);
 }
 
+namespace simt::detail {
+/// A vote of the lanes in `mask`, under the name of the function that asks for it.
+inline unsigned vote(unsigned mask, bool yes, const char* name, SIMT_SITE) {
+    WarpArg arg{yes, 0, 0, nullptr, nullptr};
+    warp_op(WarpOp::ballot, mask, arg, name, file, line);
+    return static_cast<unsigned>(arg.out);
+}
+}  // namespace simt::detail
+
 /// One bit for each lane in `mask` whose predicate is not 0.
 inline unsigned __ballot_sync(unsigned mask, int predicate, SIMT_SITE) {
-    simt::detail::WarpArg arg{predicate != 0, 0, 0, nullptr, nullptr};
-    simt::detail::warp_op(
-        simt::detail::WarpOp::ballot, mask, arg, "__ballot_sync", file, line);
-    return static_cast<unsigned>(arg.out);
+    return simt::detail::vote(mask, predicate != 0, "__ballot_sync", file, line);
 }
 /// Whether any lane's predicate is not 0.
 inline int __any_sync(unsigned mask, int predicate, SIMT_SITE) {
-    return __ballot_sync(mask, predicate, file, line) != 0;
+    return simt::detail::vote(mask, predicate != 0, "__any_sync", file, line) != 0;
 }
 /// Whether every lane's predicate is not 0.
 inline int __all_sync(unsigned mask, int predicate, SIMT_SITE) {
-    return __ballot_sync(mask, !predicate, file, line) == 0;
+    return simt::detail::vote(mask, predicate == 0, "__all_sync", file, line) == 0;
 }
 
 /// The lanes that execute this call together.
