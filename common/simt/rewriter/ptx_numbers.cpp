@@ -127,6 +127,21 @@ Code dot_products(const PtxInstruction& in) {
     return call(in, function + ">", "uint32_t", 3);
 }
 
+/// prmt.b32.f4e %0, a, b, control: the mode stands behind the type.
+Code permute_mode(const PtxInstruction& in) {
+    if (in.opcode.size() != 3 || in.opcode[0] != "prmt" || in.opcode[1] != "b32")
+        return std::nullopt;
+    static const std::map<std::string_view, std::string> kModes = {{"f4e", "0"},
+                                                                   {"b4e", "1"},
+                                                                   {"rc8", "2"},
+                                                                   {"ecl", "3"},
+                                                                   {"ecr", "4"},
+                                                                   {"rc16", "5"}};
+    const auto found = kModes.find(in.opcode[2]);
+    if (found == kModes.end()) return std::nullopt;
+    return call(in, "prmt_mode<" + found->second + ">", "uint32_t", 3);
+}
+
 /// shf.l.wrap.b32 %0, low, high, count
 Code funnel_shift(const PtxInstruction& in) {
     if (in.opcode[0] != "shf" || in.operands.size() != 4 || in.opcode.size() != 4 ||
@@ -182,6 +197,7 @@ Code move(const PtxInstruction& in, const std::string& type) {
 Code translate_numbers(const PtxInstruction& in) {
     if (const Code code = funnel_shift(in)) return code;
     if (const Code code = dot_products(in)) return code;
+    if (const Code code = permute_mode(in)) return code;
     const std::string type = cpp_type(in.opcode.back());
     if (type.empty() || type == "bool") return std::nullopt;
     if (in.opcode[0] == "mov") return move(in, type);

@@ -45,6 +45,19 @@ CONFORMANCE(ptx_prmt_takes_bytes_and_signs) {
     expect_equal(apply<unsigned>(take, 0x80402010u, 0x88776655u, 0xbf8cu), 0xffff0000u);
 }
 
+CONFORMANCE(ptx_prmt_has_modes) {
+    const auto expect_mode = [](auto take, unsigned first, unsigned last) {
+        expect_equal(apply<unsigned>(take, 0x40302010u, 0x80706050u, 0u), first);
+        expect_equal(apply<unsigned>(take, 0x40302010u, 0x80706050u, 7u), last);
+    };
+    expect_mode(U32("prmt.b32.f4e %0, %1, %2, %3;"), 0x40302010u, 0x70605040u);
+    expect_mode(U32("prmt.b32.b4e %0, %1, %2, %3;"), 0x60708010u, 0x10203040u);
+    expect_mode(U32("prmt.b32.rc8 %0, %1, %2, %3;"), 0x10101010u, 0x40404040u);
+    expect_mode(U32("prmt.b32.ecl %0, %1, %2, %3;"), 0x40302010u, 0x40404040u);
+    expect_mode(U32("prmt.b32.ecr %0, %1, %2, %3;"), 0x10101010u, 0x40302010u);
+    expect_mode(U32("prmt.b32.rc16 %0, %1, %2, %3;"), 0x20102010u, 0x40304030u);
+}
+
 CONFORMANCE(ptx_shf_wraps_or_clamps) {
     expect_equal(
         apply<unsigned>(U32("shf.l.wrap.b32 %0, %1, %2, %3;"), 0x80000001u, 0x1u, 33u),

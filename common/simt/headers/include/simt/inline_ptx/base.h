@@ -162,6 +162,19 @@ inline unsigned prmt(unsigned a, unsigned b, unsigned selectors) {
     return result;
 }
 
+/// prmt.f4e, .b4e, .rc8, .ecl, .ecr, .rc16 (kMode 0 to 5): the selectors that each has
+/// for the last two bits of `control`.
+template <int kMode>
+unsigned prmt_mode(unsigned a, unsigned b, unsigned control) {
+    constexpr unsigned kSelectors[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543},
+                                           {0x5670, 0x6701, 0x7012, 0x0123},
+                                           {0x0000, 0x1111, 0x2222, 0x3333},
+                                           {0x3210, 0x3211, 0x3222, 0x3333},
+                                           {0x0000, 0x1110, 0x2210, 0x3210},
+                                           {0x1010, 0x3232, 0x1010, 0x3232}};
+    return prmt(a, b, kSelectors[kMode][control & 3]);
+}
+
 /// Any function of three bits, given by its truth table.
 inline unsigned lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
     unsigned result = 0;
