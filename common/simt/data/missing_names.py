@@ -45,6 +45,12 @@ PARTS = {
         r"u128\w*|nv_c\w*_impl|isfinite\w*|isinf\w*|isnan\w*|sharedMem|gridDim|"
         r"blockDim)",
     ),
+    "cuRAND": (
+        "curand*.h",
+        r"curand_[a-z]\w*|curand[A-Z]\w*|skipahead\w*",
+        r"curand\w*_(st|t_st|ADDR|FUNC)|curand_(kernel|poisson|normal|discrete|uniform|"
+        r"globals|precalc|lognormal)\w*_h|curand_[A-Z]\w*",
+    ),
     "cooperative groups, wmma": (
         "cooperative_groups.h cooperative_groups/*.h crt/mma.h",
         r"invoke_one\w*|block_tile_memory|multi_grid_group|this_multi_grid|bmma_sync|"
@@ -84,7 +90,8 @@ def own_identifiers(build):
     headers = """cuda.h cuda_runtime.h cuda_fp16.h cuda_bf16.h cuda_fp8.h mma.h
         cuComplex.h cuda_pipeline.h cooperative_groups.h cooperative_groups/reduce.h
         cooperative_groups/scan.h cooperative_groups/memcpy_async.h cub/cub.cuh
-        cuda_profiler_api.h math_constants.h simt/inline_ptx.h"""
+        cuda_profiler_api.h math_constants.h simt/inline_ptx.h curand.h
+        curand_kernel.h"""
     folders = [*SIMT.glob("*/include"), build]
     command = ["g++", "-std=gnu++20", "-E", "-dD", "-x", "c++", "-", "-DSIMT_REWRITE=1"]
     command += [f"-I{folder}" for folder in folders]

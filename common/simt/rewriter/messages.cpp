@@ -32,7 +32,7 @@ class Teller {
         const bool odd = m.main.file.empty() || m.main.severity == "note";
         if (odd || m.main.text.size() > kLongest) return copy(m);
         if (m.main.severity == "fatal error" && missing_header(m)) return;
-        if (missing_name(m)) return;
+        if (missing_name(m) || missing_member(m)) return;
         if (is_own(m.main.file) || serves_own(m)) return own_place(m);
         users_place(m);
     }
@@ -105,6 +105,28 @@ class Teller {
                name +
                    " is not supported by the simulator; guard it with #ifndef "
                    "SIMT_CPU");
+        return true;
+    }
+
+    /// A name in a library's namespace or class: NVIDIA's may have it, or it is a slip.
+    bool missing_member(const Message& m) {
+        static const std::regex forms(
+            "'(\\w+)' is not a member of "
+            "'((?:cub|thrust|cuda|nvcuda|cooperative_groups)(?:::\\w+)*)'"
+            "(?:; did you mean '(.*)'\\?)?|"
+            ".*'(?:class |struct |const )*((?:cub|thrust)::[^']*)'\\}? has no member "
+            "named '(\\w+)'(?:; did you mean '(.*)'\\?)?");
+        std::smatch match;
+        if (is_own(m.main.file) || !std::regex_match(m.main.text, match, forms))
+            return false;
+        const bool of_class = match[4].matched;
+        const std::string owner = match[of_class ? 4 : 2];
+        const std::string name = match[of_class ? 5 : 1];
+        const std::string meant = match[of_class ? 6 : 3];
+        refuse(m.main,
+               public_types(owner) + "::" + name + " is not in the simulator; " +
+                   (meant.empty() ? "" : "did you mean " + meant + "? Else ") +
+                   "guard it with #ifndef SIMT_CPU");
         return true;
     }
 

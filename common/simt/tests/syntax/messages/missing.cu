@@ -1,6 +1,7 @@
 // What CUDA has and the simulator does not.
 #include <cuda.h>
 #include <cub/cub.cuh>
+#include <curand_kernel.h>
 
 template <class T>
 __global__ void generic(T* p) {
@@ -18,6 +19,8 @@ int main() {
     cuModuleUnload(nullptr);
     // says: DevicePartition is not supported by
     cub::DevicePartition partition;
+    // says: curand_poisson4 is not supported by
+    (void)curand_poisson4(static_cast<curandState*>(nullptr), 2);
     cudaMaloc(nullptr, 3);  // says: was not declared in this scope
 }
 __global__ void k(unsigned* p) {
