@@ -71,6 +71,24 @@ __global__ void draw(unsigned* vectors, unsigned* out, float* normal, int points
     normal[threadIdx.x] = curand_normal(&state);
 }
 
+/// Four numbers at once against two pairs of them.
+__global__ void fours(double* differences) {
+    curandStatePhilox4_32_10_t four, two;
+    curand_init(11, 3, 6, &four);
+    curand_init(11, 3, 6, &two);
+    const auto u = curand_uniform4_double(&four);
+    (void)curand_uniform2_double(&two);
+    differences[0] = u.w - curand_uniform2_double(&two).y;
+    const auto n = curand_normal4_double(&four);
+    (void)curand_normal2_double(&two);
+    differences[1] = n.z - curand_normal2_double(&two).x;
+    const auto l = curand_log_normal4_double(&four, 1, 0.5);
+    (void)curand_log_normal2_double(&two, 1, 0.5);
+    differences[2] = l.w - exp(1 + 0.5 * curand_normal2_double(&two).y);
+    const float4 f = curand_log_normal4(&four, 1, 0.5f);
+    differences[3] = double{f.y} - double{expf(1 + 0.5f * curand_normal4(&two).y)};
+}
+
 }  // namespace
 
 int main() {
@@ -122,5 +140,10 @@ int main() {
     for (int d = 0; d < kDimensions; ++d)
         near = near && std::fabs(got[d] - later[d]) < 1e-5f;
     check::expect(near, "skipahead and normal numbers in a kernel");
+    const check::Array<double> differences(4);
+    fours<<<1, 1>>>(differences.data());
+    for (const double difference : differences.host())
+        check::expect(std::fabs(difference) < 1e-5,
+                      "four pseudo-random numbers at once");
     return check::report();
 }

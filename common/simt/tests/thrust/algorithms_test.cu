@@ -55,6 +55,18 @@ void test_elementwise() {
     expect_equal(v, {0, 1, -4, 9, -16}, "transform_if");
     thrust::replace_if(thrust::device, v.begin(), v.end(), _1 < 0, 7);
     expect_equal(v, {0, 1, 7, 9, 7}, "replace_if with a placeholder");
+    const Ints marks = ints({1, 0, 2, 0, 0});
+    Ints copied(5);
+    thrust::replace_copy_if(
+        v.begin(), v.end(), marks.begin(), copied.begin(), _1 > 0, 5);
+    expect_equal(copied, {5, 1, 5, 9, 7}, "replace_copy_if with a stencil");
+    thrust::replace_copy_if(
+        thrust::device, v.begin(), v.end(), copied.begin(), Even(), 3);
+    expect_equal(copied, {3, 1, 7, 9, 7}, "replace_copy_if");
+    thrust::replace_if(copied.begin(), copied.end(), marks.begin(), _1 > 0, 8);
+    expect_equal(copied, {8, 1, 8, 9, 7}, "replace_if with a stencil");
+    thrust::replace_copy(v.begin(), v.end(), copied.begin(), 7, 6);
+    expect_equal(copied, {0, 1, 6, 9, 6}, "replace_copy");
     thrust::reverse(v.begin(), v.end());
     expect_equal(v, {7, 9, 7, 1, 0}, "reverse");
     const Ints map = ints({4, 0, 2});

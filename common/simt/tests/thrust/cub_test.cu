@@ -62,6 +62,15 @@ __global__ void warps(int* sums, int* prefixes) {
     WarpScan(scan[t / 32]).InclusiveSum(1, prefixes[t]);
 }
 
+__global__ void scans_of_lanes(int* before, int* broadcast) {
+    using WarpScan = cub::WarpScan<int, 8>;
+    __shared__ typename WarpScan::TempStorage storage[4];
+    const int t = static_cast<int>(threadIdx.x);
+    WarpScan scan(storage[t / 8]);
+    scan.ExclusiveScan(t, before[t], cub::Max());
+    broadcast[t] = scan.Broadcast(t, 2);
+}
+
 void test_blocks() {
     constexpr int n = kThreads * kItems;
     std::vector<int> values(n), sorted;
@@ -89,6 +98,9 @@ void test_blocks() {
     check::expect(out.host() == sorted, "BlockRadixSort");
     warps<<<1, kThreads>>>(out.data(), more.data());
     check::expect(out.host()[1] == 92 && more.host()[63] == 32, "WarpReduce, WarpScan");
+    scans_of_lanes<<<1, 32>>>(out.data(), more.data());
+    check::expect(out.host()[15] == 14, "WarpScan without an initial value");
+    check::expect(more.host()[15] == 10, "WarpScan::Broadcast");
 }
 
 /// Calls an algorithm twice, as cub wants it: for the size of its memory, to run it.

@@ -64,6 +64,16 @@ class WarpScan {
     void ExclusiveScan(T in, T& out, T initial, Op op) {
         run(in, out, initial, true, false, op);
     }
+    /// Leaves the first lane's result undefined.
+    template <class Op>
+    void ExclusiveScan(T in, T& out, Op op) {
+        run(in, out, T(), false, false, op);
+    }
+    /// The value of one of the lanes, for all.
+    T Broadcast(T value, unsigned from) {
+        return __shfl_sync(detail::part_mask<kWidth>(), value, static_cast<int>(from),
+                           kWidth);
+    }
 
  private:
     template <class Op>

@@ -73,6 +73,11 @@ inline double2 curand_uniform2_double(curandStatePhilox4_32_10_t* state) {
     return double2{simt::detail::uniform_double(x.x, x.y),
                    simt::detail::uniform_double(x.z, x.w)};
 }
+inline double4 curand_uniform4_double(curandStatePhilox4_32_10_t* state) {
+    const double2 a = curand_uniform2_double(state);
+    const double2 b = curand_uniform2_double(state);
+    return double4{a.x, a.y, b.x, b.y};
+}
 
 /// Normal numbers come in pairs: the second is kept for the next call.
 template <class State>
@@ -98,6 +103,11 @@ template <class State>
 inline double2 curand_normal2_double(State* state) {
     return simt::detail::box_muller_double(simt::detail::four_words(state));
 }
+inline double4 curand_normal4_double(curandStatePhilox4_32_10_t* state) {
+    const double2 a = curand_normal2_double(state);
+    const double2 b = curand_normal2_double(state);
+    return double4{a.x, a.y, b.x, b.y};
+}
 template <class State>
 inline double curand_normal_double(State* state) {
     state->boxmuller_flag_double = !state->boxmuller_flag_double;
@@ -116,6 +126,23 @@ template <class State>
 inline float2 curand_log_normal2(State* state, float mean, float deviation) {
     const float2 pair = curand_normal2(state);
     return float2{::expf(mean + deviation * pair.x), ::expf(mean + deviation * pair.y)};
+}
+inline float4 curand_log_normal4(curandStatePhilox4_32_10_t* state, float mean,
+                                 float deviation) {
+    const float4 x = curand_normal4(state);
+    return float4{::expf(mean + deviation * x.x), ::expf(mean + deviation * x.y),
+                  ::expf(mean + deviation * x.z), ::expf(mean + deviation * x.w)};
+}
+template <class State>
+inline double2 curand_log_normal2_double(State* state, double mean, double deviation) {
+    const double2 pair = curand_normal2_double(state);
+    return double2{::exp(mean + deviation * pair.x), ::exp(mean + deviation * pair.y)};
+}
+inline double4 curand_log_normal4_double(curandStatePhilox4_32_10_t* state, double mean,
+                                         double deviation) {
+    const double2 a = curand_log_normal2_double(state, mean, deviation);
+    const double2 b = curand_log_normal2_double(state, mean, deviation);
+    return double4{a.x, a.y, b.x, b.y};
 }
 template <class State>
 inline double curand_log_normal_double(State* state, double mean, double deviation) {

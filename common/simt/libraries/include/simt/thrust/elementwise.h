@@ -164,11 +164,34 @@ void replace(It first, It last, const T& old, const T& value) {
         if (*first == old) *first = value;
     }
 }
+template <class In, class Stencil, class Out, class Predicate, class T>
+Out replace_copy_if(In first, In last, Stencil stencil, Out out, Predicate predicate,
+                    const T& value) {
+    for (; first != last; ++first, ++stencil, ++out) {
+        if (predicate(*stencil))
+            *out = value;
+        else
+            *out = *first;
+    }
+    return out;
+}
+template <class In, class Out, class Predicate, class T>
+Out replace_copy_if(In first, In last, Out out, Predicate predicate, const T& value) {
+    return steps::replace_copy_if(first, last, first, out, predicate, value);
+}
 template <class It, class Predicate, class T>
 void replace_if(It first, It last, Predicate predicate, const T& value) {
-    for (; first != last; ++first) {
-        if (predicate(*first)) *first = value;
-    }
+    steps::replace_copy_if(first, last, first, predicate, value);
+}
+template <class It, class Stencil, class Predicate, class T>
+void replace_if(It first, It last, Stencil stencil, Predicate predicate,
+                const T& value) {
+    steps::replace_copy_if(first, last, stencil, first, predicate, value);
+}
+template <class In, class Out, class T>
+Out replace_copy(In first, In last, Out out, const T& old_value, const T& value) {
+    return steps::replace_copy_if(
+        first, last, out, [&](const auto& x) { return x == old_value; }, value);
 }
 template <class It1, class It2>
 It2 swap_ranges(It1 first, It1 last, It2 second) {
@@ -214,6 +237,8 @@ SIMT_THRUST_ALGORITHM(gather_if)
 SIMT_THRUST_ALGORITHM(scatter)
 SIMT_THRUST_ALGORITHM(scatter_if)
 SIMT_THRUST_ALGORITHM(replace)
+SIMT_THRUST_ALGORITHM(replace_copy)
+SIMT_THRUST_ALGORITHM(replace_copy_if)
 SIMT_THRUST_ALGORITHM(replace_if)
 SIMT_THRUST_ALGORITHM(swap_ranges)
 SIMT_THRUST_ALGORITHM(reverse)
