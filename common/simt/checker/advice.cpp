@@ -59,6 +59,9 @@ const char* advice(Kind kind, Detail detail) {
         case Kind::misaligned:
             return "use a vector type only at addresses that are multiples of its "
                    "size; treat the head of the array element by element";
+        case Kind::undefined:
+            return "bring the value or the count into its range first: fminf, "
+                   "n < 32 ? x << n : 0; or say what is meant: __float2int_rz";
         case Kind::host_pointer:
             return "copy the data to memory of cudaMalloc, and give the kernel that "
                    "pointer (structures that contain pointers, too)";

@@ -327,9 +327,9 @@ bool is_watched_call(const void* address, uintptr_t pc) {
     return !library;
 }
 
-void bad_expression(bool misaligned,
+void bad_expression(FindingKind kind,
                     const char* file,
-                    int line,
+                    uint32_t line,
                     const char* what,
                     uintptr_t pc,
                     void* const* frame) {
@@ -337,8 +337,8 @@ void bad_expression(bool misaligned,
     if (!w || !w->thread || w->in_runtime) return;
     w->in_runtime = true;
     Place place = user_place_of(pc, static_cast<void* const*>(frame[0]));
-    if (place.line == 0) place = {file, line};
-    check_expression(misaligned, place, what, *w);
+    if (place.line == 0) place = {file, static_cast<int>(line)};
+    check_expression(kind, place, what, *w);
     w->in_runtime = false;
 }
 

@@ -32,14 +32,14 @@ void access(
 /// @param pc  where the call returns to
 bool is_watched_call(const void* address, uintptr_t pc);
 
-/// An index that an array of known size does not have, or an address that is no
-/// multiple of what its type demands.
+/// An index that an array of known size does not have, an address that is no multiple
+/// of what its type demands, or a value that C++ leaves open.
 ///
-/// @param misaligned  which of the two
-/// @param what        in words
-void bad_expression(bool misaligned,
+/// @param kind  out_of_bounds, misaligned or undefined
+/// @param what  in words
+void bad_expression(FindingKind kind,
                     const char* file,
-                    int line,
+                    uint32_t line,
                     const char* what,
                     uintptr_t pc,
                     void* const* frame);

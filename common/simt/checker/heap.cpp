@@ -30,12 +30,16 @@ bool in_users_code() {
 
 }  // namespace
 
-bool is_heap_of_kernels(const void* address) {
-    const auto* p = static_cast<const char*>(address);
-    const auto it = blocks().upper_bound(p);
-    if (it == blocks().begin()) return false;
+HeapBlock heap_block_before(const void* address) {
+    const auto it = blocks().upper_bound(static_cast<const char*>(address));
+    if (it == blocks().begin()) return {};
     const auto& [begin, size] = *std::prev(it);
-    return p < begin + size;
+    return {begin, size};
+}
+
+bool is_heap_of_kernels(const void* address) {
+    const HeapBlock block = heap_block_before(address);
+    return static_cast<const char*>(address) < block.begin + block.size;
 }
 
 }  // namespace simt::check

@@ -246,6 +246,18 @@ void check_wild_access(const Access& a, Worker& worker) {
     }
     last_bad_access = {
         worker.launch->number, worker.block->linear, worker.thread->rank};
+    const HeapBlock heap = heap_block_before(a.address);
+    const auto behind = static_cast<size_t>(a.address - (heap.begin + heap.size));
+    if (heap.begin && behind < heap.size) {
+        report_bad_access(scene_of(worker),
+                          a,
+                          Kind::out_of_bounds,
+                          detail::format("%zu bytes past the end of %zu bytes that a "
+                                         "kernel has allocated",
+                                         behind,
+                                         heap.size));
+        return;
+    }
     report_bad_access(scene_of(worker),
                       a,
                       Kind::host_pointer,
@@ -254,20 +266,14 @@ void check_wild_access(const Access& a, Worker& worker) {
                                      static_cast<void*>(a.address)));
 }
 
-void check_expression(bool misaligned,
-                      const Place& place,
-                      const char* what,
-                      Worker& worker) {
-    last_bad_access = {
-        worker.launch->number, worker.block->linear, worker.thread->rank};
-    report_at(
-        scene_of(worker),
-        misaligned ? Kind::misaligned : Kind::out_of_bounds,
-        place,
-        what,
-        "",
-        std::string(misaligned ? "MISALIGNED ACCESS, " : "OUT-OF-BOUNDS INDEX, ") +
-            what);
+void check_expression(Kind kind, const Place& place, const char* what, Worker& worker) {
+    if (kind != Kind::undefined)
+        last_bad_access = {
+            worker.launch->number, worker.block->linear, worker.thread->rank};
+    const char* title = kind == Kind::misaligned      ? "MISALIGNED ACCESS, "
+                        : kind == Kind::out_of_bounds ? "OUT-OF-BOUNDS INDEX, "
+                                                      : "UNDEFINED VALUE, ";
+    report_at(scene_of(worker), kind, place, what, "", std::string(title) + what);
 }
 
 bool is_hosts_too(const void* address) {

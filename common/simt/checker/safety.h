@@ -61,11 +61,18 @@ void note_known(const Access& access, const detail::Worker& worker);
 
 /// An access to memory that is none of a kernel's: a host pointer, or a wild one.
 void check_wild_access(const Access& access, detail::Worker& worker);
-/// An index or an alignment that the compiler's code has found wrong.
-void check_expression(bool misaligned,
+/// An index, an alignment or a value that the compiler's code has found wrong.
+void check_expression(Kind kind,
                       const Place& place,
                       const char* what,
                       detail::Worker& worker);
+/// Memory that a kernel has allocated by malloc or new.
+struct HeapBlock {
+    const char* begin = nullptr;
+    size_t size = 0;
+};
+/// The last one that begins at or before the address; none: of no bytes at null.
+HeapBlock heap_block_before(const void* address);
 /// True if kernels have allocated the memory by malloc or new.
 bool is_heap_of_kernels(const void* address);
 

@@ -16,6 +16,7 @@
     KIND(use_after_free, "an access to memory that has been freed")                   \
     KIND(uninitialised, "a read of memory that nobody has written")                   \
     KIND(misaligned, "an access whose address is no multiple of its size")            \
+    KIND(undefined, "a shift or a conversion whose result C++ leaves open")           \
     KIND(host_pointer, "a kernel was given, or uses, a pointer to host memory")       \
     KIND(device_pointer_on_host, "host code uses a pointer to device memory")         \
     KIND(divergent_barrier, "not all threads of a block reach the same barrier")      \

@@ -88,6 +88,16 @@ PLANTED(out_of_bounds, past_a_local_array) {
     registers<<<1, 32>>>(numbered<float>(32), zeros<float>(32), 4);
 }
 
+__global__ void heap(int* out, int n) {
+    int* own = static_cast<int*>(malloc(n * sizeof(int)));
+    for (int i = 0; i <= n; ++i)
+        own[i] = i;  // past_memory_of_malloc
+    out[0] = own[out[0]];
+}
+PLANTED(out_of_bounds, past_memory_of_malloc) {
+    heap<<<1, 1>>>(zeros<int>(1), 4);
+}
+
 __global__ void add_one(float* x) {
     x[threadIdx.x] += 1;  // use_after_free
 }
@@ -113,6 +123,22 @@ __global__ void pairs(const float* x, float* out) {
 }
 PLANTED(misaligned, misaligned_float2) {
     pairs<<<1, 16>>>(numbered<float>(17), zeros<float>(16));
+}
+
+// nvcc gives all ones for n = 32, a CPU 0.
+__global__ void low_bits(unsigned* out, int n) {
+    out[threadIdx.x] = (1u << n) - 1;  // shift_by_all_bits
+}
+PLANTED(undefined, shift_by_all_bits) {
+    low_bits<<<1, 32>>>(zeros<unsigned>(32), 32);
+}
+
+__global__ void quantised(const float* x, int* out, float scale) {
+    const int t = threadIdx.x;
+    out[t] = static_cast<int>(x[t] * scale);  // value_beyond_int
+}
+PLANTED(undefined, value_beyond_int) {
+    quantised<<<1, 32>>>(numbered<float>(32), zeros<int>(32), 1e10f);
 }
 
 struct Matrix {

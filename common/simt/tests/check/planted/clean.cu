@@ -38,6 +38,17 @@ PLANTED(none, tree_reduction) {
     tree<<<4, kThreads>>>(numbered<float>(500), zeros<float>(1), 500);
 }
 
+// Values at the ends of their types, and what converts by name.
+__global__ void last_values(const float* x, int* out) {
+    const int t = threadIdx.x;
+    const unsigned last = 0x80000000u >> (t % 32);
+    out[t] = static_cast<int>(last >> 1) ^ static_cast<int>(x[t] * -2147483648.0f / 7) ^
+             __float2int_rz(x[t] * 1e20f) ^ static_cast<int>(1u << t);
+}
+PLANTED(none, last_values_of_types) {
+    last_values<<<1, 32>>>(numbered<float>(32), zeros<int>(32));
+}
+
 __global__ void transpose(const float* in, float* out, int n) {
     __shared__ float tile[16][17];
     for (int step = 0; step < 2; ++step) {
