@@ -42,6 +42,14 @@ Place caller_place(void* frame) {
                          static_cast<void* const*>(words[0]));
 }
 
+/// The user's line; what the compiler says where nothing is known of the code.
+Place place_of(detail::Caller caller, const char* file, uint32_t line) {
+    const auto* outer = static_cast<void* const*>(caller.frame[0]);
+    Place place = user_place_of(caller.pc, outer);
+    if (place.line == 0) place = {file, static_cast<int>(line)};
+    return place;
+}
+
 /// Hands each event to the safety checks and to the counter.
 class Checker : public detail::Observer {
  public:
@@ -98,6 +106,12 @@ class Checker : public detail::Observer {
                 block, warp, present, caller_place(__builtin_frame_address(0)));
     }
     void fenced() override { fence(); }
+    void undefined_value(const char* file,
+                         uint32_t line,
+                         const char* what,
+                         detail::Caller caller) override {
+        check_expression(Kind::undefined, place_of(caller, file, line), what, *worker);
+    }
     bool follows_threads() const override { return counting; }
     void multiplied(detail::TensorType type, uint64_t operations) override {
         if (counting) count_multiplied(type, operations);
@@ -331,14 +345,11 @@ void bad_expression(FindingKind kind,
                     const char* file,
                     uint32_t line,
                     const char* what,
-                    uintptr_t pc,
-                    void* const* frame) {
+                    detail::Caller caller) {
     Worker* w = worker;
     if (!w || !w->thread || w->in_runtime) return;
     w->in_runtime = true;
-    Place place = user_place_of(pc, static_cast<void* const*>(frame[0]));
-    if (place.line == 0) place = {file, static_cast<int>(line)};
-    check_expression(kind, place, what, *w);
+    check_expression(kind, place_of(caller, file, line), what, *w);
     w->in_runtime = false;
 }
 

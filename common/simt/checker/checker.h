@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/observer.h"
+
 namespace simt::check {
 
 /// What is known of a load or store; may be combined.
@@ -32,17 +34,16 @@ void access(
 /// @param pc  where the call returns to
 bool is_watched_call(const void* address, uintptr_t pc);
 
-/// An index that an array of known size does not have, an address that is no multiple
-/// of what its type demands, or a value that C++ leaves open.
+/// An index that an array of known size does not have, or an address that is no
+/// multiple of what its type demands.
 ///
-/// @param kind  out_of_bounds, misaligned or undefined
+/// @param kind  out_of_bounds or misaligned
 /// @param what  in words
 void bad_expression(FindingKind kind,
                     const char* file,
                     uint32_t line,
                     const char* what,
-                    uintptr_t pc,
-                    void* const* frame);
+                    detail::Caller caller);
 
 /// A fence in the program's own code.
 void fence();

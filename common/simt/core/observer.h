@@ -18,6 +18,19 @@
 
 namespace simt::detail {
 
+/// Whose code has called a function of the simulator's that the compiler inserts.
+struct Caller {
+    uintptr_t pc;
+    void* const*
+        frame;  // of the function that was called; its first word: the caller's
+};
+/// The caller of the function that it stands in.
+#define SIMT_CALLER                                               \
+    simt::detail::Caller {                                        \
+        reinterpret_cast<uintptr_t>(__builtin_return_address(0)), \
+            static_cast<void* const*>(__builtin_frame_address(0)) \
+    }
+
 class Observer {
  public:
     virtual ~Observer() = default;
@@ -118,6 +131,15 @@ class Observer {
 
     /// Tensor cores have worked for the running block: two operations a product.
     virtual void multiplied(TensorType, uint64_t operations) { (void)operations; }
+
+    /// The running thread has computed what C++ leaves open.
+    /// @param what  in words
+    virtual void undefined_value(const char* file,
+                                 uint32_t line,
+                                 const char* what,
+                                 Caller) {
+        (void)file, (void)line, (void)what;
+    }
 
     /// A fault has ended the launch. True if the observer has said so by itself.
     virtual bool faulted(const Launch&, const PendingFault&) { return false; }
