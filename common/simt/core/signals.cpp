@@ -238,6 +238,7 @@ void ensure_signal_handlers(double time) {
     mine.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
     mine.sa_sigaction = on_interrupt;
     sigaction(kInterrupt, &mine, nullptr);
+    explain_aborts();
 }
 
 void interrupt(pthread_t os_thread) {

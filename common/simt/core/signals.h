@@ -12,6 +12,9 @@ namespace simt::detail {
 ///              launch that follows another within microseconds does not ask again
 void ensure_signal_handlers(double time);
 
+/// Says what has happened before the C library ends a program whose heap is damaged.
+void explain_aborts();
+
 /// What a worker can be asked to do: let other threads run, report that the time limit
 /// has passed, leave the launch because another worker has reported a fault.
 enum Request : int { kNone = 0, kPreempt = 1, kTimeOut = 2, kLeave = 3 };
