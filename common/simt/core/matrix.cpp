@@ -30,10 +30,19 @@ void check_row(const RowAccess& access) {
     }
 }
 
-/// Element i of registers that hold two 16-bit numbers each.
+/// How many numbers of a format a register holds.
 template <class Format>
-float element(const unsigned* registers, int i) {
-    return widen<Format>(static_cast<uint16_t>(registers[i / 2] >> (i % 2 * 16)));
+constexpr int kPerRegister = 2;
+template <>
+constexpr int kPerRegister<Tf32> = 1;
+
+/// Element i of a register. Of a float in it, TF32 has the upper 19 bits.
+template <class Format>
+float element(unsigned word, int i) {
+    if constexpr (std::is_same_v<Format, Tf32>)
+        return std::bit_cast<float>(word & 0xffffe000u);
+    else
+        return widen<Format>(static_cast<uint16_t>(word >> (i * 16)));
 }
 
 }  // namespace
@@ -66,25 +75,32 @@ void move_matrices(simt::detail::WarpArg* const* lanes, uint32_t) {
     }
 }
 
+/// A lane has neighbours of a row of a (of a column of b) in one register. The next
+/// register is eight rows below, the one after the next the second half of the depth.
 template <class Format>
-void multiply_m16n8k16(simt::detail::WarpArg* const* lanes, uint32_t) {
-    float a[16][16], b[16][8], c[16][8];
-    simt::detail::note_product(simt::detail::TensorType::f16, 16, 8, 16);
+void multiply_m16n8(simt::detail::WarpArg* const* lanes, uint32_t) {
+    constexpr int kPer = kPerRegister<Format>, kHalf = 4 * kPer;
+    float a[16][2 * kHalf], b[2 * kHalf][8], c[16][8];
+    simt::detail::note_product(
+        kPer == 1 ? simt::detail::TensorType::tf32 : simt::detail::TensorType::f16,
+        16,
+        8,
+        2 * kHalf);
     for (int lane = 0; lane < 32; ++lane) {
         const auto& mine = *static_cast<MmaOperands*>(lanes[lane]->p);
-        const int group = lane / 4;
-        const int pair = lane % 4 * 2;
-        for (int i = 0; i < 8; ++i) {
-            a[group + i / 2 % 2 * 8][pair + i % 2 + i / 4 * 8] =
-                element<Format>(mine.a, i);
-        }
-        for (int i = 0; i < 4; ++i) {
-            b[pair + i % 2 + i / 2 * 8][group] = element<Format>(mine.b, i);
-            c[group + i / 2 * 8][pair + i % 2] = mine.c[i];
-        }
+        const int group = lane / 4, first = lane % 4 * kPer;
+        for (int r = 0; r < 4; ++r)
+            for (int i = 0; i < kPer; ++i) {
+                const float x = element<Format>(mine.a[r], i);
+                a[group + r % 2 * 8][first + i + r / 2 * kHalf] = x;
+                if (r < 2)
+                    b[first + i + r * kHalf][group] = element<Format>(mine.b[r], i);
+            }
+        for (int i = 0; i < 4; ++i)
+            c[group + i / 2 * 8][lane % 4 * 2 + i % 2] = mine.c[i];
     }
     for (int m = 0; m < 16; ++m) {
-        for (int k = 0; k < 16; ++k) {
+        for (int k = 0; k < 2 * kHalf; ++k) {
             for (int n = 0; n < 8; ++n) {
                 c[m][n] += a[m][k] * b[k][n];
             }
@@ -98,7 +114,8 @@ void multiply_m16n8k16(simt::detail::WarpArg* const* lanes, uint32_t) {
     }
 }
 
-template void multiply_m16n8k16<Binary16>(simt::detail::WarpArg* const*, uint32_t);
-template void multiply_m16n8k16<Bfloat16>(simt::detail::WarpArg* const*, uint32_t);
+template void multiply_m16n8<Binary16>(simt::detail::WarpArg* const*, uint32_t);
+template void multiply_m16n8<Bfloat16>(simt::detail::WarpArg* const*, uint32_t);
+template void multiply_m16n8<Tf32>(simt::detail::WarpArg* const*, uint32_t);
 
 }  // namespace simt::ptx::detail

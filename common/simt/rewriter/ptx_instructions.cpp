@@ -153,6 +153,7 @@ std::optional<std::string> translate_ptx(const PtxInstruction& in) {
                                  translate_conversion,
                                  translate_lanes,
                                  translate_matrices,
+                                 translate_halves,
                                  translate_numbers})
         if (!code) code = translate(in);
     if (!code || in.guard.empty()) return code;

@@ -72,26 +72,39 @@ Code move_matrices(const PtxInstruction& in) {
                   : Code();
 }
 
-/// mma.sync.aligned.m16n8k16.row.col.f32.T.T.f32 d, a, b, c with 16-bit floats.
+/// mma.sync.aligned.m16n8kK.row.col.f32.T.T.f32 d, a, b, c: K is 16 for T of 16 bits,
+/// 8 for these, whose second half of a and b is then zero, and for TF32.
 Code multiply(const PtxInstruction& in) {
     const std::vector<std::string>& words = in.opcode;
-    static const std::vector<std::string> kWords = {
-        "mma", "sync", "aligned", "m16n8k16", "row", "col", "f32"};
-    if (words.size() != 10 || in.operands.size() != 4 ||
-        !std::equal(kWords.begin(), kWords.end(), words.begin()) ||
-        words[7] != words[8] || words[9] != "f32")
-        return std::nullopt;
+    if (words.size() != 10 || in.operands.size() != 4) return std::nullopt;
+    const std::string& shape = words[3];
+    const std::string& type = words[7];
     static const std::map<std::string_view, std::string> kFormats = {
-        {"f16", "Binary16"}, {"bf16", "Bfloat16"}};
-    const auto format = kFormats.find(words[7]);
-    if (format == kFormats.end()) return std::nullopt;
-    const Code a = fragment("unsigned", "simt_a", in.operands[1], 4);
-    const Code b = fragment("unsigned", "simt_b", in.operands[2], 2);
+        {"f16", "k16<::simt::Binary16>"},
+        {"bf16", "k16<::simt::Bfloat16>"},
+        {"tf32", "k8"}};
+    const auto format = kFormats.find(type);
+    const bool half = shape == "m16n8k8" && type != "tf32";
+    std::string opcode;
+    for (const std::string& word : words)
+        opcode += word + ".";
+    if (opcode != "mma.sync.aligned." + shape + ".row.col.f32." + type + "." + type +
+                      ".f32." ||
+        format == kFormats.end() ||
+        (!half && shape != (type == "tf32" ? "m16n8k8" : "m16n8k16")))
+        return std::nullopt;
+    const Code a = fragment("unsigned", "simt_a", in.operands[1], half ? 2 : 4);
+    const Code b = fragment("unsigned", "simt_b", in.operands[2], half ? 1 : 2);
     const Code c = fragment("float", "simt_c", in.operands[3], 4);
     const Code d = store(in.operands[0], "simt_c", 4);
     if (!a || !b || !c || !d) return std::nullopt;
-    return "{ " + *a + *b + *c + "::simt::ptx::mma_m16n8k16<::simt::" + format->second +
-           ">(simt_c, simt_a, simt_b);" + *d + " }";
+    const std::string longer =
+        half
+            ? "unsigned simt_a4[4] = {simt_a[0], simt_a[1]}, simt_b2[2] = {simt_b[0]}; "
+            : "";
+    return "{ " + *a + *b + *c + longer + "::simt::ptx::mma_m16n8" + format->second +
+           (half ? "(simt_c, simt_a4, simt_b2);" : "(simt_c, simt_a, simt_b);") + *d +
+           " }";
 }
 
 }  // namespace

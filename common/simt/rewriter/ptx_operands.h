@@ -43,6 +43,7 @@ bool has(const PtxInstruction& in, std::string_view word);
 
 /// Instructions by what they do; nothing if it is another, or has no translation.
 Code translate_numbers(const PtxInstruction& in);
+Code translate_halves(const PtxInstruction& in);
 Code translate_carries(const PtxInstruction& in);
 Code translate_conversion(const PtxInstruction& in);
 Code translate_predicates(const PtxInstruction& in);

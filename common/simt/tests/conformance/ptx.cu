@@ -221,3 +221,41 @@ CONFORMANCE(ptx_conversions_to_half_and_bfloat16) {
                  }),
                  0x3f80u);
 }
+
+CONFORMANCE(ptx_arithmetic_of_halves) {
+    // Low: 1 + 2^-11, halfway, to the even one. High: 65504 + 65504.
+    expect_equal(
+        apply<unsigned>(U32("add.f16x2 %0, %1, %2;"), 0x7bff3c00u, 0x7bff1000u),
+        0x7c003c00u);
+    expect_equal(
+        apply<unsigned>(U32("sub.rn.f16x2 %0, %1, %2;"), 0x3c000001u, 0x42000002u),
+        0xc0008001u);
+    expect_equal(
+        apply<unsigned>(U32("mul.ftz.f16x2 %0, %1, %2;"), 0x42000401u, 0xc0003800u),
+        0xc6000000u);
+    // fma: the product is not rounded, nor by its sum with a tiny number.
+    expect_equal(
+        apply<unsigned>(
+            U32("fma.rn.f16x2 %0, %1, %2, %3;"), 0x3c013c01u, 0x3c013c01u, 0xbc020001u),
+        0x00103c02u);
+    expect_equal(
+        apply<unsigned>(
+            U32("fma.rn.relu.f16x2 %0, %1, %2, %3;"), 0x3c003c00u, 0xbc004000u, 0u),
+        0x00004000u);
+    expect_equal(
+        apply<unsigned>(U32("add.sat.f16x2 %0, %1, %2;"), 0x3a007e00u, 0x3a003c00u),
+        0x3c000000u);
+    expect_equal(apply<unsigned>(U32("fma.rn.bf16x2 %0, %1, %2, %3;"),
+                                 0x3f813f81u,
+                                 0x3f813f81u,
+                                 0xbf820000u),
+                 0x38803f82u);
+    expect_equal(
+        apply<unsigned>(U32("max.f16x2 %0, %1, %2;"), 0x7e008000u, 0x3c000000u),
+        0x3c000000u);
+    expect_equal(
+        apply<unsigned>(U32("min.NaN.f16x2 %0, %1, %2;"), 0x7e008000u, 0x3c000000u),
+        0x7fff8000u);
+    expect_equal(apply<unsigned>(U32("neg.f16x2 %0, %1;"), 0x3c008000u), 0xbc000000u);
+    expect_equal(apply<unsigned>(U32("abs.bf16x2 %0, %1;"), 0xbf808000u), 0x3f800000u);
+}

@@ -265,3 +265,43 @@ CONFORMANCE(ptx_mma_of_half_and_bfloat16) {
         return 10 + 10 * (col % 2) + 20 * (row / 8) + a(col) + 2 * a(col + 8);
     });
 }
+
+CONFORMANCE(ptx_mma_of_half_the_depth) {
+    const auto got = run<float>(1, 32, 256, [] __device__(float* out) {
+        const unsigned group = threadIdx.x / 4, q = threadIdx.x % 4, k = 2 * q;
+        // a[row][k] = row + 20 k, b[k][col] = 1 + k if k = col, else 0.
+        const auto a = [&](unsigned k, unsigned i) {
+            return group + 8 * i + 20.0f * k;
+        };
+        const auto b = [&](unsigned k) { return k == group ? 1.0f + k : 0.0f; };
+        // A float of which TF32 ignores the lower 13 bits.
+        const auto tf32 = [](float x) { return __float_as_uint(x) | 0x1fffu; };
+        const auto f16 = [](float low, float high) {
+            unsigned pair;
+            asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+            return pair;
+        };
+        float c[2][4] = {};
+        // clang-format off
+        asm volatile(
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0][0]), "+f"(c[0][1]), "+f"(c[0][2]), "+f"(c[0][3])
+            : "r"(tf32(a(q, 0))), "r"(tf32(a(q, 1))), "r"(tf32(a(q + 4, 0))),
+              "r"(tf32(a(q + 4, 1))), "r"(tf32(b(q))), "r"(tf32(b(q + 4))));
+        asm volatile(
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+            : "+f"(c[1][0]), "+f"(c[1][1]), "+f"(c[1][2]), "+f"(c[1][3])
+            : "r"(f16(a(k, 0), a(k + 1, 0))), "r"(f16(a(k, 1), a(k + 1, 1))),
+              "r"(f16(b(k), b(k + 1))));
+        // clang-format on
+        for (int i = 0; i < 8; ++i)
+            out[128 * (i / 4) + 8 * (group + i / 2 % 2 * 8) + k + i % 2] =
+                c[i / 4][i % 4];
+    });
+    expect_each(got, [](int i) {
+        const int row = i % 128 / 8, col = i % 8;
+        return (row + 20.0f * col) * (1.0f + col);
+    });
+}

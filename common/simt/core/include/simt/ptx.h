@@ -57,15 +57,30 @@ void move_rows(unsigned (&registers)[kMatrices],
         simt::detail::WarpOp::custom, 0xffffffffu, arg, op, file, line);
 }
 
-/// What a lane brings to mma.m16n8k16.
+/// What a lane brings to mma.m16n8k16, or to m16n8k8 of TF32.
 struct MmaOperands {
     float* c;
     const unsigned* a;
     const unsigned* b;
 };
-/// The product of a warp; compiled for Binary16 and Bfloat16.
+/// Floats of which the upper 19 bits count.
+struct Tf32;
+/// The product of a warp; compiled for Binary16, Bfloat16 and Tf32.
 template <class Format>
-void multiply_m16n8k16(simt::detail::WarpArg* const* lanes, uint32_t mask);
+void multiply_m16n8(simt::detail::WarpArg* const* lanes, uint32_t mask);
+
+template <class Format>
+void multiply(float (&c)[4],
+              const unsigned (&a)[4],
+              const unsigned (&b)[2],
+              const char* op,
+              const char* file,
+              int line) {
+    MmaOperands operands{c, a, b};
+    simt::detail::WarpArg arg{0, 0, 0, &operands, multiply_m16n8<Format>};
+    simt::detail::warp_op(
+        simt::detail::WarpOp::custom, 0xffffffffu, arg, op, file, line);
+}
 }  // namespace detail
 
 /// Loads kMatrices 8x8 matrices of 16-bit elements from shared memory.
@@ -85,7 +100,7 @@ void stmatrix(void* row, const unsigned (&registers)[kMatrices], SIMT_OWN_SITE) 
     detail::move_rows(copy, row, kTranspose, true, "stmatrix", file, line);
 }
 
-/// c += a * b, a 16x16 row-major, b 16x8 column-major, in Format; c in float.
+/// c += a * b, a [16, 16] row-major, b [16, 8] column-major, in Format; c in float.
 ///
 /// @tparam Format  simt::Binary16 or simt::Bfloat16
 template <class Format>
@@ -93,14 +108,14 @@ void mma_m16n8k16(float (&c)[4],
                   const unsigned (&a)[4],
                   const unsigned (&b)[2],
                   SIMT_OWN_SITE) {
-    detail::MmaOperands operands{c, a, b};
-    simt::detail::WarpArg arg{0, 0, 0, &operands, detail::multiply_m16n8k16<Format>};
-    simt::detail::warp_op(simt::detail::WarpOp::custom,
-                          0xffffffffu,
-                          arg,
-                          "mma.sync.m16n8k16",
-                          file,
-                          line);
+    detail::multiply<Format>(c, a, b, "mma.sync.m16n8k16", file, line);
+}
+/// The same of TF32, a [16, 8], b [8, 8].
+inline void mma_m16n8k8(float (&c)[4],
+                        const unsigned (&a)[4],
+                        const unsigned (&b)[2],
+                        SIMT_OWN_SITE) {
+    detail::multiply<detail::Tf32>(c, a, b, "mma.sync.m16n8k8", file, line);
 }
 
 }  // namespace simt::ptx
