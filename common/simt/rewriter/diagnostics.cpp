@@ -11,9 +11,11 @@ namespace {
 std::string plain_text(std::string text) {
     for (size_t at = 0; (at = text.find("\033[", at)) != std::string::npos;)
         text.erase(at, text.find_first_of("mK", at) - at + 1);
-    for (const char* quote : {"\u2018", "\u2019"})
-        for (size_t at = 0; (at = text.find(quote, at)) != std::string::npos;)
-            text.replace(at, std::char_traits<char>::length(quote), "'");
+    for (const std::string_view quote : {"\u2018", "\u2019"})
+        for (size_t at = 0; (at = text.find(quote, at)) != std::string::npos;) {
+            text.erase(at, quote.size() - 1);
+            text[at] = '\'';
+        }
     return text;
 }
 

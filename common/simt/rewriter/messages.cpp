@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "diagnostics.h"
+#include "follow_ups.h"
 #include "signatures.h"
 
 namespace rewriter {
@@ -32,7 +33,7 @@ class Teller {
         const bool odd = m.main.file.empty() || m.main.severity == "note";
         if (odd || m.main.text.size() > kLongest) return copy(m);
         if (m.main.severity == "fatal error" && missing_header(m)) return;
-        if (missing_name(m) || missing_member(m)) return;
+        if (missing_name(m) || missing_member(m) || follow_ups_.contain(m.main)) return;
         if (is_own(m.main.file) || serves_own(m)) return own_place(m);
         users_place(m);
     }
@@ -105,6 +106,7 @@ class Teller {
                name +
                    " is not supported by the simulator; guard it with #ifndef "
                    "SIMT_CPU");
+        follow_ups_.refused(m.main, name);
         return true;
     }
 
@@ -127,6 +129,7 @@ class Teller {
                public_types(owner) + "::" + name + " is not in the simulator; " +
                    (meant.empty() ? "" : "did you mean " + meant + "? Else ") +
                    "guard it with #ifndef SIMT_CPU");
+        follow_ups_.refused(m.main, name);
         return true;
     }
 
@@ -280,6 +283,7 @@ class Teller {
     }
 
     const Knowledge& known_;
+    FollowUps follow_ups_;
     std::set<std::string> told_;
     std::set<std::string> undeclared_;  // where names are not known
 };

@@ -87,6 +87,11 @@ __global__ void fours(double* differences) {
     differences[2] = l.w - exp(1 + 0.5 * curand_normal2_double(&two).y);
     const float4 f = curand_log_normal4(&four, 1, 0.5f);
     differences[3] = double{f.y} - double{expf(1 + 0.5f * curand_normal4(&two).y)};
+    two = four;
+    const uint4 p = curand_poisson4(&four, 20);
+    differences[4] = 0;
+    for (const unsigned count : {p.x, p.y, p.z, p.w})
+        differences[4] += double(count) - curand_poisson(&two, 20);
 }
 
 }  // namespace
@@ -140,7 +145,7 @@ int main() {
     for (int d = 0; d < kDimensions; ++d)
         near = near && std::fabs(got[d] - later[d]) < 1e-5f;
     check::expect(near, "skipahead and normal numbers in a kernel");
-    const check::Array<double> differences(4);
+    const check::Array<double> differences(5);
     fours<<<1, 1>>>(differences.data());
     for (const double difference : differences.host())
         check::expect(std::fabs(difference) < 1e-5,

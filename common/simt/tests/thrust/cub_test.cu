@@ -51,6 +51,40 @@ __global__ void sort(const int* in, int* out) {
     cub::StoreDirectBlocked(static_cast<int>(threadIdx.x), out, items);
 }
 
+/// Elements 0, 1, 2… of each thread, moved to and fro; sums of |wrong places|.
+__global__ void exchange(unsigned* wrong) {
+    using Exchange = cub::BlockExchange<unsigned, kThreads, kItems>;
+    __shared__ typename Exchange::TempStorage storage;
+    const unsigned t = threadIdx.x, n = kThreads * kItems;
+    unsigned items[kItems], other[kItems], ranks[kItems], sum = 0;
+    for (unsigned i = 0; i < kItems; ++i)
+        items[i] = t * kItems + i;
+    Exchange(storage).BlockedToStriped(items, other);
+    for (unsigned i = 0; i < kItems; ++i)
+        sum += other[i] != t + i * kThreads;
+    __syncthreads();
+    Exchange(storage).StripedToBlocked(other);
+    __syncthreads();
+    Exchange(storage).BlockedToWarpStriped(other);
+    for (unsigned i = 0; i < kItems; ++i)
+        sum += other[i] != cub::WarpId() * 32 * kItems + cub::LaneId() + 32 * i;
+    __syncthreads();
+    Exchange(storage).WarpStripedToBlocked(other);
+    for (unsigned i = 0; i < kItems; ++i) {
+        sum += other[i] != items[i];
+        ranks[i] = n - 1 - items[i];
+    }
+    __syncthreads();
+    Exchange(storage).ScatterToBlocked(other, ranks);
+    for (unsigned i = 0; i < kItems; ++i)
+        sum += other[i] != ranks[i];
+    __syncthreads();
+    Exchange(storage).ScatterToStriped(items, ranks);
+    for (unsigned i = 0; i < kItems; ++i)
+        sum += items[i] != n - 1 - (t + i * kThreads);
+    atomicAdd(wrong, sum);
+}
+
 __global__ void warps(int* sums, int* prefixes) {
     using WarpReduce = cub::WarpReduce<int, 8>;
     using WarpScan = cub::WarpScan<int>;
@@ -96,6 +130,9 @@ void test_blocks() {
     sorted = values;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
     check::expect(out.host() == sorted, "BlockRadixSort");
+    const check::Array<unsigned> wrong(std::vector<unsigned>{0});
+    exchange<<<1, kThreads>>>(wrong.data());
+    check::expect(wrong.host()[0] == 0, "BlockExchange");
     warps<<<1, kThreads>>>(out.data(), more.data());
     check::expect(out.host()[1] == 92 && more.host()[63] == 32, "WarpReduce, WarpScan");
     scans_of_lanes<<<1, 32>>>(out.data(), more.data());

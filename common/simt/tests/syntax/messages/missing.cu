@@ -19,8 +19,14 @@ int main() {
     cuModuleUnload(nullptr);
     // says: DevicePartition is not supported by
     cub::DevicePartition partition;
-    // says: curand_poisson4 is not supported by
-    (void)curand_poisson4(static_cast<curandState*>(nullptr), 2);
+    // says: curand_poisson_knuth is not supported by
+    (void)curand_poisson_knuth(static_cast<curandState*>(nullptr), 2);
+    curandStateMRG32k3a state;  // says: curandStateMRG32k3a is not supported by
+    curand_init(1, 0, 0, &state);  // nothing: the type was refused
+    // says: BlockShuffle is not supported by
+    using Shuffle = cub::BlockShuffle<int, 128>;
+    typename Shuffle::TempStorage storage;
+    Shuffle(storage).Offset(3, state);
     cudaMaloc(nullptr, 3);  // says: was not declared in this scope
 }
 __global__ void k(unsigned* p) {

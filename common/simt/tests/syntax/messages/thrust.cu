@@ -15,7 +15,7 @@ int main() {
     thrust::transform(v.begin(), v.end(), Two());
     // says: no instance of function "cub::DeviceReduce::Sum" matches the argument types
     cub::DeviceReduce::Sum(0, 3);
-    cub::LaneId();  // says: cub::LaneId is not in the simulator; guard it with #ifndef
+    cub::RowId();  // says: cub::RowId is not in the simulator; guard it with #ifndef
     // says: thrust::transfrom is not in the simulator; did you mean transform? Else gua
     thrust::transfrom(v.begin(), v.end(), v.begin(), Two());
     cub::WarpScan<int>::TempStorage storage;

@@ -186,6 +186,64 @@ class BlockRadixSort {
     Value none_[kItems] = {};
 };
 
+/// Elements change their threads: blocked, thread t has kItems from t * kItems on;
+/// striped, it has t, t + kX, t + 2 kX, …; warp-striped, the same within its warp's.
+template <class T, int kX, int kItems, bool = false, int kY = 1, int kZ = 1>
+class BlockExchange {
+    static constexpr int kThreads = kX * kY * kZ;
+    static int blocked(int t, int i) { return t * kItems + i; }
+    static int striped(int t, int i) { return t + i * kThreads; }
+    static int warp_striped(int t, int i) {
+        const int lanes = kThreads - t / 32 * 32 < 32 ? kThreads % 32 : 32;
+        return t / 32 * 32 * kItems + t % 32 + i * lanes;
+    }
+
+ public:
+    struct TempStorage {
+        T values[kThreads * kItems];
+    };
+    explicit BlockExchange(TempStorage& storage) : storage_(storage) {}
+
+#define SIMT_EXCHANGE(NAME, FROM, TO)                                  \
+    template <class Out>                                               \
+    void NAME(const T (&in)[kItems], Out (&out)[kItems]) {             \
+        move(in, out, [](int t, int i) { return FROM(t, i); },         \
+             [](int t, int i) { return TO(t, i); });                   \
+    }                                                                  \
+    void NAME(T (&items)[kItems]) { NAME(items, items); }
+    SIMT_EXCHANGE(BlockedToStriped, blocked, striped)
+    SIMT_EXCHANGE(StripedToBlocked, striped, blocked)
+    SIMT_EXCHANGE(BlockedToWarpStriped, blocked, warp_striped)
+    SIMT_EXCHANGE(WarpStripedToBlocked, warp_striped, blocked)
+#undef SIMT_EXCHANGE
+    /// Item i goes to place ranks[i].
+#define SIMT_EXCHANGE(NAME, TO)                                                     \
+    template <class Out, class Rank>                                                \
+    void NAME(const T (&in)[kItems], Out (&out)[kItems], Rank (&ranks)[kItems]) {   \
+        move(in, out, [&](int, int i) { return static_cast<int>(ranks[i]); },       \
+             [](int t, int i) { return TO(t, i); });                                \
+    }                                                                               \
+    template <class Rank>                                                           \
+    void NAME(T (&items)[kItems], Rank (&ranks)[kItems]) {                          \
+        NAME(items, items, ranks);                                                  \
+    }
+    SIMT_EXCHANGE(ScatterToBlocked, blocked)
+    SIMT_EXCHANGE(ScatterToStriped, striped)
+#undef SIMT_EXCHANGE
+
+ private:
+    template <class Out, class From, class To>
+    void move(const T (&in)[kItems], Out (&out)[kItems], From from, To to) {
+        const int t = static_cast<int>(detail::rank());
+        for (int i = 0; i < kItems; ++i)
+            storage_.values[from(t, i)] = in[i];
+        __syncthreads();
+        for (int i = 0; i < kItems; ++i)
+            out[i] = storage_.values[to(t, i)];
+    }
+    TempStorage& storage_;
+};
+
 /// items[i] = from[t * kItems + i]
 template <class T, int kItems, class It>
 void LoadDirectBlocked(int t, It from, T (&items)[kItems]) {

@@ -35,6 +35,14 @@ struct DoubleBuffer {
     T* Alternate() { return d_buffers[selector ^ 1]; }
 };
 
+/// The calling thread's place in its warp, and its warp's number in the block.
+inline unsigned LaneId() {
+    return simt::detail::thread_rank % 32;
+}
+inline unsigned WarpId() {
+    return simt::detail::thread_rank / 32;
+}
+
 namespace detail {
 /// The calling thread's number in its block.
 inline unsigned rank() {

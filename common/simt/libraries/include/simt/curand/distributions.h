@@ -167,3 +167,9 @@ inline unsigned int curand_poisson(State* state, double lambda) {
     }
     return count;
 }
+inline uint4 curand_poisson4(curandStatePhilox4_32_10_t* state, double lambda) {
+    uint4 result;
+    for (unsigned* one : {&result.x, &result.y, &result.z, &result.w})
+        *one = curand_poisson(state, lambda);
+    return result;
+}
