@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from learn import (
-    build, compile_errors, ctest, passes, preset, progress, ui, verdicts)
+    build, compile_errors, ctest, lint, passes, preset, progress, ui, verdicts)
 from learn.course import Chapter
 
 CTEST_LOG = ui.STATE / "log" / "ctest.log"
@@ -63,8 +63,8 @@ class Grade:
     @property
     def functions(self) -> dict[str, str]:
         """The chapter's functions, if it has several, each with its verdict: that of
-        the case that says the worst of it. In the order of the versions, what the
-        contract asks for last.
+        the case that says the worst of it. In the order of the contract; of each, the
+        versions, and behind them what the contract asks for.
 
         A case ends at the first function that fails. Of another one that it may have
         come to, we do not know: "open", if nothing else is wrong with it."""
@@ -78,7 +78,8 @@ class Grade:
         for name, verdict in result.items():
             if verdict == "passed" and self._may_hide(name):
                 result[name] = "open"
-        bases = list(dict.fromkeys(_version(name)[0] for name in result))
+        bases = list(dict.fromkeys(
+            [*contract_names(self.chapter), *(_version(name)[0] for name in result)]))
 
         def place(name: str) -> tuple[int, float]:
             base, number = _version(name)
@@ -113,6 +114,14 @@ class Grade:
                 if case.outcome == outcome:
                     return case
         return None
+
+
+def contract_names(chapter: Chapter) -> list[str]:
+    """What stands in front of a "(" in the code of the contract, in its order: the
+    functions that it asks for, and a few others. Both stages have one contract."""
+    contract = Path(chapter.first_stage.file).with_suffix(".h")
+    text = contract.read_text(errors="replace") if contract.is_file() else ""
+    return re.findall(r"\b(\w+)\(", lint.code_of(text))
 
 
 def _version(function: str) -> tuple[str, float]:

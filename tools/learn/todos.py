@@ -26,11 +26,7 @@ def words(result: grade.Grade) -> str:
     """The sentence for the learner; "" if the test has said it already: all TODOs are
     left."""
     text = Path(result.chapter.file).read_text(errors="replace")
-    contract = Path(result.chapter.file).with_suffix(".h")
-    names = set(result.functions)
-    if contract.is_file():
-        names |= set(re.findall(
-            r"\b(\w+)\(", lint.code_of(contract.read_text(errors="replace"))))
+    names = {*result.functions, *grade.contract_names(result.chapter)}
     functions = list(_functions(text, names, result.functions))
     todos = _lines_with(text, "TODO(learner)")
     left = [line for line in todos if _is_left(text, line, functions)]

@@ -222,6 +222,20 @@ class Functions(unittest.TestCase):
         self.assertEqual(list(result.functions),
                          ["append_v1", "append", "dot_v2", "dot_v10", "dot"])
 
+    def test_stand_in_the_order_of_the_contract(self):
+        names = ("find", "clear_v1", "clear", "other", "add", "find_v1")
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "table.h").write_text(
+                "// clear(), find()\nvoid add(int n);\nvoid find();\nvoid clear();\n")
+            for stage in (False, True):
+                name = "table_fast" if stage else "table"
+                result = grade.Grade(Chapter("day01", folder, name, stage))
+                result.cases = [grade.Case("c", "failed", functions=dict.fromkeys(
+                    names, "passed"))]
+                self.assertEqual(
+                    list(result.functions),
+                    ["add", "find_v1", "find", "clear_v1", "clear", "other"])
+
     def test_only_one_is_no_list(self):
         result = graded(self.case("passed", f="passed", **{"f and g": "passed"}))
         self.assertEqual(result.functions, {})
