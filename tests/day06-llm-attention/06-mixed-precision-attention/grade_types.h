@@ -73,4 +73,17 @@ void grade_type(const AttentionShape& shape,
     grade_type<T>(shape, stored, expected, text, with_lse, last_only);
 }
 
+/// Runs every rung for both types.
+inline void grade(const AttentionShape& shape,
+                  const AttentionInputs& inputs,
+                  const std::string& text) {
+    grade_type<__half>(shape, inputs, text);
+    grade_type<__nv_bfloat16>(shape, inputs, text);
+}
+
+/// The same on random inputs.
+inline void grade(const AttentionShape& shape, uint64_t seed = 1) {
+    grade(shape, random_attention(shape, seed), ", seed " + std::to_string(seed));
+}
+
 }  // namespace wb::testing

@@ -112,6 +112,25 @@ void grade_type(const AttentionShape& shape,
     grade_stored<T>(shape, stored, expect_stored<T>(shape, stored), text, with_lse);
 }
 
+/// Runs every rung for both types.
+inline void grade(const AttentionShape& shape,
+                  const AttentionInputs& inputs,
+                  const std::string& text) {
+    grade_type<__half>(shape, inputs, text);
+    grade_type<__nv_bfloat16>(shape, inputs, text);
+}
+
+/// The same on random inputs.
+inline void grade(const AttentionShape& shape, uint64_t seed = 1) {
+    grade(shape, random_attention(shape, seed), ", seed " + std::to_string(seed));
+}
+
+/// A shape with fewer K/V heads than query heads.
+inline AttentionShape grouped(AttentionShape shape, int64_t kv_heads) {
+    shape.kv_heads = kv_heads;
+    return shape;
+}
+
 /// Errors of a result, over all of its elements.
 struct Errors {
     double largest = 0.0;

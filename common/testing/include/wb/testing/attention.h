@@ -48,6 +48,16 @@ inline AttentionInputs random_attention(const AttentionShape& shape,
     return inputs;
 }
 
+/// Inputs with the same number everywhere.
+inline AttentionInputs constant_inputs(const AttentionShape& shape,
+                                       float q,
+                                       float k,
+                                       float v) {
+    return {std::vector<float>(static_cast<size_t>(shape.query_elements()), q),
+            std::vector<float>(static_cast<size_t>(shape.kv_elements()), k),
+            std::vector<float>(static_cast<size_t>(shape.kv_elements()), v)};
+}
+
 /// The exact result, and how far from it a kernel may be.
 struct AttentionExpected {
     std::vector<double> o;

@@ -1,0 +1,210 @@
+// Grades day06-llm-attention/07-tensor-core-attention: numbers at which shortcuts show.
+#include "grade_types.h"
+
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/special_attention.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+using namespace wb::testing;
+using wb::AttentionShape;
+
+namespace {
+
+/// Equal weights and whole numbers as values. Weights are 1 and need no rounding, so
+/// that only o is rounded: an accumulator of 16 bits stands still at 2048, or at 256,
+/// and a key that is missing shows.
+void grade_equal_weights(int64_t keys) {
+    const auto shape = plain_attention(1, 1, 5, keys, 64);
+    auto inputs = wb::testing::equal_weights(shape, 1);
+    for (float& value : inputs.v)
+        value += 8.0f;  // 1 to 15: a mean near 8 hides nothing by cancelling
+    auto expected = expect_equal_weights(shape, inputs);
+    const auto float_bound = expected.o_bound;
+    const auto graded = [&](auto zero) {
+        using T = decltype(zero);
+        for (size_t i = 0; i < expected.o.size(); ++i)
+            expected.o_bound[i] = stored_bound<T>(expected.o[i], float_bound[i]);
+        grade_stored<T>(shape, inputs, expected, ", q = 0, v whole numbers");
+    };
+    graded(__half());
+    graded(__nv_bfloat16());
+}
+
+}  // namespace
+
+TEST_CASE("scores past 65504 before they are scaled") {
+    // Each product is 90000, their sum 5.76 million; the scale makes 1 of it. A half
+    // accumulator is at infinity after the first product.
+    for (const int64_t D : {64, 128}) {
+        auto shape = plain_attention(1, 1, 3, 70, D);
+        shape.scale = 1.0f / (90000.0f * static_cast<float>(D));
+        auto inputs = constant_inputs(shape, 300.0f, 300.0f, 0.0f);
+        const auto random = wb::testing::random_attention(shape, 1);
+        for (size_t i = 0; i < inputs.k.size(); ++i)
+            inputs.k[i] += 32.0f * std::clamp(random.k[i], -3.0f, 3.0f);
+        inputs.v = random.v;
+        grade(shape, inputs, ", q and k near 300, scores near 1");
+    }
+}
+
+TEST_CASE("values whose sum passes 65504 though their mean does not") {
+    const auto shape = plain_attention(1, 1, 3, 131, 64);
+    auto inputs = wb::testing::random_attention(shape, 1);
+    for (float& value : inputs.v)
+        value = 2000.0f + 500.0f * std::clamp(value, -2.0f, 2.0f);
+    grade(shape, inputs, ", v near 2000");
+}
+
+TEST_CASE("equal weights: whole numbers add up exactly") {
+    for (const int64_t keys : {1, 2, 65, 1031})
+        grade_equal_weights(keys);
+}
+
+TEST_CASE("the error is that of rounding the weights and the output, no more") {
+    // The bound of an element must allow for roundings that all go one way. They do
+    // not: over all elements, a kernel's error is that of plain steps with the same two
+    // roundings. Twice as much is allowed, largest and mean, as the authors of
+    // FlashAttention allow themselves. Weights of 8 bits, or an output that is kept in
+    // 16 bits between the tiles, are outside.
+    const auto shape = plain_attention(1, 1, 64, 300, 64);
+    const auto inputs = wb::testing::random_attention(shape, 3);
+    const auto graded = [&](auto zero) {
+        using T = decltype(zero);
+        const auto stored = as_stored<T>(inputs);
+        const auto exact = expect_stored<T>(shape, stored);
+        const Errors plain = errors_of(plain_steps<T>(shape, stored), exact.o);
+        for (const auto& [name, idea, attention] : implementations_of<T>()) {
+            Grader grade(name, std::string(Format<T>::kName) + ", beside plain steps");
+            const T* d_q = grade.input("q", rounded<T>(stored.q));
+            const T* d_k = grade.input("k", rounded<T>(stored.k));
+            const T* d_v = grade.input("v", rounded<T>(stored.v));
+            T* d_o = grade.output<T>("o", {64, 64});
+            grade.run([&, attention = attention](cudaStream_t s) {
+                attention(shape, d_q, d_k, d_v, d_o, nullptr, s);
+            });
+            grade.expect("o", exact.o, [&](int64_t i) {
+                return exact.o_bound[static_cast<size_t>(i)];
+            });
+            const Errors errors = errors_of(grade.read("o"), exact.o);
+            INFO(name << ", " << Format<T>::kName << ": largest error "
+                      << errors.largest << ", root mean square "
+                      << std::sqrt(errors.mean_square) << "; plain steps have "
+                      << plain.largest << " and " << std::sqrt(plain.mean_square));
+            CHECK(errors.largest <= 2.0 * plain.largest);
+            CHECK(errors.mean_square <= 4.0 * plain.mean_square);
+        }
+    };
+    graded(__half());
+    graded(__nv_bfloat16());
+}
+
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+    for (const bool rising : {true, false}) {
+        const auto shape = plain_attention(1, 1, 9, 331, 64);
+        grade(shape,
+              wb::testing::large_logits(shape, 1e4, rising, 1),
+              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
+    }
+}
+
+TEST_CASE("scores of a million, all alike, of either sign") {
+    auto shape = plain_attention(1, 1, 5, 67, 64);
+    shape.scale = 1.0f;
+    // Scores are floats whatever the type is: one of each sign.
+    grade_type<__half>(shape, far_scores(shape, -0x1p20f), ", every score -2^20");
+    grade_type<__nv_bfloat16>(shape, far_scores(shape, 0x1p20f), ", every score 2^20");
+}
+
+TEST_CASE("small weights count: thousands of keys, each next to nothing") {
+    auto shape = plain_attention(1, 1, 1, 2101, 64);
+    shape.scale = 1.0f;
+    grade_type<__nv_bfloat16>(shape, small_weights(shape), ", scores -64 and -124");
+    shape.keys = 4;
+    grade_type<__half>(shape, nearly_alone(shape), ", scores 0 and below -10");
+}
+
+TEST_CASE("logits that rise slowly: a base that lags behind is no harm") {
+    for (const auto& [D, peak] :
+         {std::pair{64, 3.0}, {64, 20.0}, {128, 3.0}, {128, 6.0}}) {
+        const auto shape = plain_attention(1, 1, 3, 331, D);
+        grade(shape,
+              wb::testing::large_logits(shape, peak, true, 1),
+              ", logits rising to " + std::to_string(peak));
+    }
+    for (const int64_t D : {64, 128}) {
+        const auto shape = plain_attention(1, 1, 3, 331, D);
+        grade(shape, with_logits(shape, Logits::gentle, {}, 1), ", gently rising");
+    }
+}
+
+TEST_CASE("logits far from zero, close to each other") {
+    // 60000 is a score that half still has, but its neighbours there are 32 apart, and
+    // bf16's 256: scores must stay floats until their maximum is subtracted.
+    auto shape = plain_attention(1, 1, 3, 70, 64);
+    shape.scale = 1.0f;
+    auto inputs = wb::testing::random_attention(shape, 1);
+    for (size_t i = 0; i < inputs.q.size(); ++i)
+        inputs.q[i] = i % 64 == 0 ? 240.0f : (i % 64 == 1 ? 1.0f : 0.0f);
+    for (size_t i = 0; i < inputs.k.size(); ++i) {
+        if (i % 64 == 0) inputs.k[i] = 250.0f;
+    }
+    grade(shape, inputs, ", scores 60000 and a little");
+}
+
+TEST_CASE("a NaN reaches the rows that see it, and no others") {
+    const auto graded = [](auto zero, int64_t D) {
+        using T = decltype(zero);
+        const NotFinite numbers(4, 2, D);
+        const auto inputs = as_stored<T>(random_attention(numbers.shape, 1));
+        grade_stored<T>(numbers.shape,
+                        numbers.spoilt(inputs),
+                        numbers.spoilt(expect_stored<T>(numbers.shape, inputs)),
+                        numbers.kText);
+    };
+    graded(__half(), 64);
+    graded(__nv_bfloat16(), 128);
+}
+
+TEST_CASE("values below the smallest number with all its digits keep the rest") {
+    const auto graded = [](auto zero) {
+        using T = decltype(zero);
+        constexpr double kSmallest = Format<T>::kSmallest;
+        const auto shape = plain_attention(1, 2, 9, 70, 64);
+        const auto inputs = as_stored<T>(subnormal_values(shape, kSmallest));
+        grade_stored<T>(shape,
+                        inputs,
+                        expect_subnormal(shape, inputs, kSmallest, expect_stored<T>),
+                        ", subnormal v");
+        auto scaled = shape;
+        const auto small = subnormal_scores(scaled, kSmallest);
+        grade_type<T>(scaled, small, ", subnormal q or k");
+    };
+    graded(__half());
+    graded(__nv_bfloat16());
+    const auto shape = plain_attention(1, 2, 9, 70, 64);
+    grade_type<__nv_bfloat16>(shape, huge_values(shape), ", huge v, rising logits");
+}
+
+TEST_CASE("the scale may be anything finite") {
+    for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
+        auto shape = plain_attention(1, 1, 33, 70, 64, true);
+        shape.scale = scale;
+        grade(shape);
+    }
+    auto shape = plain_attention(1, 1, 35, 70, 128);
+    shape.scale = -0.1f;
+    grade(shape);
+}
+
+TEST_CASE("keys of one head in more than 1024 tiles", "[large]") {
+    grade_equal_weights(1);
+#ifdef SIMT_CPU
+    WB_SKIP("the simulator would take several seconds");
+#else
+    grade_equal_weights(200'003);
+#endif
+}
