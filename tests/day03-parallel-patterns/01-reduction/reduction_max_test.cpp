@@ -64,6 +64,13 @@ TEST_CASE("NaN wins, and the first of them is where it is") {
     grade_largest(x, "with NaN");
 }
 
+TEST_CASE("of two NaN, the first, though a lane before its own has the second") {
+    const auto second = GENERATE(as<int64_t>(), 64, 96, 1023);
+    std::vector<float> x(20001, 1.0f);
+    x[100] = x[at(16384 + second)] = NAN;
+    grade_largest(x, "NaN at 100 and at 16384 + " + std::to_string(second));
+}
+
 TEST_CASE("infinities, and nothing above minus infinity") {
     auto x = whole_numbers<float>(1500, 2);
     x[1400] = kInfinity;

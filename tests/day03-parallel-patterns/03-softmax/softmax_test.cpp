@@ -23,9 +23,9 @@ TEST_CASE("many rows, each by itself") {
     grade_random({rows, columns}, false);
 }
 
-TEST_CASE("more than 4096 rows", "[long]") {
+TEST_CASE("more than 4096 rows, more than 2^16", "[long]") {
     const auto [rows, columns] =
-        GENERATE(table<int64_t, int64_t>({{4100, 2}, {4100, 70}, {2050, 300}}));
+        GENERATE(table<int64_t, int64_t>({{65'541, 2}, {4100, 70}, {2050, 300}}));
     const Sizes s = {rows, columns};
     const auto numbers = random_numbers(s, true, 1);
     grade_one<float>("softmax", softmax, s, numbers, ", even, seed 1");

@@ -101,6 +101,11 @@ TEST_CASE("l2: large and tiny numbers") {
     grade_l2_backward(s, x, row_numbers(s, 9), ", size " + std::to_string(size), 1e-3f);
 }
 
+TEST_CASE("l2: more than 2^16 rows", "[long]") {
+    const ContractAlone alone;  // the simulator needs a while for so many
+    grade_rows({65'541, 2});
+}
+
 TEST_CASE("l2: nothing is kept from call to call") {
     wb::testing::expect_independent(
         [] {

@@ -49,8 +49,7 @@ void grade_draw(uint64_t seed, uint64_t step, int64_t count, int32_t items) {
     for (int64_t i = 0; i < count; ++i)
         expected.push_back(
             wb::reference::draw_negative(seed, step, static_cast<uint64_t>(i), items));
-    for (const auto& [name, idea, call] :
-         wb::implementations("draw_negatives", &draw_negatives)) {
+    for (const auto& [name, idea, call] : versions("draw_negatives", &draw_negatives)) {
         Grader grade(name,
                      "seed " + std::to_string(seed) + ", step " + std::to_string(step) +
                          ", count " + std::to_string(count) + ", items " +
@@ -82,6 +81,12 @@ TEST_CASE("draw: from a seed and a step, the same items") {
     grade_draw(seed, step, 257, 3);
 }
 
+TEST_CASE("draw: more than 2^16 items") {
+    if (wb::testing::is_watched()) return;
+    const ContractAlone alone;
+    grade_draw(5, 6, 65'541, 1'000'000'007);
+}
+
 TEST_CASE("draw: the fewest and the most items there can be") {
     grade_draw(3, 4, GENERATE(as<int64_t>(), 1, 31, 33, 1021), 1);
     grade_draw(3, 4, 1500, 2'147'483'647);
@@ -105,6 +110,21 @@ TEST_CASE("sampled: edges meet") {
 TEST_CASE("sampled: many negatives, and sizes around those of blocks") {
     const int64_t negatives = GENERATE(as<int64_t>(), 1023, 1024, 1028, 2051);
     grade_queries(random_sampled({6, 5, negatives, true}, 2));
+}
+
+TEST_CASE("sampled: many queries, or more than 2^16 negatives", "[long]") {
+    const ContractAlone alone;  // the simulator needs a while for so many
+    grade_queries(random_sampled({4101, 4099, 3, true}, 9));
+    Sampled wide = random_sampled({2, 2, 65'541, true}, 9);
+    wide.negative.back() = 15.0f;  // the last one of the second query decides
+    grade_queries(wide);
+}
+
+TEST_CASE("sampled: log_q of the positive items alone, and of the negative ones") {
+    Sampled p = random_sampled({5, 4, 40, true}, 10);
+    GENERATE(0, 1) == 0 ? p.positive_log_q.clear() : p.negative_log_q.clear();
+    grade_queries(p,
+                  p.positive_log_q.empty() ? ", negative alone" : ", positive alone");
 }
 
 TEST_CASE("sampled: the largest logit stands last, or nearly") {

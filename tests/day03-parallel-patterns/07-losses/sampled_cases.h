@@ -114,10 +114,15 @@ inline Sampled random_sampled(const SampledSizes& s, uint64_t seed) {
         p.positive_log_q = some(s.queries, 1.0);
         p.negative_log_q = some(s.negatives, 1.0);
     }
+    // Items that differ in their lower bits, and some in their upper bits alone.
+    const auto item = [&] {
+        const int64_t number = random.below(20);
+        return static_cast<int32_t>(number % 4 + (number / 4 << 28));
+    };
     for (int64_t r = 0; r < s.queries; ++r)
-        p.positive_ids.push_back(static_cast<int32_t>(random.below(20)));
+        p.positive_ids.push_back(item());
     for (int64_t c = 0; c < s.negatives; ++c)
-        p.negative_ids.push_back(static_cast<int32_t>(random.below(20)));
+        p.negative_ids.push_back(item());
     for (int64_t r = s.real; r < s.queries; ++r) {
         p.positive[at(r)] = kNan;
         std::fill_n(p.negative.begin() + r * s.negatives, s.negatives, kNan);
