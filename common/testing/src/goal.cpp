@@ -7,6 +7,9 @@
 #include <simt/counters.h>
 #endif
 
+#include <cmath>
+#include <string>
+
 namespace wb::testing {
 
 #ifdef SIMT_CPU
@@ -60,6 +63,17 @@ void Goal::moves_at_most(double times) const {
     judge("stores", c.global_store);
 }
 
+void Goal::loads_at_most(double sectors, double requests) const {
+    const auto loads = simt::check::counters("").global_load;
+    const auto judge = [&](std::uint64_t count, double most, const char* what) {
+        require(static_cast<double>(count) <= most,
+                std::to_string(count) + what + std::to_string(std::lround(most)) +
+                    " would do");
+    };
+    judge(loads.sectors, sectors, " sectors are loaded, ");
+    judge(loads.requests, requests, " loads of a warp, ");
+}
+
 void Goal::conflicts_at_most(double times) const {
     const simt::check::Counters c = simt::check::counters("");
     const auto judge = [&](const char* name,
@@ -98,6 +112,8 @@ void Goal::miss(Finding finding, double, double) const {
 }
 
 void Goal::moves_at_most(double) const {}
+
+void Goal::loads_at_most(double, double) const {}
 
 void Goal::conflicts_at_most(double) const {}
 

@@ -4,6 +4,7 @@
 
 #include <wb/bench/bench.h>
 #include <wb/bench/random_numbers.h>
+#include <wb/bench/rows.h>
 #include <wb/implementations.h>
 
 #include <algorithm>
@@ -15,15 +16,7 @@ using namespace wb::bench;
 
 namespace {
 
-struct Size {
-    int64_t rows;
-    int64_t columns;
-
-    int64_t count() const { return rows * columns; }
-    std::string text() const {
-        return std::to_string(rows) + " x " + std::to_string(columns);
-    }
-};
+using Size = RowsSize;
 
 constexpr int64_t kMany = int64_t{1} << 28;
 

@@ -39,16 +39,6 @@ wb::reference::NormBackward random_gradient(const Sizes& s,
     return in;
 }
 
-template <class T>
-double gradient_bound(double exact, double roundings, double size) {
-    if (std::isnan(exact)) return 0.0;
-    const double bound = wb::testing::float_bound(roundings, size);
-    if constexpr (std::is_same_v<T, float>)
-        return bound;
-    else
-        return wb::testing::stored_bound<T>(exact, bound);
-}
-
 /// An output behind `before` elements that must stay.
 template <class T>
 T* output_from(Grader& grade, const char* name, int64_t before, int64_t count) {
@@ -97,20 +87,25 @@ void grade_one_gradient(const std::string& name,
     if (has.dgamma) norm.dgamma = output_from<T>(grade, "dgamma", before, s.columns);
     if (has.dbeta) norm.dbeta = output_from<T>(grade, "dbeta", before, s.columns);
     const auto want = wb::reference::norm_backward(in);
-    const double rows = 64.0 + static_cast<double>(s.rows) / 32.0;
-    const double columns = additions(s.columns);
+    const double rows = wb::testing::most_additions(s.rows);
+    const double columns = wb::testing::most_additions(s.columns);
+    const auto bound = [](double exact, double roundings, double size) {
+        const double u = wb::testing::kUnitRoundoff<float>;
+        return wb::testing::norm_bound<T>(exact,
+                                          wb::testing::gamma(roundings, u) * size);
+    };
     grade.run([&](cudaStream_t stream) { launcher(norm, stream); });
     if (has.dx)
         expect_behind<T>(grade, "dx", before, want.dx, [&](size_t i) {
-            return gradient_bound<T>(want.dx[i], columns + 12.0, want.dx_size[i]);
+            return bound(want.dx[i], columns + 12.0, want.dx_size[i]);
         });
     if (has.dgamma)
         expect_behind<T>(grade, "dgamma", before, want.dgamma, [&](size_t i) {
-            return gradient_bound<T>(want.dgamma[i], rows + 3.0, want.dgamma_size[i]);
+            return bound(want.dgamma[i], rows + 3.0, want.dgamma_size[i]);
         });
     if (has.dbeta)
         expect_behind<T>(grade, "dbeta", before, want.dbeta, [&](size_t i) {
-            return gradient_bound<T>(want.dbeta[i], rows + 3.0, want.dbeta_size[i]);
+            return bound(want.dbeta[i], rows + 3.0, want.dbeta_size[i]);
         });
 }
 
@@ -158,6 +153,17 @@ TEST_CASE("gradients of many rows") {
     const wb::testing::FewMultiprocessors few(2);  // each block has several rows
     grade_gradient({rows, columns}, 0);
     grade_gradient({rows, columns}, 5);
+}
+
+TEST_CASE("gradients of thousands of rows, for the contract alone", "[long]") {
+    const Sizes s = {kManyRows, 2};
+    grade_one_gradient<Bf16>("layer_norm_backward_bf16",
+                             layer_norm_backward_bf16,
+                             true,
+                             s,
+                             random_gradient(s, true, 1),
+                             {},
+                             ", the contract alone");
 }
 
 TEST_CASE("gradients of wide rows") {

@@ -4,6 +4,7 @@
 
 #include <wb/bench/bench.h>
 #include <wb/bench/random_numbers.h>
+#include <wb/bench/rows.h>
 #include <wb/implementations.h>
 #include <wb/reference/layernorm.h>
 
@@ -18,15 +19,7 @@ namespace {
 
 constexpr float kEps = 1e-5f;
 
-struct Size {
-    int64_t rows;
-    int64_t columns;
-
-    int64_t count() const { return rows * columns; }
-    std::string text() const {
-        return std::to_string(rows) + " x " + std::to_string(columns);
-    }
-};
+using Size = RowsSize;
 
 /// The widths of language models, many tokens; with_more: narrow rows, odd ones and
 /// wide ones, and few.
@@ -44,15 +37,6 @@ std::vector<Size> sizes(const Bench& bench, bool with_more) {
         {{40, 7}, {3, 1000}}, {{1 << 12, 1 << 12}}, full, {{256, 1 << 10}});
 }
 
-/// Of a result beside the exact one: 16-bit types are rounded once.
-template <class T>
-double bound_of(double exact, double size) {
-    const double unit = std::is_same_v<T, float>  ? 0.0
-                        : std::is_same_v<T, Half> ? 0x1p-11
-                                                  : 0x1p-8;
-    return 1e-4 * size + unit * std::abs(exact) + 1e-6;
-}
-
 /// Few places, for each of them takes a row or a column.
 constexpr int kPlaces = 12;
 
@@ -68,16 +52,8 @@ struct Given {
           beta(random_numbers<T>(bench, s.columns)) {}
 
     wb::reference::RowMoments moments(const Size& s, int64_t row, bool centered) const {
-        const auto wide = row_of(x, s, row);
+        const auto wide = row_of(x, row, s.columns);
         return wb::reference::row_moments(wide.data(), s.columns, kEps, centered);
-    }
-    static std::vector<float> row_of(const Array<T>& array,
-                                     const Size& s,
-                                     int64_t row) {
-        std::vector<float> wide;
-        for (const T element : array.host(row * s.columns, s.columns))
-            wide.push_back(static_cast<float>(element));
-        return wide;
     }
 };
 
@@ -106,7 +82,7 @@ void time_forward(Bench& bench,
                                 : 0.0;
                 const auto x = static_cast<double>(given.x.at(i));
                 const double exact = wb::reference::normalized(x, row, gamma, beta);
-                return {exact, bound_of<T>(exact, std::abs(exact - beta) + 0.01)};
+                return {exact, rounded_bound<T>(exact, std::abs(exact - beta) + 0.01)};
             },
             kPlaces);
         const Norm<T> norm = {given.x.data(),
@@ -206,9 +182,9 @@ void time_backward(Bench& bench,
                 const int64_t row = i / s.columns;
                 const auto row_moments = given.moments(s, row, is_centered);
                 wb::reference::NormBackward in = {
-                    Given<T>::row_of(dy, s, row),
-                    Given<T>::row_of(given.x, s, row),
-                    Given<T>::row_of(given.gamma, s, 0),
+                    row_of(dy, row, s.columns),
+                    row_of(given.x, row, s.columns),
+                    row_of(given.gamma, 0, s.columns),
                     {},
                     {static_cast<float>(row_moments.rstd)},
                     1,
@@ -216,7 +192,8 @@ void time_backward(Bench& bench,
                 if (is_centered) in.mean = {static_cast<float>(row_moments.mean)};
                 const auto exact = wb::reference::norm_backward(in);
                 const auto col = static_cast<size_t>(i % s.columns);
-                return {exact.dx[col], bound_of<T>(exact.dx[col], exact.dx_size[col])};
+                return {exact.dx[col],
+                        rounded_bound<T>(exact.dx[col], exact.dx_size[col])};
             },
             kPlaces);
         const auto sums_of = [&](int64_t col) {
@@ -233,7 +210,7 @@ void time_backward(Bench& bench,
                 [&](int64_t col) {
                     const ColumnSums exact = sums_of(col);
                     const double sum = of_h ? exact.dgamma : exact.dbeta;
-                    return Expected{sum, bound_of<T>(sum, exact.size)};
+                    return Expected{sum, rounded_bound<T>(sum, exact.size)};
                 },
                 2);
         };

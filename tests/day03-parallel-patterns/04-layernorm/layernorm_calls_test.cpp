@@ -3,35 +3,17 @@
 #include "layernorm_cases.h"
 
 #include <wb/testing/large.h>
+#include <wb/testing/refuses.h>
 
 #include <cmath>
 
 using namespace layernorm_cases;
+using wb::testing::misaligned;
+using wb::testing::Refuses;
 
 namespace {
 
 constexpr int64_t kHuge = int64_t{1} << 31;
-
-/// Element i of an array, one byte further than its type allows.
-template <class T>
-T* misaligned(T* array) {
-    return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(array) + 1);
-}
-
-/// Refuses what change() makes of right arguments.
-template <class Arguments>
-struct Refuses {
-    Function<Arguments> function;
-    Arguments right;
-
-    template <class Change>
-    void operator()(const char* part, Change change) const {
-        Arguments wrong = right;
-        change(wrong);
-        wb::testing::expect_refused(
-            function.name, part, part, [&] { function.call(wrong, nullptr); });
-    }
-};
 
 template <class T>
 void refuse_forward(bool is_centered) {
@@ -40,7 +22,8 @@ void refuse_forward(bool is_centered) {
     float* const f = memory.output<float>("f", {100});
     T host[8] = {};
     const Norm<T> right = {d, d + 20, d + 30, d + 40, nullptr, f + 10, 2, 4, 1e-5f};
-    const Refuses<Norm<T>> refuse = {forward<T>(is_centered), right};
+    const auto [name, call] = forward<T>(is_centered);
+    const Refuses<Norm<T>> refuse = {name, call, right};
     refuse("rows is -1", [](auto& n) { n.rows = -1; });
     refuse("columns is -7", [](auto& n) { n.rows = 0, n.columns = -7; });
     refuse("rows is 2147483648", [](auto& n) { n.rows = kHuge; });
@@ -89,7 +72,8 @@ void refuse_backward(bool is_centered) {
                                    d + 50,
                                    2,
                                    4};
-    const Refuses<NormGradient<T>> refuse = {backward<T>(is_centered), right};
+    const auto [name, call] = backward<T>(is_centered);
+    const Refuses<NormGradient<T>> refuse = {name, call, right};
     refuse("rows is -1", [](auto& n) { n.rows = -1; });
     refuse("columns is -1", [](auto& n) { n.columns = -1; });
     refuse("rows is 2147483648", [](auto& n) { n.rows = kHuge; });

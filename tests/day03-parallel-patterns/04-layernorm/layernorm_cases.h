@@ -6,26 +6,22 @@
 
 #include <wb/implementations.h>
 #include <wb/reference/layernorm.h>
-#include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/norms.h>
 #include <wb/testing/random.h>
-#include <wb/testing/stored_types.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace layernorm_cases {
 
 using wb::testing::Grader;
+using wb::testing::kManyRows;
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-inline constexpr double kU = wb::testing::kUnitRoundoff<float>;
 
 inline size_t at(int64_t i) {
     return static_cast<size_t>(i);
@@ -95,6 +91,9 @@ void with_function(int64_t number, Check check) {
 }
 inline constexpr int64_t kFunctions = 6;
 
+/// An array that begins one element later than the others do.
+enum class Alone { none, x, gamma, beta, y };
+
 /// One problem; x and y may begin at any element of their memory, gamma and beta begin
 /// where x does.
 struct Sizes {
@@ -105,50 +104,28 @@ struct Sizes {
     bool in_place = false;
     bool has_gamma = true;
     bool has_beta = true;
-    bool has_statistics = true;  ///< mean and rstd are wanted
+    bool has_mean = true;  ///< of a LayerNorm: is wanted
+    bool has_rstd = true;  ///< is wanted
     float eps = 1e-5f;
+    Alone alone = Alone::none;
 
+    /// Where an array begins that is at element `from`, unless it stands alone.
+    int64_t place(int64_t from, Alone which) const { return from + (alone == which); }
     int64_t count() const { return rows * columns; }
     std::string text() const {
         std::string text =
             "rows " + std::to_string(rows) + ", columns " + std::to_string(columns);
+        const char* const names[] = {"", "x", "gamma", "beta", "y"};
+        if (alone != Alone::none)
+            text += std::string(", ") + names[static_cast<int>(alone)] + " alone later";
         if (x_from > 0) text += ", x from element " + std::to_string(x_from);
         if (in_place) text += ", in place";
         if (y_from > 0) text += ", y from element " + std::to_string(y_from);
         if (!has_gamma) text += ", no gamma";
         if (!has_beta) text += ", no beta";
-        if (!has_statistics) text += ", no mean and rstd";
+        if (!has_mean) text += ", no mean";
+        if (!has_rstd) text += ", no rstd";
         return text;
-    }
-};
-
-/// The additions of a sum over a row, by the contract.
-inline double additions(int64_t columns) {
-    return 64.0 + static_cast<double>(columns) / 32.0;
-}
-
-/// How far the results of a row may be from the exact ones.
-struct RowBounds {
-    double mean = 0.0;
-    double rstd = 0.0;      ///< relative
-    double distance = 0.0;  ///< of x - mean, beside its own rounding
-
-    RowBounds(const wb::reference::RowMoments& row,
-              int64_t columns,
-              double eps,
-              bool is_centered) {
-        using wb::testing::gamma;
-        if (std::isnan(row.rstd) || std::isinf(row.variance)) return;
-        const double k = additions(columns);
-        const double e = is_centered ? gamma(k + 3.0, kU) * row.size : 0.0;
-        const double v = row.variance;
-        const double error =
-            gamma(k + 6.0, kU) * (v + e * e) + e * e + 2.0 * e * std::sqrt(v);
-        const double largest = 1.0 / std::sqrt(std::max(v - error, 0.0) + eps);
-        const double smallest = 1.0 / std::sqrt(v + error + eps);
-        mean = e + wb::testing::kSmallestFloat;
-        rstd = std::max(largest / row.rstd - 1.0, 1.0 - smallest / row.rstd) + 8.0 * kU;
-        distance = e;
     }
 };
 
@@ -184,38 +161,22 @@ const T* input_from(Grader& grade,
     return grade.input(name, all) + from;
 }
 
-/// What y has to be, and how far from it a result may be.
-struct Wanted {
-    std::vector<double> y, y_bound, mean, mean_bound, rstd, rstd_bound;
-};
-
 /// @param in  the numbers as they are stored; gamma and beta empty if there are none
 template <class T>
-Wanted wanted(const Numbers& in, const Sizes& s, bool is_centered) {
-    Wanted out;
+wb::testing::WantedNorm wanted(const Numbers& in, const Sizes& s, bool is_centered) {
+    wb::testing::WantedNorm out;
     for (int64_t r = 0; r < s.rows; ++r) {
         const float* const x = in.x.data() + r * s.columns;
         const auto row =
             wb::reference::row_moments(x, s.columns, double{s.eps}, is_centered);
-        const RowBounds bounds(row, s.columns, double{s.eps}, is_centered);
-        out.mean.push_back(row.mean);
-        out.mean_bound.push_back(bounds.mean);
-        out.rstd.push_back(row.rstd);
-        out.rstd_bound.push_back(std::isnan(row.rstd) ? 0.0 : bounds.rstd * row.rstd);
+        const wb::testing::RowBounds bounds(row, s.columns, double{s.eps}, is_centered);
+        out.add_row(row, bounds);
         for (int64_t c = 0; c < s.columns; ++c) {
             const double gamma = in.gamma.empty() ? 1.0 : double{in.gamma[at(c)]};
             const double beta = in.beta.empty() ? 0.0 : double{in.beta[at(c)]};
-            const double y = wb::reference::normalized(double{x[c]}, row, gamma, beta);
-            const double distance = std::abs(double{x[c]} - row.mean);
-            const double scale = std::abs(gamma) * row.rstd;
-            const double factors = (1.0 + bounds.rstd) * (1.0 + 4.0 * kU);
-            double bound = scale * ((distance + bounds.distance) * factors - distance) +
-                           4.0 * kU * (std::abs(beta) + scale * distance) +
-                           wb::testing::kSmallestFloat;
-            if constexpr (!std::is_same_v<T, float>)
-                bound = wb::testing::stored_bound<T>(y, bound);
-            out.y.push_back(y);
-            out.y_bound.push_back(std::isnan(y) ? 0.0 : bound);
+            out.add_element<T>(
+                wb::reference::normalized(double{x[c]}, row, gamma, beta),
+                bounds.of_element(double{x[c]}, row, gamma, beta));
         }
     }
     return out;
@@ -231,20 +192,21 @@ void grade_one(const std::string& name,
                const std::string& what) {
     Grader grade(name, s.text() + what);
     Numbers in;
-    const auto input = [&](const char* array, const auto& values, auto& stored) {
-        return input_from<T>(grade, array, s.x_from, values, stored);
-    };
+    const auto input =
+        [&](const char* array, Alone which, const auto& values, auto& stored) {
+            return input_from<T>(
+                grade, array, s.place(s.x_from, which), values, stored);
+        };
     Norm<T> norm = {};
     norm.rows = s.rows;
     norm.columns = s.columns;
     norm.eps = s.eps;
-    if (s.has_gamma) norm.gamma = input("gamma", numbers.gamma, in.gamma);
-    if (s.has_beta) norm.beta = input("beta", numbers.beta, in.beta);
-    if (s.has_statistics) {
-        norm.rstd = grade.output<float>("rstd", {s.rows});
-        if (is_centered) norm.mean = grade.output<float>("mean", {s.rows});
-    }
-    const int64_t before = s.in_place ? s.x_from : s.y_from;
+    if (s.has_gamma) norm.gamma = input("gamma", Alone::gamma, numbers.gamma, in.gamma);
+    if (s.has_beta) norm.beta = input("beta", Alone::beta, numbers.beta, in.beta);
+    const bool has_mean = s.has_mean && is_centered;
+    if (has_mean) norm.mean = grade.output<float>("mean", {s.rows});
+    if (s.has_rstd) norm.rstd = grade.output<float>("rstd", {s.rows});
+    const int64_t before = s.in_place ? s.x_from : s.place(s.y_from, Alone::y);
     if (s.in_place) {  // what lies before x is no part of it, and must stay
         std::vector<T> all(at(s.x_from), T(7.0f));
         for (const float value : numbers.x) {
@@ -254,7 +216,7 @@ void grade_one(const std::string& name,
         norm.y = grade.in_out("y", {before + s.count()}, all) + before;
         norm.x = norm.y;
     } else {
-        norm.x = input("x", numbers.x, in.x);
+        norm.x = input("x", Alone::x, numbers.x, in.x);
         const auto places = before + s.count();
         if (before == 0)
             norm.y = grade.output<T>("y", {s.rows, s.columns});
@@ -262,19 +224,18 @@ void grade_one(const std::string& name,
             norm.y = grade.in_out("y", {places}, std::vector<T>(at(places), T(7.0f))) +
                      before;
     }
-    const Wanted want = wanted<T>(in, s, is_centered);
+    const auto want = wanted<T>(in, s, is_centered);
     std::vector<double> expected(at(before), 7.0);
     expected.insert(expected.end(), want.y.begin(), want.y.end());
     grade.run([&](cudaStream_t stream) { launcher(norm, stream); });
     grade.expect("y", expected, [&](int64_t i) {
         return i < before ? 0.0 : want.y_bound[at(i - before)];
     });
-    if (!s.has_statistics) return;
     const auto bound_of = [](const std::vector<double>& bounds) {
         return [&](int64_t i) { return bounds[at(i)]; };
     };
-    grade.expect("rstd", want.rstd, bound_of(want.rstd_bound));
-    if (is_centered) grade.expect("mean", want.mean, bound_of(want.mean_bound));
+    if (s.has_rstd) grade.expect("rstd", want.rstd, bound_of(want.rstd_bound));
+    if (has_mean) grade.expect("mean", want.mean, bound_of(want.mean_bound));
 }
 
 /// The forward function with this number, or all.

@@ -3,12 +3,6 @@
 
 #include <wb/testing/goal.h>
 #include <wb/testing/simulator.h>
-#ifdef SIMT_CPU
-#include <simt/counters.h>
-#endif
-
-#include <cmath>
-
 using namespace layernorm_cases;
 
 namespace {
@@ -19,26 +13,14 @@ using wb::testing::Goal;
 /// load brings fewer than `bytes` bytes a lane.
 template <class T>
 void loads_at_most(const Goal& goal, const Sizes& s, double times, double bytes) {
-#ifdef SIMT_CPU
-    const auto loads = simt::check::counters("").global_load;
-    const double all = static_cast<double>(s.count()) * sizeof(T);
-    const double sectors = all / 32.0 * times;
-    const double requests = all / 32.0 / bytes * times;
-    goal.require(static_cast<double>(loads.sectors) <= sectors,
-                 std::to_string(loads.sectors) + " sectors are loaded, " +
-                     std::to_string(std::lround(sectors)) + " would do");
-    goal.require(static_cast<double>(loads.requests) <= requests,
-                 std::to_string(loads.requests) + " loads of a warp, " +
-                     std::to_string(std::lround(requests)) + " would do");
-#else
-    (void)goal, (void)s, (void)times, (void)bytes;
-#endif
+    const double all = static_cast<double>(s.count()) * sizeof(T) / 32.0 * times;
+    goal.loads_at_most(all, all / bytes);
 }
 
 /// The contract's function alone; x and y, and nothing else.
 template <class T>
 void grade_goal(Sizes s, bool is_centered) {
-    s.has_gamma = s.has_beta = s.has_statistics = false;
+    s.has_gamma = s.has_beta = s.has_mean = s.has_rstd = false;
     const auto function = forward<T>(is_centered);
     grade_one<T>(
         function.name, function.call, is_centered, s, random_numbers(s), ", alone");

@@ -60,7 +60,7 @@ std::vector<wb::testing::Combination> edges() {
             .factor("y from", {0, 2, 8})
             .factor("place", {"apart", "in place"})
             .factor("parameters", {"none", "gamma", "beta", "both"})
-            .factor("statistics", {"no", "yes"})
+            .factor("statistics", {"none", "mean", "rstd", "both"})
             .factor("function", {0, 1, 2, 3, 4, 5})
             .cases();
     if (wb::testing::is_watched()) cases.erase(cases.begin() + 24, cases.end());
@@ -74,6 +74,7 @@ TEST_CASE("edges meet") {
     for (const auto& c : cases)
         DYNAMIC_SECTION(c.text()) {
             const int64_t parameters = c["parameters"];
+            const int64_t statistics = c["statistics"];
             grade_random({c["rows"],
                           c["columns"],
                           c["x from"],
@@ -81,7 +82,8 @@ TEST_CASE("edges meet") {
                           c["place"] == 1,
                           parameters % 2 == 1,
                           parameters >= 2,
-                          c["statistics"] == 1},
+                          statistics % 2 == 1,
+                          statistics >= 2},
                          c["function"]);
         }
 }
@@ -90,6 +92,20 @@ TEST_CASE("rows for a block, at any element") {
     const int64_t columns = GENERATE(as<int64_t>(), 1029, 2048, 4109, 8200);
     const int64_t from = GENERATE(as<int64_t>(), 0, 5);
     grade_random({2, columns, from, 8}, (columns + from) % 6);
+}
+
+TEST_CASE("one array begins later than the others") {
+    // What is loaded in vectors must be looked at array by array.
+    Sizes s = {2, GENERATE(as<int64_t>(), 64, 1024)};
+    s.alone = GENERATE(Alone::x, Alone::gamma, Alone::beta, Alone::y);
+    grade_random(s, 0);
+    grade_random(s, 5);
+}
+
+TEST_CASE("thousands of rows, for the contract alone", "[long]") {
+    const Sizes s = {kManyRows, 2};
+    grade_one<float>(
+        "layer_norm", layer_norm, true, s, random_numbers(s), ", the contract alone");
 }
 
 TEST_CASE("wide rows") {

@@ -26,7 +26,7 @@ class Rows {
         Sizes s = {static_cast<int64_t>(x_.size()) / columns_, columns_};
         s.has_gamma = s.has_beta = s.columns % 2 == 0;
         s.eps = eps;
-        s.has_statistics = has_statistics;
+        s.has_mean = s.has_rstd = has_statistics;
         Numbers numbers = random_numbers({1, columns_});
         numbers.x = x_;
         grade_numbers(s, numbers, what, only);

@@ -4,6 +4,7 @@
 
 #include <wb/bench/bench.h>
 #include <wb/bench/random_numbers.h>
+#include <wb/bench/rows.h>
 #include <wb/implementations.h>
 #include <wb/reference/add_layernorm.h>
 
@@ -19,15 +20,7 @@ namespace {
 constexpr float kEps = 1e-5f;
 constexpr Dropout kDropout = {0.25f, 2026, 1};
 
-struct Size {
-    int64_t rows;
-    int64_t columns;
-
-    int64_t count() const { return rows * columns; }
-    std::string text() const {
-        return std::to_string(rows) + " x " + std::to_string(columns);
-    }
-};
+using Size = RowsSize;
 
 /// The widths of language models with many tokens, and the tokens of one step of
 /// decoding; with_more: odd rows and wide ones, too.
@@ -45,13 +38,6 @@ std::vector<Size> sizes(const Bench& bench, bool with_more) {
         {{40, 7}, {3, 1000}}, {{1 << 12, 1 << 12}}, full, {{64, 1 << 10}});
 }
 
-/// Of a result beside the exact one; bf16 is rounded once.
-template <class T>
-double bound_of(double exact, double size) {
-    const double unit = std::is_same_v<T, float> ? 0.0 : 0x1p-8;
-    return 1e-4 * size + unit * std::abs(exact) + 1e-6;
-}
-
 /// Few places, for each of them takes a row or a column.
 constexpr int kPlaces = 12;
 
@@ -65,14 +51,6 @@ struct Work {
     bool has_h;
     bool has_mask;
 };
-
-template <class T>
-std::vector<float> row_of(const Array<T>& array, int64_t row, int64_t columns) {
-    std::vector<float> wide;
-    for (const T element : array.host(row * columns, columns))
-        wide.push_back(static_cast<float>(element));
-    return wide;
-}
 
 wb::reference::DropoutMask mask() {
     return {static_cast<double>(kDropout.p), kDropout.seed, kDropout.offset};
@@ -112,11 +90,12 @@ struct Given {
         const double norm = wb::reference::normalized(
             double{values[static_cast<size_t>(c)]}, known, factor, summand);
         const double size_of = std::abs(norm - summand) + std::abs(summand) + 0.01;
-        if (work.has_h) return {norm, bound_of<T>(norm, size_of)};
-        if (!work.has_mask) return {norm + second, bound_of<T>(norm + second, size_of)};
+        if (work.has_h) return {norm, rounded_bound<T>(norm, size_of)};
+        if (!work.has_mask)
+            return {norm + second, rounded_bound<T>(norm + second, size_of)};
         const double kept = mask().factor(r, c);
         const double product = kept == 0.0 ? 0.0 : norm * second * kept;
-        return {product, bound_of<T>(product, size_of * std::abs(second) * kept)};
+        return {product, rounded_bound<T>(product, size_of * std::abs(second) * kept)};
     }
 };
 
@@ -212,7 +191,8 @@ void time_backward(Bench& bench) {
             [&](int64_t i) -> Expected {
                 const auto exact = exact_of(i / s.columns);
                 const auto c = static_cast<size_t>(i % s.columns);
-                return {exact.dx[c], bound_of<Bf16>(exact.dx[c], exact.dx_size[c])};
+                return {exact.dx[c],
+                        rounded_bound<Bf16>(exact.dx[c], exact.dx_size[c])};
             },
             kPlaces);
         FusedNormGradient<Bf16> norm = {{dy.data(), s.columns},

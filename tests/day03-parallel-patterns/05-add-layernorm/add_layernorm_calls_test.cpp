@@ -3,33 +3,15 @@
 #include "add_layernorm_cases.h"
 
 #include <wb/testing/large.h>
+#include <wb/testing/refuses.h>
 
 using namespace add_layernorm_cases;
+using wb::testing::misaligned;
+using wb::testing::Refuses;
 
 namespace {
 
 constexpr int64_t kHuge = int64_t{1} << 31;
-
-/// One byte further than its type allows.
-template <class T>
-T* misaligned(T* array) {
-    return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(array) + 1);
-}
-
-/// Refuses what change() makes of right arguments.
-template <class Call, class Arguments>
-struct Refuses {
-    const char* name;
-    Call call;
-    Arguments right;
-
-    template <class Change>
-    void operator()(const char* part, Change change) const {
-        Arguments wrong = right;
-        change(wrong);
-        wb::testing::expect_refused(name, part, part, [&] { call(wrong, nullptr); });
-    }
-};
 
 template <class T>
 void refuse_forward(const Function<T>& function) {
@@ -50,8 +32,7 @@ void refuse_forward(const Function<T>& function) {
     right.rows = 2;
     right.columns = 4;
     right.eps = 1e-5f;
-    const Refuses<decltype(function.call), FusedNorm<T>> refuse = {
-        function.name, function.call, right};
+    const Refuses<FusedNorm<T>> refuse = {function.name, function.call, right};
     refuse("rows is -1", [](auto& n) { n.rows = -1; });
     refuse("columns is -7", [](auto& n) { n.rows = 0, n.columns = -7; });
     refuse("rows is 2147483648", [](auto& n) { n.rows = kHuge; });
@@ -130,7 +111,7 @@ void refuse_backward(const char* name,
                                         2,
                                         4,
                                         {0.5f, 1, 2}};
-    const Refuses<decltype(call), FusedNormGradient<T>> refuse = {name, call, right};
+    const Refuses<FusedNormGradient<T>> refuse = {name, call, right};
     refuse("rows is -1", [](auto& n) { n.rows = -1; });
     refuse("columns is 2147483648", [](auto& n) { n.columns = kHuge; });
     refuse("dropout.p is 2", [](auto& n) { n.dropout.p = 2.0f; });

@@ -6,20 +6,19 @@
 
 #include <wb/implementations.h>
 #include <wb/reference/add_layernorm.h>
-#include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/norms.h>
 #include <wb/testing/random.h>
-#include <wb/testing/stored_types.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace add_layernorm_cases {
+
+using wb::testing::kManyRows;
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -70,7 +69,11 @@ void with_function(int64_t number, Check check) {
 /// What may be h, or y of layernorm_add().
 enum class Place { apart, x, other };
 
-/// One problem. Rows of all matrices may begin at any element, and be slices.
+/// An array that begins one element later than the others do.
+enum class Alone { none, x, other, gamma, beta, h, y };
+
+/// One problem. Rows of all matrices may begin at any element, and be slices: those of
+/// no two matrices have the same stride, unless they have no gaps.
 struct Sizes {
     int64_t rows;
     int64_t columns;
@@ -79,10 +82,24 @@ struct Sizes {
     int64_t y_from = 0;
     int64_t y_gap = 0;
     Place place = Place::apart;
-    bool has_statistics = true;
+    bool has_mean = true;
+    bool has_rstd = true;
     float eps = 1e-5f;
     Dropout dropout = {0.25f, 42, 7};
+    Alone alone = Alone::none;
 
+    /// How an input or an output lies, of which there are `before` others.
+    Lie in(int64_t before, Alone which) const {
+        return {from + (alone == which), wider(gap, before), rows, columns};
+    }
+    Lie out(int64_t before, Alone which) const {
+        return {y_from + (alone == which), wider(y_gap, before), rows, columns};
+    }
+    Lie in_row(Alone which) const { return {from + (alone == which), 0, 1, columns}; }
+    /// Another gap, which keeps vectors as they are: 16 bytes have up to 8 elements.
+    static int64_t wider(int64_t gap, int64_t before) {
+        return gap == 0 ? 0 : gap + 8 * before;
+    }
     int64_t count() const { return rows * columns; }
     std::string text() const {
         std::string text =
@@ -96,7 +113,11 @@ struct Sizes {
         say(", gap of y ", y_gap);
         if (place == Place::x) text += ", in the place of x";
         if (place == Place::other) text += ", in the place of other";
-        if (!has_statistics) text += ", no mean and rstd";
+        if (!has_mean) text += ", no mean";
+        if (!has_rstd) text += ", no rstd";
+        const char* const names[] = {"", "x", "other", "gamma", "beta", "h", "y"};
+        if (alone != Alone::none)
+            text += std::string(", ") + names[static_cast<int>(alone)] + " alone later";
         return text;
     }
 };
@@ -116,66 +137,27 @@ inline Numbers random_numbers(const Sizes& s, uint64_t seed = 1) {
     return numbers;
 }
 
-/// The bound of a result of type T.
-template <class T>
-double bound_of(double exact, double bound) {
-    if (std::isnan(exact) || std::isinf(exact)) return 0.0;
-    if constexpr (std::is_same_v<T, float>)
-        return bound + wb::testing::kSmallestFloat;
-    else
-        return wb::testing::stored_bound<T>(exact, bound + wb::testing::kSmallestFloat);
-}
-
-/// What y, mean and rstd have to be, and how far from them a result may be.
-struct Wanted {
-    std::vector<double> y, y_bound, mean, mean_bound, rstd, rstd_bound;
-};
-
-/// How far mean, rstd and x - mean may be off, by the contract.
-struct RowBounds {
-    double mean = 0.0;
-    double rstd = 0.0;  ///< relative
-
-    RowBounds(const wb::reference::RowMoments& row, int64_t columns, double eps) {
-        using wb::testing::gamma;
-        if (std::isnan(row.rstd) || std::isinf(row.variance)) return;
-        const double k = 64.0 + static_cast<double>(columns) / 32.0;
-        const double e = gamma(k + 3.0, kU) * row.size;
-        const double v = row.variance;
-        const double error =
-            gamma(k + 6.0, kU) * (v + e * e) + e * e + 2.0 * e * std::sqrt(v);
-        const double largest = 1.0 / std::sqrt(std::max(v - error, 0.0) + eps);
-        const double smallest = 1.0 / std::sqrt(v + error + eps);
-        mean = e + wb::testing::kSmallestFloat;
-        rstd = std::max(largest / row.rstd - 1.0, 1.0 - smallest / row.rstd) + 8.0 * kU;
-    }
-};
-
 /// @param x, in  the numbers as they are stored; x is what the norm is of
 template <class T>
-Wanted wanted(What what, const Floats& x, const Numbers& in, const Sizes& s) {
-    Wanted out;
+wb::testing::WantedNorm wanted(What what,
+                               const Floats& x,
+                               const Numbers& in,
+                               const Sizes& s) {
+    wb::testing::WantedNorm out;
     const wb::reference::DropoutMask mask = {
         static_cast<double>(s.dropout.p), s.dropout.seed, s.dropout.offset};
     for (int64_t r = 0; r < s.rows; ++r) {
         const float* const g_x = x.data() + r * s.columns;
         const auto eps = static_cast<double>(s.eps);
         const auto row = wb::reference::row_moments(g_x, s.columns, eps, true);
-        const RowBounds bounds(row, s.columns, eps);
-        out.mean.push_back(row.mean);
-        out.mean_bound.push_back(bounds.mean);
-        out.rstd.push_back(row.rstd);
-        out.rstd_bound.push_back(std::isnan(row.rstd) ? 0.0 : bounds.rstd * row.rstd);
+        const wb::testing::RowBounds bounds(row, s.columns, eps, true);
+        out.add_row(row, bounds);
         for (int64_t c = 0; c < s.columns; ++c) {
             const double gamma = double{in.gamma[at(c)]};
             const double beta = double{in.beta[at(c)]};
             const double other = double{in.other[at(r * s.columns + c)]};
             double y = wb::reference::normalized(double{g_x[c]}, row, gamma, beta);
-            const double distance = std::abs(double{g_x[c]} - row.mean);
-            const double scale = std::abs(gamma) * row.rstd;
-            const double factors = (1.0 + bounds.rstd) * (1.0 + 4.0 * kU);
-            double bound = scale * ((distance + bounds.mean) * factors - distance) +
-                           4.0 * kU * (std::abs(beta) + scale * distance);
+            double bound = bounds.of_element(double{g_x[c]}, row, gamma, beta);
             if (what == What::layernorm_add) {
                 y += other;
                 bound += kU * (std::abs(y) + bound);
@@ -187,8 +169,7 @@ Wanted wanted(What what, const Floats& x, const Numbers& in, const Sizes& s) {
                             ? 0.0
                             : error * (1.0 + 8.0 * kU) + 8.0 * kU * std::abs(y);
             }
-            out.y.push_back(y);
-            out.y_bound.push_back(bound_of<T>(y, bound));
+            out.add_element<T>(y, bound);
         }
     }
     return out;
@@ -203,9 +184,10 @@ void grade_one(const std::string& name,
                const Numbers& numbers,
                const std::string& text) {
     Grader grade(name, s.text() + text);
-    const Lie in_lie = {s.from, s.gap, s.rows, s.columns};
-    const Lie out_lie = {s.y_from, s.y_gap, s.rows, s.columns};
-    const Lie row_lie = {s.from, 0, 1, s.columns};
+    const Lie x_lie = s.in(0, Alone::x);
+    const Lie other_lie = s.in(1, Alone::other);
+    const Lie h_lie = s.out(0, Alone::h);
+    const Lie y_lie = s.out(1, Alone::y);
     const Numbers in = {stored<T>(numbers.x),
                         stored<T>(numbers.other),
                         stored<T>(numbers.gamma),
@@ -215,47 +197,47 @@ void grade_one(const std::string& name,
     norm.columns = s.columns;
     norm.eps = s.eps;
     norm.dropout = s.dropout;
-    norm.gamma = input<T>(grade, "gamma", row_lie, in.gamma).data;
-    norm.beta = input<T>(grade, "beta", row_lie, in.beta).data;
-    if (s.has_statistics) {
-        norm.mean = grade.output<float>("mean", {s.rows});
-        norm.rstd = grade.output<float>("rstd", {s.rows});
-    }
+    norm.gamma = input<T>(grade, "gamma", s.in_row(Alone::gamma), in.gamma).data;
+    norm.beta = input<T>(grade, "beta", s.in_row(Alone::beta), in.beta).data;
+    if (s.has_mean) norm.mean = grade.output<float>("mean", {s.rows});
+    if (s.has_rstd) norm.rstd = grade.output<float>("rstd", {s.rows});
     // h or y may stand where x or other does.
     const Place place = what == What::norm_mul_dropout ? Place::apart : s.place;
-    const char* const in_place = what == What::add_layernorm ? "h" : "y";
-    const Lie& lie = place == Place::apart ? out_lie : in_lie;
+    const bool has_h = what == What::add_layernorm;
+    const char* const in_place = has_h ? "h" : "y";
+    const Lie& lie = place == Place::x       ? x_lie
+                     : place == Place::other ? other_lie
+                     : has_h                 ? h_lie
+                                             : y_lie;
     const Floats nothing;
     const Floats& before = place == Place::x       ? in.x
                            : place == Place::other ? in.other
                                                    : nothing;
     const Rows<T> written = output<T>(grade, in_place, lie, before);
     const Rows<const T> read = {written.data, written.row_stride};
-    norm.x = place == Place::x ? read : input<T>(grade, "x", in_lie, in.x);
+    norm.x = place == Place::x ? read : input<T>(grade, "x", x_lie, in.x);
     norm.other =
-        place == Place::other ? read : input<T>(grade, "other", in_lie, in.other);
+        place == Place::other ? read : input<T>(grade, "other", other_lie, in.other);
     norm.y = written;
     Floats h = in.x;
-    if (what == What::add_layernorm) {
+    if (has_h) {
         norm.h = written;
-        norm.y = output<T>(grade, "y", out_lie);
+        norm.y = output<T>(grade, "y", y_lie);
         for (size_t i = 0; i < h.size(); ++i)
             h[i] = static_cast<float>(static_cast<T>(in.x[i] + in.other[i]));
     }
-    const Wanted want = wanted<T>(what, h, in, s);
+    const auto want = wanted<T>(what, h, in, s);
     grade.run([&](cudaStream_t stream) { launcher(norm, stream); });
-    if (what == What::add_layernorm)
+    if (has_h)
         expect(grade,
                "h",
                lie,
                std::vector<double>(h.begin(), h.end()),
                std::vector<double>(h.size(), 0.0));
-    expect(
-        grade, "y", what == What::add_layernorm ? out_lie : lie, want.y, want.y_bound);
-    if (!s.has_statistics) return;
+    expect(grade, "y", has_h ? y_lie : lie, want.y, want.y_bound);
     const Lie statistics = {0, 0, 1, s.rows};
-    expect(grade, "rstd", statistics, want.rstd, want.rstd_bound);
-    expect(grade, "mean", statistics, want.mean, want.mean_bound);
+    if (s.has_rstd) expect(grade, "rstd", statistics, want.rstd, want.rstd_bound);
+    if (s.has_mean) expect(grade, "mean", statistics, want.mean, want.mean_bound);
 }
 
 /// The forward function with this number, or all.

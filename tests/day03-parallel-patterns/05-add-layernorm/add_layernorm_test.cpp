@@ -58,7 +58,7 @@ std::vector<wb::testing::Combination> edges() {
                      .factor("y from", {0, 2, 8})
                      .factor("y gap", {0, 1, 16})
                      .factor("place", {"apart", "x", "other"})
-                     .factor("statistics", {"no", "yes"})
+                     .factor("statistics", {"none", "mean", "rstd", "both"})
                      .factor("multiprocessors", {1, 132})
                      .cases();
     if (wb::testing::is_watched()) cases.erase(cases.begin() + 24, cases.end());
@@ -80,7 +80,8 @@ TEST_CASE("edges meet") {
                        c["y from"],
                        c["y gap"],
                        static_cast<Place>(c["place"]),
-                       c["statistics"] == 1};
+                       c["statistics"] % 2 == 1,
+                       c["statistics"] >= 2};
             grade_random(s, c["function"]);
         }
 }
@@ -89,6 +90,36 @@ TEST_CASE("rows wider than registers can hold") {
     grade_random({1, 16'392}, 2);
     grade_random({1, 8208, 0, 8}, GENERATE(as<int64_t>(), 0, 6));
     grade_random({2, 8201, 1, 1, 1, 1, Place::other}, GENERATE(as<int64_t>(), 0, 5));
+}
+
+TEST_CASE("one array begins later than the others") {
+    // What is loaded in vectors must be looked at array by array.
+    Sizes s = {2, GENERATE(as<int64_t>(), 64, 1024)};
+    s.alone =
+        GENERATE(Alone::x, Alone::other, Alone::gamma, Alone::beta, Alone::h, Alone::y);
+    grade_random(s, 0);
+    grade_random(s, 7);
+}
+
+namespace {
+
+/// The contract's functions alone: the simulator needs a while for so many columns.
+void grade_contract(const Sizes& s, int64_t number) {
+    with_function(number, [&]<class T>(const Function<T>& f) {
+        grade_one<T>(
+            f.name, f.call, f.what, s, random_numbers(s), ", the contract alone");
+    });
+}
+
+}  // namespace
+
+TEST_CASE("thousands of rows, for the contract alone", "[long]") {
+    grade_contract({kManyRows, 2}, GENERATE(as<int64_t>(), 0, 7));
+}
+
+TEST_CASE("more than 2^18 columns: more than 2^16 calls of the generator a row",
+          "[long]") {
+    grade_contract({1, 262'160}, 7);
 }
 
 TEST_CASE("much wider rows", "[long]") {

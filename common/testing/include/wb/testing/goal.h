@@ -31,6 +31,10 @@ class Goal {
     /// hold what their lanes want: 1 is best, 8 is a float of each sector.
     void moves_at_most(double times) const;
 
+    /// Loads from global memory touch at most so many sectors, in at most so many loads
+    /// of a warp.
+    void loads_at_most(double sectors, double requests) const;
+
     /// Shared memory takes at most `times` the passes that it takes without bank
     /// conflicts.
     void conflicts_at_most(double times) const;
