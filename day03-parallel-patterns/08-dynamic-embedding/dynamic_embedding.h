@@ -103,9 +103,9 @@ void table_find(const Table& table,
 /// The same, and a key that is not there gets a slot: the first free place of its
 /// window. If there is none, it takes the slot of the key that policy names, of equals
 /// the first one of the window, but of none that this call found or inserted: all slots
-/// of a call are valid after it. If
-/// there is no such key either, nothing is written, slots[i] is kNoSlot, and
-/// TableState::refused becomes one more. The row of a key that had to leave is gone.
+/// of a call are valid after it. If there is no such key either, nothing is written,
+/// slots[i] is kNoSlot, and TableState::refused becomes one more. The row of a key that
+/// had to leave is gone.
 ///
 /// A key that occurs k times gets one slot, and was used k times. Which of several new
 /// keys gets which slot, and which are refused, may change from call to call.
