@@ -191,6 +191,12 @@ TEST_CASE("rows of more than 1024 packs, and a slot more than 1024 times") {
     grade_backward({1, 1, 7, 1, Policy::lru}, 6000, 0.25f);
 }
 
+TEST_CASE("more than 2^16 slots in a call", "[long]") {
+    const TableShape shape = {37, 1, 7, 37, Policy::lru};
+    grade_lookup(shape, 65'541);
+    grade_backward_one("table_backward", table_backward, false, shape, 65'541, 0.5f);
+}
+
 TEST_CASE("edges meet: rows, gradients, hot places") {
     static const auto cases = wb::testing::Covering()
                                   .factor("n", {1, 5, 64, 300})

@@ -3,6 +3,10 @@
 
 #include <wb/implementations.h>
 #include <wb/testing/fail.h>
+#include <wb/testing/simulator.h>
+
+#include <cmath>
+#include <initializer_list>
 
 #include "table_cases.h"
 
@@ -181,6 +185,29 @@ inline void grade_find(HostTable& host,
                      {static_cast<double>(host.state[0]), 0.0, reserved},
                      [](int64_t) { return 0.0; });
     }
+}
+
+/// Orders of threads that a case is tried with: 0 is the usual one.
+inline void in_orders(std::initializer_list<unsigned> seeds, const auto& call) {
+    for (const unsigned seed : seeds) {
+        wb::testing::shuffle_threads(seed);
+        call();
+    }
+    wb::testing::shuffle_threads(0);
+}
+
+/// Numbers below `count`, of which k has a share of nearly 1 / (k + 1).
+inline int64_t zipf(wb::testing::Random& random, int64_t count) {
+    const double place = std::pow(static_cast<double>(count + 1), random.uniform());
+    return std::min(static_cast<int64_t>(place) - 1, count - 1);
+}
+
+/// A full bucket of 14 keys that were last used at clocks 1, 2, ..., and how often.
+inline HostTable full_bucket(Policy policy, const std::vector<uint64_t>& keys) {
+    HostTable host({1, 2, 5, 1, policy});
+    for (int i = 0; i < kPlaces; ++i)
+        host.insert(keys[at(i)], at(1 + i * 5 % kPlaces), 20u + (i * 3) % kPlaces);
+    return host;
 }
 
 }  // namespace table_cases
