@@ -35,7 +35,7 @@ export function aboutThread({ slot, doing, left }, table) {
     twin: `its twin has ${at}`,
     refused: 'refused: no slot may be taken',
     won: `claims ${at}` + (left === null ? '' : `; key ${left} leaves`),
-    lost: 'lost: somebody was faster',
+    lost: 'lost: another thread was faster',
     done: `has ${at}`,
   }[doing];
 }
