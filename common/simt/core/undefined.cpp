@@ -6,7 +6,6 @@
 // Source: the interface is described by LLVM's compiler-rt/lib/ubsan/ubsan_handlers.h.
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -51,9 +50,9 @@ Answers answers(From value) {
     using Wide = std::conditional_t<sizeof(To) >= 4,
                                     To,
                                     std::conditional_t<To(-1) < To(0), int, unsigned>>;
-    return {
-        static_cast<uint64_t>(static_cast<To>(v)),
-        static_cast<uint64_t>(static_cast<To>(saturating<Wide>(std::trunc(value))))};
+    return {static_cast<uint64_t>(static_cast<To>(v)),
+            static_cast<uint64_t>(static_cast<To>(
+                saturating<Wide>(static_cast<From>(__builtin_trunc(value)))))};
 }
 
 template <class From>
@@ -118,7 +117,7 @@ void conversion(OpenOperation& data, uint64_t bits, Caller caller) {
     double value = double{single};
     if (is_double) std::memcpy(&value, &bits, sizeof value);
     const Answers a = is_double ? answers_as(to, value) : answers_as(to, single);
-    std::string text = std::isnan(value) ? "NaN" : format("%g", value);
+    std::string text = value != value ? "NaN" : format("%g", value);
     text += format(" as %s, which cannot hold it; a GPU gives ", to.name);
     text += integer(to, a.gpu);
     text +=
