@@ -67,7 +67,7 @@ TEST_CASE("one query and one key: the output is the value") {
 }
 
 TEST_CASE("as many queries as keys, from one to odd primes") {
-    for (const int64_t n : wb::testing::kLengths)
+    for (const int64_t n : wb::testing::lengths())
         grade(plain_attention(1, 2, n, n, 32), static_cast<uint64_t>(n));
 }
 
@@ -85,17 +85,17 @@ TEST_CASE("batches and heads keep to themselves") {
 }
 
 TEST_CASE("causal: no query sees a later key") {
-    for (const int64_t n : wb::testing::kLengths)
+    for (const int64_t n : wb::testing::lengths())
         grade(plain_attention(1, 1, n, n, 32, true), static_cast<uint64_t>(n));
 }
 
 TEST_CASE("other numbers of keys than of queries") {
-    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+    for (const auto [queries, keys] : wb::testing::unequal_lengths())
         grade(plain_attention(2, 1, queries, keys, 32));
 }
 
 TEST_CASE("causal: the last query sees the last key, however many there are") {
-    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+    for (const auto [queries, keys] : wb::testing::unequal_lengths())
         grade(plain_attention(2, 1, queries, keys, 32, true));
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("a query that sees no key gives zeros and minus infinity") {
 }
 
 TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
-    grade(plain_attention(2, 1, 3, 0, 32));
+    wb::testing::grade_no_keys("flash_attention", flash_attention);
 }
 
 TEST_CASE("equal weights: whole numbers add up exactly") {
@@ -131,30 +131,11 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
 }
 
 TEST_CASE("scores of a million, all alike, of either sign") {
-    auto shape = plain_attention(1, 2, 5, 67, 32);
-    shape.scale = 1.0f;
-    for (const float score : {-0x1p20f, 0x1p20f})
-        grade(shape,
-              wb::testing::far_scores(shape, score),
-              ", every score 2^20 or -2^20");
+    wb::testing::grade_far_scores("flash_attention", flash_attention, 2, 2);
 }
 
 TEST_CASE("small weights count: thousands of keys, each next to nothing") {
-    auto shape = plain_attention(1, 1, 1, 2101, 32);
-    shape.scale = 1.0f;
-    const auto grade_inputs = [&](const auto& inputs, const char* text) {
-        wb::testing::grade_attention("flash_attention",
-                                     flash_attention,
-                                     shape,
-                                     inputs,
-                                     expect_attention(shape, inputs),
-                                     text);
-    };
-    grade_inputs(wb::testing::small_weights(shape), ", scores -64 and -124");
-    shape.keys = 4;
-    for (const float highest : {0.0f, 128.0f, -128.0f})
-        grade_inputs(wb::testing::nearly_alone(shape, highest),
-                     ", three scores 10 below the fourth");
+    wb::testing::grade_small_weights("flash_attention", flash_attention, 1, 1);
 }
 
 TEST_CASE("edges meet: no mask") {
@@ -180,11 +161,16 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
                               plain_attention(1, 1, 2, 2101, 128, true),
                               plain_attention(1, 1, 1, 2101, 256),
                               plain_attention(1, 1, 4099, 2, 32),
-                              plain_attention(1, 1, 4128, 33, 32, true)})
+                              plain_attention(1, 1, 4128, 5, 32, true)})
         wb::testing::grade_chosen_keys("flash_attention", flash_attention, shape);
     wb::testing::grade_gentle_rise("flash_attention", flash_attention);
     wb::testing::grade_far_peak(
         "flash_attention", flash_attention, plain_attention(1, 1, 1, 4131, 32));
+}
+
+TEST_CASE("long sides: every key counts once, whatever else is wanted", "[long]") {
+    static const auto cases = wb::testing::long_cases();
+    wb::testing::grade_long_sides("flash_attention", flash_attention, cases);
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {

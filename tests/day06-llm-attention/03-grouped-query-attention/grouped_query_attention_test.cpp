@@ -94,12 +94,12 @@ TEST_CASE("nothing is kept from call to call") {
 }
 
 TEST_CASE("as many queries as keys, from one to odd primes") {
-    for (const int64_t n : wb::testing::kLengths)
+    for (const int64_t n : wb::testing::lengths())
         grade(grouped(1, {4, 2}, n, n, 32), static_cast<uint64_t>(n));
 }
 
 TEST_CASE("causal: no query sees a later key") {
-    for (const int64_t n : wb::testing::kLengths)
+    for (const int64_t n : wb::testing::lengths())
         grade(grouped(1, {4, 2}, n, n, 32, true), static_cast<uint64_t>(n));
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("multi-head, grouped-query and multi-query") {
 }
 
 TEST_CASE("causal: the last query sees the last key, however many there are") {
-    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+    for (const auto [queries, keys] : wb::testing::unequal_lengths())
         grade(grouped(1, {6, 2}, queries, keys, 32, true));
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("a query that sees no key gives zeros and minus infinity") {
 }
 
 TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
-    grade(grouped(2, {4, 2}, 3, 0, 32));
+    wb::testing::grade_no_keys("grouped_query_attention", grouped_query_attention);
 }
 
 TEST_CASE("equal weights: whole numbers add up exactly") {
@@ -155,34 +155,13 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
 }
 
 TEST_CASE("scores of a million, all alike, of either sign") {
-    auto shape = grouped(1, {4, 2}, 5, 67, 32);
-    shape.scale = 1.0f;
-    for (const float score : {-0x1p20f, 0x1p20f})
-        wb::testing::grade_attention(
-            "grouped_query_attention",
-            grouped_query_attention,
-            shape,
-            wb::testing::far_scores(shape, score),
-            expect_attention(shape, wb::testing::far_scores(shape, score)),
-            ", every score 2^20 or -2^20");
+    wb::testing::grade_far_scores(
+        "grouped_query_attention", grouped_query_attention, 4, 2);
 }
 
 TEST_CASE("small weights count: thousands of keys, each next to nothing") {
-    auto shape = grouped(1, {2, 1}, 1, 2101, 32);
-    shape.scale = 1.0f;
-    const auto grade_inputs = [&](const auto& inputs, const char* text) {
-        wb::testing::grade_attention("grouped_query_attention",
-                                     grouped_query_attention,
-                                     shape,
-                                     inputs,
-                                     expect_attention(shape, inputs),
-                                     text);
-    };
-    grade_inputs(wb::testing::small_weights(shape), ", scores -64 and -124");
-    shape.keys = 4;
-    for (const float highest : {0.0f, 128.0f, -128.0f})
-        grade_inputs(wb::testing::nearly_alone(shape, highest),
-                     ", three scores 10 below the fourth");
+    wb::testing::grade_small_weights(
+        "grouped_query_attention", grouped_query_attention, 2, 1);
 }
 
 TEST_CASE("edges meet: no mask") {
@@ -211,13 +190,23 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
                               grouped(1, {32, 1}, 1, 65'601, 32),
 #endif
                               grouped(1, {2, 1}, 4099, 2, 32),
-                              grouped(1, {2, 2}, 4128, 33, 32, true)})
+                              grouped(1, {2, 2}, 4128, 5, 32, true)})
         wb::testing::grade_chosen_keys(
             "grouped_query_attention", grouped_query_attention, shape);
     wb::testing::grade_gentle_rise("grouped_query_attention", grouped_query_attention);
     wb::testing::grade_far_peak("grouped_query_attention",
                                 grouped_query_attention,
                                 grouped(1, {2, 1}, 1, 4131, 32));
+}
+
+TEST_CASE("long sides: every key counts once, whatever else is wanted", "[long]") {
+    static const auto cases = [] {
+        wb::testing::AttentionLevels levels;
+        levels.groups = {1, 2, 5};
+        return wb::testing::long_cases(levels);
+    }();
+    wb::testing::grade_long_sides(
+        "grouped_query_attention", grouped_query_attention, cases);
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {

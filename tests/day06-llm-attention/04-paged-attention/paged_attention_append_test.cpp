@@ -39,11 +39,14 @@ TEST_CASE("tokens of many sequences") {
 #else
     constexpr size_t kMany = 65'539;  // a grid has 65,535 blocks along y and z
 #endif
-    const PagedInputs inputs = random_paged({std::vector<int64_t>(kMany, 1)}, 5, 6);
-    std::vector<NewTokens> first;
-    for (int64_t s = 0; s < inputs.batch(); ++s)
-        first.push_back({s, 0, 1});
-    grade_append(inputs, tokens_of(inputs, first), with_seed(inputs, 5));
+    for (const Layout& layout : {Layout{16, 64}, Layout{32, 128}}) {
+        const PagedInputs inputs =
+            random_paged(layout.shape(std::vector<int64_t>(kMany, 1)), 5, 6);
+        std::vector<NewTokens> first;
+        for (int64_t s = 0; s < inputs.batch(); ++s)
+            first.push_back({s, 0, 1});
+        grade_append(inputs, tokens_of(inputs, first), with_seed(inputs, 5));
+    }
 }
 
 TEST_CASE("decoding appends one token to each sequence and changes nothing else") {
@@ -74,12 +77,13 @@ TEST_CASE("decoding appends one token to each sequence and changes nothing else"
 }
 
 TEST_CASE("a token without a place is reported, and the others are written") {
-    const PagedInputs inputs = random_paged({{20, 5}}, 3, 8);
+    const auto layout = GENERATE(Layout{16, 64}, Layout{64, 128});
+    const PagedInputs inputs = random_paged(layout.shape({20, 5}), 3, 8);
     Append append = tokens_of(inputs, {{0, 0, 20}, {1, 0, 5}});
     const auto add_token = [&](int32_t sequence, int32_t position) {
         append.sequences.push_back(sequence);
         append.positions.push_back(position);
-        for (int i = 0; i < 64; ++i) {
+        for (int64_t i = 0; i < layout.head_dim; ++i) {
             append.k.push_back(__float2bfloat16(1.0f));
             append.v.push_back(__float2bfloat16(1.0f));
         }
@@ -94,20 +98,21 @@ TEST_CASE("a token without a place is reported, and the others are written") {
         part = "token 25 is for sequence -1";
     }
     SECTION("past the row of the table") {
-        add_token(1, static_cast<int32_t>(inputs.pages_per_sequence * 16));
-        part = "sequence 1: token 25 is for position 48";
+        const int64_t past = inputs.pages_per_sequence * layout.page;
+        add_token(1, static_cast<int32_t>(past));
+        part = "sequence 1: token 25 is for position " + std::to_string(past);
     }
     SECTION("a negative position") {
         add_token(1, -1);
         part = "sequence 1: token 25 is for position -1";
     }
     SECTION("a page that the table does not have yet") {
-        add_token(1, 16);
+        add_token(1, static_cast<int32_t>(layout.page));
         part = "sequence 1: entry 1 of its block table is -1";
     }
     SECTION("a missing page, and the last slot of it") {
         // Written to page -1, it would be right before the pool.
-        add_token(1, 31);
+        add_token(1, static_cast<int32_t>(2 * layout.page - 1));
         part = "sequence 1: entry 1 of its block table is -1";
     }
     grade_append(inputs, append, "one token too many", part);

@@ -55,39 +55,51 @@ TEST_CASE("two sequences share their first pages") {
 }
 
 TEST_CASE("a page that a sequence lists twice counts twice") {
-    grade_repeated_page();
+    for (const auto& layout : kLayouts)
+        grade_repeated_page(layout);
 }
 
 TEST_CASE("more sequences than a block has threads") {
-    grade_many_sequences();
+    for (const auto& layout : kLayouts)
+        grade_many_sequences(layout);
 }
 
 TEST_CASE("a workspace serves calls with faults, and without keys") {
-    grade_one_workspace();
+    for (const auto& layout : kLayouts)
+        grade_one_workspace(layout);
 }
 
 TEST_CASE("scores of a million, all alike, of either sign") {
-    grade_far_scores();
+    for (const auto& layout : kLayouts)
+        grade_far_scores(layout);
 }
 
 TEST_CASE("more than 4096 keys, the largest score in the middle") {
-    grade_far_peak();
+    for (const auto& layout : kLayouts)
+        grade_far_peak(layout);
 }
 
 TEST_CASE("small weights count: thousands of keys, each next to nothing") {
-    grade_small_weights();
+    for (const auto& layout : kLayouts)
+        grade_small_weights(layout);
 }
 
 TEST_CASE("queries and keys below the smallest number with all its digits") {
-    grade_subnormal_scores();
+    for (const auto& layout : kLayouts)
+        grade_subnormal_scores(layout);
 }
 
 TEST_CASE("what lies past the end of a sequence is not looked at") {
     // Numbers that would win the softmax, in the slots; no page at all, in the table.
-    PagedShape shape{{1, 17, 47}};
+    struct Stale {
+        float number;
+        Layout layout;
+    };
+    const auto [stale, layout] = GENERATE(
+        Stale{3e38f, {16, 64}}, Stale{-3e38f, {64, 128}}, Stale{100.0f, {128, 64}});
+    PagedShape shape = layout.shape({1, 17, 47});
     shape.spare_entries = 3;
     PagedInputs inputs = random_paged(shape, 19, 19);
-    const float stale = GENERATE(3e38f, -3e38f, 100.0f);
     for (auto* pool : {&inputs.k_pool, &inputs.v_pool})
         std::fill(pool->begin(), pool->end(), __float2bfloat16(stale));
     for (int64_t s = 0; s < inputs.batch(); ++s) {
@@ -106,13 +118,13 @@ TEST_CASE("a table with room for far more tokens than there are") {
     grade_random(shape, 20);
 }
 
-/// Sequence 1, of two heads of 64, is not as it should be. The others are not harmed.
+/// Sequence 1 of three is not as it should be. The others are not harmed.
 static void expect_others(const std::string& name,
                           const Result& result,
                           const AttentionExpected& expected,
                           bool counts_as_empty) {
     for (size_t i = 0; i < result.o.size(); ++i) {
-        const bool bad = i / 128 == 1;
+        const bool bad = 3 * i / result.o.size() == 1;
         if (bad && !counts_as_empty) continue;
         const double wanted = bad ? 0.0 : expected.o[i];
         if (std::abs(result.o[i] - wanted) <= expected.o_bound[i]) continue;
@@ -129,14 +141,26 @@ static void expect_others(const std::string& name,
 
 TEST_CASE("a page that does not exist is reported and not read") {
     static constexpr int32_t kFirstMissing = 0;  // stands for as many as there are
-    auto bad =
-        GENERATE(as<int32_t>(), -1, 0x7FFFFFFF, -0x7FFFFFFF, 1'000'000, kFirstMissing);
-    PagedInputs inputs = random_paged({{20, 40, 20}}, 21, 21);
+    struct Missing {
+        int32_t page;
+        int64_t entry;  // of three
+        Layout layout;
+    };
+    auto [bad, entry, layout] = GENERATE(Missing{-1, 1, {16, 64}},
+                                         Missing{-1, 0, {64, 128}},
+                                         Missing{0x7FFFFFFF, 2, {16, 128}},
+                                         Missing{-0x7FFFFFFF, 0, {128, 64}},
+                                         Missing{1'000'000, 1, {32, 128}},
+                                         Missing{kFirstMissing, 0, {16, 64}},
+                                         Missing{kFirstMissing, 2, {64, 64}},
+                                         Missing{kFirstMissing, 2, {16, 128}});
+    PagedInputs inputs =
+        random_paged(layout.shape({20, 2 * layout.page + 8, 20}), 21, 21);
     if (bad == kFirstMissing) bad = static_cast<int32_t>(inputs.num_pages);
     const AttentionExpected expected = expect_paged(inputs);
-    inputs.table[static_cast<size_t>(inputs.pages_per_sequence + 1)] = bad;
-    const std::string part =
-        "sequence 1: entry 1 of its block table is " + std::to_string(bad);
+    inputs.table[static_cast<size_t>(inputs.pages_per_sequence + entry)] = bad;
+    const std::string part = "sequence 1: entry " + std::to_string(entry) +
+                             " of its block table is " + std::to_string(bad);
     for (const auto& [name, idea, function] : attentions()) {
         const Result result =
             attend(name, function, inputs, nullptr, "a page that is not", true, part);
@@ -145,9 +169,21 @@ TEST_CASE("a page that does not exist is reported and not read") {
 }
 
 TEST_CASE("a length that the table has no room for is reported") {
-    PagedInputs inputs = random_paged({{20, 40, 20}}, 22, 22);
+    static constexpr int32_t kOneTooMany = 0;  // stands for one past the table
+    struct Length {
+        int32_t length;
+        Layout layout;
+    };
+    auto [bad, layout] = GENERATE(Length{-1, {16, 64}},
+                                  Length{-1, {64, 128}},
+                                  Length{kOneTooMany, {16, 64}},
+                                  Length{kOneTooMany, {32, 128}},
+                                  Length{0x7FFFFFFF, {16, 128}},
+                                  Length{0x7FFFFFFF, {64, 64}});
+    PagedInputs inputs = random_paged(layout.shape({20, 40, 20}), 22, 22);
     const AttentionExpected expected = expect_paged(inputs);
-    const auto bad = GENERATE(as<int32_t>(), -1, 65, 0x7FFFFFFF);
+    if (bad == kOneTooMany)
+        bad = static_cast<int32_t>(inputs.pages_per_sequence * layout.page + 1);
     inputs.lengths[1] = bad;
     const std::string part = "sequence 1: its length is " + std::to_string(bad);
     for (const auto& [name, idea, function] : attentions()) {

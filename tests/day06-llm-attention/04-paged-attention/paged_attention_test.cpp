@@ -18,11 +18,13 @@
 using namespace paged_grading;
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {
-    grade_not_finite();
+    for (const auto& layout : kLayouts)
+        grade_not_finite(layout);
 }
 
 TEST_CASE("values below the smallest number with all its digits keep the rest") {
-    grade_subnormal();
+    for (const auto& layout : kLayouts)
+        grade_subnormal(layout);
 }
 
 TEST_CASE("with one token, attention gives back its value") {
@@ -81,10 +83,12 @@ TEST_CASE("a group of query heads shares a K/V head") {
                                 Heads{5, 5},
                                 Heads{68, 68},     // two K/V heads a block of v5
                                 Heads{136, 136});  // four
-    PagedShape shape{{35, 0, 2}};
-    shape.query_heads = heads.query;
-    shape.kv_heads = heads.kv;
-    grade_random(shape, 12);
+    for (const auto& layout : kLayouts) {
+        PagedShape shape = layout.shape({35, 0, 2});
+        shape.query_heads = heads.query;
+        shape.kv_heads = heads.kv;
+        grade_random(shape, 12);
+    }
 }
 
 TEST_CASE("a sequence of ten thousand tokens beside short ones", "[large]") {
@@ -112,9 +116,12 @@ TEST_CASE("a sequence of many heads alone") {
 }
 
 TEST_CASE("sequences that fill their row of the table") {
-    PagedShape shape{{48, 47, 33}};
-    shape.spare_entries = 0;
-    grade_random(shape, 30);
+    for (const auto& layout : kLayouts) {
+        PagedShape shape = layout.shape({48, 47, 33});
+        if (layout.page > 16) shape.lengths = {2 * layout.page, 2 * layout.page - 1};
+        shape.spare_entries = 0;
+        grade_random(shape, 30);
+    }
 }
 
 TEST_CASE("values past what a half can hold") {
@@ -160,8 +167,17 @@ TEST_CASE("more sequences than a warp has lanes") {
 TEST_CASE("every key counts once") {
     // All scores are 0, so that all weights are the same: o is the mean, and a key that
     // is lost or counted twice shows in the log of their number.
-    const auto length = GENERATE(as<int64_t>(), 1, 64, 1009, 4096);
-    PagedShape shape{{length, 16}, 32};
+    struct Size {
+        int64_t length;
+        Layout layout;
+    };
+    const auto size = GENERATE(Size{1, {32, 64}},
+                               Size{64, {128, 128}},
+                               Size{1009, {256, 64}},
+                               Size{4096, {32, 64}},
+                               Size{4131, {64, 128}});
+    PagedShape shape = size.layout.shape({size.length, 16});
+    shape.kv_heads = size.layout.head_dim / 64;  // one, two
     PagedInputs inputs = random_paged(shape, 15, 15);
     std::fill(inputs.q.begin(), inputs.q.end(), __float2bfloat16(0.0f));
     AttentionExpected expected = expect_paged(inputs);

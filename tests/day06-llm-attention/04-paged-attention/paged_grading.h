@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace paged_grading {
 
@@ -26,6 +28,20 @@ constexpr int64_t kCounters = 65'539;
 inline std::string with_seed(const PagedInputs& inputs, uint64_t seed) {
     return inputs.text() + ", seed " + std::to_string(seed);
 }
+
+/// How pages lie, and what kernels are compiled for: what is tried in special places is
+/// tried for both head dimensions, and for pages that are not the smallest.
+struct Layout {
+    int64_t page;
+    int64_t head_dim;
+
+    PagedShape shape(std::vector<int64_t> lengths) const {
+        PagedShape shape{std::move(lengths), page};
+        shape.head_dim = head_dim;
+        return shape;
+    }
+};
+inline constexpr Layout kLayouts[] = {{16, 64}, {64, 128}};
 
 /// What one implementation gives, and what it reports.
 struct Result {

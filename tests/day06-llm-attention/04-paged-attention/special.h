@@ -15,10 +15,10 @@ namespace paged_grading {
 
 /// A NaN in q, in a key and in a value, and an infinity in a value: each in a sequence
 /// of its own, next to one without.
-inline void grade_not_finite() {
+inline void grade_not_finite(const Layout& layout) {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    PagedShape shape{{33, 40, 17, 300, 33}};
+    PagedShape shape = layout.shape({33, 40, 17, 300, 33});
     shape.query_heads = 4;
     shape.kv_heads = 2;
     PagedInputs inputs = random_paged(shape, 1, 7);
@@ -58,18 +58,17 @@ inline void grade_not_finite() {
 }
 
 /// Values near 2^106, and logits that rise.
-inline void grade_huge() {
-    PagedInputs inputs = random_paged({{33, 150}}, 1, 7);
+inline void grade_huge(const Layout& layout) {
+    PagedInputs inputs = random_paged(layout.shape({33, 150}), 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)
         set_sequence(inputs, s, wb::testing::huge_values(problem_of(inputs, s)));
     grade_inputs(inputs, "huge v, rising logits");
 }
 
 /// Values of bfloat16 below the smallest one that has all its digits.
-inline void grade_subnormal() {
+inline void grade_subnormal(const Layout& layout) {
     constexpr float kSmallest = 0x1p-133f;
-    PagedShape shape{{33, 300}};
-    PagedInputs inputs = random_paged(shape, 1, 7);
+    PagedInputs inputs = random_paged(layout.shape({33, 300}), 1, 7);
     wb::testing::Random random(1);
     const auto with_values = [&](auto value_of) {
         for (auto& values : inputs.v)
@@ -88,15 +87,15 @@ inline void grade_subnormal() {
         expected.o_bound[i] = 0x1p-100 * expected.o_bound[i] + 0.5 * double{kSmallest} +
                               0x1p-150 * (2.0 * 300.0 + 10.0);
     }
-    grade_huge();
+    grade_huge(layout);
     with_values([](__nv_bfloat16 x) { return 0x1p-100f * __bfloat162float(x); });
     for (const auto& [name, idea, function] : attentions())
         attend(name, function, inputs, &expected, "subnormal v");
 }
 
 /// Queries of one head, and keys of the other, that are subnormal numbers.
-inline void grade_subnormal_scores() {
-    PagedShape shape{{33, 70}};
+inline void grade_subnormal_scores(const Layout& layout) {
+    PagedShape shape = layout.shape({33, 70});
     shape.kv_heads = 2;
     PagedInputs inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s) {
@@ -108,8 +107,8 @@ inline void grade_subnormal_scores() {
 }
 
 /// Every score is 2^20, or -2^20.
-inline void grade_far_scores() {
-    PagedShape shape{{33, 50}};
+inline void grade_far_scores(const Layout& layout) {
+    PagedShape shape = layout.shape({33, 50});
     shape.scale = 1.0f;
     PagedInputs inputs = random_paged(shape, 1, 7);
     for (const float score : {-0x1p20f, 0x1p20f}) {
@@ -121,8 +120,8 @@ inline void grade_far_scores() {
 }
 
 /// Many weights of exp(-60) of the largest each, which make most of the result.
-inline void grade_small_weights() {
-    PagedShape shape{{2101, 3}};
+inline void grade_small_weights(const Layout& layout) {
+    PagedShape shape = layout.shape({2101, 3});
     shape.scale = 1.0f;
     PagedInputs inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)
@@ -136,8 +135,10 @@ inline void grade_small_weights() {
 }
 
 /// More than 4096 keys, the largest score in the middle.
-inline void grade_far_peak() {
-    PagedInputs inputs = random_paged({{4131, 5}}, 1, 7);
+inline void grade_far_peak(const Layout& layout) {
+    PagedShape shape = layout.shape({4131, 5});
+    shape.kv_heads = layout.head_dim / 64;  // one, two
+    PagedInputs inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)
         set_sequence(
             inputs,
@@ -147,14 +148,14 @@ inline void grade_far_peak() {
 }
 
 /// More sequences than a block has threads, most of them empty.
-inline void grade_many_sequences() {
+inline void grade_many_sequences(const Layout& layout) {
 #ifdef SIMT_CPU
-    constexpr size_t kMany = 1'100;
+    const size_t many = layout.head_dim == 64 ? 1'100 : 131;
 #else
-    constexpr size_t kMany = 65'539;  // a grid has 65,535 blocks along y and z
+    const size_t many = 65'539;  // a grid has 65,535 blocks along y and z
 #endif
-    PagedShape shape{std::vector<int64_t>(kMany, 0)};
-    for (size_t s = 0; s < shape.lengths.size(); s += 157)
+    PagedShape shape = layout.shape(std::vector<int64_t>(many, 0));
+    for (size_t s = 0; s < shape.lengths.size(); s += 129)
         shape.lengths[s] = static_cast<int64_t>(1 + s % 5);
     shape.query_heads = 1;
     const PagedInputs inputs = random_paged(shape, 33, 33);
@@ -164,8 +165,8 @@ inline void grade_many_sequences() {
 }
 
 /// A row of the table that holds a page twice.
-inline void grade_repeated_page() {
-    PagedInputs inputs = random_paged({{45, 20}}, 34, 34);
+inline void grade_repeated_page(const Layout& layout) {
+    PagedInputs inputs = random_paged(layout.shape({3 * layout.page - 3, 20}), 34, 34);
     inputs.table[1] = inputs.table[0];
     const int64_t page = inputs.shape.page_size * inputs.shape.head_dim;
     for (auto* numbers : {&inputs.k[0], &inputs.v[0]})
@@ -176,11 +177,11 @@ inline void grade_repeated_page() {
 /// One workspace for calls of all kinds: whatever one of them finds, a sequence without
 /// a key, more than one block for it, a page or a length that is wrong, the next begins
 /// with counters of 0.
-inline void grade_one_workspace() {
+inline void grade_one_workspace(const Layout& layout) {
     std::vector<PagedInputs> calls;
     for (const auto& lengths : std::vector<std::vector<int64_t>>{
              {0, 40, 300}, {300, 5, 0}, {40, 300, 33}, {300, 33, 40}, {33, 300, 300}})
-        calls.push_back(random_paged({lengths}, 35, 35));
+        calls.push_back(random_paged(layout.shape(lengths), 35, 35));
     const auto as_expected = [](const PagedInputs& inputs) {
         return std::pair{inputs, expect_paged(inputs)};
     };
@@ -197,7 +198,7 @@ inline void grade_one_workspace() {
             Grader grade(name, inputs.text() + ", call " + std::to_string(call));
             const wb::PagedCache cache = cache_on_device(grade, inputs);
             const auto* q = grade.input("q", inputs.q);
-            auto* o = grade.output<__nv_bfloat16>("o", {3, 2, 64});
+            auto* o = grade.output<__nv_bfloat16>("o", {3, 2, layout.head_dim});
             grade.run([&, function = function](cudaStream_t s) {
                 function(cache, q, o, nullptr, 2, inputs.scale(), workspace, s);
             });

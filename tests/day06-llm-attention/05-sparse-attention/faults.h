@@ -22,10 +22,10 @@ inline HostCsr without_rows(const HostCsr& pattern, int64_t first, int64_t last)
 }
 
 /// A key that does not exist, between two that do.
-inline void grade_index(int32_t wrong, int64_t batch) {
+inline void grade_index(int32_t wrong, int64_t batch, int64_t head_dim) {
     const auto right = rows_of(9, {{1, 2}, {3, 4}, {}, {8}});
     const auto pattern = rows_of(9, {{1, 2}, {3, wrong, 4}, {}, {8}});
-    const auto shape = shape_of(right, 64, batch);
+    const auto shape = shape_of(right, head_dim, batch);
     const auto inputs = random_attention(shape, 1);
     grade_rows(shape,
                pattern,
@@ -37,12 +37,12 @@ inline void grade_index(int32_t wrong, int64_t batch) {
 
 /// A key that does not exist, at the first places of a long row and at its last ones: a
 /// kernel that takes four keys at a time must look at each of the four.
-inline void grade_index_of_long_row() {
+inline void grade_index_of_long_row(int64_t head_dim) {
     std::vector<int32_t> keys(35);
     for (std::size_t i = 0; i < keys.size(); ++i)
         keys[i] = static_cast<int32_t>(i);
     const auto right = rows_of(35, {{7}, keys});
-    const auto shape = shape_of(right, 64, 1);
+    const auto shape = shape_of(right, head_dim, 1);
     const auto inputs = random_attention(shape, 1);
     const auto expected = expect_sparse(shape, right, inputs);
     for (const int64_t place : {0, 1, 2, 3, 5, 16, 33, 34, 35}) {
@@ -58,11 +58,14 @@ inline void grade_index_of_long_row() {
 }
 
 /// Offsets of three rows of two keys each.
-inline void grade_offsets(const Offsets& offsets, int64_t wrong_row, int64_t batch) {
+inline void grade_offsets(const Offsets& offsets,
+                          int64_t wrong_row,
+                          int64_t batch,
+                          int64_t head_dim) {
     auto pattern = rows_of(9, {{1, 2}, {3, 4}, {5, 6}});
     pattern.offsets = offsets;
     const auto right = without_rows(pattern, wrong_row, wrong_row + 1);
-    const auto shape = shape_of(right, 32, batch);
+    const auto shape = shape_of(right, head_dim, batch);
     const auto inputs = random_attention(shape, 1);
     const auto row = static_cast<std::size_t>(wrong_row);
     grade_rows(shape,
@@ -84,13 +87,11 @@ inline std::string name_of(bool partial) {
 
 /// A key block that does not exist, in front of those of the second row of blocks.
 /// @param behind  how many of these are in front of it
-inline void grade_block(int32_t wrong,
-                        bool partial,
-                        int64_t batch,
-                        int64_t behind = 0) {
+inline void grade_block(
+    int32_t wrong, bool partial, int64_t batch, int64_t head_dim, int64_t behind = 0) {
     const auto right = partial ? wb::local_pattern(140, 130, 20, 10)
                                : wb::dense_pattern(140, 130, false);
-    const auto shape = shape_of(right, 32, batch);
+    const auto shape = shape_of(right, head_dim, batch);
     const auto inputs = random_attention(shape, 1);
     HostBlocks blocks = to_blocks(right);  // of three key blocks
     wb::HostBlockList& list = partial ? blocks.partial : blocks.full;
@@ -116,13 +117,14 @@ inline void grade_block(int32_t wrong,
 /// Offsets of two rows of blocks, which have one block each.
 inline void grade_block_offsets(const Offsets& offsets,
                                 int64_t wrong_row,
-                                bool partial) {
+                                bool partial,
+                                int64_t head_dim) {
     const auto pattern =
         partial ? wb::local_pattern(140, 60, 30, 5) : wb::dense_pattern(140, 60, false);
     constexpr int64_t kRows = wb::BlockPattern::kRows;
     const auto right =
         without_rows(pattern, wrong_row * kRows, (wrong_row + 1) * kRows);
-    const auto shape = shape_of(right, 32);
+    const auto shape = shape_of(right, head_dim);
     const auto inputs = random_attention(shape, 1);
     HostBlocks blocks = to_blocks(pattern);
     (partial ? blocks.partial : blocks.full).offsets = offsets;
@@ -142,17 +144,17 @@ inline void grade_block_offsets(const Offsets& offsets,
 }
 
 /// No index and no block at all, but the offsets of the last row say that there is one.
-inline void grade_offsets_of_nothing() {
+inline void grade_offsets_of_nothing(int64_t head_dim) {
     const PatternStatus fault = {static_cast<int32_t>(PatternFault::offsets), 1, 0, 1};
     const std::string text = "nothing is listed, and offsets are 0, 0, 1";
     auto rows = rows_of(9, {{}, {}});
-    const auto of_rows = shape_of(rows, 32);
+    const auto of_rows = shape_of(rows, head_dim);
     const auto row_inputs = random_attention(of_rows, 1);
     const auto row_expected = expect_sparse(of_rows, rows, row_inputs);
     rows.offsets = {0, 0, 1};
     grade_rows(of_rows, rows, row_inputs, row_expected, text, fault);
     const auto none = rows_of(9, std::vector<std::vector<int32_t>>(140));
-    const auto shape = shape_of(none, 32);
+    const auto shape = shape_of(none, head_dim);
     const auto inputs = random_attention(shape, 1);
     const auto expected = expect_sparse(shape, none, inputs);
     for (const bool partial : {false, true}) {

@@ -30,6 +30,9 @@ using wb::testing::Grader;
 using wb::testing::random_attention;
 using wb::testing::shape_of;
 
+/// What kernels are compiled for: what is tried in special places is tried for each.
+inline constexpr int64_t kHeadDims[] = {32, 64, 128};
+
 inline void grade_rows(const AttentionShape& shape,
                        const HostCsr& pattern,
                        const AttentionInputs& inputs,
@@ -113,6 +116,16 @@ inline void grade_equal(const HostCsr& pattern, bool blocks, const std::string& 
         grade_blocks(shape, to_blocks(pattern), inputs, expected, what);
     else
         grade_rows(shape, pattern, inputs, expected, what);
+}
+
+/// The same problem by rows and by blocks.
+inline void grade_both(const AttentionShape& shape,
+                       const HostCsr& pattern,
+                       const AttentionInputs& inputs,
+                       const std::string& text) {
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    grade_rows(shape, pattern, inputs, expected, text);
+    grade_blocks(shape, to_blocks(pattern), inputs, expected, text);
 }
 
 /// Row i has the keys i, i + 1, ... of `keys`, as many as lengths[i], cyclically.

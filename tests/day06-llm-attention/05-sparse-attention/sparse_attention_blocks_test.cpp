@@ -117,14 +117,16 @@ TEST_CASE("blocks: lists and rows may come in any order") {
 
 TEST_CASE("blocks: one that is listed twice counts twice") {
     const auto once = wb::dense_pattern(3, 64, false);
-    const auto shape = shape_of(once, 32);
-    const auto inputs = random_attention(shape, 1);
     HostCsr twice = rows_of_lengths(64, {128, 128, 128});
     HostBlocks blocks = to_blocks(once);
     blocks.full.blocks.push_back(0);
     blocks.full.offsets.back() = 2;
-    grade_blocks(
-        shape, blocks, inputs, expect_sparse(shape, twice, inputs), "block 0 twice");
+    for (const int64_t D : kHeadDims) {
+        const auto shape = shape_of(once, D, 1, D / 32);
+        const auto inputs = random_attention(shape, 1);
+        const auto expected = expect_sparse(shape, twice, inputs);
+        grade_blocks(shape, blocks, inputs, expected, "block 0 twice");
+    }
 }
 
 TEST_CASE("blocks: one that is full and partial at once counts twice") {
@@ -151,14 +153,14 @@ TEST_CASE("blocks: one that is full and partial at once counts twice") {
 
 TEST_CASE("scores of a million, all alike, of either sign") {
     const auto pattern = wb::dense_pattern(5, 67, false);
-    auto shape = shape_of(pattern, 32);
-    shape.scale = 1.0f;
-    for (const float score : {-0x1p20f, 0x1p20f}) {
-        const auto inputs = wb::testing::far_scores(shape, score);
-        const auto expected = expect_sparse(shape, pattern, inputs);
-        grade_rows(shape, pattern, inputs, expected, "every score 2^20 or -2^20");
-        grade_blocks(
-            shape, to_blocks(pattern), inputs, expected, "every score 2^20 or -2^20");
+    for (const int64_t D : kHeadDims) {
+        auto shape = shape_of(pattern, D);
+        shape.scale = 1.0f;
+        for (const float score : {-0x1p20f, 0x1p20f})
+            grade_both(shape,
+                       pattern,
+                       wb::testing::far_scores(shape, score),
+                       "every score 2^20 or -2^20");
     }
 }
 
@@ -173,57 +175,61 @@ TEST_CASE("more than 4096 keys, the largest score in the middle") {
 }
 
 TEST_CASE("small weights count: thousands of keys, each next to nothing") {
-    const auto pattern = wb::dense_pattern(1, 2101, false);
-    auto shape = shape_of(pattern, 32);
-    shape.scale = 1.0f;
-    const auto inputs = wb::testing::small_weights(shape);
-    const auto expected = expect_sparse(shape, pattern, inputs);
-    grade_rows(shape, pattern, inputs, expected, "scores -64 and -124");
-    grade_blocks(shape, to_blocks(pattern), inputs, expected, "scores -64 and -124");
+    for (const int64_t D : kHeadDims) {
+        const auto pattern = wb::dense_pattern(1, D == 32 ? 2101 : 203, false);
+        auto shape = shape_of(pattern, D);
+        shape.scale = 1.0f;
+        grade_both(
+            shape, pattern, wb::testing::small_weights(shape), "scores -64 and -124");
+    }
 }
 
 TEST_CASE("small weights count: one of four keys has nearly all") {
     const auto pattern = wb::dense_pattern(1, 4, false);
-    auto shape = shape_of(pattern, 32);
-    shape.scale = 1.0f;
-    const auto inputs = wb::testing::nearly_alone(shape);
-    const auto expected = expect_sparse(shape, pattern, inputs);
-    grade_rows(shape, pattern, inputs, expected, "scores 0 and below -10");
-    grade_blocks(shape, to_blocks(pattern), inputs, expected, "scores 0 and below -10");
+    for (const int64_t D : kHeadDims) {
+        auto shape = shape_of(pattern, D);
+        shape.scale = 1.0f;
+        grade_both(
+            shape, pattern, wb::testing::nearly_alone(shape), "scores 0 and below -10");
+    }
 }
 
 TEST_CASE("queries and keys below the smallest number with all its digits") {
-    const auto pattern = wb::dense_pattern(9, 70, false);
-    auto shape = shape_of(pattern, 64, 1, 2);
-    const auto inputs = wb::testing::subnormal_scores(shape, 0x1p-136);
-    const auto expected = expect_sparse(shape, pattern, inputs);
-    grade_rows(shape, pattern, inputs, expected, "subnormal q or k");
-    grade_blocks(shape, to_blocks(pattern), inputs, expected, "subnormal q or k");
+    const auto pattern = wb::dense_pattern(5, 70, false);
+    for (const int64_t D : kHeadDims) {
+        auto shape = shape_of(pattern, D, 1, 2);
+        const auto inputs = wb::testing::subnormal_scores(shape, 0x1p-136);
+        grade_both(shape, pattern, inputs, "subnormal q or k");
+    }
 }
 
 TEST_CASE("a scale below the smallest number with all its digits") {
-    const auto pattern = wb::dense_pattern(9, 70, false);
-    auto shape = shape_of(pattern, 64, 1, 2);
-    const auto inputs = wb::testing::subnormal_scale(shape);
-    const auto expected = expect_sparse(shape, pattern, inputs);
-    grade_rows(shape, pattern, inputs, expected, "subnormal scale");
-    grade_blocks(shape, to_blocks(pattern), inputs, expected, "subnormal scale");
+    const auto pattern = wb::dense_pattern(5, 70, false);
+    for (const int64_t D : kHeadDims) {
+        auto shape = shape_of(pattern, D, 1, 2);
+        const auto inputs = wb::testing::subnormal_scale(shape);
+        grade_both(shape, pattern, inputs, "subnormal scale");
+    }
 }
 
 TEST_CASE("blocks: a block that does not exist is reported, and not read") {
-    faults::grade_block(-1, /*partial=*/false, 1);
-    faults::grade_block(3, false, 2);  // there are 3
-    faults::grade_block(3, true, 1);
+    for (const int64_t D : kHeadDims) {
+        faults::grade_block(-1, /*partial=*/false, 1, D);
+        faults::grade_block(3, false, D == 32 ? 2 : 1, D);  // there are 3
+        faults::grade_block(3, true, 1, D);
+        faults::grade_block(std::numeric_limits<int32_t>::max(), true, 1, D);
+    }
     for (const int64_t behind : {1, 2})
-        faults::grade_block(3, true, 1, behind);
-    faults::grade_block(3, false, 1, 1);
-    faults::grade_block(std::numeric_limits<int32_t>::max(), true, 2);
+        faults::grade_block(3, true, 1, 32, behind);
+    faults::grade_block(3, false, 1, 32, 1);
 }
 
 TEST_CASE("blocks: offsets that are no range are reported, and the row is empty") {
-    for (const bool partial : {false, true}) {
-        faults::grade_block_offsets({-1, 1, 2}, 0, partial);
-        faults::grade_block_offsets({0, 1, 3}, 1, partial);  // there are 2 blocks
+    for (const int64_t D : kHeadDims) {
+        for (const bool partial : {false, true}) {
+            faults::grade_block_offsets({-1, 1, 2}, 0, partial, D);
+            faults::grade_block_offsets({0, 1, 3}, 1, partial, D);  // there are 2
+        }
     }
 }
 

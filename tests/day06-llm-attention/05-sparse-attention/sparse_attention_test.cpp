@@ -69,11 +69,24 @@ TEST_CASE("an empty row gives zeros and minus infinity") {
     const auto pattern = rows_of(8, {{}, {1, 5}, {}, {}, {0, 1, 2, 3, 4, 5, 6, 7}, {}});
     grade_rows(shape_of(pattern, 32, 2), pattern, "rows 0, 2, 3 and 5 are empty");
     grade_rows(shape_of(rows_of(3, {{}}), 64), rows_of(3, {{}}), "no index at all");
-    grade_rows(shape_of(rows_of(0, {{}, {}}), 32), rows_of(0, {{}, {}}), "no keys");
+}
+
+TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
+    const auto none = rows_of(0, std::vector<std::vector<int32_t>>(150));
+    for (const int64_t D : kHeadDims) {
+        const auto shape = shape_of(none, D, 2, 2);
+        const auto inputs = random_attention(shape, 1);
+        const auto expected = expect_sparse(shape, none, inputs);
+        for (const bool with_lse : {false, true}) {
+            grade_rows(shape, none, inputs, expected, "no keys", {}, with_lse);
+            grade_blocks(
+                shape, to_blocks(none), inputs, expected, "no keys", {}, with_lse);
+        }
+    }
 }
 
 TEST_CASE("a window as long as the sequence is full attention") {
-    for (const auto [queries, keys] : wb::testing::kUnequalLengths) {
+    for (const auto [queries, keys] : wb::testing::unequal_lengths()) {
         auto shape = wb::testing::plain_attention(1, 2, queries, keys, 32);
         const auto inputs = random_attention(shape, 1);
         const auto full = wb::testing::expect_attention(shape, inputs);
@@ -96,18 +109,24 @@ TEST_CASE("a window as long as the sequence is full attention") {
 
 TEST_CASE("the order of a row's keys does not matter") {
     const auto sorted = wb::random_pattern(21, 200, 77, 3);
-    const auto shape = shape_of(sorted, 64);
-    const auto inputs = random_attention(shape, 1);
-    const auto expected = expect_sparse(shape, sorted, inputs);
-    for (const uint64_t seed : {1, 2})
-        grade_rows(shape, shuffled(sorted, seed), inputs, expected, "keys shuffled");
+    for (const int64_t D : kHeadDims) {
+        const auto shape = shape_of(sorted, D);
+        const auto inputs = random_attention(shape, 1);
+        const auto expected = expect_sparse(shape, sorted, inputs);
+        grade_rows(shape,
+                   shuffled(sorted, static_cast<uint64_t>(D)),
+                   inputs,
+                   expected,
+                   "keys shuffled");
+    }
 }
 
 TEST_CASE("a key that is listed twice counts twice") {
     const auto pattern =
         rows_of(5, {{3, 3}, {0, 4, 0}, {1, 2, 1, 2, 1}, {2}, {3, 3, 3, 1, 1}});
-    grade_rows(
-        shape_of(pattern, 32), pattern, "keys 3 3, 0 4 0, 1 2 1 2 1, 2, 3 3 3 1 1");
+    for (const int64_t D : kHeadDims)
+        grade_rows(
+            shape_of(pattern, D), pattern, "keys 3 3, 0 4 0, 1 2 1 2 1, 2, 3 3 3 1 1");
 }
 
 TEST_CASE("equal weights: whole numbers add up exactly") {
@@ -143,16 +162,18 @@ TEST_CASE("edges meet: random patterns") {
 }
 
 TEST_CASE("a NaN reaches the rows that list it, and no others") {
-    const wb::testing::NotFinite numbers(2, 2, 64);
-    const auto pattern =
-        wb::dense_pattern(numbers.shape.queries, numbers.shape.keys, true);
-    auto shape = numbers.shape;
-    shape.causal = false;
-    const auto inputs = random_attention(shape, 1);
-    const auto spoilt = numbers.spoilt(inputs);
-    const auto expected = numbers.spoilt(expect_sparse(shape, pattern, inputs));
-    grade_rows(shape, pattern, spoilt, expected, "causal with NaN");
-    grade_blocks(shape, to_blocks(pattern), spoilt, expected, "causal with NaN");
+    for (const int64_t D : kHeadDims) {
+        const wb::testing::NotFinite numbers(2, 2, D);
+        const auto pattern =
+            wb::dense_pattern(numbers.shape.queries, numbers.shape.keys, true);
+        auto shape = numbers.shape;
+        shape.causal = false;
+        const auto inputs = random_attention(shape, 1);
+        const auto spoilt = numbers.spoilt(inputs);
+        const auto expected = numbers.spoilt(expect_sparse(shape, pattern, inputs));
+        grade_rows(shape, pattern, spoilt, expected, "causal with NaN");
+        grade_blocks(shape, to_blocks(pattern), spoilt, expected, "causal with NaN");
+    }
 }
 
 TEST_CASE("keys that no row lists are not read") {
@@ -178,18 +199,19 @@ TEST_CASE("keys that no row lists are not read") {
 
 TEST_CASE("values below the smallest number with all its digits keep the rest") {
     constexpr double kUnit = 0x1p-136;  // of float: 2^13 steps
-    const auto pattern = wb::dense_pattern(9, 70, false);
-    const auto shape = shape_of(pattern, 64);
-    const auto inputs = wb::testing::subnormal_values(shape, kUnit);
-    const auto expected = wb::testing::expect_subnormal(
-        shape, inputs, kUnit, wb::testing::expect_attention);
-    grade_rows(shape, pattern, inputs, expected, "subnormal v");
-    grade_blocks(shape, to_blocks(pattern), inputs, expected, "subnormal v");
-    const auto huge = wb::testing::huge_values(shape);
-    const auto of_huge = expect_sparse(shape, pattern, huge);
-    const std::string text = "huge v, rising logits";
-    grade_rows(shape, pattern, huge, of_huge, text);
-    grade_blocks(shape, to_blocks(pattern), huge, of_huge, text);
+    const auto pattern = wb::dense_pattern(5, 70, false);
+    const auto longer = wb::dense_pattern(5, 150, false);
+    for (const int64_t D : kHeadDims) {
+        const auto shape = shape_of(pattern, D);
+        const auto inputs = wb::testing::subnormal_values(shape, kUnit);
+        const auto expected = wb::testing::expect_subnormal(
+            shape, inputs, kUnit, wb::testing::expect_attention);
+        grade_rows(shape, pattern, inputs, expected, "subnormal v");
+        grade_blocks(shape, to_blocks(pattern), inputs, expected, "subnormal v");
+        const auto rising = shape_of(longer, D);
+        grade_both(
+            rising, longer, wb::testing::huge_values(rising), "huge v, rising logits");
+    }
 }
 
 TEST_CASE("the scale may be anything finite") {
@@ -220,6 +242,11 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     const auto many_rows = rows_of(3, rows);
     grade_equal(many_rows, false, "4099 rows, the last sees others");
     grade_equal(many_rows, true, "4099 rows, the last sees others");
+    for (const int64_t D : {64, 128}) {
+        const auto wide = wb::dense_pattern(1, 2115, false);  // 33 full blocks, and 3
+        const auto shape = shape_of(wide, D);
+        grade_both(shape, wide, wb::testing::chosen_keys(shape, 1), "2115 keys");
+    }
     const auto narrow = wb::local_pattern(4099, 4099, 3, 1);
     grade_blocks(shape_of(narrow, 32), narrow, "4099 rows, window 3 + 1");
     grade_equal(
@@ -245,19 +272,23 @@ TEST_CASE("more batches or heads than blocks run at once", "[long]") {
 }
 
 TEST_CASE("an index that is no key is reported, and not read") {
-    faults::grade_index(-1, 2);
-    faults::grade_index(9, 1);
-    faults::grade_index(std::numeric_limits<int32_t>::max(), 1);
-    faults::grade_index_of_long_row();
+    for (const int64_t D : kHeadDims) {
+        faults::grade_index(-1, 2, D);
+        faults::grade_index(9, 1, D);
+        faults::grade_index(std::numeric_limits<int32_t>::max(), 1, D);
+        faults::grade_index_of_long_row(D);
+    }
 }
 
 TEST_CASE("offsets that are no range are reported, and the row is empty") {
-    faults::grade_offsets({0, 2, 4, 99}, 2, 2);
-    faults::grade_offsets({0, 2, 4, 7}, 2, 1);  // there are 6 indices
-    faults::grade_offsets({-5, 2, 4, 6}, 0, 2);
-    faults::grade_offsets({-1, 2, 4, 6}, 0, 1);
-    faults::grade_offsets({0, 4, 2, 6}, 1, 2);
-    faults::grade_offsets_of_nothing();
+    for (const int64_t D : kHeadDims) {
+        faults::grade_offsets({0, 2, 4, 99}, 2, 2, D);
+        faults::grade_offsets({0, 2, 4, 7}, 2, 1, D);  // there are 6 indices
+        faults::grade_offsets({-5, 2, 4, 6}, 0, 2, D);
+        faults::grade_offsets({-1, 2, 4, 6}, 0, 1, D);
+        faults::grade_offsets({0, 4, 2, 6}, 1, 2, D);
+        faults::grade_offsets_of_nothing(D);
+    }
 }
 
 TEST_CASE("what is in status already stays there") {

@@ -112,19 +112,22 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
 }
 
 TEST_CASE("scores of a million, all alike, of either sign") {
-    auto shape = plain_attention(1, 1, 5, 67, 64);
-    shape.scale = 1.0f;
-    // Scores are floats whatever the type is: one of each sign.
-    grade_type<__half>(shape, far_scores(shape, -0x1p20f), ", every score -2^20");
-    grade_type<__nv_bfloat16>(shape, far_scores(shape, 0x1p20f), ", every score 2^20");
+    for (const int64_t D : {64, 128}) {
+        auto shape = plain_attention(1, 1, 5, 67, D);
+        shape.scale = 1.0f;
+        for (const float score : {-0x1p20f, 0x1p20f})
+            grade(shape, far_scores(shape, score), ", every score 2^20 or -2^20");
+    }
 }
 
 TEST_CASE("small weights count: thousands of keys, each next to nothing") {
-    auto shape = plain_attention(1, 1, 1, 2101, 64);
-    shape.scale = 1.0f;
-    grade_type<__nv_bfloat16>(shape, small_weights(shape), ", scores -64 and -124");
-    shape.keys = 4;
-    grade_type<__half>(shape, nearly_alone(shape), ", scores 0 and below -10");
+    for (const int64_t D : {64, 128}) {
+        auto shape = plain_attention(1, 1, 1, D == 64 ? 2101 : 203, D);
+        shape.scale = 1.0f;
+        grade_type<__nv_bfloat16>(shape, small_weights(shape), ", scores -64 and -124");
+        shape.keys = 4;
+        grade_type<__half>(shape, nearly_alone(shape), ", scores 0 and below -10");
+    }
 }
 
 TEST_CASE("logits that rise slowly: a base that lags behind is no harm") {
@@ -155,6 +158,40 @@ TEST_CASE("logits far from zero, close to each other") {
     grade(shape, inputs, ", scores 60000 and a little");
 }
 
+TEST_CASE("long sides: every key counts once, whatever else is wanted", "[long]") {
+    static const auto cases = [] {
+        AttentionLevels levels;
+        levels.types = {"fp16", "bf16"};
+        levels.head_dims = {64, 128};
+        levels.groups = {1, 3, 6};
+        return long_cases(levels);
+    }();
+    const auto graded = [](const AttentionCase& c, auto zero) {
+        using T = decltype(zero);
+        const auto inputs = chosen_keys(c.shape, c.seed);
+        auto expected = expect_equal_weights(c.shape, inputs);
+        for (size_t i = 0; i < expected.o.size(); ++i)
+            expected.o_bound[i] = stored_bound<T>(expected.o[i], expected.o_bound[i]);
+        for (const auto& [name, idea, attention] :
+             whose_turn(implementations_of<T>(), c.seed))
+            grade_rung<T>(name,
+                          attention,
+                          c.shape,
+                          inputs,
+                          expected,
+                          ", seven keys of eight" + c.text,
+                          c.with_lse);
+    };
+    for (const AttentionCase& c : cases) {
+        DYNAMIC_SECTION(c.name()) {
+            if (c.type == 0)
+                graded(c, __half());
+            else
+                graded(c, __nv_bfloat16());
+        }
+    }
+}
+
 TEST_CASE("a NaN reaches the rows that see it, and no others") {
     const auto graded = [](auto zero, int64_t D) {
         using T = decltype(zero);
@@ -165,15 +202,17 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
                         numbers.spoilt(expect_stored<T>(numbers.shape, inputs)),
                         numbers.kText);
     };
-    graded(__half(), 64);
-    graded(__nv_bfloat16(), 128);
+    for (const int64_t D : {64, 128}) {
+        graded(__half(), D);
+        graded(__nv_bfloat16(), D);
+    }
 }
 
 TEST_CASE("values below the smallest number with all its digits keep the rest") {
-    const auto graded = [](auto zero) {
+    const auto graded = [](auto zero, int64_t D) {
         using T = decltype(zero);
         constexpr double kSmallest = Format<T>::kSmallest;
-        const auto shape = plain_attention(1, 2, 9, 70, 64);
+        const auto shape = plain_attention(1, 2, 9, 70, D);
         const auto inputs = as_stored<T>(subnormal_values(shape, kSmallest));
         grade_stored<T>(shape,
                         inputs,
@@ -183,10 +222,12 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
         const auto small = subnormal_scores(scaled, kSmallest);
         grade_type<T>(scaled, small, ", subnormal q or k");
     };
-    graded(__half());
-    graded(__nv_bfloat16());
-    const auto shape = plain_attention(1, 2, 9, 70, 64);
-    grade_type<__nv_bfloat16>(shape, huge_values(shape), ", huge v, rising logits");
+    for (const int64_t D : {64, 128}) {
+        graded(__half(), D);
+        graded(__nv_bfloat16(), D);
+        const auto shape = plain_attention(1, 2, 9, 150, D);
+        grade_type<__nv_bfloat16>(shape, huge_values(shape), ", huge v, rising logits");
+    }
 }
 
 TEST_CASE("the scale may be anything finite") {

@@ -110,7 +110,10 @@ TEST_CASE("causal: more heads than there is room for in the L2 cache") {
 }
 
 TEST_CASE("query heads of a group share their keys and values") {
-    grade(grouped(plain_attention(2, 6, 5, 70, 64), 2));
+    for (const int64_t D : {64, 128}) {
+        grade(grouped(plain_attention(2, 6, 5, 70, D), 2));
+        grade(grouped(plain_attention(1, 14, 2, 7, D), 2));
+    }
     grade_type<__half>(
         grouped(plain_attention(2, 35, 1, 3, 64), 7),
         random_attention(grouped(plain_attention(2, 35, 1, 3, 64), 7), 1),
@@ -121,7 +124,7 @@ TEST_CASE("query heads of a group share their keys and values") {
 TEST_CASE("causal: the last query sees the last key, however many there are") {
     for (const int64_t n : {1, 15, 33, 64, 65, 129})
         grade(plain_attention(1, 1, n, n, 64, true), static_cast<uint64_t>(n));
-    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+    for (const auto [queries, keys] : wb::testing::unequal_lengths())
         grade(plain_attention(1, 1, queries, keys, 64, true));
 }
 
@@ -130,15 +133,22 @@ TEST_CASE("causal over many tiles of rows and of keys") {
 }
 
 TEST_CASE("other numbers of keys than of queries") {
-    for (const auto [queries, keys] : wb::testing::kUnequalLengths)
+    for (const auto [queries, keys] : wb::testing::unequal_lengths())
         grade(plain_attention(1, 1, queries, keys, 64));
 }
 
 TEST_CASE("a query that sees no key gives zeros and minus infinity") {
     grade(plain_attention(1, 2, 5, 1, 64, true));
     grade(plain_attention(1, 1, 150, 40, 64, true));
-    grade(plain_attention(2, 1, 3, 0, 64));
-    grade(plain_attention(1, 1, 3, 0, 128));
+}
+
+TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
+    for_each_without_keys({64, 128}, [](const AttentionShape& shape, bool with_lse) {
+        const auto inputs = random_attention(shape, 1);
+        const std::string text = with_lse ? "" : ", lse = nullptr";
+        grade_type<__half>(shape, inputs, text, with_lse);
+        grade_type<__nv_bfloat16>(shape, inputs, text, with_lse);
+    });
 }
 
 TEST_CASE("edges meet: no mask") {

@@ -106,7 +106,7 @@ TEST_CASE("numbers of rows and keys around the tiles' sizes") {
 
 TEST_CASE("other numbers of keys than of queries") {
     NEEDS_HOPPER();
-    for (const auto [queries, keys] : kUnequalLengths)
+    for (const auto [queries, keys] : unequal_lengths())
         grade_bf16(plain_attention(1, 1, queries, keys, 64));
     grade_bf16(plain_attention(1, 1, 3, 400, 128));
 }
@@ -115,7 +115,7 @@ TEST_CASE("causal: the last query sees the last key, however many there are") {
     NEEDS_HOPPER();
     for (const int64_t n : {1, 64, 65, 129, 200})
         grade_bf16(plain_attention(1, 1, n, n, 64, true), static_cast<uint64_t>(n));
-    for (const auto [queries, keys] : kUnequalLengths)
+    for (const auto [queries, keys] : unequal_lengths())
         grade_bf16(plain_attention(1, 1, queries, keys, 64, true));
     grade_bf16(plain_attention(1, 1, 70, 333, 128, true));
 }

@@ -82,6 +82,24 @@ struct AttentionCase {
 /// The cases, the same on every machine.
 std::vector<AttentionCase> attention_cases(const AttentionLevels& levels = {});
 
+/// Cases with a long side each: 512 or 1100 queries or keys, and few of the other.
+/// Every triple of it, head dimension and mask meets, and every pair of these and of
+/// type, heads, groups, and log-sum-exp wanted or not. The scale is 1; inputs of
+/// several kinds fit, as those of uneven_choice().
+std::vector<AttentionCase> long_cases(const AttentionLevels& levels = {});
+
+/// Problems without keys, all of whose results are zeros and minus infinity: each head
+/// dimension, with a mask and without, and more rows than a block has threads. They are
+/// graded with the log-sum-exp and without it.
+/// @param grade  is given a shape, and whether the log-sum-exp is wanted
+template <class Grade>
+void for_each_without_keys(const std::vector<int64_t>& head_dims, Grade grade) {
+    for (const int64_t head_dim : head_dims)
+        for (const bool causal : {false, true})
+            for (const bool with_lse : {false, true})
+                grade(plain_attention(2, 2, 67, 0, head_dim, causal), with_lse);
+}
+
 /// Runs grade(c) for those with this mask, each as a section of the test case.
 ///
 /// Where a tool watches (is_watched()), only the first thirty of all are run.

@@ -194,7 +194,7 @@ inline void grade_not_finite(const std::string& exercise,
                              AttentionFunction* contract,
                              int64_t query_heads,
                              int64_t kv_heads) {
-    for (const int64_t head_dim : {32, 128}) {
+    for (const int64_t head_dim : {32, 64, 128, 256}) {
         const NotFinite numbers(query_heads, kv_heads, head_dim);
         const auto inputs = random_attention(numbers.shape, 1);
         grade_attention(exercise,
@@ -207,37 +207,30 @@ inline void grade_not_finite(const std::string& exercise,
 }
 inline void grade_subnormal(const std::string& exercise, AttentionFunction* contract) {
     constexpr double kUnit = 0x1p-136;  // of float: 2^13 steps
-    const auto shape = plain_attention(1, 2, 9, 70, 64);
-    const auto inputs = subnormal_values(shape, kUnit);
-    grade_attention(exercise,
-                    contract,
-                    shape,
-                    inputs,
-                    expect_subnormal(shape, inputs, kUnit, expect_attention),
-                    ", subnormal v");
-    const auto huge = huge_values(shape);
-    grade_attention(exercise,
-                    contract,
-                    shape,
-                    huge,
-                    expect_attention(shape, huge),
-                    ", huge v, rising logits");
-    auto scaled = shape;
-    const auto small = subnormal_scores(scaled, kUnit);
-    grade_attention(exercise,
-                    contract,
-                    scaled,
-                    small,
-                    expect_attention(scaled, small),
-                    ", subnormal q or k");
-    auto flushed = shape;
-    const auto large = subnormal_scale(flushed);
-    grade_attention(exercise,
-                    contract,
-                    flushed,
-                    large,
-                    expect_attention(flushed, large),
-                    ", subnormal scale");
+    for (const int64_t head_dim : {32, 64, 128, 256}) {
+        const auto shape = plain_attention(1, 2, 5, 37, head_dim);
+        const auto graded = [&](const AttentionShape& of,
+                                const AttentionInputs& inputs,
+                                const AttentionExpected& expected,
+                                const char* text) {
+            grade_attention(exercise, contract, of, inputs, expected, text);
+        };
+        const auto inputs = subnormal_values(shape, kUnit);
+        graded(shape,
+               inputs,
+               expect_subnormal(shape, inputs, kUnit, expect_attention),
+               ", subnormal v");
+        auto scaled = shape;
+        const auto small = subnormal_scores(scaled, kUnit);
+        graded(scaled, small, expect_attention(scaled, small), ", subnormal q or k");
+        auto flushed = shape;
+        const auto large = subnormal_scale(flushed);
+        graded(flushed, large, expect_attention(flushed, large), ", subnormal scale");
+        auto longer = shape;
+        longer.keys = 150;
+        const auto huge = huge_values(longer);
+        graded(longer, huge, expect_attention(longer, huge), ", huge v, rising logits");
+    }
 }
 
 }  // namespace wb::testing
