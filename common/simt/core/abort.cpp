@@ -1,6 +1,6 @@
 // What ends a program when the C library finds its heap damaged: it says "malloc():
-// corrupted top size" and calls abort(). A kernel that writes behind its malloc's memory
-// is what did it in most CUDA programs, so this says so before the program ends.
+// corrupted top size" and calls abort(). In most CUDA programs a kernel that writes
+// behind its malloc's memory has done it, so this says so before the program ends.
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>

@@ -125,14 +125,6 @@ PLANTED(misaligned, misaligned_float2) {
     pairs<<<1, 16>>>(numbered<float>(17), zeros<float>(16));
 }
 
-// nvcc gives all ones for n = 32, a CPU 0.
-__global__ void low_bits(unsigned* out, int n) {
-    out[threadIdx.x] = (1u << n) - 1;  // shift_by_all_bits
-}
-PLANTED(undefined, shift_by_all_bits) {
-    low_bits<<<1, 32>>>(zeros<unsigned>(32), 32);
-}
-
 __global__ void quantised(const float* x, int* out, float scale) {
     const int t = threadIdx.x;
     out[t] = static_cast<int>(x[t] * scale);  // value_beyond_int

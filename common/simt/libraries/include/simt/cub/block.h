@@ -204,28 +204,32 @@ class BlockExchange {
     };
     explicit BlockExchange(TempStorage& storage) : storage_(storage) {}
 
-#define SIMT_EXCHANGE(NAME, FROM, TO)                                  \
-    template <class Out>                                               \
-    void NAME(const T (&in)[kItems], Out (&out)[kItems]) {             \
-        move(in, out, [](int t, int i) { return FROM(t, i); },         \
-             [](int t, int i) { return TO(t, i); });                   \
-    }                                                                  \
-    void NAME(T (&items)[kItems]) { NAME(items, items); }
+#define SIMT_EXCHANGE(NAME, FROM, TO)                         \
+    template <class Out>                                      \
+    void NAME(const T(&in)[kItems], Out(&out)[kItems]) {      \
+        move(                                                 \
+            in, out, [](int t, int i) { return FROM(t, i); }, \
+            [](int t, int i) { return TO(t, i); });           \
+    }                                                         \
+    void NAME(T(&items)[kItems]) {                            \
+        NAME(items, items);                                   \
+    }
     SIMT_EXCHANGE(BlockedToStriped, blocked, striped)
     SIMT_EXCHANGE(StripedToBlocked, striped, blocked)
     SIMT_EXCHANGE(BlockedToWarpStriped, blocked, warp_striped)
     SIMT_EXCHANGE(WarpStripedToBlocked, warp_striped, blocked)
 #undef SIMT_EXCHANGE
     /// Item i goes to place ranks[i].
-#define SIMT_EXCHANGE(NAME, TO)                                                     \
-    template <class Out, class Rank>                                                \
-    void NAME(const T (&in)[kItems], Out (&out)[kItems], Rank (&ranks)[kItems]) {   \
-        move(in, out, [&](int, int i) { return static_cast<int>(ranks[i]); },       \
-             [](int t, int i) { return TO(t, i); });                                \
-    }                                                                               \
-    template <class Rank>                                                           \
-    void NAME(T (&items)[kItems], Rank (&ranks)[kItems]) {                          \
-        NAME(items, items, ranks);                                                  \
+#define SIMT_EXCHANGE(NAME, TO)                                                \
+    template <class Out, class Rank>                                           \
+    void NAME(const T(&in)[kItems], Out(&out)[kItems], Rank(&ranks)[kItems]) { \
+        move(                                                                  \
+            in, out, [&](int, int i) { return static_cast<int>(ranks[i]); },   \
+            [](int t, int i) { return TO(t, i); });                            \
+    }                                                                          \
+    template <class Rank>                                                      \
+    void NAME(T(&items)[kItems], Rank(&ranks)[kItems]) {                       \
+        NAME(items, items, ranks);                                             \
     }
     SIMT_EXCHANGE(ScatterToBlocked, blocked)
     SIMT_EXCHANGE(ScatterToStriped, striped)
