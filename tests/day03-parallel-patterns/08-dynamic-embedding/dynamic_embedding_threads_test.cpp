@@ -1,5 +1,5 @@
-// Grades day03-parallel-patterns/08-dynamic-embedding: many threads that insert the same
-// keys, and how often a key is there.
+// Grades day03-parallel-patterns/08-dynamic-embedding: many threads that insert the
+// same keys, and how often a key is there.
 #include "insert_cases.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Thread block clusters: the ranks of their blocks and threads, and which launches there
-// may be. They came with compute capability 9.0; on an older GPU these checks say
+// Thread block clusters: the ranks of their blocks and threads, and which launches
+// there may be. They came with compute capability 9.0; on an older GPU these checks say
 // nothing.
 #include "cluster.h"
 
