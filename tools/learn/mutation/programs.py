@@ -75,14 +75,36 @@ def write(chapter: Chapter, codes: list[Code], mutants: list[Mutant],
     folder.mkdir(parents=True, exist_ok=True)
     for number, mutant in enumerate(mutants):
         mutant.number = number
-    for code in codes:
-        file = folder / Path(code.path).name
-        text = weave(code, [m for m in mutants if m.code is code],
-                     str(Path(code.path).absolute()), known, unused)
-        here = Path(code.path).parent.absolute()
+    texts = {
+        Path(code.path): weave(code, [m for m in mutants if m.code is code],
+                               str(Path(code.path).absolute()), known, unused)
+        for code in codes}
+    for header in headers_between(chapter, {path.name for path in texts}):
+        texts[header] = f'#line 1 "{header.absolute()}"\n{header.read_text()}'
+    for path, text in texts.items():
+        file = folder / path.name
+        here = path.parent.absolute()
         text = re.sub(r'^(#include ")(?=\.\./)', rf"\g<1>{here}/", text, flags=re.M)
         if not file.is_file() or file.read_text() != text:
             file.write_text(text)
+
+
+def headers_between(chapter: Chapter, woven: set[str]) -> list[Path]:
+    """The chapter's headers that include a woven file, or one another that does: beside
+    the woven files, for from where they are they would include the text as it was."""
+    found: list[Path] = []
+    headers = [header for folder in (Path("solutions", chapter.path), Path(chapter.path))
+               for header in sorted(folder.glob("*.h"))]
+    names = set(woven)
+    while more := [header for header in headers
+                   if header.name not in names and names & _included(header)]:
+        found += more
+        names |= {header.name for header in more}
+    return found
+
+
+def _included(file: Path) -> set[str]:
+    return set(re.findall(r'^#include "([^"/]+)"', file.read_text(), re.M))
 
 
 def build_all(chapter: Chapter, codes: list[Code],

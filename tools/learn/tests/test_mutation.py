@@ -8,7 +8,7 @@ from pathlib import Path
 from learn import ui
 from learn.course import Chapter
 from learn.mutate import shuffled
-from learn.mutation import known, ladder
+from learn.mutation import known, ladder, programs
 from learn.mutation.code import Code
 from learn.mutation.hunt import Hunt, Run
 from learn.mutation.mutant import number_mutants
@@ -311,6 +311,24 @@ WB_RUNG(f, f_v2, "tuned");
 void f() { f_v1(); }
 """)
         self.assertEqual(ladder.unused([code], {2}), {"f_v1"})
+
+
+class Headers(unittest.TestCase):
+    def test_those_between_woven_files_lie_beside_them(self):
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            self.addCleanup(os.chdir, before)
+            chapter = Chapter("day01", "day01-basics/01-f", "f")
+            for name, text in {"a.h": '#include "k.cuh"\n', "b.h": '#include "a.h"\n',
+                               "c.h": "#include <k.cuh>\n", "k.cuh": ""}.items():
+                file = Path(chapter.path, name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            found = programs.headers_between(chapter, {"f.cu", "k.cuh"})
+            self.assertEqual([header.name for header in found], ["a.h", "b.h"])
+            self.assertEqual(programs.headers_between(chapter, {"f.cu"}), [])
+            os.chdir(before)
 
 
 class Known(unittest.TestCase):
