@@ -93,8 +93,8 @@ def headers_between(chapter: Chapter, woven: set[str]) -> list[Path]:
     """The chapter's headers that include a woven file, or one another that does: beside
     the woven files, for from where they are they would include the text as it was."""
     found: list[Path] = []
-    headers = [header for folder in (Path("solutions", chapter.path), Path(chapter.path))
-               for header in sorted(folder.glob("*.h"))]
+    folders = Path("solutions", chapter.path), Path(chapter.path)
+    headers = [header for folder in folders for header in sorted(folder.glob("*.h"))]
     names = set(woven)
     while more := [header for header in headers
                    if header.name not in names and names & _included(header)]:
