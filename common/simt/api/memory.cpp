@@ -77,6 +77,7 @@ cudaError_t cudaFree(void* pointer) {
     return api_call([&] {
         if (!pointer) return cudaSuccess;
         if (const cudaError_t error = refuse_during_capture()) return error;
+        tell_issue(simt::Issue::wait, nullptr);
         if (const cudaError_t error = finish_all()) return error;  // as CUDA does
         forget_pool_allocation(pointer);
         if (free_device_memory(pointer) || release(pointer, MemoryKind::managed))

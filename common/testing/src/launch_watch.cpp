@@ -114,7 +114,8 @@ std::optional<Finding> LaunchWatch::judge(
     if (seen.waits > 0 && !may_wait)
         return broken("waits",
                       "it must return without waiting, but it waits: for a stream, an "
-                      "event, the device, or for a copy from or to the host",
+                      "event, the device, for a copy from or to the host, or in "
+                      "cudaFree()",
                       "whoever needs the result waits for the stream");
     // First: the kernels of a graph may be counted as well.
     if (seen.default_graphs > 0)
