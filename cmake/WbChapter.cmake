@@ -21,11 +21,11 @@
 #                                     for ./learn dev mutate (WbMutants.cmake)
 # A chapter whose solution has a second file, vector_add_fast.cu, has a second stage, "Go
 # faster": that file's starter, under the same tests (wb_second_stage() below).
-# From all this follow all CTest names: day01.vector_add.<case>, ….solution.<case>, ….unsolved,
-# ….mutant.<name>, ….right, ….checked (the checker finds nothing in the solution), ….goals (it
-# meets its goals), labelled with the day, the chapter, and learner or workbook. They build
-# what they need first: build.day01.vector_add the learner's program,
-# build.day01.vector_add.workbook all others that are tested.
+# From all this follow all CTest names: day01.vector_add.<case>, ….solution.<case>,
+# ….unsolved, ….mutant.<name>, ….right, ….checked (the checker finds nothing in the
+# solution), ….goals (it meets its goals), labelled with the day, the chapter, and
+# learner or workbook. They build what they need first: build.day01.vector_add the
+# learner's program, build.day01.vector_add.workbook all others that are tested.
 #
 # A known-wrong kernel is an edit (mutants/<name>.diff, see tools/bundle/edit.h) of
 # mutants/right.cu, a short right version that must pass the chapter's tests (….right), or

@@ -12,6 +12,7 @@ __global__ void heap(int* out, int n) {
 int main() {
     int* out;
     cudaMallocManaged(&out, sizeof(int));
-    heap<<<1, 1>>>(out, 400);  // says: kernel heap launched at heap.cu:15: the C library's heap is damaged
+    // says: kernel heap launched at heap.cu:16: the C library's heap is damaged
+    heap<<<1, 1>>>(out, 400);
     return cudaDeviceSynchronize();
 }
