@@ -32,6 +32,36 @@ __device__ float warp_dot(const float (&a)[N], const float (&b)[N]) {
     return sum;
 }
 
+/// Adds every `step`-th token from `first` on to a warp's share of a row.
+template <int D>
+__device__ void add_tokens(wb::OnlineSoftmax<D / kWarpSize>& state,
+                           const PagedCache& cache,
+                           const __nv_bfloat16* q,
+                           int64_t row,
+                           int64_t query_heads,
+                           float scale,
+                           PagedStatus* status,
+                           int64_t first,
+                           int step) {
+    const int lane = threadIdx.x % kWarpSize;
+    const int64_t sequence = row / query_heads;
+    const int64_t kv_head = row % query_heads / (query_heads / cache.kv_heads);
+    const int64_t length = wb::checked_length(cache, sequence, status);
+    float query[D / kWarpSize];
+    load_row<D>(query, q + row * D, lane);
+    for (int64_t token = first; token < length; token += step) {
+        const int64_t page =
+            wb::checked_page(cache, sequence, token / cache.page_size, status);
+        if (page < 0) continue;
+        const int64_t place = cache.row(page, kv_head, token % cache.page_size);
+        float key[D / kWarpSize];
+        float value[D / kWarpSize];
+        load_row<D>(key, cache.k + place, lane);
+        load_row<D>(value, cache.v + place, lane);
+        state.add(scale * warp_dot(query, key), value);
+    }
+}
+
 template <int D>
 __device__ void store_row(const wb::OnlineSoftmax<D / kWarpSize>& state,
                           __nv_bfloat16* o,

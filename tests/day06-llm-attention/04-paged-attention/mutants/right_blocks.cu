@@ -40,24 +40,9 @@ __global__ void paged_attention_kernel(PagedCache cache,
     const int warp = threadIdx.x / kWarpSize;
     const int lane = threadIdx.x % kWarpSize;
     const int64_t row = blockIdx.x / kBlocks;
-    const int64_t sequence = row / query_heads;
-    const int64_t kv_head = row % query_heads / (query_heads / cache.kv_heads);
-    const int64_t length = wb::checked_length(cache, sequence, status);
     const int mine = static_cast<int>(blockIdx.x % kBlocks) * kWarps + warp;
-    float query[kPerLane];
-    load_row<D>(query, q + row * D, lane);
     wb::OnlineSoftmax<kPerLane> state;
-    for (int64_t token = mine; token < length; token += kParts) {
-        const int64_t page =
-            wb::checked_page(cache, sequence, token / cache.page_size, status);
-        if (page < 0) continue;
-        const int64_t place = cache.row(page, kv_head, token % cache.page_size);
-        float key[kPerLane];
-        float value[kPerLane];
-        load_row<D>(key, cache.k + place, lane);
-        load_row<D>(value, cache.v + place, lane);
-        state.add(scale * warp_dot(query, key), value);
-    }
+    add_tokens<D>(state, cache, q, row, query_heads, scale, status, mine, kParts);
     float* const part = parts + (row * kParts + mine) * (D + 2);
     for (int i = 0; i < kPerLane; ++i)
         part[lane + i * kWarpSize] = state.o[i];

@@ -16,26 +16,11 @@ __global__ void paged_attention_kernel(PagedCache cache,
     const int warp = threadIdx.x / kWarpSize;
     const int lane = threadIdx.x % kWarpSize;
     const int64_t row = blockIdx.x;
-    const int64_t sequence = row / query_heads;
-    const int64_t kv_head = row % query_heads / (query_heads / cache.kv_heads);
-    const int64_t length = wb::checked_length(cache, sequence, status);
-    float query[kPerLane];
-    load_row<D>(query, q + row * D, lane);
     wb::OnlineSoftmax<kPerLane> state;
     __shared__ float s_max[kWarps];
     __shared__ float s_sum[kWarps];
     __shared__ float s_o[kWarps][D];
-    for (int64_t token = warp; token < length; token += kWarps) {
-        const int64_t page =
-            wb::checked_page(cache, sequence, token / cache.page_size, status);
-        if (page < 0) continue;
-        const int64_t place = cache.row(page, kv_head, token % cache.page_size);
-        float key[kPerLane];
-        float value[kPerLane];
-        load_row<D>(key, cache.k + place, lane);
-        load_row<D>(value, cache.v + place, lane);
-        state.add(scale * warp_dot(query, key), value);
-    }
+    add_tokens<D>(state, cache, q, row, query_heads, scale, status, warp, kWarps);
     if (lane == 0) {
         s_max[warp] = state.max;
         s_sum[warp] = state.sum;
