@@ -19,7 +19,9 @@ import { snippet } from './markers.mjs'
 import {
   dates, isTimed, machineName, rateOf, sizeLabel, sizesOf,
 } from './tables.mjs'
-import { packPoints, pointsOf, roofsOf, withoutPoint } from '../figures/roofline/model.js'
+import {
+  ofOneGpu, packPoints, pointsOf, roofsOf, withoutPoint,
+} from '../figures/roofline/model.js'
 import { attributesOf, blankCode, findElements, replaceElements } from './tags.mjs'
 
 /** A text as the value of an attribute in double quotes. */
@@ -96,10 +98,10 @@ export function errorProps(data) {
   }
 }
 
-/** What <Roofline /> draws: the points and roofs of all ladders. */
+/** What <Roofline /> draws: the points and roofs of all ladders of one GPU. */
 export function rooflineProps(data) {
-  const files = Object.fromEntries(
-    Object.entries(data).filter(([, content]) => isLadderFile(content)))
+  const files = ofOneGpu(Object.fromEntries(
+    Object.entries(data).filter(([, content]) => isLadderFile(content))))
   const points = pointsOf(files)
   const machines = Object.values(files).map(({ machine }) => machineName(machine))
   return {

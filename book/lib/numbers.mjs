@@ -24,7 +24,7 @@ import { formatMeasured } from './format.mjs'
 import {
   errorTable, modelErrorTable, mutationTable, truthTable,
 } from './counted-tables.mjs'
-import { comparisonTables, gridTables, ladderTable } from './tables.mjs'
+import { comparisonTables, gridTables, ladderTable, machineTable } from './tables.mjs'
 import { findComments, findElements, findTables, replaceElements } from './tags.mjs'
 
 /** Tables that stand between comments, by their kind. */
@@ -34,6 +34,7 @@ const BLOCKS = {
   mutation: mutationTable,
   comparisons: comparisonTables,
   grids: gridTables,
+  machines: machineTable,
   ladders: allLadders,
 }
 

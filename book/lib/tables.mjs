@@ -42,6 +42,9 @@ export function machineName({ gpu, cuda, driver, sm_clock: clock }) {
   return `${gpu} (CUDA ${cuda}, driver ${driver}, ${clock})`
 }
 
+/** "H100" */
+const shortGpu = ({ gpu }) => gpu.replace(/^NVIDIA /, '').split(' ')[0]
+
 /** "2026-11-21", or "2026-11-20 to 2026-11-21" */
 export function dates(rows) {
   const sorted = unique(rows.map((row) => row.date)).sort()
@@ -158,12 +161,12 @@ export function comparisonTables(data) {
   const time = (row) => `${shortRung(row.rung)}, ${formatNumber(row.median_us)} µs`
   const all = comparisons(data).sort((a, b) => a.ratio - b.ratio)
   const head = ['our speed / theirs', 'exercise', 'size', 'our fastest',
-    'the fastest library']
+    'the fastest library', 'GPU']
   const part = (wanted) => all
     .filter(({ ratio }) => verdict(ratio) === wanted)
     .map(({ exercise, our, library, ratio }) => [
       formatNumber(ratio), exercise.replaceAll('_', ' '), sizeLabel(our), time(our),
-      time(library)])
+      time(library), shortGpu(ladderOf(data, exercise).content.machine)])
   return ['Lost', 'Even', 'Won'].flatMap((title) => {
     const lines = part(title.toLowerCase())
     if (lines.length === 0) return []
@@ -171,6 +174,13 @@ export function comparisonTables(data) {
     const heading = `### ${title}: ${lines.length} of ${all.length}`
     return [`${heading}\n\n<div class="wb-compact">\n\n${table}\n\n</div>`]
   }).join('\n\n')
+}
+
+/** <!-- numbers: machines -->: which GPU each file's ladders were measured on. */
+export function machineTable(data) {
+  const lines = Object.entries(data).filter(([, content]) => isLadderFile(content))
+    .map(([name, { machine }]) => [name.replace(/^day0?/, 'day '), machineName(machine)])
+  return markdownTable([['ladders of', 'measured on one'], ...lines])
 }
 
 /** "0.93 to 1.27", or one number if there is one. */

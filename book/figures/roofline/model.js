@@ -117,6 +117,19 @@ export function withoutPoint(files, points) {
   return [...new Set(all)].filter((name) => !drawn.has(name) && !isGrid(name))
 }
 
+/**
+ * The files that were measured on one GPU, that of most files: points of another one do
+ * not belong under these roofs.
+ * @param {Record<string, {machine: {gpu: string}}>} files  the ladders of all days
+ */
+export function ofOneGpu(files) {
+  const gpus = Object.values(files).map(({ machine }) => machine.gpu)
+  const times = (gpu) => gpus.filter((each) => each === gpu).length
+  const [most] = [...gpus].sort((a, b) => times(b) - times(a))
+  return Object.fromEntries(
+    Object.entries(files).filter(([, { machine }]) => machine.gpu === most))
+}
+
 /** The measured ceilings: one for memory, and one for each kind of arithmetic. */
 export function roofsOf(files) {
   const highest = (wanted) => {

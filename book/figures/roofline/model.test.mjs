@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 
 import { isLadderFile, loadData } from '../../lib/data.mjs'
 import {
-  bestOfEachRung, decades, labelsOf, memoryRoof, packPoints, place, pointsOf, ridge,
-  roofsOf, shapeOf, shownPoints, unpackPoints, withoutPoint, workOf,
+  bestOfEachRung, decades, labelsOf, memoryRoof, ofOneGpu, packPoints, place, pointsOf,
+  ridge, roofsOf, shapeOf, shownPoints, unpackPoints, withoutPoint, workOf,
 } from './model.js'
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '../../data')
-const files = Object.fromEntries(
-  Object.entries(loadData(folder)).filter(([, content]) => isLadderFile(content)))
+const files = ofOneGpu(Object.fromEntries(
+  Object.entries(loadData(folder)).filter(([, content]) => isLadderFile(content))))
 const points = pointsOf(files)
 
 test('a shape is read from the size of a row', () => {
@@ -71,6 +71,12 @@ test('a rung limited by memory stands as far below the roof as its row says', ()
     const share = (100 * tflops) / memoryRoof(roofs, intensity)
     assert.ok(Math.abs(share / percent - 1) < 0.02, `${share} is not ${percent}`)
   }
+})
+
+test('points of another GPU do not stand under these roofs', () => {
+  const on = (gpu) => ({ machine: { gpu } })
+  const chosen = ofOneGpu({ day01: on('A'), day03: on('B'), day06: on('A') })
+  assert.deepEqual(Object.keys(chosen), ['day01', 'day06'])
 })
 
 test('points survive the way to the page, to four digits', () => {

@@ -6,46 +6,46 @@
 //
 // <Ladder of="reduce_sum" at="n = 268435456">
 //         GB/s  idea                             what limits it
-//   v1     673  every second thread adds         half of each warp waits
-//   v2     573  neighbouring threads add         bank conflicts
-//   v3     688  the upper half into the lower    the tree: one element a thread
-//   v4   1,300  an addition while loading        two elements a thread
-//   v5   1,490  the last warp without barriers   two elements a thread
-//   v6   1,560  a tree without a loop            two elements a thread
-//   v7   2,900  many elements a thread           loads of 4 bytes
-//   v8   2,900  shuffles                         as v7
-//   v9   2,920  one kernel: the last block adds  as v7
-//   v10  2,920  float4, tiles                    the speed of memory
-//   v11  2,900  v10 with compensated sums        the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v1     679  every second thread adds         half of each warp waits
+//   v2     577  neighbouring threads add         bank conflicts
+//   v3     695  the upper half into the lower    the tree: one element a thread
+//   v4   1,320  an addition while loading        two elements a thread
+//   v5   1,530  the last warp without barriers   two elements a thread
+//   v6   1,620  a tree without a loop            two elements a thread
+//   v7   4,090  many elements a thread           loads of 4 bytes
+//   v8   4,090  shuffles                         as v7
+//   v9   4,100  one kernel: the last block adds  as v7
+//   v10  4,100  float4, tiles                    the speed of memory
+//   v11  4,060  v10 with compensated sums        the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="reduce_sum_bf16" at="n = 268435456">
 //         GB/s  idea                             what limits it
-//   v8   1,250  shuffles                         loads of 2 bytes
-//   v9   1,250  one kernel: the last block adds  as v8
-//   v10  2,770  16 bytes at a time, tiles        the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v8   1,320  shuffles                         loads of 2 bytes
+//   v9   1,320  one kernel: the last block adds  as v8
+//   v10  3,840  16 bytes at a time, tiles        the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="reduce_sum_i32" at="n = 268435456">
 //         GB/s  idea                           what limits it
-//   v8   2,840  shuffles                       loads of 4 bytes
-//   v9   2,850  one kernel, __reduce_add_sync  as v8
-//   v10  2,900  int4, tiles                    the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v8   4,110  shuffles                       loads of 4 bytes
+//   v9   4,130  one kernel, __reduce_add_sync  as v8
+//   v10  4,080  int4, tiles                    the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="reduce_max" at="n = 268435456">
 //         GB/s  idea                             what limits it
-//   v8   2,900  shuffles                         loads of 4 bytes
-//   v9   2,910  one kernel: the last block adds  as v8
-//   v10  2,900  float4, tiles                    the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v8   4,090  shuffles                         loads of 4 bytes
+//   v9   4,100  one kernel: the last block adds  as v8
+//   v10  4,080  float4, tiles                    the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="reduce_argmax" at="n = 268435456">
 //         GB/s  idea                             what limits it
-//   v8   2,790  shuffles                         loads of 4 bytes
-//   v9   2,790  one kernel: the last block adds  as v8
-//   v10  2,820  float4, tiles                    the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v8   3,020  shuffles                         loads of 4 bytes
+//   v9   3,030  one kernel: the last block adds  as v8
+//   v10  3,530  float4, tiles                    the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 // #end
 #include "reduction.h"
 

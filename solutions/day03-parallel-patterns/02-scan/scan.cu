@@ -5,39 +5,39 @@
 //
 // <Ladder of="scan_int32" at="n = 268435456">
 //        GB/s  idea                           what limits it
-//   v1    726  Hillis and Steele              two barriers in each of 8 steps
-//   v2    320  Blelloch's tree                more barriers, and bank conflicts
-//   v3    783  shuffles                       one element a thread
-//   v4  2,010  16 elements a thread           reads twice
-//   v5  1,850  one pass, a thread looks back  the look-back: one answer after another
-//   v6  2,170  a warp looks back              no loads while a block looks back
-//   v7      -  the next tile on its way       the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v1    752  Hillis and Steele              two barriers in each of 8 steps
+//   v2    324  Blelloch's tree                more barriers, and bank conflicts
+//   v3    815  shuffles                       one element a thread
+//   v4  2,780  16 elements a thread           reads twice
+//   v5  2,160  one pass, a thread looks back  the look-back: one answer after another
+//   v6  2,680  a warp looks back              no loads while a block looks back
+//   v7  1,630  the next tile on its way       the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="scan_float" at="n = 268435456">
 //        GB/s  idea                           what limits it
-//   v1    726  Hillis and Steele              two barriers in each of 8 steps
-//   v4  2,010  16 elements a thread           reads twice
-//   v5  1,850  one pass, a thread looks back  the look-back: one answer after another
-//   v6  2,170  a warp looks back              no loads while a block looks back
-//   v7      -  the next tile on its way       the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v1    751  Hillis and Steele              two barriers in each of 8 steps
+//   v4  2,780  16 elements a thread           reads twice
+//   v5  2,160  one pass, a thread looks back  the look-back: one answer after another
+//   v6  2,680  a warp looks back              no loads while a block looks back
+//   v7  1,640  the next tile on its way       the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="segmented_scan_int32" at="n = 268435456, segments of 100">
 //        GB/s  idea                           what limits it
-//   v1    679  Hillis and Steele              two barriers in each of 8 steps
-//   v5  2,560  one pass, a thread looks back  the look-back: one answer after another
-//   v6  2,500  a warp looks back              the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v1    694  Hillis and Steele              two barriers in each of 8 steps
+//   v5  3,170  one pass, a thread looks back  the look-back: one answer after another
+//   v6  3,070  a warp looks back              the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="segmented_scan_float" at="n = 268435456, segments of 100">
 //        GB/s  idea                  what limits it
-//   v1    681  Hillis and Steele     two barriers in each of 8 steps
-//   v2    270  Blelloch's tree       more barriers, and bank conflicts
-//   v3    597  shuffles              one element a thread
-//   v4  1,950  16 elements a thread  reads twice
-//   v6  2,480  a warp looks back     the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v1    696  Hillis and Steele     two barriers in each of 8 steps
+//   v2    273  Blelloch's tree       more barriers, and bank conflicts
+//   v3    613  shuffles              one element a thread
+//   v4  2,740  16 elements a thread  reads twice
+//   v6  3,030  a warp looks back     the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 // #end
 #include "scan.h"
 

@@ -5,25 +5,25 @@
 //
 // <Ladder of="softmax" at="8192 x 32768">
 //        GB/s  idea                        what limits it
-//   v1  1,260  three passes, a warp a row  every element is read three times
-//   v2  1,560  online, a warp a row        twice, and too little is under way
-//   v3  1,700  online, a block a row       every element is read twice
-//   v4  2,980  a row in registers          the speed of memory, up to 2^15 columns
-//   v5  2,980  narrow rows as tiles        the same, and narrow rows are whole vectors
-//   v6  2,980  a row in shared memory      one block an SM
-//   v7  2,980  a row split over blocks     the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v1  1,670  three passes, a warp a row  every element is read three times
+//   v2  1,820  online, a warp a row        twice, and too little is under way
+//   v3  2,090  online, a block a row       every element is read twice
+//   v4  4,150  a row in registers          the speed of memory, up to 2^15 columns
+//   v5  4,060  narrow rows as tiles        the same, and narrow rows are whole vectors
+//   v6  4,030  a row in shared memory      one block an SM
+//   v7  4,050  a row split over blocks     the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="softmax_bf16" at="8192 x 32768">
 //        GB/s  idea                        what limits it
-//   v1    959  three passes, a warp a row  every element is read three times
-//   v2    970  online, a warp a row        twice, and too little is under way
-//   v3  1,170  online, a block a row       every element is read twice
-//   v4  2,970  a row in registers          the speed of memory, up to 2^15 columns
-//   v5  2,970  narrow rows as tiles        the same, and narrow rows are whole vectors
-//   v6  2,970  a row in shared memory      one block an SM
-//   v7  2,970  a row split over blocks     the speed of memory
-// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-23
+//   v1  1,110  three passes, a warp a row  every element is read three times
+//   v2  1,020  online, a warp a row        twice, and too little is under way
+//   v3  1,260  online, a block a row       every element is read twice
+//   v4  3,500  a row in registers          the speed of memory, up to 2^15 columns
+//   v5  3,500  narrow rows as tiles        the same, and narrow rows are whole vectors
+//   v6  3,500  a row in shared memory      one block an SM
+//   v7  3,500  a row split over blocks     the speed of memory
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 // #end
 #include "softmax.h"
 

@@ -106,7 +106,7 @@ struct Sizes {
     bool has_beta = true;
     bool has_mean = true;  ///< of a LayerNorm: is wanted
     bool has_rstd = true;  ///< is wanted
-    float eps = 0.25f;  ///< no less: whether it counts is seen in each case
+    float eps = 0.25f;     ///< no less: whether it counts is seen in each case
     Alone alone = Alone::none;
 
     /// Where an array begins that is at element `from`, unless it stands alone.
