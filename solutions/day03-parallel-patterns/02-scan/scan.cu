@@ -1,7 +1,7 @@
 // scan.cu: all sums from the first element on, of an array or of its segments.
 // #solution
 //
-// v4, v5 and v7 have a file each; v6 is in scan_fast.cu, the second stage.
+// v4, v5, v7 and v8 have a file each; v6 is in scan_fast.cu, the second stage.
 //
 // <Ladder of="scan_int32" at="n = 268435456">
 //        GB/s  idea                           what limits it
@@ -11,7 +11,8 @@
 //   v4  2,780  16 elements a thread           reads twice
 //   v5  2,160  one pass, a thread looks back  the look-back: one answer after another
 //   v6  2,680  a warp looks back              no loads while a block looks back
-//   v7  1,630  the next tile on its way       the speed of memory
+//   v7  1,630  the next tile on its way       tickets that nobody serves yet
+//   v8      -  a block looks back             not measured yet
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="scan_float" at="n = 268435456">
@@ -20,7 +21,8 @@
 //   v4  2,780  16 elements a thread           reads twice
 //   v5  2,160  one pass, a thread looks back  the look-back: one answer after another
 //   v6  2,680  a warp looks back              no loads while a block looks back
-//   v7  1,640  the next tile on its way       the speed of memory
+//   v7  1,640  the next tile on its way       tickets that nobody serves yet
+//   v8      -  a block looks back             not measured yet
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="segmented_scan_int32" at="n = 268435456, segments of 100">
@@ -28,6 +30,7 @@
 //   v1    694  Hillis and Steele              two barriers in each of 8 steps
 //   v5  3,170  one pass, a thread looks back  the look-back: one answer after another
 //   v6  3,070  a warp looks back              the speed of memory
+//   v8      -  a block looks back             not measured yet
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="segmented_scan_float" at="n = 268435456, segments of 100">
@@ -37,6 +40,7 @@
 //   v3    613  shuffles              one element a thread
 //   v4  2,740  16 elements a thread  reads twice
 //   v6  3,030  a warp looks back     the speed of memory
+//   v8      -  a block looks back    not measured yet
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 // #end
 #include "scan.h"
@@ -294,6 +298,7 @@ WB_RUNG(segmented_scan_int32, segmented_scan_int32_v6, "a warp looks back");
 WB_RUNG(segmented_scan_float, segmented_scan_float_v6, "a warp looks back");
 
 #include "07_next_tile.cuh"
+#include "08_block_looks_back.cuh"
 // #end
 
 // #region contract
