@@ -122,20 +122,22 @@ static void launch_held(const Norm<T>& norm, bool is_centered, cudaStream_t stre
     CUDA_CHECK_LAUNCH();
 }
 
-/// A thread holds 16 elements; 32 of them, if they are vectors, where one warp is then
-/// enough, or where there are not enough threads. One by one they would not fit the 64
-/// registers that a thread of a block of 1024 can have.
+/// A thread holds 64 bytes: with less, too few are under way. Of floats it holds 128,
+/// where one warp is then enough, or where there are not enough threads. One by one,
+/// more than 16 elements would not fit the 64 registers that a thread of a block of
+/// 1024 can have.
 template <class T, int kPer>
 static void launch_norm(const Norm<T>& norm, bool is_centered, cudaStream_t stream) {
+    constexpr int kUsual = kPer == 1 ? 16 : static_cast<int>(64 / sizeof(T));
     const bool is_warp = norm.columns > 512 && norm.columns <= 1024;
-    if (norm.columns <= 16 * 1024 && (kPer == 1 || !is_warp))
-        return launch_held<T, kPer, 16>(norm, is_centered, stream);
-    if constexpr (kPer > 1) {
+    if (norm.columns <= 1024 * kUsual && (kUsual == 32 || kPer == 1 || !is_warp))
+        return launch_held<T, kPer, kUsual>(norm, is_centered, stream);
+    if constexpr (kPer > 1 && kUsual < 32) {
         if (norm.columns <= 32 * 1024)
             return launch_held<T, kPer, 32>(norm, is_centered, stream);
     }
     const auto blocks = static_cast<unsigned>(norm.rows);
-    norm_wide_kernel<T, kPer, kPer == 1 ? 8 : 16 / kPer>
+    norm_wide_kernel<T, kPer, kPer == 1 ? 8 : kUsual / kPer>
         <<<blocks, 1024, 0, stream>>>(norm, is_centered);
     CUDA_CHECK_LAUNCH();
 }
