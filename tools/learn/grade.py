@@ -133,9 +133,15 @@ def _version(function: str) -> tuple[str, float]:
 
 def number_right(result: Grade) -> tuple[int, int]:
     """How many of the chapter's functions are right, of how many; 0 of 0 if it has only
-    one."""
-    verdicts_on = result.functions.values()
-    return sum(verdict == "passed" for verdict in verdicts_on), len(verdicts_on)
+    one. Those that are given, whole, are nobody's merit as long as they are alone."""
+    right = {name for name, said in result.functions.items() if said == "passed"}
+    file = Path(result.chapter.file)
+    code = lint.code_of(file.read_text(errors="replace")) if file.is_file() else ""
+    given = {name for name in right.intersection(contract_names(result.chapter))
+             if not re.search(rf"\b{name}\(", code)}
+    if right == given:
+        return 0, len(result.functions)
+    return len(right), len(result.functions)
 
 
 def time_limit() -> int:

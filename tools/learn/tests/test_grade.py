@@ -216,6 +216,17 @@ class Functions(unittest.TestCase):
             result.functions, {"v1": "passed", "v2": "unsolved", "v3": "failed"})
         self.assertEqual(grade.number_right(result), (1, 3))
 
+    def test_that_are_given_are_counted_beside_the_learners_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "table.h").write_text("void find(int n);\nvoid keep();\n")
+            Path(folder, "table.cu").write_text(
+                "// keep()\nvoid find(int n) {\n    WB_NOT_SOLVED();\n}\n")
+            result = grade.Grade(Chapter("day01", folder, "table", False))
+            for found, right in (("unsolved", 0), ("passed", 2)):
+                result.cases = [grade.Case(
+                    "c", "unsolved", functions={"keep": "passed", "find": found})]
+                self.assertEqual(grade.number_right(result), (right, 2))
+
     def test_stand_in_the_order_of_versions(self):
         names = ("append", "dot_v10", "dot", "dot_v2", "append_v1")
         result = graded(self.case("passed", **dict.fromkeys(names, "passed")))
