@@ -27,11 +27,11 @@ void check_gemm_shape(const Arguments& arguments,
                       const GemmShape& s,
                       std::size_t ab_bytes,
                       std::size_t c_bytes) {
-    constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+    constexpr int64_t kMost = int64_t{1} << 30;
     arguments.size("shape.M", s.M).size("shape.N", s.N).size("shape.K", s.K);
-    arguments.require(s.M <= kMost, "shape.M", s.M, "must be <= 2^31 - 1")
-        .require(s.N <= kMost, "shape.N", s.N, "must be <= 2^31 - 1")
-        .require(s.K <= kMost, "shape.K", s.K, "must be <= 2^31 - 1");
+    arguments.require(s.M <= kMost, "shape.M", s.M, "must be <= 2^30")
+        .require(s.N <= kMost, "shape.N", s.N, "must be <= 2^30")
+        .require(s.K <= kMost, "shape.K", s.K, "must be <= 2^30");
     check_matrix(arguments, "a", s.rows_of_a(), s.columns_of_a(), s.lda, ab_bytes);
     check_matrix(arguments, "b", s.rows_of_b(), s.columns_of_b(), s.ldb, ab_bytes);
     check_matrix(arguments, "c", s.M, s.N, s.ldc, c_bytes);

@@ -50,7 +50,7 @@ struct GemmShape {
     }
 };
 
-/// Throws InvalidArgument if a size is negative or above 2^31 - 1, a leading dimension
+/// Throws InvalidArgument if a size is negative or above 2^30, a leading dimension
 /// is less than its matrix has columns, or a matrix has 2^63 bytes or more.
 ///
 /// @param ab_bytes  of an element of A and of B
