@@ -32,7 +32,7 @@
 ///          where a float would be rounded
 /// NaN      and infinities in row m of A or column n of B go to C[m, n] as in any sum,
 ///          and to no other element
-/// Throws   wb::InvalidArgument for sizes that are negative or above 2^31 - 1, leading
+/// Throws   wb::InvalidArgument for sizes that are negative or above 2^30, leading
 ///          dimensions that are too small, products of sizes past 2^63 - 1, a shape
 ///          that transposes A or B, a null, host or misaligned pointer, a C that
 ///          overlaps A or B, and on a GPU before sm_80
