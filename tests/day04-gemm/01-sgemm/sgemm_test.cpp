@@ -110,7 +110,7 @@ TEST_CASE("more of K than all stages hold") {
 TEST_CASE("a GPU with little shared memory") {
     const FewMultiprocessors few(1);
     const wb::testing::LittleSharedMemory little;
-    const Call call{GemmShape{40, GENERATE(as<int64_t>(), 128, 256), 33}.packed()};
+    const Call call{GemmShape{100, GENERATE(as<int64_t>(), 128, 256), 17}.packed()};
     grade_one("sgemm", sgemm, call, random_numbers(call), ", 48 KB of shared memory");
 }
 
