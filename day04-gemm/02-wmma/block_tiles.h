@@ -148,6 +148,52 @@ __device__ __forceinline__ void copy_stage(Stage<S>& stage,
 }
 // #endregion copies
 
+// #region shared-load
+/// The instruction behind load_matrix_sync(): a constant text, so that it takes a macro
+/// to write it once.
+#define WB_WMMA_LOAD(which, shape, type)                                       \
+    asm volatile("wmma.load." which ".sync.aligned.row." shape ".shared." type \
+                 " {%0, %1, %2, %3}, [%4], %5;"                                \
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])              \
+                 : "r"(from), "r"(ld)                                          \
+                 : "memory")
+
+/// Loads of fragments from shared memory.
+struct Shared {
+    /// load_matrix_sync(), for a tile in shared memory, in words of PTX. nvcc 13.0 sees
+    /// by itself that a tile of fp16 is there, and takes ldmatrix. For bf16 and TF32 it
+    /// does not: each lane then loads by words, from addresses that could be anywhere.
+    ///
+    /// @param s_tile  at a multiple of 32 bytes
+    /// @param ld      elements from one row to the next
+    template <class Use, int K, class Element, class T>
+    static __device__ __forceinline__ void load(
+        wmma::fragment<Use, kTile, kTile, K, Element, wmma::row_major>& fragment,
+        const T* s_tile,
+        unsigned ld) {
+#if !defined(SIMT_CPU) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+        if constexpr (!std::is_same_v<T, __half>) {
+            constexpr bool kIsA = std::is_same_v<Use, wmma::matrix_a>;
+            static_assert(sizeof fragment.x == 16, "four registers a lane");
+            const auto from = static_cast<uint32_t>(__cvta_generic_to_shared(s_tile));
+            auto* const r = reinterpret_cast<uint32_t*>(fragment.x);
+            if constexpr (std::is_same_v<T, float> && kIsA)
+                WB_WMMA_LOAD("a", "m16n16k8", "tf32");
+            else if constexpr (std::is_same_v<T, float>)
+                WB_WMMA_LOAD("b", "m16n16k8", "tf32");
+            else if constexpr (kIsA)
+                WB_WMMA_LOAD("a", "m16n16k16", "bf16");
+            else
+                WB_WMMA_LOAD("b", "m16n16k16", "bf16");
+            return;
+        }
+#endif
+        wmma::load_matrix_sync(fragment, s_tile, ld);
+    }
+};
+#undef WB_WMMA_LOAD
+// #endregion shared-load
+
 // #region sums
 template <class S>
 __device__ __forceinline__ void clear(WarpSums<S>& sums) {

@@ -27,9 +27,9 @@ __device__ __forceinline__ void multiply_stage(WarpSums<S>& sums,
     for (int k = 0; k < S::BK; k += kDepth<T>) {
         // TODO(learner): kFragmentsM fragments of A, from the warp's rows of stage.a
         // and its columns k to k + kDepth<T> - 1; kFragmentsN fragments of B, from
-        // stage.b. Load each once, and round it; then multiply each with each. All
-        // loops have constant bounds: write #pragma unroll before each, so that
-        // fragments are registers (about 20 lines)
+        // stage.b. Load each once, with Shared::load(), and round it; then multiply
+        // each with each. All loops have constant bounds: write #pragma unroll before
+        // each, so that fragments are registers (about 20 lines)
     }
 }
 // #endregion v5-multiply

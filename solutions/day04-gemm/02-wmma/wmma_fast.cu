@@ -27,22 +27,22 @@ __device__ __forceinline__ void multiply_stage(WarpSums<S>& sums,
     for (int k = 0; k < S::BK; k += kDepth<T>) {
         // TODO(learner): kFragmentsM fragments of A, from the warp's rows of stage.a
         // and its columns k to k + kDepth<T> - 1; kFragmentsN fragments of B, from
-        // stage.b. Load each once, and round it; then multiply each with each. All
-        // loops have constant bounds: write #pragma unroll before each, so that
-        // fragments are registers (about 20 lines)
+        // stage.b. Load each once, with Shared::load(), and round it; then multiply
+        // each with each. All loops have constant bounds: write #pragma unroll before
+        // each, so that fragments are registers (about 20 lines)
         // #solution
         FragmentA<T> a[S::kFragmentsM];
         FragmentB<T> b[S::kFragmentsN];
 #pragma unroll
         for (int i = 0; i < S::kFragmentsM; ++i) {
             const T* s_a = stage.a + (at.warp_row + i * kTile) * S::kPitchA + k;
-            wmma::load_matrix_sync(a[i], s_a, S::kPitchA);
+            Shared::load(a[i], s_a, S::kPitchA);
             Factors::round(a[i]);
         }
 #pragma unroll
         for (int j = 0; j < S::kFragmentsN; ++j) {
             const T* s_b = stage.b + k * S::kPitchB + at.warp_col + j * kTile;
-            wmma::load_matrix_sync(b[j], s_b, S::kPitchB);
+            Shared::load(b[j], s_b, S::kPitchB);
             Factors::round(b[j]);
         }
 #pragma unroll
