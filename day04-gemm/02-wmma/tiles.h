@@ -15,6 +15,24 @@
 #include <cstdint>
 #include <type_traits>
 
+/// GPUs before sm_80 have fragments of fp16 alone. No kernel of this chapter is
+/// launched there, but it has to compile: these are the names that <mma.h> leaves out.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+namespace nvcuda::wmma {
+namespace precision {
+struct tf32;
+}
+__device__ inline float __float_to_tf32(float value) {
+    return value;
+}
+}  // namespace nvcuda::wmma
+template <class T>
+inline constexpr bool kHasFragments = std::is_same_v<T, __half>;
+#else
+template <class T>
+inline constexpr bool kHasFragments = true;
+#endif
+
 namespace wmma = nvcuda::wmma;
 
 // #region fragments
@@ -39,16 +57,6 @@ using FragmentB =
 template <class T>
 using FragmentC = wmma::fragment<wmma::accumulator, kTile, kTile, kDepth<T>, float>;
 // #endregion fragments
-
-/// GPUs before sm_80 have fragments of fp16 alone. No kernel of this chapter is
-/// launched there, but it has to compile.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-template <class T>
-inline constexpr bool kHasFragments = std::is_same_v<T, __half>;
-#else
-template <class T>
-inline constexpr bool kHasFragments = true;
-#endif
 
 // #region round
 /// The numbers of a fragment of A or B, as tensor cores take them.
