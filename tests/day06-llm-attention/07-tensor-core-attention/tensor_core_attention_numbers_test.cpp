@@ -193,19 +193,20 @@ TEST_CASE("long sides: every key counts once, whatever else is wanted", "[long]"
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {
-    const auto graded = [](auto zero, int64_t D) {
+    const auto graded = [](auto zero, int64_t D, int64_t queries, int64_t keys) {
         using T = decltype(zero);
-        const NotFinite numbers(4, 2, D);
+        const NotFinite numbers(4, 2, D, queries, keys);
         const auto inputs = as_stored<T>(random_attention(numbers.shape, 1));
         grade_stored<T>(numbers.shape,
                         numbers.spoilt(inputs),
                         numbers.spoilt(expect_stored<T>(numbers.shape, inputs)),
                         numbers.kText);
     };
-    for (const int64_t D : {64, 128}) {
-        graded(__half(), D);
-        graded(__nv_bfloat16(), D);
-    }
+    // Several tiles of rows; several of keys; few of both.
+    graded(__half(), 64, 67, 69);
+    graded(__nv_bfloat16(), 64, 4, 331);
+    graded(__half(), 128, 9, 70);
+    graded(__nv_bfloat16(), 128, 9, 70);
 }
 
 TEST_CASE("values below the smallest number with all its digits keep the rest") {

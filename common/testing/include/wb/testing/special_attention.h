@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wb::testing {
@@ -29,12 +30,17 @@ namespace wb::testing {
 class NotFinite {
  public:
     /// @param query_heads, kv_heads  an even number of K/V heads
-    NotFinite(int64_t query_heads, int64_t kv_heads, int64_t head_dim)
+    /// @param queries, keys          no less than 2, and no fewer keys than queries
+    NotFinite(int64_t query_heads,
+              int64_t kv_heads,
+              int64_t head_dim,
+              int64_t queries = 9,
+              int64_t keys = 70)
         : shape{2,
                 query_heads,
                 kv_heads,
-                kQueries,
-                kKeys,
+                queries,
+                keys,
                 head_dim,
                 true,
                 usual_scale(head_dim)} {}
@@ -42,21 +48,31 @@ class NotFinite {
     const AttentionShape shape;
     static constexpr const char* kText = ", with NaN and infinity in some places";
 
+    /// Queries and keys: in some head dimension several tiles of rows, in another
+    /// several of keys.
+    static std::pair<int64_t, int64_t> sides(int64_t head_dim) {
+        if (head_dim == 32) return {67, 69};
+        if (head_dim == 64) return {4, 331};
+        return {9, 70};
+    }
+
     /// The inputs with NaN and infinity in their places.
     AttentionInputs spoilt(AttentionInputs inputs) const {
         constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
         const auto dim = static_cast<std::size_t>(shape.head_dim);
-        inputs.q[static_cast<std::size_t>(kRowOfNaN) * dim + 11] = kNaN;
+        inputs.q[static_cast<std::size_t>(row_of_nan()) * dim + 11] = kNaN;
         for (int64_t head = 0; head < shape.batch * shape.kv_heads; ++head) {
-            const auto first = static_cast<std::size_t>(head * kKeys) * dim;
+            const auto first = static_cast<std::size_t>(head * shape.keys) * dim;
             if (what_of(head) == What::values) {
+                // The first key, and the last one that all rows see.
+                const auto last = static_cast<std::size_t>(shape.keys - shape.queries);
                 inputs.v[first + kColumnOfNaN] = kNaN;
-                inputs.v[first + kColumnOfInfinity] =
+                inputs.v[first + last * dim + kColumnOfInfinity] =
                     std::numeric_limits<float>::infinity();
             }
             if (what_of(head) == What::first_key) inputs.k[first + 5] = kNaN;
             if (what_of(head) == What::late_key)
-                inputs.k[first + static_cast<std::size_t>(kLateKey) * dim + 5] = kNaN;
+                inputs.k[first + static_cast<std::size_t>(late_key()) * dim + 5] = kNaN;
         }
         return inputs;
     }
@@ -65,13 +81,14 @@ class NotFinite {
     /// @param expected  of the inputs without NaN; bounds are of the stored result
     AttentionExpected spoilt(AttentionExpected expected) const {
         for (int64_t row = 0; row < shape.rows(); ++row) {
-            const int64_t head = row / kQueries % shape.query_heads;
-            const int64_t batch = row / kQueries / shape.query_heads;
+            const int64_t query = row % shape.queries;
+            const int64_t head = row / shape.queries % shape.query_heads;
+            const int64_t batch = row / shape.queries / shape.query_heads;
             const What what = what_of(batch * shape.kv_heads +
                                       head / (shape.query_heads / shape.kv_heads));
             const bool sees_late_key =
-                visible_keys(kQueries, kKeys, true, row % kQueries) > kLateKey;
-            if (row == kRowOfNaN || what == What::first_key ||
+                visible_keys(shape.queries, shape.keys, true, query) > late_key();
+            if (row == row_of_nan() || what == What::first_key ||
                 (what == What::late_key && sees_late_key)) {
                 for (int64_t d = 0; d < shape.head_dim; ++d)
                     make_nan(expected.o, expected.o_bound, row * shape.head_dim + d);
@@ -87,10 +104,11 @@ class NotFinite {
     }
 
  private:
-    static constexpr int64_t kQueries = 9;
-    static constexpr int64_t kKeys = 70;
-    static constexpr int64_t kRowOfNaN = 5;  // of the first head
-    static constexpr int64_t kLateKey = 65;  // the rows 4 to 8 see it
+    /// Of the first head; a row follows it.
+    int64_t row_of_nan() const { return shape.queries - 2; }
+    /// The last half of the rows sees it.
+    int64_t late_key() const { return shape.keys - 1 - shape.queries / 2; }
+
     static constexpr int64_t kColumnOfNaN = 3;
     static constexpr int64_t kColumnOfInfinity = 22;
 
@@ -195,7 +213,8 @@ inline void grade_not_finite(const std::string& exercise,
                              int64_t query_heads,
                              int64_t kv_heads) {
     for (const int64_t head_dim : {32, 64, 128, 256}) {
-        const NotFinite numbers(query_heads, kv_heads, head_dim);
+        const auto [queries, keys] = NotFinite::sides(head_dim);
+        const NotFinite numbers(query_heads, kv_heads, head_dim, queries, keys);
         const auto inputs = random_attention(numbers.shape, 1);
         grade_attention(exercise,
                         contract,
@@ -208,7 +227,9 @@ inline void grade_not_finite(const std::string& exercise,
 inline void grade_subnormal(const std::string& exercise, AttentionFunction* contract) {
     constexpr double kUnit = 0x1p-136;  // of float: 2^13 steps
     for (const int64_t head_dim : {32, 64, 128, 256}) {
-        const auto shape = plain_attention(1, 2, 5, 37, head_dim);
+        // In one head dimension several tiles of keys, in another several of rows.
+        const auto shape = plain_attention(
+            1, 2, head_dim == 64 ? 67 : 5, head_dim == 32 ? 299 : 37, head_dim);
         const auto graded = [&](const AttentionShape& of,
                                 const AttentionInputs& inputs,
                                 const AttentionExpected& expected,
