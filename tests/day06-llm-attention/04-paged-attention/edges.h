@@ -26,7 +26,8 @@ inline PagedInputs paged_with_logits(const PagedShape& shape,
     return inputs;
 }
 
-/// Every triple of page, head dimension and logits; every pair with heads, groups,
+/// Every triple of page, head dimension and logits, and of head dimension, group, and
+/// scale, or log-sum-exp wanted or not; every pair with heads, groups,
 /// where sequences end, scale, log-sum-exp, and the order of pages.
 inline std::vector<wb::testing::Combination> attention_edges() {
     wb::testing::Covering design;
@@ -41,6 +42,8 @@ inline std::vector<wb::testing::Combination> attention_edges() {
         .factor("lse", {"wanted", "null"})
         .factor("pages", {"in order", "shuffled"})
         .triples("page", "D", "logits")
+        .triples("lse", "D", "group")
+        .triples("scale", "D", "group")
         // Else it takes the simulator too long.
         .forbid({"page", "D", "Hkv", "group"}, [](const std::vector<int64_t>& v) {
             return v[0] * v[1] * v[2] * v[3] > 150'000;
@@ -95,7 +98,8 @@ inline Append in_order(const Append& append,
     return result;
 }
 
-/// Pairs of page, head dimension, K/V heads, sequences and the order of tokens.
+/// Pairs of page, head dimension, K/V heads, sequences and the order of tokens; and
+/// triples of page, K/V heads and sequences.
 inline void grade_append_edges() {
     static const auto all = wb::testing::Covering()
                                 .factor("page", {16, 32, 64, 128, 256})
@@ -103,6 +107,12 @@ inline void grade_append_edges() {
                                 .factor("Hkv", {1, 2, 9})
                                 .factor("sequences", {1, 3})
                                 .factor("tokens", {"rising", "descending", "shuffled"})
+                                .triples("page", "Hkv", "sequences")
+                                // Else it takes the simulator too long.
+                                .forbid({"page", "D", "Hkv", "sequences"},
+                                        [](const std::vector<int64_t>& v) {
+                                            return v[0] * v[1] * v[2] * v[3] > 225'000;
+                                        })
                                 .cases();
     for (size_t i = 0; i < all.size(); ++i) {
         const wb::testing::Combination& c = all[i];

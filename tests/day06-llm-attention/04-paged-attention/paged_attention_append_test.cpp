@@ -78,12 +78,15 @@ TEST_CASE("decoding appends one token to each sequence and changes nothing else"
 
 TEST_CASE("a token without a place is reported, and the others are written") {
     const auto layout = GENERATE(Layout{16, 64}, Layout{64, 128});
-    const PagedInputs inputs = random_paged(layout.shape({20, 5}), 3, 8);
+    PagedShape shape = layout.shape({20, 5});
+    shape.kv_heads = layout.head_dim / 64;  // one, two
+    shape.query_heads = shape.kv_heads;
+    const PagedInputs inputs = random_paged(shape, 3, 8);
     Append append = tokens_of(inputs, {{0, 0, 20}, {1, 0, 5}});
     const auto add_token = [&](int32_t sequence, int32_t position) {
         append.sequences.push_back(sequence);
         append.positions.push_back(position);
-        for (int64_t i = 0; i < layout.head_dim; ++i) {
+        for (int64_t i = 0; i < shape.kv_heads * shape.head_dim; ++i) {
             append.k.push_back(__float2bfloat16(1.0f));
             append.v.push_back(__float2bfloat16(1.0f));
         }

@@ -39,15 +39,17 @@ TEST_CASE("pages in any order give the same bits") {
 }
 
 TEST_CASE("two sequences share their first pages") {
-    PagedShape shape{{45, 40, 32}};
+    constexpr int64_t kPages = 18;
+    constexpr int64_t kShared = kPages * 16;
+    PagedShape shape{{kShared + 13, kShared + 8, kShared}};
     PagedInputs inputs = random_paged(shape, 18, 18);
-    // The first 32 tokens of all are those of the first, in two pages of it.
+    // The first tokens of all are those of the first, in pages of it.
     for (const size_t s : {1, 2}) {
         for (const auto& [mine, first] : {std::pair{&inputs.k[s], &inputs.k[0]},
                                           std::pair{&inputs.v[s], &inputs.v[0]}})
-            std::copy_n(first->begin(), 32 * shape.head_dim, mine->begin());
+            std::copy_n(first->begin(), kShared * shape.head_dim, mine->begin());
         const auto row = static_cast<std::ptrdiff_t>(s) * inputs.pages_per_sequence;
-        std::copy_n(inputs.table.begin(), 2, inputs.table.begin() + row);
+        std::copy_n(inputs.table.begin(), kPages, inputs.table.begin() + row);
     }
     fill_pages(inputs, 0);
     fill_pages(inputs, 1);
@@ -143,7 +145,7 @@ TEST_CASE("a page that does not exist is reported and not read") {
     static constexpr int32_t kFirstMissing = 0;  // stands for as many as there are
     struct Missing {
         int32_t page;
-        int64_t entry;  // of three
+        int64_t entry;
         Layout layout;
     };
     auto [bad, entry, layout] = GENERATE(Missing{-1, 1, {16, 64}},
@@ -153,9 +155,10 @@ TEST_CASE("a page that does not exist is reported and not read") {
                                          Missing{1'000'000, 1, {32, 128}},
                                          Missing{kFirstMissing, 0, {16, 64}},
                                          Missing{kFirstMissing, 2, {64, 64}},
+                                         Missing{-7, 18, {16, 64}},
                                          Missing{kFirstMissing, 2, {16, 128}});
-    PagedInputs inputs =
-        random_paged(layout.shape({20, 2 * layout.page + 8, 20}), 21, 21);
+    const int64_t length = std::max(entry, int64_t{2}) * layout.page + 8;
+    PagedInputs inputs = random_paged(layout.shape({20, length, 20}), 21, 21);
     if (bad == kFirstMissing) bad = static_cast<int32_t>(inputs.num_pages);
     const AttentionExpected expected = expect_paged(inputs);
     inputs.table[static_cast<size_t>(inputs.pages_per_sequence + entry)] = bad;

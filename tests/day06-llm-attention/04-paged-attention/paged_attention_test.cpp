@@ -178,6 +178,7 @@ TEST_CASE("every key counts once") {
                                Size{4131, {64, 128}});
     PagedShape shape = size.layout.shape({size.length, 16});
     shape.kv_heads = size.layout.head_dim / 64;  // one, two
+    shape.query_heads *= shape.kv_heads;
     PagedInputs inputs = random_paged(shape, 15, 15);
     std::fill(inputs.q.begin(), inputs.q.end(), __float2bfloat16(0.0f));
     AttentionExpected expected = expect_paged(inputs);

@@ -30,7 +30,8 @@ inline std::string with_seed(const PagedInputs& inputs, uint64_t seed) {
 }
 
 /// How pages lie, and what kernels are compiled for: what is tried in special places is
-/// tried for both head dimensions, and for pages that are not the smallest.
+/// tried for both head dimensions, for pages that are not the smallest, and for query
+/// heads that share their keys and for such that do not.
 struct Layout {
     int64_t page;
     int64_t head_dim;
@@ -38,6 +39,7 @@ struct Layout {
     PagedShape shape(std::vector<int64_t> lengths) const {
         PagedShape shape{std::move(lengths), page};
         shape.head_dim = head_dim;
+        shape.query_heads = head_dim == 64 ? 3 : 1;
         return shape;
     }
 };

@@ -19,11 +19,12 @@ inline void grade_not_finite(const Layout& layout) {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     PagedShape shape = layout.shape({33, 40, 17, 300, 33});
-    shape.query_heads = 4;
     shape.kv_heads = 2;
+    const int64_t D = shape.head_dim;
+    const int64_t group = D == 64 ? 3 : 2;
+    const int64_t heads = shape.query_heads = group * shape.kv_heads;
     PagedInputs inputs = random_paged(shape, 1, 7);
     AttentionExpected expected = expect_paged(inputs);
-    const int64_t D = shape.head_dim;
     const auto set = [](auto& numbers, int64_t at, double value) {
         numbers[static_cast<size_t>(at)] = __double2bfloat16(value);
     };
@@ -39,17 +40,17 @@ inline void grade_not_finite(const Layout& layout) {
         expected.lse_bound[static_cast<size_t>(row)] = 0.0;
     };
     // Query head 1 of sequence 1; the last key of K/V head 1 of sequence 2, which the
-    // query heads 2 and 3 share; two columns of values of K/V head 0 of sequence 3.
-    set(inputs.q, (1 * 4 + 1) * D + 11, kNaN);
-    expect_nan(1 * 4 + 1);
+    // second group of query heads shares; two columns of values of K/V head 0 of
+    // sequence 3.
+    set(inputs.q, (1 * heads + 1) * D + 11, kNaN);
+    expect_nan(1 * heads + 1);
     set(inputs.k[2], (17 + 16) * D + 5, kNaN);
-    expect_nan(2 * 4 + 2);
-    expect_nan(2 * 4 + 3);
     set(inputs.v[3], 200 * D + 3, kNaN);
     set(inputs.v[3], 22, kInfinity);
-    for (const int64_t row : {3 * 4, 3 * 4 + 1}) {
-        expect_at(row, 3, kNaN);
-        expect_at(row, 22, kInfinity);
+    for (int64_t i = 0; i < group; ++i) {
+        expect_nan(2 * heads + group + i);
+        expect_at(3 * heads + i, 3, kNaN);
+        expect_at(3 * heads + i, 22, kInfinity);
     }
     for (int64_t s = 0; s < inputs.batch(); ++s)
         fill_pages(inputs, s);
@@ -96,7 +97,7 @@ inline void grade_subnormal(const Layout& layout) {
 /// Queries of one head, and keys of the other, that are subnormal numbers.
 inline void grade_subnormal_scores(const Layout& layout) {
     PagedShape shape = layout.shape({33, 70});
-    shape.kv_heads = 2;
+    shape.query_heads = shape.kv_heads = 2;
     PagedInputs inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s) {
         auto problem = problem_of(inputs, s);
@@ -138,6 +139,7 @@ inline void grade_small_weights(const Layout& layout) {
 inline void grade_far_peak(const Layout& layout) {
     PagedShape shape = layout.shape({4131, 5});
     shape.kv_heads = layout.head_dim / 64;  // one, two
+    shape.query_heads *= shape.kv_heads;
     PagedInputs inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)
         set_sequence(
@@ -164,13 +166,18 @@ inline void grade_many_sequences(const Layout& layout) {
         attend(name, function, inputs, &expected, with_seed(inputs, 33));
 }
 
-/// A row of the table that holds a page twice.
+/// A row of the table that holds a page twice: its second, or its 18th of small pages.
 inline void grade_repeated_page(const Layout& layout) {
-    PagedInputs inputs = random_paged(layout.shape({3 * layout.page - 3, 20}), 34, 34);
-    inputs.table[1] = inputs.table[0];
+    const int64_t again = layout.page == 16 ? 17 : 1;
+    PagedInputs inputs =
+        random_paged(layout.shape({(again + 2) * layout.page - 3, 20}), 34, 34);
+    const auto entry = inputs.table.begin() + again;
+    entry[0] = entry[-1];
     const int64_t page = inputs.shape.page_size * inputs.shape.head_dim;
-    for (auto* numbers : {&inputs.k[0], &inputs.v[0]})
-        std::copy_n(numbers->begin(), page, numbers->begin() + page);
+    for (auto* numbers : {&inputs.k[0], &inputs.v[0]}) {
+        const auto first = numbers->begin() + (again - 1) * page;
+        std::copy_n(first, page, first + page);
+    }
     grade_inputs(inputs, "one page twice, " + with_seed(inputs, 34));
 }
 
@@ -198,9 +205,10 @@ inline void grade_one_workspace(const Layout& layout) {
             Grader grade(name, inputs.text() + ", call " + std::to_string(call));
             const wb::PagedCache cache = cache_on_device(grade, inputs);
             const auto* q = grade.input("q", inputs.q);
-            auto* o = grade.output<__nv_bfloat16>("o", {3, 2, layout.head_dim});
+            const int64_t heads = inputs.shape.query_heads;
+            auto* o = grade.output<__nv_bfloat16>("o", {3, heads, layout.head_dim});
             grade.run([&, function = function](cudaStream_t s) {
-                function(cache, q, o, nullptr, 2, inputs.scale(), workspace, s);
+                function(cache, q, o, nullptr, heads, inputs.scale(), workspace, s);
             });
             if (is_faulty) {
                 REQUIRE_THROWS_AS(workspace.check(nullptr), wb::PagedCacheError);
