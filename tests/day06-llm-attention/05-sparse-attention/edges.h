@@ -1,6 +1,7 @@
 // edges.h: the covering design of sparse attention. Every triple of pattern, head
 // dimension and kind of logits meets, every triple of pattern, head dimension and
-// number of keys, and every pair with all else.
+// number of keys or scale, every triple of rows or blocks, head dimension and scale,
+// heads, or log-sum-exp wanted or not; and every pair with all else.
 #pragma once
 
 #include <wb/testing/attention_cases.h>
@@ -43,6 +44,11 @@ inline std::vector<wb::testing::Combination> cases() {
         .factor("lse", {"wanted", "null"})
         .triples("pattern", "D", "logits")
         .triples("pattern", "D", "Nk")
+        .triples("pattern", "D", "scale")
+        .triples("pattern", "by", "scale")
+        .triples("by", "D", "scale")
+        .triples("by", "D", "heads")
+        .triples("by", "D", "lse")
         // There, every query sees every key.
         .forbid({"pattern", "logits"},
                 [](const Values& v) { return v[0] == 0 && v[1] == 6; })

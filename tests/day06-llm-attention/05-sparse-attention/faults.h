@@ -37,23 +37,37 @@ inline void grade_index(int32_t wrong, int64_t batch, int64_t head_dim) {
 
 /// A key that does not exist, at the first places of a long row and at its last ones: a
 /// kernel that takes four keys at a time must look at each of the four.
-inline void grade_index_of_long_row(int64_t head_dim) {
-    std::vector<int32_t> keys(35);
+/// @param before  rows of one key each, before it
+inline void grade_index_of_long_row(int64_t head_dim,
+                                    int32_t many,
+                                    std::size_t before,
+                                    const std::vector<int64_t>& places) {
+    std::vector<int32_t> keys(static_cast<std::size_t>(many));
     for (std::size_t i = 0; i < keys.size(); ++i)
         keys[i] = static_cast<int32_t>(i);
-    const auto right = rows_of(35, {{7}, keys});
+    const auto with_row = [&](const std::vector<int32_t>& row) {
+        std::vector<std::vector<int32_t>> rows(before, {7});
+        rows.push_back(row);
+        return rows_of(many, rows);
+    };
+    const auto right = with_row(keys);
     const auto shape = shape_of(right, head_dim, 1);
     const auto inputs = random_attention(shape, 1);
     const auto expected = expect_sparse(shape, right, inputs);
-    for (const int64_t place : {0, 1, 2, 3, 5, 16, 33, 34, 35}) {
+    for (const int64_t place : places) {
         auto listed = keys;
-        listed.insert(listed.begin() + place, 35);
+        listed.insert(listed.begin() + place, many);
+        const auto first = static_cast<int64_t>(before);  // of its indices
         grade_rows(shape,
-                   rows_of(35, {{7}, listed}),
+                   with_row(listed),
                    inputs,
                    expected,
-                   "of a row of 36, index " + std::to_string(place) + " is 35",
-                   {static_cast<int32_t>(PatternFault::index), 1, place + 1, 35});
+                   "of a row of " + std::to_string(many + 1) + ", index " +
+                       std::to_string(place) + " is " + std::to_string(many),
+                   {static_cast<int32_t>(PatternFault::index),
+                    static_cast<int32_t>(before),
+                    place + first,
+                    many});
     }
 }
 
@@ -85,19 +99,26 @@ inline std::string name_of(bool partial) {
     return partial ? "partial" : "full";
 }
 
-/// A key block that does not exist, in front of those of the second row of blocks.
+/// A key block that does not exist, in front of those of one row of blocks.
 /// @param behind  how many of these are in front of it
-inline void grade_block(
-    int32_t wrong, bool partial, int64_t batch, int64_t head_dim, int64_t behind = 0) {
-    const auto right = partial ? wb::local_pattern(140, 130, 20, 10)
-                               : wb::dense_pattern(140, 130, false);
+inline void grade_block(int32_t wrong,
+                        bool partial,
+                        int64_t batch,
+                        int64_t head_dim,
+                        int32_t block_row = 1,
+                        int64_t behind = 0) {
+    const int64_t queries = block_row < 2 ? 140 : 268;
+    const auto right = partial ? wb::local_pattern(queries, 130, 20, 10)
+                               : wb::dense_pattern(queries, 130, false);
     const auto shape = shape_of(right, head_dim, batch);
     const auto inputs = random_attention(shape, 1);
     HostBlocks blocks = to_blocks(right);  // of three key blocks
     wb::HostBlockList& list = partial ? blocks.partial : blocks.full;
-    const int64_t place = list.offsets[1] + behind;
+    const auto row = static_cast<std::size_t>(block_row);
+    const int64_t place = list.offsets[row] + behind;
     list.blocks.insert(list.blocks.begin() + place, wrong);
-    ++list.offsets[2];
+    for (std::size_t next = row + 1; next < list.offsets.size(); ++next)
+        ++list.offsets[next];
     if (partial) {
         constexpr int64_t kRows = wb::BlockPattern::kRows;
         blocks.masks.insert(
@@ -111,7 +132,7 @@ inline void grade_block(
                  expect_sparse(shape, right, inputs),
                  name_of(partial) + ".blocks[" + std::to_string(place) + "] is " +
                      std::to_string(wrong),
-                 {static_cast<int32_t>(PatternFault::index), 1, place, wrong});
+                 {static_cast<int32_t>(PatternFault::index), block_row, place, wrong});
 }
 
 /// Offsets of two rows of blocks, which have one block each.

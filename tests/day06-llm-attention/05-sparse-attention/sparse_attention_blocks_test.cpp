@@ -8,6 +8,7 @@
 #include <wb/testing/special_attention.h>
 
 #include <limits>
+#include <numeric>
 
 #include "faults.h"
 #include "grade.h"
@@ -43,18 +44,33 @@ TEST_CASE("blocks: head dimensions, batches and heads") {
     grade_blocks(shape_of(large, 32, 2, 3), large, "window 90 + 20");
 }
 
+/// The same keys in each row but the last two, which list all before 195: the last row
+/// of blocks has full blocks and partial ones.
+static HostCsr with_full_end(const HostCsr& pattern) {
+    std::vector<std::vector<int32_t>> rows;
+    for (int64_t row = 0; row < pattern.queries; ++row) {
+        const auto at = pattern.offsets.begin() + row;
+        rows.emplace_back(pattern.indices.begin() + at[0],
+                          pattern.indices.begin() + at[1]);
+        if (row + 2 < pattern.queries) continue;
+        rows.back().resize(195);
+        std::iota(rows.back().begin(), rows.back().end(), 0);
+    }
+    return rows_of(pattern.keys, rows);
+}
+
 TEST_CASE("blocks: many in a row, and no log-sum-exp, for all head dimensions") {
     for (const int64_t D : {32, 64, 128}) {
-        const auto dense = wb::dense_pattern(3, 1300, false);
-        grade_blocks(shape_of(dense, D), dense, "20 full blocks and a partial one");
-        const auto window = wb::local_pattern(270, 300, 70, 5);
-        const auto shape = shape_of(window, D);
+        const auto dense = wb::dense_pattern(2, 1043, false);
+        grade_blocks(shape_of(dense, D), dense, "16 full blocks and a partial one");
+        const auto window = with_full_end(wb::local_pattern(258, 270, 40, 5));
+        const auto shape = shape_of(window, D, 1, D == 128 ? 1 : 2);
         const auto inputs = random_attention(shape, 1);
         grade_blocks(shape,
                      to_blocks(window),
                      inputs,
                      expect_sparse(shape, window, inputs),
-                     "window 70 + 5",
+                     "window 40 + 5, and 195 keys",
                      {},
                      false);
     }
@@ -214,14 +230,15 @@ TEST_CASE("a scale below the smallest number with all its digits") {
 
 TEST_CASE("blocks: a block that does not exist is reported, and not read") {
     for (const int64_t D : kHeadDims) {
-        faults::grade_block(-1, /*partial=*/false, 1, D);
+        const int32_t row = D == 64 ? 0 : 1;
+        faults::grade_block(-1, /*partial=*/false, 1, D, row);
         faults::grade_block(3, false, D == 32 ? 2 : 1, D);  // there are 3
-        faults::grade_block(3, true, 1, D);
-        faults::grade_block(std::numeric_limits<int32_t>::max(), true, 1, D);
+        faults::grade_block(3, true, 1, D, D == 32 ? 2 : 1 - row);
+        faults::grade_block(std::numeric_limits<int32_t>::max(), true, 1, D, row);
     }
     for (const int64_t behind : {1, 2})
-        faults::grade_block(3, true, 1, 32, behind);
-    faults::grade_block(3, false, 1, 32, 1);
+        faults::grade_block(3, true, 1, 32, 1, behind);
+    faults::grade_block(3, false, 1, 32, 2, 1);
 }
 
 TEST_CASE("blocks: offsets that are no range are reported, and the row is empty") {

@@ -110,7 +110,7 @@ TEST_CASE("a window as long as the sequence is full attention") {
 TEST_CASE("the order of a row's keys does not matter") {
     const auto sorted = wb::random_pattern(21, 200, 77, 3);
     for (const int64_t D : kHeadDims) {
-        const auto shape = shape_of(sorted, D);
+        const auto shape = shape_of(sorted, D, 1, D == 32 ? 2 : 1);
         const auto inputs = random_attention(shape, 1);
         const auto expected = expect_sparse(shape, sorted, inputs);
         grade_rows(shape,
@@ -122,11 +122,14 @@ TEST_CASE("the order of a row's keys does not matter") {
 }
 
 TEST_CASE("a key that is listed twice counts twice") {
+    std::vector<int32_t> many(70, 1);
+    many.insert(many.end(), {3, 3, 0, 4});
     const auto pattern =
-        rows_of(5, {{3, 3}, {0, 4, 0}, {1, 2, 1, 2, 1}, {2}, {3, 3, 3, 1, 1}});
+        rows_of(5, {{3, 3}, {0, 4, 0}, {1, 2, 1, 2, 1}, {2}, {3, 3, 3, 1, 1}, many});
     for (const int64_t D : kHeadDims)
-        grade_rows(
-            shape_of(pattern, D), pattern, "keys 3 3, 0 4 0, 1 2 1 2 1, 2, 3 3 3 1 1");
+        grade_rows(shape_of(pattern, D, 1, 2),
+                   pattern,
+                   "keys 3 3, 0 4 0, 1 2 1 2 1, 2, 3 3 3 1 1, 1 70 times");
 }
 
 TEST_CASE("equal weights: whole numbers add up exactly") {
@@ -163,7 +166,8 @@ TEST_CASE("edges meet: random patterns") {
 
 TEST_CASE("a NaN reaches the rows that list it, and no others") {
     for (const int64_t D : kHeadDims) {
-        const wb::testing::NotFinite numbers(2, 2, D);
+        const auto [queries, keys] = wb::testing::NotFinite::sides(D);
+        const wb::testing::NotFinite numbers(2, 2, D, queries, keys);
         const auto pattern =
             wb::dense_pattern(numbers.shape.queries, numbers.shape.keys, true);
         auto shape = numbers.shape;
@@ -243,9 +247,14 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     grade_equal(many_rows, false, "4099 rows, the last sees others");
     grade_equal(many_rows, true, "4099 rows, the last sees others");
     for (const int64_t D : {64, 128}) {
-        const auto wide = wb::dense_pattern(1, 2115, false);  // 33 full blocks, and 3
-        const auto shape = shape_of(wide, D);
-        grade_both(shape, wide, wb::testing::chosen_keys(shape, 1), "2115 keys");
+        const auto wide = wb::dense_pattern(1, 1091, false);  // 17 full blocks, and 3
+        const auto shape = shape_of(wide, D, D / 64, D == 64 ? 3 : 1);
+        const auto inputs = wb::testing::chosen_keys(shape, 1);
+        const auto expected = expect_sparse(shape, wide, inputs);
+        const bool with_lse = D == 64;
+        grade_rows(shape, wide, inputs, expected, "1091 keys", {}, with_lse);
+        grade_blocks(
+            shape, to_blocks(wide), inputs, expected, "1091 keys", {}, with_lse);
     }
     const auto narrow = wb::local_pattern(4099, 4099, 3, 1);
     grade_blocks(shape_of(narrow, 32), narrow, "4099 rows, window 3 + 1");
@@ -276,7 +285,8 @@ TEST_CASE("an index that is no key is reported, and not read") {
         faults::grade_index(-1, 2, D);
         faults::grade_index(9, 1, D);
         faults::grade_index(std::numeric_limits<int32_t>::max(), 1, D);
-        faults::grade_index_of_long_row(D);
+        faults::grade_index_of_long_row(D, 35, 1, {0, 1, 2, 3, 5, 16, 33, 34, 35});
+        faults::grade_index_of_long_row(D, 259, 130, {257});
     }
 }
 
