@@ -60,12 +60,11 @@ inline AttentionExpected expect_equal_weights(const AttentionShape& shape,
     return expected;
 }
 
-/// The same, but what is chosen has the score -2 - 2^-10, and the last key has 0; for an
-/// even seed the first one, too, so that either all that is summed up shrinks in the
+/// The same, but what is chosen has the score -2 - 2^-10, and the last key has 0; for
+/// an even seed the first one, too, so that either all that is summed up shrinks in the
 /// end, or nothing does. This score and its exponential lie between two numbers of 16
 /// bits, so that one that is rounded to them shows, though all its neighbours are
-/// rounded alike. The scale must be
-/// a power of two, or minus one. No value is near 0.
+/// rounded alike. The scale must be a power of two, or minus one. No value is near 0.
 inline AttentionInputs uneven_choice(const AttentionShape& shape, std::uint64_t seed) {
     AttentionInputs inputs = chosen_keys(shape, seed);
     for (std::size_t i = 0; i < inputs.k.size(); ++i) {
