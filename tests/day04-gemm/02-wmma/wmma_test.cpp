@@ -62,8 +62,8 @@ TEST_CASE("more than one block in each direction") {
 
 TEST_CASE("long rows of A: stages of a ring go round several times") {
     // 32 numbers of 16 bits, or 16 floats, are a stage.
-    const FewMultiprocessors few(GENERATE(1, 132));
     const int64_t K = GENERATE(as<int64_t>(), 96, 128, 160, 291);
+    const FewMultiprocessors few(K == 128 || K == 291 ? 1 : 132);
     const Call c{17, 40, K};
     grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
     grade_type<float>(c, whole_numbers(c), ", whole numbers", true);
@@ -117,8 +117,7 @@ TEST_CASE("a block of whole tiles, as a fast path wants them") {
     // All of it at multiples of 32 bytes; then with an edge in one dimension.
     const FewMultiprocessors few(1);
     const auto c = GENERATE(Call{128, 256, 32, 16, 16, 16, 32, 32, 32},
-                            Call{136, 256, 32},
-                            Call{128, 264, 32},
+                            Call{136, 264, 32},
                             Call{128, 256, 40});
     grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
     grade_type<float>(c, whole_numbers(c), ", whole numbers", true);
