@@ -125,11 +125,20 @@ void read_word(const Probe& probe, Cell& cell, Record now) {
     }
 }
 
+/// Has somebody before the writer done a later atomic operation there than `w`? Then
+/// that one has seen w, as the ticket of the last block has: it may store a 0.
+bool seen_by_atomic(const Probe& probe, const Cell& cell, const Record& w) {
+    const Record last = cell.writes[0];
+    return &w != cell.writes && w.atomic() && last.atomic() &&
+           (w.bytes() & ~last.bytes()) == 0 && probe.here.is_after(last);
+}
+
 void write_word(Probe& probe, Cell& cell, Record now) {
     const Record last = cell.writes[0];
     bool with_last = false;
     for (const Record& w : cell.writes)
-        if (races(probe, w, now) && (!with_last || says_more(cell, w, now))) {
+        if (races(probe, w, now) && !seen_by_atomic(probe, cell, w) &&
+            (!with_last || says_more(cell, w, now))) {
             found_write(probe, &cell, w, now);
             with_last |= &w == &cell.writes[0];
         }

@@ -424,3 +424,53 @@ PLANTED(none, pinned_memory_filled_by_the_host) {
     cudaMemcpy(x, pinned, 16 * sizeof(int), cudaMemcpyHostToDevice);
     add_up<<<1, 16>>>(x, zeros<int>(1));
 }
+
+// The last block, which has seen all tickets, puts their counter back to 0.
+__global__ void start_over(const float* x,
+                           float* partial,
+                           float* out,
+                           unsigned* tickets) {
+    __shared__ bool last;
+    partial[blockIdx.x * 32 + threadIdx.x] = 2 * x[blockIdx.x * 32 + threadIdx.x];
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicInc(tickets, gridDim.x) == gridDim.x - 1;
+    __syncthreads();
+    if (!last) return;
+    for (unsigned i = threadIdx.x; i < gridDim.x * 32; i += 32)
+        out[i] = partial[i];
+    if (threadIdx.x == 0) *tickets = 0;
+}
+PLANTED(none, last_block_starts_over) {
+    unsigned* tickets = zeros<unsigned>(1);
+    for (int i = 0; i < 2; ++i)
+        start_over<<<8, 32>>>(
+            numbered<float>(256), unset<float>(256), unset<float>(256), tickets);
+}
+
+// A shift whose value holds an index. g++ 12 makes wrong code of it if it checks both
+// (-fsanitize=bounds,shift-exponent), and blames another index or stores elsewhere.
+struct FourWords {
+    unsigned word[4];
+};
+__device__ __noinline__ FourWords words_from(const unsigned* x, int i) {
+    return {{x[i], x[i + 1], x[i + 2], x[i + 3]}};
+}
+template <int kCount>
+__device__ unsigned not_below(const unsigned* x, const unsigned& threshold) {
+    unsigned kept = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; i += 4) {
+        const FourWords words = words_from(x, i);
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+            kept |= (words.word[j] < threshold ? 0u : 1u) << (i + j);
+    }
+    return kept;
+}
+__global__ void mark_kept(const unsigned* x, int* out, unsigned threshold) {
+    out[not_below<8>(x, threshold) ^ 0x60u] = 1;  // x is 0, 1, ... 6, 0
+}
+PLANTED(none, shift_of_an_indexed_value) {
+    mark_kept<<<1, 1>>>(numbered<unsigned>(8), unset<int>(1), 5);
+}
