@@ -1,5 +1,6 @@
 #include "large_launch.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -51,8 +52,11 @@ void note_block_ends(const detail::Worker& worker) {
     const double spent = detail::now() - g_begin;
     if (spent < kPatience) return;
     const detail::Launch& launch = *worker.launch;
-    const double total =
-        spent / static_cast<double>(g_blocks) * static_cast<double>(launch.num_blocks);
+    // All blocks of a cooperative launch have begun before the first one ends.
+    const uint64_t begun = std::min<uint64_t>(
+        launch.next_block.load() * launch.cluster_size, launch.num_blocks);
+    const double total = spent / static_cast<double>(std::max(g_blocks, begun)) *
+                         static_cast<double>(launch.num_blocks);
     g_told = true;
     if (total - spent < kTooLong) return;
     const auto fits = static_cast<unsigned long long>(static_cast<double>(g_blocks) *
