@@ -111,7 +111,7 @@ inline void grade_append_edges() {
                                 // Else it takes the simulator too long.
                                 .forbid({"page", "D", "Hkv", "sequences"},
                                         [](const std::vector<int64_t>& v) {
-                                            return v[0] * v[1] * v[2] * v[3] > 225'000;
+                                            return v[0] * v[1] * v[2] * v[3] > 300'000;
                                         })
                                 .cases();
     for (size_t i = 0; i < all.size(); ++i) {
