@@ -45,7 +45,14 @@ def run(options) -> int:
         _torch(script, target, options.sizes == "grid")
     if chapter.has_passed() and options.sizes != "grid":
         _show_charts(chapter, _json(mine), _json(target))
+    if not chapter.has_passed():
+        ui.say(_not_measured(chapter))
     return 0
+
+
+def _not_measured(chapter) -> str:
+    return (f"Your kernel was not measured: it is once ./learn check {chapter.name} has"
+            " passed.")
 
 
 def _show_charts(chapter, mine: Path, ladder: Path) -> None:

@@ -116,6 +116,24 @@ class Medals(unittest.TestCase):
             self.assertTrue(said[-1].startswith("SILVER"), said)
             self.assertTrue(Path(name, "day02.copy.copy.svg").is_file())
 
+    def test_a_kernel_that_has_not_passed_is_told_to(self):
+        for passed in (False, True):
+            chapter = mock.Mock()
+            chapter.name = "copy_fast"
+            chapter.has_passed.return_value = passed
+            chapter.path = "day00-none/01-copy"
+            said: list[str] = []
+            with mock.patch.object(ui, "say", said.append), \
+                    mock.patch.object(selection, "single", lambda *_: chapter), \
+                    mock.patch.object(bench.build, "prepare"), \
+                    mock.patch.object(bench.preset, "chosen"), \
+                    mock.patch.object(bench, "_json"), \
+                    mock.patch.object(bench, "_show_charts"), \
+                    mock.patch.object(bench, "_run_program"):
+                bench.run(mock.Mock(sizes="", seconds=""))
+            told = [line for line in said if "./learn check copy_fast" in line]
+            self.assertEqual(len(told), 0 if passed else 1)
+
 
 if __name__ == "__main__":
     unittest.main()
