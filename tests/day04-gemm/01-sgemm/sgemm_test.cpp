@@ -107,6 +107,26 @@ TEST_CASE("more of K than all stages hold") {
     grade_random({GemmShape{M, N, K, is_transposed, !is_transposed}.packed()});
 }
 
+TEST_CASE("each side past 4096, with gaps, whichever way the operands lie", "[long]") {
+    const bool ta = GENERATE(false, true);
+    const bool tb = GENERATE(false, true);
+    const auto [M, N, K] = GENERATE(
+        table<int64_t, int64_t, int64_t>({{4131, 3, 5}, {3, 4131, 5}, {3, 5, 4131}}));
+    // A tile takes the simulator as long as a whole one.
+    if (K > 4096 && ta == tb) return;
+    GemmShape shape = GemmShape{M, N, K, ta, tb}.packed();
+    shape.lda += 3;
+    shape.ldb += 1;
+    shape.ldc += 2;
+    grade_random({shape, 1.5f, -0.5f});
+}
+
+TEST_CASE("without K, C is scaled, whichever way the operands lie") {
+    const bool ta = GENERATE(false, true);
+    const bool tb = GENERATE(false, true);
+    grade_random({GemmShape{7, 9, 0, ta, tb}.packed(), 1.0f, -0.75f});
+}
+
 TEST_CASE("a GPU with little shared memory") {
     const FewMultiprocessors few(1);
     const wb::testing::LittleSharedMemory little;
