@@ -52,6 +52,12 @@ TEST_CASE("each dimension is a prime number") {
     grade_random({67, 131, 37});
 }
 
+TEST_CASE("each dimension past 4096, with gaps between rows", "[long]") {
+    grade_random({4131, 3, 5, 3, 5, 2});
+    grade_random({3, 4131, 5, 3, 5, 2});
+    grade_random({3, 5, 4131, 5, 3, 1});
+}
+
 TEST_CASE("more than one block in each direction") {
     // Past 128 rows and 256 columns there are several blocks of any version.
     const FewMultiprocessors few(1);
