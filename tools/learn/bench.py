@@ -60,7 +60,6 @@ def _show_charts(chapter, mine: Path, ladder: Path) -> None:
     from learn import medals
 
     rows = [json.loads(file.read_text())["rows"] for file in (mine, ladder)]
-    version = medals.version_of(Path(chapter.solution)) if chapter.is_faster else ""
     for exercise in dict.fromkeys(row["exercise"] for row in rows[0]):
         bars = medals.bars_of(*rows, exercise)
         if not bars:
@@ -70,9 +69,9 @@ def _show_charts(chapter, mine: Path, ladder: Path) -> None:
         ui.say()
         ui.say(ui.paint(title, "bold"))
         ui.say("\n".join(medals.chart(bars)))
-        if version.startswith(exercise):
-            won = medals.medal(bars, version)
-            ui.say(medals.in_words(won))
+        if chapter.is_faster:
+            version = medals.version_of(Path(chapter.solution), exercise)
+            ui.say(medals.in_words(medals.medal(bars, version)))
         file = mine.with_name(f"{chapter.key}.{exercise}.svg")
         file.write_text(medals.svg(bars, title))
         ui.note(f"  as a picture: {file}")

@@ -31,10 +31,15 @@ class Bar(NamedTuple):
     percent: float | None  # of the ceiling
 
 
-def version_of(solution: Path) -> str:
-    """The version that a second stage's solution holds: transpose_v4."""
-    found = re.search(r"\b(\w+_v\d+)(?:_kernel)?\b", solution.read_text())
-    return found[1] if found else ""
+def version_of(solution: Path, exercise: str) -> str:
+    """The version of this exercise that a second stage is about: transpose_v4.
+
+    A solution names it, or says which number it is about: "v4: a warp looks back".
+    """
+    text = solution.read_text()
+    found = re.search(rf"\b{exercise}_v(\d+)", text)
+    found = found or re.search(r"(?:\b|_)v(\d+)\b", text)
+    return f"{exercise}_v{found[1]}" if found else ""
 
 
 def bars_of(mine: list[dict], ladder: list[dict], exercise: str) -> list[Bar]:
@@ -73,7 +78,10 @@ def _bar(row: dict, kind: str) -> Bar:
 
 
 def medal(bars: list[Bar], version: str) -> str:
-    """gold, silver, bronze or "". version: the one that the stage is about."""
+    """gold, silver, bronze or "".
+
+    version: the one that the stage is about; the last one if the ladder lacks it
+    """
     yours = max((bar.speed for bar in bars if bar.kind == "yours"), default=0.0)
     library = [bar.speed for bar in bars if bar.kind == "library"]
     ours = [bar for bar in bars if bar.kind == "ours"]
@@ -83,7 +91,7 @@ def medal(bars: list[Bar], version: str) -> str:
     if ours and yours >= SILVER * max(bar.speed for bar in ours):
         return "silver"
     names = [bar.name for bar in ours]
-    before = ours[: names.index(version)] if version in names else []
+    before = ours[: names.index(version) if version in names else -1]
     if before and yours > before[-1].speed:
         return "bronze"
     return ""

@@ -61,7 +61,17 @@ class Stages(unittest.TestCase):
 
     def test_the_version_that_it_is_about(self):
         solution = Path("solutions/day02-memory/01-copy/copy_fast.cu")
-        self.assertEqual(medals.version_of(solution), "copy_v2")
+        self.assertEqual(medals.version_of(solution, "copy"), "copy_v2")
+
+    def test_the_version_of_an_exercise_that_the_solution_does_not_name(self):
+        solution = Path("solutions/day02-memory/01-copy/copy_fast.cu")
+        for text, exercise, expected in (
+            ("void gather_v4() {}\nvoid bag_f16_v3() {}", "bag", "bag_v4"),
+            ("void gather_v4() {}\nvoid bag_f16_v3() {}", "bag_f16", "bag_f16_v3"),
+            ("// scan_fast.cu: v6: one pass", "scan_int32", "scan_int32_v6"),
+            ("int main() {}", "copy", "")):
+            solution.write_text(text)
+            self.assertEqual(medals.version_of(solution, exercise), expected)
 
 
 class Medals(unittest.TestCase):
@@ -81,6 +91,10 @@ class Medals(unittest.TestCase):
 
     def test_the_first_version_has_none_before_it(self):
         self.assertEqual(self.won(101, version="copy_v1"), "")
+
+    def test_a_version_that_the_ladder_lacks_is_the_last(self):
+        self.assertEqual(self.won(301, version="copy_v9"), "bronze")
+        self.assertEqual(self.won(300, version="copy_v9"), "")
 
     def test_nothing_to_compare_with(self):
         self.assertEqual(medals.bars_of([], LADDER, "copy"), [])
