@@ -7,13 +7,13 @@
 //        GB/s  idea                           what limits it
 //   v1    752  Hillis and Steele              two barriers in each of 8 steps
 //   v2    324  Blelloch's tree                more barriers, and bank conflicts
-//   v3    815  shuffles                       one element a thread
+//   v3    814  shuffles                       one element a thread
 //   v4  2,780  16 elements a thread           reads twice
 //   v5  2,160  one pass, a thread looks back  the look-back: one answer after another
 //   v6  2,680  a warp looks back              no loads while a block looks back
 //   v7  1,630  the next tile on its way       tickets that nobody serves yet
-//   v8      -  a block looks back             not measured yet
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v8  2,600  a block looks back             more barriers a tile
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="scan_float" at="n = 268435456">
 //        GB/s  idea                           what limits it
@@ -21,27 +21,27 @@
 //   v4  2,780  16 elements a thread           reads twice
 //   v5  2,160  one pass, a thread looks back  the look-back: one answer after another
 //   v6  2,680  a warp looks back              no loads while a block looks back
-//   v7  1,640  the next tile on its way       tickets that nobody serves yet
-//   v8      -  a block looks back             not measured yet
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v7  1,650  the next tile on its way       tickets that nobody serves yet
+//   v8  2,610  a block looks back             more barriers a tile
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="segmented_scan_int32" at="n = 268435456, segments of 100">
 //        GB/s  idea                           what limits it
 //   v1    694  Hillis and Steele              two barriers in each of 8 steps
-//   v5  3,170  one pass, a thread looks back  the look-back: one answer after another
+//   v5  3,160  one pass, a thread looks back  the look-back: one answer after another
 //   v6  3,070  a warp looks back              the speed of memory
-//   v8      -  a block looks back             not measured yet
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v8  2,520  a block looks back             more barriers a tile
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="segmented_scan_float" at="n = 268435456, segments of 100">
 //        GB/s  idea                  what limits it
 //   v1    696  Hillis and Steele     two barriers in each of 8 steps
 //   v2    273  Blelloch's tree       more barriers, and bank conflicts
 //   v3    613  shuffles              one element a thread
-//   v4  2,740  16 elements a thread  reads twice
+//   v4  2,730  16 elements a thread  reads twice
 //   v6  3,030  a warp looks back     the speed of memory
-//   v8      -  a block looks back    not measured yet
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v8  2,530  a block looks back    more barriers a tile
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 // #end
 #include "scan.h"
 

@@ -5,44 +5,44 @@
 //
 // <Ladder of="layer_norm" at="16384 x 4096">
 //        GB/s  idea                          what limits it
-//   v1  3,480  two passes, then y            every element is read three times
-//   v2  2,430  Welford, then y               twice, and a division an element
-//   v3  3,160  one read: a row in registers  loads of one element
+//   v1  3,460  two passes, then y            every element is read three times
+//   v2  2,420  Welford, then y               twice, and a division an element
+//   v3  3,170  one read: a row in registers  loads of one element
 //   v4  3,940  16 bytes at a time            the speed of memory, up to 2^15 columns
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="layer_norm_bf16" at="16384 x 4096">
 //        GB/s  idea                          what limits it
-//   v1  2,330  two passes, then y            every element is read three times
+//   v1  2,310  two passes, then y            every element is read three times
 //   v2  1,410  Welford, then y               twice, and a division an element
-//   v3  1,610  one read: a row in registers  loads of one element
-//   v4  3,090  16 bytes at a time            the speed of memory, up to 2^15 columns
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v3  1,600  one read: a row in registers  loads of one element
+//   v4  3,600  16 bytes at a time            the speed of memory, up to 2^15 columns
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="rms_norm_bf16" at="16384 x 4096">
 //        GB/s  idea                          what limits it
-//   v1  2,620  one pass, then y              every element is read twice
+//   v1  2,610  one pass, then y              every element is read twice
 //   v3  1,780  one read: a row in registers  loads of one element
-//   v4  3,310  16 bytes at a time            the speed of memory, up to 2^15 columns
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v4  3,720  16 bytes at a time            the speed of memory, up to 2^15 columns
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="layer_norm_backward" at="16384 x 4096">
 //        GB/s  idea                         what limits it
 //   v1  1,740  dx, then the columns         dy and x are read three times
 //   v4  3,450  one pass, sums in registers  a barrier a row
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="layer_norm_backward_bf16" at="16384 x 4096">
 //        GB/s  idea                         what limits it
-//   v1  1,240  dx, then the columns         dy and x are read three times
+//   v1  1,230  dx, then the columns         dy and x are read three times
 //   v4  2,610  one pass, sums in registers  a barrier a row
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="rms_norm_backward_bf16" at="16384 x 4096">
 //        GB/s  idea                         what limits it
-//   v1  1,290  dx, then the columns         dy and x are read three times
+//   v1  1,280  dx, then the columns         dy and x are read three times
 //   v4  2,640  one pass, sums in registers  a barrier a row
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 // #end
 #include "layernorm.h"
 

@@ -4,17 +4,17 @@
 // v5 is in sgemm_fast.cu, the second stage; v4 and v6 to v9 have a file each.
 //
 // <Ladder of="sgemm" at="NN 4096 x 4096 x 4096">
-//       -  idea                         what limits it
-//   v1  -  a thread an element          a line of memory for each element of A
-//   v2  -  coalesced                    two loads for each product
-//   v3  -  tiles in shared memory       two loads from shared memory for each product
-//   v4  -  8 sums a thread              9 loads for 8 products
-//   v5  -  8 x 8 sums a thread          16 loads for 64 products, and bank conflicts
-//   v6  -  16 bytes at a time           all threads wait while tiles are loaded
-//   v7  -  a warp's tile nearly square  the same
-//   v8  -  three stages of cp.async     what is left beside the products
-//   v9  -  tiles of three sizes         the rate of products, and the power
-// </Ladder> not measured
+//       TFLOP/s  idea                         what limits it
+//   v1    0.499  a thread an element          a line of memory for each element of A
+//   v2     3.20  coalesced                    two loads for each product
+//   v3     7.98  tiles in shared memory       2 loads from shared memory for a product
+//   v4     18.3  8 sums a thread              9 loads for 8 products
+//   v5     28.4  8 x 8 sums a thread          bank conflicts
+//   v6     21.5  16 bytes at a time           141 registers: one block a multiprocessor
+//   v7     32.8  a warp's tile nearly square  all threads wait while tiles are loaded
+//   v8     45.6  three stages of cp.async     A is copied 4 bytes at a time
+//   v9     44.6  tiles of three sizes         the same; 8 warps with the large tiles
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 // #end
 #include "sgemm.h"
 
