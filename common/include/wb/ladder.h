@@ -2,7 +2,7 @@
 ///
 ///     WB_RUNG(vector_add, vector_add_v1, "one thread an element");
 ///
-/// A learner's file has no rungs; its tests then run the contract's function alone.
+/// A learner's program runs the contract's function alone, whatever its file lists.
 /// Where the contract has one name for __half and for __nv_bfloat16, see list_rung().
 #pragma once
 
