@@ -19,7 +19,8 @@ struct Counted {
     uint64_t sectors = 0;       // loaded, by any way
     uint64_t loads = 0;         // of a warp, through registers
     uint64_t shared_loads = 0;  // of a warp
-    uint64_t copies = 0;        // of a warp, by cp.async
+    uint64_t load_conflicts = 0;
+    uint64_t copies = 0;  // of a warp, by cp.async
     uint64_t barriers = 0;
 };
 
@@ -29,6 +30,7 @@ Counted counted() {
     return {c.global_load.sectors + c.async_load.sectors,
             c.global_load.requests,
             c.shared_load.requests,
+            c.shared_load.conflicts(),
             c.async_load.requests,
             c.barriers};
 #else
@@ -61,7 +63,13 @@ TEST_CASE("ldmatrix loads each fragment once", "[.][goal]") {
             static_cast<uint64_t>(kWarps * kWhole.K / 16 * 4));
 }
 
-TEST_CASE("no bank conflicts", "[.][goal]") {
+TEST_CASE("ldmatrix meets no bank conflicts", "[.][goal]") {
+    const Goal goal("mma_sync_bf16");
+    grade_contract(kWhole);
+    at_most(goal, "wavefronts of conflicts in loads", counted().load_conflicts, 0);
+}
+
+TEST_CASE("no bank conflicts", "[.][goal][fast]") {
     const Goal goal("mma_sync_bf16");
     grade_contract(kWhole);
     goal.conflicts_at_most(1.0);
