@@ -77,7 +77,11 @@ TEST_CASE("decoding appends one token to each sequence and changes nothing else"
 }
 
 TEST_CASE("a token without a place is reported, and the others are written") {
-    const auto layout = GENERATE(Layout{16, 64}, Layout{64, 128});
+    const auto layout = GENERATE(Layout{16, 64},
+                                 Layout{32, 128},
+                                 Layout{64, 64},
+                                 Layout{128, 128},
+                                 Layout{256, 64});
     PagedShape shape = layout.shape({20, 5});
     shape.kv_heads = layout.head_dim / 64;  // one, two
     shape.query_heads = shape.kv_heads;

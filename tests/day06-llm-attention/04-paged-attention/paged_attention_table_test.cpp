@@ -141,6 +141,14 @@ static void expect_others(const std::string& name,
     }
 }
 
+/// One K/V head, and two where rows have 128 numbers.
+static PagedShape with_kv_heads(const Layout& layout, std::vector<int64_t> lengths) {
+    PagedShape shape = layout.shape(std::move(lengths));
+    shape.kv_heads = layout.head_dim / 64;
+    shape.query_heads *= shape.kv_heads;
+    return shape;
+}
+
 TEST_CASE("a page that does not exist is reported and not read") {
     static constexpr int32_t kFirstMissing = 0;  // stands for as many as there are
     struct Missing {
@@ -151,14 +159,14 @@ TEST_CASE("a page that does not exist is reported and not read") {
     auto [bad, entry, layout] = GENERATE(Missing{-1, 1, {16, 64}},
                                          Missing{-1, 0, {64, 128}},
                                          Missing{0x7FFFFFFF, 2, {16, 128}},
-                                         Missing{-0x7FFFFFFF, 0, {128, 64}},
+                                         Missing{-0x7FFFFFFF, 0, {256, 64}},
                                          Missing{1'000'000, 1, {32, 128}},
                                          Missing{kFirstMissing, 0, {16, 64}},
                                          Missing{kFirstMissing, 2, {64, 64}},
                                          Missing{-7, 18, {16, 64}},
-                                         Missing{kFirstMissing, 2, {16, 128}});
+                                         Missing{kFirstMissing, 2, {128, 128}});
     const int64_t length = std::max(entry, int64_t{2}) * layout.page + 8;
-    PagedInputs inputs = random_paged(layout.shape({20, length, 20}), 21, 21);
+    PagedInputs inputs = random_paged(with_kv_heads(layout, {20, length, 20}), 21, 21);
     if (bad == kFirstMissing) bad = static_cast<int32_t>(inputs.num_pages);
     const AttentionExpected expected = expect_paged(inputs);
     inputs.table[static_cast<size_t>(inputs.pages_per_sequence + entry)] = bad;
@@ -178,12 +186,12 @@ TEST_CASE("a length that the table has no room for is reported") {
         Layout layout;
     };
     auto [bad, layout] = GENERATE(Length{-1, {16, 64}},
-                                  Length{-1, {64, 128}},
+                                  Length{-1, {256, 128}},
                                   Length{kOneTooMany, {16, 64}},
                                   Length{kOneTooMany, {32, 128}},
-                                  Length{0x7FFFFFFF, {16, 128}},
+                                  Length{0x7FFFFFFF, {128, 128}},
                                   Length{0x7FFFFFFF, {64, 64}});
-    PagedInputs inputs = random_paged(layout.shape({20, 40, 20}), 22, 22);
+    PagedInputs inputs = random_paged(with_kv_heads(layout, {20, 40, 20}), 22, 22);
     const AttentionExpected expected = expect_paged(inputs);
     if (bad == kOneTooMany)
         bad = static_cast<int32_t>(inputs.pages_per_sequence * layout.page + 1);
