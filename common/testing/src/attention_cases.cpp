@@ -159,11 +159,13 @@ std::vector<AttentionCase> long_cases(const AttentionLevels& levels) {
         .factor("head_dim", levels.head_dims)
         .factor("mask", {"none", "causal"})
         .factor("type", levels.types)
-        .factor("kv_heads", {"1", "2, or 3", "1 of each of 2 batches"})
+        .factor("kv_heads", {"1", "2, or 3", "2, or 1, of each of 2 batches"})
         .factor("groups", levels.groups)
         .factor("few", {1, 2})  // of the other side
         .factor("scale", {"1", "-0.5"})
-        .triples("side", "head_dim", "mask");
+        .triples("side", "head_dim", "mask")
+        .triples("side", "groups", "mask")
+        .triples("side", "type", "mask");
     std::vector<AttentionCase> result;
     for (const Combination& c : design.cases()) {
         AttentionCase next;
@@ -179,8 +181,11 @@ std::vector<AttentionCase> long_cases(const AttentionLevels& levels) {
         next.with_lse =
             (c["side"] + c["mask"] + static_cast<int64_t>(head_dim)) % 2 == 0;
         next.seed = result.size() + 1;
-        const int64_t kv_heads = c["kv_heads"] != 1 ? 1 : c["groups"] == 1 ? 3 : 2;
-        next.shape = {c["kv_heads"] == 2 ? 2 : 1,
+        const bool is_batched = c["kv_heads"] == 2;
+        int64_t kv_heads = 2;
+        if (c["kv_heads"] == 0 || (is_batched && c["groups"] > 1)) kv_heads = 1;
+        if (c["kv_heads"] == 1 && c["groups"] == 1) kv_heads = 3;
+        next.shape = {is_batched ? 2 : 1,
                       c["groups"] * kv_heads,
                       kv_heads,
                       is_of_keys ? c["few"] : length,

@@ -84,20 +84,29 @@ std::vector<AttentionCase> attention_cases(const AttentionLevels& levels = {});
 
 /// Cases with a long side each: 512 or 1031 queries or keys, and few of the other.
 /// Every triple of it, head dimension, mask, and log-sum-exp wanted or not meets, and
-/// every pair of these and of type, heads, groups, one or two of the other side, and
-/// scale, which is 1 or -0.5. Inputs of several kinds fit, as those of uneven_choice().
+/// of it, mask, and groups or type; every pair of these and of heads, one or two of the
+/// other side, and scale, which is 1 or -0.5. Inputs of several kinds fit, as those of
+/// uneven_choice().
 std::vector<AttentionCase> long_cases(const AttentionLevels& levels = {});
 
 /// Problems without keys, all of whose results are zeros and minus infinity: each head
 /// dimension, with a mask and without, and more rows than a block has threads. They are
 /// graded with the log-sum-exp and without it.
+/// @param group  query heads of each K/V head in half of them; in the others, one
 /// @param grade  is given a shape, and whether the log-sum-exp is wanted
 template <class Grade>
-void for_each_without_keys(const std::vector<int64_t>& head_dims, Grade grade) {
+void for_each_without_keys(const std::vector<int64_t>& head_dims,
+                           Grade grade,
+                           int64_t group = 1) {
     for (const int64_t head_dim : head_dims)
         for (const bool causal : {false, true})
-            for (const bool with_lse : {false, true})
-                grade(plain_attention(2, 2, 67, 0, head_dim, causal), with_lse);
+            for (const bool with_lse : {false, true}) {
+                const bool is_group = causal != with_lse;
+                const int64_t queries = is_group ? 67 : 131;
+                auto shape = plain_attention(2, 2, queries, 0, head_dim, causal);
+                if (is_group) shape.query_heads *= group;
+                grade(shape, with_lse);
+            }
 }
 
 /// Runs grade(c) for those with this mask, each as a section of the test case.

@@ -138,18 +138,22 @@ inline void grade_long_sides(const std::string& exercise,
 }
 
 /// Grades problems without keys, of a chapter in float.
-inline void grade_no_keys(const std::string& exercise, AttentionFunction* contract) {
-    for_each_without_keys({32, 64, 128, 256},
-                          [&](const AttentionShape& shape, bool with_lse) {
-                              const auto inputs = random_attention(shape, 1);
-                              grade_attention(exercise,
-                                              contract,
-                                              shape,
-                                              inputs,
-                                              expect_attention(shape, inputs),
-                                              with_lse ? "" : ", lse = nullptr",
-                                              with_lse);
-                          });
+inline void grade_no_keys(const std::string& exercise,
+                          AttentionFunction* contract,
+                          int64_t group = 1) {
+    for_each_without_keys(
+        {32, 64, 128, 256},
+        [&](const AttentionShape& shape, bool with_lse) {
+            const auto inputs = random_attention(shape, 1);
+            grade_attention(exercise,
+                            contract,
+                            shape,
+                            inputs,
+                            expect_attention(shape, inputs),
+                            with_lse ? "" : ", lse = nullptr",
+                            with_lse);
+        },
+        group);
 }
 
 /// Grades one query and more than 4096 keys, the largest score in their middle.

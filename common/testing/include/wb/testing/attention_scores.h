@@ -60,18 +60,19 @@ inline AttentionExpected expect_equal_weights(const AttentionShape& shape,
     return expected;
 }
 
-/// The same, but what is chosen has the score -2 - 2^-10, and the last key has 0; for
+/// The same, but what is chosen has the score -3 - 2^-10, and the last key has -1; for
 /// an even seed the first one, too, so that either all that is summed up shrinks in the
-/// end, or nothing does. This score and its exponential lie between two numbers of 16
-/// bits, so that one that is rounded to them shows, though all its neighbours are
-/// rounded alike. The scale must be a power of two, or minus one. No value is near 0.
+/// end, or nothing does. Neither score, nor their exponentials, is a number of 16 bits
+/// and 1: one that is rounded to them shows, though all its neighbours are rounded
+/// alike, and so does a maximum in another unit. The scale must be a power of two, or
+/// minus one. No value is near 0.
 inline AttentionInputs uneven_choice(const AttentionShape& shape, std::uint64_t seed) {
     AttentionInputs inputs = chosen_keys(shape, seed);
     for (std::size_t i = 0; i < inputs.k.size(); ++i) {
         const int64_t key = static_cast<int64_t>(i) / shape.head_dim % shape.keys;
         const bool is_highest = (key == 0 && seed % 2 == 0) || key == shape.keys - 1;
         if (is_highest || inputs.k[i] == 0.0f)
-            inputs.k[i] = is_highest ? 0.0f : -(2.0f + 0x1p-10f) / shape.scale;
+            inputs.k[i] = (is_highest ? -1.0f : -3.0f - 0x1p-10f) / shape.scale;
     }
     for (float& value : inputs.v)
         value += 8.0f;
