@@ -27,12 +27,15 @@ inline void grade_index(int32_t wrong, int64_t batch, int64_t head_dim) {
     const auto pattern = rows_of(9, {{1, 2}, {3, wrong, 4}, {}, {8}});
     const auto shape = shape_of(right, head_dim, batch);
     const auto inputs = random_attention(shape, 1);
-    grade_rows(shape,
-               pattern,
-               inputs,
-               expect_sparse(shape, right, inputs),
-               "indices[3] is " + std::to_string(wrong),
-               {static_cast<int32_t>(PatternFault::index), 1, 3, wrong});
+    const auto expected = expect_sparse(shape, right, inputs);
+    for (const bool with_lse : {true, false})
+        grade_rows(shape,
+                   pattern,
+                   inputs,
+                   expected,
+                   "indices[3] is " + std::to_string(wrong),
+                   {static_cast<int32_t>(PatternFault::index), 1, 3, wrong},
+                   with_lse);
 }
 
 /// A key that does not exist, at the first places of a long row and at its last ones: a
