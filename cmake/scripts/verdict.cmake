@@ -5,6 +5,13 @@
 #                                           `output` to all that it printed and
 #                                           `verdict` to its document; prints what it
 #                                           printed unless QUIET is set
+#   wb_run_or_recall(program argument…)     the same, but on a GPU one process may run many
+#                                           programs' tests (tools/learn/verify_wrong.py).
+#                                           First that asks what is to be run: the
+#                                           arguments go to the file $ENV{WB_TASK_FILE},
+#                                           `is_task` is set, and nothing runs. Then
+#                                           verdicts are in $ENV{WB_WRONG_TOGETHER}: if
+#                                           this test's is there, it is as if it had run
 #   wb_verdict(RESULT key…)                 a member of `verdict`, "" if it has none
 #   wb_verdict_length(RESULT key…)          the length of a list, 0 if there is none
 #   wb_expect_passed()                      fails unless the program ran to its end, and
@@ -24,6 +31,38 @@ function(wb_run_for_verdict)
         message(FATAL_ERROR "the program left no verdict, and ended with ${status}")
     endif()
     file(READ "$ENV{WB_VERDICT}" verdict)
+    set(status "${status}" PARENT_SCOPE)
+    set(output "${output}" PARENT_SCOPE)
+    set(verdict "${verdict}" PARENT_SCOPE)
+endfunction()
+
+function(wb_run_or_recall program)
+    set(is_task FALSE PARENT_SCOPE)
+    if(DEFINED ENV{WB_TASK_FILE})
+        string(REPLACE ";" "\t" line "${ARGN}")
+        file(WRITE "$ENV{WB_TASK_FILE}" "${line}\n")
+        set(is_task TRUE PARENT_SCOPE)
+        return()
+    endif()
+    get_filename_component(name "$ENV{WB_VERDICT}" NAME)
+    set(file "$ENV{WB_WRONG_TOGETHER}/${name}")
+    if(NOT "$ENV{WB_WRONG_TOGETHER}" STREQUAL "" AND EXISTS "${file}")
+        file(READ "${file}" verdict)
+        message("Run in one process with others:\n${verdict}")
+        configure_file("${file}" "$ENV{WB_VERDICT}" COPYONLY)
+        set(output "")
+        set(status 0)
+        wb_verdict_length(count cases)
+        math(EXPR last "${count} - 1")
+        foreach(i RANGE ${last})
+            wb_verdict(outcome cases ${i} verdict)
+            if(NOT outcome MATCHES "^(passed|skipped)$")
+                set(status 1)
+            endif()
+        endforeach()
+    else()
+        wb_run_for_verdict(${program} ${ARGN})
+    endif()
     set(status "${status}" PARENT_SCOPE)
     set(output "${output}" PARENT_SCOPE)
     set(verdict "${verdict}" PARENT_SCOPE)

@@ -280,7 +280,7 @@ void Bundle::write_dispatch(std::ostream& out) const {
     }
     out << "};\n"
            "static const Contract& chosen() {\n"
-           "    static const char* const name = std::getenv(\"WB_WRONG_KERNEL\");\n"
+           "    const char* const name = std::getenv(\"WB_WRONG_KERNEL\");\n"
            "    for (const Contract& contract : kAll) {\n"
            "        if (name && std::strcmp(contract.name, name) == 0) return "
            "contract;\n"

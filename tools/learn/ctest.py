@@ -46,12 +46,29 @@ def _ending(test: Test, log: str) -> str:
 
 
 def number_of_tests(command: list[str]) -> int:
+    return len(_listed(command))
+
+
+def tests(*arguments: str) -> list[dict]:
+    """What CTest knows of the tests that these arguments choose."""
+    return _listed(["ctest", "--test-dir", str(build.folder()), *arguments])
+
+
+def _listed(command: list[str]) -> list[dict]:
     answer = subprocess.run(
         [*command, "--show-only=json-v1"], capture_output=True, text=True)
     try:
-        return len(json.loads(answer.stdout)["tests"])
+        return json.loads(answer.stdout)["tests"]
     except (ValueError, KeyError):
-        return 0
+        return []
+
+
+def environment_of(test: dict) -> list[str]:
+    """["WB_VERDICT=..."], of one of tests()."""
+    for one in test.get("properties", ()):
+        if one["name"] == "ENVIRONMENT":
+            return one["value"]
+    return []
 
 
 def read(junit: Path) -> list[Test] | None:

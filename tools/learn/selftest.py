@@ -11,6 +11,7 @@ from learn import build, compile_errors, ctest, ui, verdicts
 
 SHOWN_FAILURES = 10  # in full; the rest is in the log
 LAST_LINES = 20  # of a failed test's output
+NOT_OURS = ("-LE", "^(learner|slow|nvcc|build)$")
 TELLING = re.compile(r"FAIL|WRONG|failed|error:|wb\|")
 
 
@@ -41,17 +42,20 @@ def run(options) -> int:
 
 
 def run_workbook_tests(
-    junit: Path, log: Path, *more: str, together: bool = False, jobs: int = 0
+    junit: Path, log: Path, *more: str, wrong_together: Path | None = None,
+    jobs: int = 0
 ) -> list[ctest.Test] | None:
     """Everything but the learner's own cases, and what .ci/run alone runs, for it takes
-    long; together: with the cases of a program in one process; jobs: so many programs
-    at a time, 0: one a core."""
+    long; wrong_together: the cases of a program run in one process, and verdicts of
+    known-wrong kernels are in this folder (verify_wrong.py); jobs: so many programs at
+    a time, 0: one a core."""
     number = str(jobs or build.jobs())
-    arguments = ("-LE", "^(learner|slow|nvcc|build)$", "-j", number)
-    folder = str(build.folder().absolute())
+    environment = wrong_together and {
+        "WB_CASES_TOGETHER": str(build.folder().absolute()),
+        "WB_WRONG_TOGETHER": str(wrong_together)}
     return ctest.run(
-        log, junit, *arguments, "--output-on-failure", *more,
-        environment={"WB_CASES_TOGETHER": folder} if together else None)
+        log, junit, *NOT_OURS, "-j", number, "--output-on-failure", *more,
+        environment=environment)
 
 
 def summary(tests: list[ctest.Test] | None, log: Path) -> int:

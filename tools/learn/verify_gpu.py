@@ -149,16 +149,19 @@ def _nvcc_release() -> str:
 def _suite(state: Run) -> None:
     """A skip counts as a failure, unless the test names the architecture it would need:
     a suite that skips everything must not look green."""
-    state.begin("suite")
+    from learn import verify_wrong
+
     log = state.work / "ctest.log"
-    # The results travel: a test that fails in thousands of lines must not fill them.
     only = []
     if not state.is_whole:
         keys = "|".join(re.escape(chapter.key) for chapter in state.chapters)
         only = ["-R", f"^({keys})(_fast)?[.]"]
+    wrong = verify_wrong.run(state, *selftest.NOT_OURS, *only)
+    state.begin("suite")
+    # The results travel: a test that fails in thousands of lines must not fill them.
     tests = selftest.run_workbook_tests(
         state.out / "junit.xml", log, "--test-output-size-failed", "20000", *only,
-        together=True, jobs=state.jobs)
+        wrong_together=wrong, jobs=state.jobs)
     selftest.summary(tests, log)
     if tests is None:
         state.end("suite", "FAILED", "CTest ran no tests")

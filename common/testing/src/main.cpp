@@ -1,7 +1,7 @@
 // The main() of every test program, compiled once: Catch2's single header costs
 // seconds. `--wb-list` prints the names of the test cases, one a line, for CMake, or,
 // with Catch2's filter behind it, of those that it would run; `--wb-list-serial` those
-// tagged [serial], which nothing may run beside.
+// tagged [serial], which nothing may run beside. `--wb-each`: see each_kernel.h.
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
@@ -30,6 +30,7 @@
 
 #include "case_watch.h"
 #include "channel.h"
+#include "each_kernel.h"
 #include "replaced.h"
 #include "settings.h"
 #include "words.h"
@@ -194,6 +195,9 @@ int main(int argc, char** argv) {
     if (!wb::testing::settings_are_kept()) return 1;
     wb::testing::prepare_simulator();
     if (!wb::testing::device_is_usable()) return 1;
+    if (argc == 3 && std::strcmp(argv[1], "--wb-each") == 0) {
+        return wb::testing::run_each(session, argv[0], argv[2]);
+    }
     const int failed = session.run(argc, argv);
     verdict.all_ran(wb::testing::checker_ends_the_program());
     if (failed == 0 && wb::testing::skipped_tests > 0) {

@@ -43,6 +43,11 @@ void remember_settings() {
     if (!file.is_open()) settings_given() = settings_now();
 }
 
+void give_setting(const std::string& name, const std::string& value) {
+    settings_given()[name] = value;
+    setenv(name.c_str(), value.c_str(), 1);
+}
+
 bool is_given(const std::string& name) {
     return settings_given().contains(name);
 }

@@ -284,6 +284,17 @@ void Verdict::begin() {
     state_->write();
 }
 
+void Verdict::begin_again(const std::string& file) {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->has_supervisor) return;
+    state_->file = file;
+    state_->cases.clear();
+    state_->findings.clear();
+    state_->begun = true;
+    state_->all_ran = state_->ended = false;
+    state_->write();
+}
+
 void Verdict::set_chapter(const std::string& test_file) {
     const std::lock_guard lock(state_->mutex);
     state_->chapter = chapter_of(test_file);

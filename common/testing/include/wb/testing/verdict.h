@@ -89,6 +89,9 @@ class Verdict {
 
     /// The program has begun: writes the first document.
     void begin();
+    /// Forgets all, and writes to another file from now on, of a program that tests one
+    /// implementation after another. Has no effect on what goes to a supervisor.
+    void begin_again(const std::string& file);
     /// Names the chapter by the source file of its tests.
     void set_chapter(const std::string& test_file);
 
