@@ -167,6 +167,14 @@ void yield() {
     w.in_runtime = false;
 }
 
+void interrupt() {
+    Worker* w = worker;
+    if (!atomics_interrupt || !w || !w->thread) return;
+    w->in_runtime = true;
+    w->preempt();
+    w->in_runtime = false;
+}
+
 void fence_hint() {
     if (observer && in_kernel()) observer->fenced();
     spin_hint();
