@@ -11,7 +11,8 @@
 
 // #region with-halo
 /// Puts together what a lane needs of a row: its own columns, R to the left of them and
-/// R to the right. r_x[i] is the column columns.own - R + i.
+/// R to the right. The lane's own column j is r_x[R + j], so r_x[0] lies R columns to
+/// the left of the first of them.
 ///
 /// @tparam R  radius, at most kLaneCols
 ///
@@ -22,7 +23,8 @@ __device__ void with_halo(const Piece& piece, float (&r_x)[kLaneCols + 2 * R]) {
     // of the lane before this one, the R values behind it the first ones of the next
     // lane. Lane 0 and lane 31 have such a neighbour on one side only: what they lack
     // on the other one is in the `edge` of other lanes, see Piece. Every lane must take
-    // part in every shuffle (about 12 lines)
+    // part in every shuffle: put the result of each into a variable, then choose among
+    // the variables. An arm of `?:` runs in some of the lanes only (about 12 lines)
     for (float& x : r_x)
         x = piece.own[0];
 }
@@ -74,7 +76,8 @@ static void stencil_1d_v5(const float* in,
 
 // #region rules
 /// Sums that are not complete yet: r_sum[d] is that of the lane's columns in the row
-/// that lies R - d rows above the one that was loaded last. r_sum[0] is complete.
+/// that lies R - d rows above the one that is being added. After it r_sum[0] is
+/// complete.
 template <int R>
 using Sums = float[2 * R + 1][kLaneCols];
 

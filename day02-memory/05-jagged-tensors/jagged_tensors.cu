@@ -28,8 +28,10 @@ __global__ void jagged_offsets_v1_kernel(const int32_t* lengths,  // [num_rows]
     // checked_length() gives, 0 past the end, goes into s_sums. In steps 1, 2, 4, ...
     // < kThreads add what stands `step` places before, with a barrier between reading
     // and writing, and one behind it. Then s_sums[tid] is the sum of this thread's
-    // length and all before it in these kThreads; add the sum of the rounds before, and
-    // store_offset() what you have (about 18 lines)
+    // length and all before it in these kThreads, and the last of s_sums is the sum of
+    // the round. Each thread keeps the sum of all rounds before in a variable: add it,
+    // store_offset() what you have, then add this round's sum to the variable. All must
+    // have read s_sums before the next round writes it (about 18 lines)
 }
 // #endregion offsets-v1
 

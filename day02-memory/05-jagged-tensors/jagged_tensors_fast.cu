@@ -93,10 +93,10 @@ __global__ void dense_to_jagged_v4_kernel(const Word* dense,  // [num_rows, row_
     if (status->fault != 0) return;
     // TODO(learner): take the block's tile. This thread's words are tile.first +
     // threadIdx.x, and every kThreads further on; kLoads of them, as far as there are
-    // num_words. Find the row of each with row_of(), from tile.first_row to
-    // tile.last_row, and its place in the row. Load it into a register if dense has
-    // that place; else it is Word{}. Store all of them after the last load (about 17
-    // lines)
+    // num_words. Find the row of each with row_of(): `low` is tile.first_row, and
+    // `high`, the first row that it cannot be, is tile.last_row + 1. Find its place in
+    // the row. Load it into a register if dense has that place; else it is Word{}.
+    // Store all of them after the last load (about 17 lines)
 }
 // #endregion from-dense-v4
 

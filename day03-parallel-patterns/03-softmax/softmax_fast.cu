@@ -47,9 +47,9 @@ struct Part {
 
     /// The largest element of the warp, and the sum of the warp's weights below it.
     __device__ __forceinline__ MaxSum measure() const {
-        // TODO(learner): the largest of this thread's elements, then of the warp's;
-        // then the sum of all weight<T>(element, below(largest)), of the thread and of
-        // the warp (about 18 lines)
+        // TODO(learner): the largest of this thread's elements, its edge too, then of
+        // the warp's; then the sum of all weight<T>(element, below(largest)), of the
+        // thread and of the warp. unpack() makes floats of a vector (about 18 lines)
         return {};
     }
 

@@ -35,8 +35,9 @@ struct Held {
         const int count = group.elements_of_lanes<kPer, kHeld>(row.accesses);
         float mean = 0.0f;
         float squares = 0.0f;
-        // TODO(learner): two passes over r_x. If is_centered, the sum of all elements
-        // that were loaded, by unpack() and group.lane_sum(), and the mean of `count`
+        // TODO(learner): two passes over those r_x[k] that were loaded: the others may
+        // still have elements of another piece of a wide row. If is_centered, the sum
+        // of all elements, by unpack() and group.lane_sum(), and the mean of `count`
         // elements, which may be 0; then their squared distances (about 20 lines)
         return {static_cast<float>(count), mean, squares};
     }

@@ -278,7 +278,7 @@ void bce_with_logits_backward(const BceInput& in,
                               const float* grad_loss,
                               float* dlogits,
                               cudaStream_t stream) {
-    WB_NOT_SOLVED();  // and so on
+    WB_NOT_SOLVED();  // and this one, which is given
     if (check_bce_backward(in, grad_loss, dlogits))
         bce_with_logits_backward_v2(in, grad_loss, dlogits, stream);
 }
@@ -289,7 +289,7 @@ void draw_negatives(uint64_t seed,
                     int64_t count,
                     int32_t items,
                     cudaStream_t stream) {
-    WB_NOT_SOLVED();
+    WB_NOT_SOLVED();  // and this one, which is given
     if (check_draw(ids, count, items))
         draw_negatives_v2_kernel<<<wb::grid_size(count, kThreads),
                                    kThreads,
@@ -301,7 +301,7 @@ void sampled_softmax(const SampledInput& in,
                      float* losses,
                      float* loss,
                      cudaStream_t stream) {
-    WB_NOT_SOLVED();
+    WB_NOT_SOLVED();  // and this one, when the TODOs behind it are
     if (check_sampled_softmax(in, losses, loss))
         sampled_softmax_v2(in, losses, loss, stream);
 }
@@ -312,7 +312,7 @@ void sampled_softmax_backward(const SampledInput& in,
                               float* dpositive,
                               float* dnegative,
                               cudaStream_t stream) {
-    WB_NOT_SOLVED();
+    WB_NOT_SOLVED();  // and this one, when that of BlockOfQueries is
     if (check_sampled_backward(in, losses, grad_loss, dpositive, dnegative))
         sampled_softmax_backward_v2(
             in, losses, grad_loss, dpositive, dnegative, stream);

@@ -64,7 +64,7 @@ __device__ inline int32_t claim_v1(const Table& table,
         // (about 22 lines)
         (void)key;
         (void)now;
-        return kNoSlot;
+        return kNoSlot;  // until then: delete it, or nobody tries again
     }
 }
 // #endregion v1-claim

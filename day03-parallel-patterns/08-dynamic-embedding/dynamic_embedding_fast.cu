@@ -91,6 +91,7 @@ __global__ void find_v4_kernel(Table table,
     // such place, and the bucket has room; or ask SearchDigests (about 17 lines)
     (void)r_there;
     (void)r_digests;
+    // Until then. Delete it, or it undoes what you have written.
     for (int k = 0; k < kFlight; ++k) r_slot[k] = kNoSlot;
 #pragma unroll
     for (int k = 0; k < kFlight; ++k) {
@@ -161,7 +162,7 @@ __device__ inline int32_t claim_by_lanes(const Tile& tile,
         // lines)
         (void)least;
         (void)now;
-        return kNoSlot;
+        return kNoSlot;  // until then: delete it, or nobody tries again
     }
 }
 // #endregion v4-claim

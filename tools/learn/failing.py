@@ -47,7 +47,7 @@ def longer(result: grade.Grade, limit: int) -> str:
 def _first_case(result: grade.Grade, case: grade.Case) -> None:
     ui.say(ui.paint(f"  First failing case: {case.name}", "bold"))
     hang = next((f for f in case.findings if f.kind == "time_limit"), None)
-    if hang or case.ending == "Timeout":
+    if case.was_stopped:
         _hang(result, hang)
     elif _ended_early(case.findings):
         pass  # its own words say how
@@ -107,7 +107,9 @@ def _other_cases(result: grade.Grade) -> None:
         ui.say(f"  {ui.count(result.passed, 'case')} {verb}.")
     if not_run := result.number("not_run"):
         cases = ui.count(not_run, "case")
-        ui.say(f"  Not run, because this one took so long: {cases}.")
+        slow = next((case for case in wrong if case.was_stopped), result.first)
+        which = "this one" if slow is result.first else f'"{slow.name}"'
+        ui.tell(f"Not run, because {which} took so long: {cases}.", 2)
     ui.say()
 
 

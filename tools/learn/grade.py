@@ -29,6 +29,18 @@ class Case(NamedTuple):
     has_died: bool = False  # its program ended before it
     functions: dict[str, str] = {}  # what it has graded, and the verdict on each
 
+    @property
+    def was_stopped(self) -> bool:
+        """Did it take longer than it may?"""
+        return self.ending == "Timeout" or any(
+            finding.kind == "time_limit" for finding in self.findings)
+
+    @property
+    def is_only_slow(self) -> bool:
+        """Is that all that is known of it?"""
+        return self.was_stopped and all(
+            finding.kind == "time_limit" for finding in self.findings)
+
 
 class Grade:
     """What became of a chapter.
@@ -108,11 +120,13 @@ class Grade:
     @property
     def first(self) -> Case | None:
         """The first failing case. Where a chapter has several functions, a wrong one is
-        reported before those that are not written yet."""
+        reported before those that are not written yet. A case that was stopped comes
+        behind those that say what is wrong: a race, for example, may be why it did not
+        end, and on a machine with other work it may only have been slow."""
         for outcome in ("failed", "unsolved", "skipped"):
-            for case in self.cases:
-                if case.outcome == outcome:
-                    return case
+            cases = [case for case in self.cases if case.outcome == outcome]
+            if cases:
+                return min(cases, key=lambda case: case.is_only_slow)
         return None
 
 

@@ -71,7 +71,11 @@ void forbid(Worker& w, std::unique_ptr<PendingFault> fault) {
                 "%u of the block's %u threads have ended, the others wait in %s() at "
                 "%s.\n    Every thread of a block must reach every barrier: neither a "
                 "`return` before it nor an `if`\n    around it may keep some of them "
-                "from it. (The hardware lets this pass; CUDA's rules do not.)",
+                "from it. A GPU may give the right result all the same, but\n    CUDA "
+                "does not promise it: the others may wait for ever, or go on too "
+                "early. "
+                "Let all threads\n    reach the barrier, and put the `if` around their "
+                "loads and stores alone.",
                 b.size - b.alive,
                 b.size,
                 b.barrier_op,
@@ -161,6 +165,14 @@ void yield() {
     w.in_runtime = true;
     w.yield();
     w.in_runtime = false;
+}
+
+void interrupt() {
+    Worker* w = worker;
+    if (!atomics_interrupt || !w || !w->thread) return;
+    w->in_runtime = true;
+    w->preempt();
+    w->in_runtime = false;
 }
 
 void fence_hint() {

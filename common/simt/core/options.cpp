@@ -66,11 +66,19 @@ Options read_environment() {
 
 }  // namespace
 
+bool atomics_interrupt = false;
+
+/// Seeds that interrupt at atomics are some of those with a late warp, and others.
+static void note_seed() {
+    const uint64_t seed = options().seed;
+    atomics_interrupt = seed != 0 && seed % 5 == 0;
+}
+
 namespace {
 
 // Before the program's static objects, which can change the environment.
 [[gnu::constructor(101)]] void read_early() {
-    (void)options();
+    note_seed();
 }
 
 }  // namespace
@@ -93,6 +101,7 @@ void set_time_limit(double seconds) {
 }
 void set_seed(unsigned seed) {
     detail::options().seed = seed;
+    detail::note_seed();
 }
 void set_multiprocessors(int count) {
     detail::options().multiprocessors = count;

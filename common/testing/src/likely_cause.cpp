@@ -164,8 +164,9 @@ std::string cause_empty_sum(const Evidence& e) {
 
 std::string cause_precision(const Evidence& e) {
     // Many roundings, or a difference of large numbers, bring some per cent. But few
-    // values may be near by chance; one rounding to bfloat16 brings 4e-3.
-    const double most = e.count() < 32 ? 4e-3 : 5e-2;
+    // values may be near by chance; one rounding to bfloat16 brings 4e-3, one to half
+    // 5e-4.
+    const double most = e.count() < 4 ? 5e-4 : e.count() < 32 ? 4e-3 : 5e-2;
     const double near = share(e, [&](std::int64_t i) {
         return std::abs(e.value(i) - e.wanted(i)) <=
                most * std::abs(e.wanted(i)) + 1e-6 * e.scale;

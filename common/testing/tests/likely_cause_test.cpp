@@ -164,6 +164,14 @@ TEST_CASE("likely cause: two values may be near by chance") {
     CHECK_THAT(output.cause(), !contains("precision"));
 }
 
+TEST_CASE("likely cause: one value in half precision, and one that is near by chance") {
+    Output output({1});
+    output.got[0] = output.expected[0] * 1.0004;
+    CHECK_THAT(output.cause(), contains("less exact than this precision"));
+    output.got[0] = output.expected[0] * 1.002;
+    CHECK(output.cause().empty());
+}
+
 TEST_CASE("likely cause: one wrong element of many is no matter of precision") {
     Output output({4000});
     output.got[3999] = 12345.0;

@@ -78,6 +78,12 @@ inline Indices make_indices(Spread spread,
     return indices;
 }
 
+inline std::string in_words(Spread spread) {
+    const char* const spreads[] = {
+        "uniform", "one row", "skewed", "rising", "some bad", "all bad"};
+    return std::string("indices ") + spreads[spread];
+}
+
 /// One gather; the arrays may begin at any element of their memory.
 struct Sizes {
     int64_t count, num_rows, cols;
@@ -85,12 +91,12 @@ struct Sizes {
     int64_t table_from = 0;
     int64_t out_from = 0;
 
+    std::string numbers() const {
+        return "count rows cols = " + std::to_string(count) + " " +
+               std::to_string(num_rows) + " " + std::to_string(cols);
+    }
     std::string text() const {
-        const char* const spreads[] = {
-            "uniform", "one row", "skewed", "rising", "some bad", "all bad"};
-        std::string text = "count rows cols = " + std::to_string(count) + " " +
-                           std::to_string(num_rows) + " " + std::to_string(cols) +
-                           ", indices " + spreads[spread];
+        std::string text = numbers() + ", " + in_words(spread);
         if (table_from > 0)
             text += ", table from element " + std::to_string(table_from);
         if (out_from > 0) text += ", out from element " + std::to_string(out_from);

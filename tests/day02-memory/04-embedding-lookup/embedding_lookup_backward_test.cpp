@@ -82,7 +82,7 @@ void grade_sums(const BackwardProblem& p,
                        p,
                        grad_out,
                        indices,
-                       Sizes{count, p.num_rows, p.cols}.text() + ", " + text +
+                       Sizes{count, p.num_rows, p.cols}.numbers() + ", " + text +
                            ", padding " + std::to_string(p.padding) + ", seed " +
                            std::to_string(seed));
 }
@@ -91,10 +91,8 @@ void grade_sums(const BackwardProblem& p,
                 Spread spread,
                 int64_t count,
                 uint64_t seed = 1) {
-    grade_sums(p,
-               make_indices(spread, count, p.num_rows, seed),
-               Sizes{count, p.num_rows, p.cols, spread}.text(),
-               seed);
+    grade_sums(
+        p, make_indices(spread, count, p.num_rows, seed), in_words(spread), seed);
 }
 
 /// Runs of equal indices, of these lengths, which come in the order of their rows.

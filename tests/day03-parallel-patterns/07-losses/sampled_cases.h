@@ -21,10 +21,11 @@ inline SampledInput on_device(Grader& grade, const Sampled& p, int64_t from = 0)
             static_cast<int64_t>(p.negatives())};
 }
 
-inline std::string text_of(const Sampled& p) {
+inline std::string text_of(const Sampled& p, int64_t from) {
     return "queries " + std::to_string(p.queries()) + ", real " +
            std::to_string(p.real()) + ", negatives " + std::to_string(p.negatives()) +
-           (p.negative_log_q.empty() ? "" : ", log_q");
+           (p.negative_log_q.empty() ? "" : ", log_q") +
+           (from == 0 ? "" : ", arrays from element " + std::to_string(from));
 }
 
 /// sampled_softmax(), all versions. The mean's bound follows from those of the losses.
@@ -47,7 +48,7 @@ inline void grade_sampled(const Sampled& p, const std::string& what, int64_t fro
     mean_bound += float_bound(3.0 + std::min(queries, 40.0 + queries / 256.0), mean);
     for (const auto& [name, idea, call] :
          versions("sampled_softmax", &sampled_softmax)) {
-        Grader grade(name, text_of(p) + what);
+        Grader grade(name, text_of(p, from) + what);
         const SampledInput in = on_device(grade, p, from);
         Output losses(grade, "losses", in.queries, from);
         Output loss(grade, "loss", 1, 0);
@@ -67,7 +68,7 @@ inline void grade_sampled_backward(const Sampled& p,
     const auto exact = wb::reference::sampled_softmax_backward(p, forward, grad_loss);
     for (const auto& [name, idea, call] :
          versions("sampled_softmax_backward", &sampled_softmax_backward)) {
-        Grader grade(name, text_of(p) + what);
+        Grader grade(name, text_of(p, from) + what);
         const SampledInput in = on_device(grade, p, from);
         const float* d_losses = input(grade, "losses", forward, from);
         const float* d_grad = input(grade, "grad_loss", Floats{grad_loss}, from);

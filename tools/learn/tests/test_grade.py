@@ -193,6 +193,17 @@ class States(unittest.TestCase):
         self.assertEqual((result.state, result.first.name), ("failing", "f"))
         self.assertEqual(graded(self.UNSOLVED, self.PASSED).state, "unsolved")
 
+    def test_what_is_wrong_comes_before_what_was_stopped(self):
+        slow = judged(document("failed", findings=[
+            {"kind": "time_limit", "text": ["did not end"]}]))
+        killed = judged(None, "failed", "Timeout")
+        wrong = judged(document("failed", findings=[RACE]))
+        self.assertIs(graded(slow, killed, wrong).first, wrong)
+        self.assertIs(graded(slow, killed).first, slow)
+        both = judged(document("failed", findings=[
+            RACE, {"kind": "time_limit", "text": ["did not end"]}]))
+        self.assertIs(graded(slow, both, wrong).first, both)
+
     def test_what_is_no_pass(self):
         self.assertEqual(graded(self.PASSED, self.SKIPPED).state, "passed")
         self.assertEqual(graded(self.SKIPPED).state, "skipped")
@@ -321,6 +332,16 @@ class Reports(unittest.TestCase):
         text = self.shown(graded(judged(document("failed", findings=[hang]), "failed")))
         self.assertIn("It did not end within 2 seconds: is there a loop", text)
         self.assertIn("--time-limit 8", text)
+
+    def test_which_case_keeps_others_from_running(self):
+        slow = grade.Case("loops", "failed", ending="Timeout")
+        late = grade.Case("late", "not_run")
+        text = self.shown(graded(slow, late))
+        self.assertIn("Not run, because this one took so long: 1 case.", text)
+        wrong = judged(document("failed", findings=[WRONG]), "failed")
+        text = self.shown(graded(slow, wrong, late))
+        self.assertIn("First failing case: adds", text)
+        self.assertIn('Not run, because "loops" took so long: 1 case.', text)
 
     def test_a_program_that_ends_itself(self):
         text = self.shown(graded(judged(document("running", ended=False))))

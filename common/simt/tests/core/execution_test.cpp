@@ -238,6 +238,25 @@ TEST("a seed shuffles the order of threads, reproducibly") {
     CHECK(run(1) != run(2));
 }
 
+void count_there_and_back(unsigned* here, unsigned* most) {
+    const unsigned before = atomicAdd(here, 1u);
+    atomicMax(most, before);
+    atomicSub(here, 1u);
+}
+
+TEST("seeds that are multiples of 5 interrupt threads between atomic operations") {
+    for (const unsigned seed : {0u, 1u, 2u, 5u, 10u}) {
+        simt::set_seed(seed);
+        Buffer<unsigned> counts(2);
+        counts[0] = counts[1] = 0;
+        LAUNCH(count_there_and_back, 1, 128)(counts.get(), counts.get() + 1);
+        simt::set_seed(0);
+        CHECK(counts[0] == 0);
+        CHECK((counts[1] > 0) == (seed != 0 && seed % 5 == 0));
+        CHECK(counts[1] < 128);
+    }
+}
+
 TEST("correct kernels give the same with every seed") {
     for (unsigned seed = 1; seed < 6; ++seed) {
         simt::set_seed(seed);

@@ -20,7 +20,8 @@ void set_tight(bool on);
 /// Default: SIMT_TIME_LIMIT, or 30.
 void set_time_limit(double seconds);
 
-/// Random, reproducible order of threads and blocks; 0: in order. Default: SIMT_SEED.
+/// Random, reproducible order of threads and blocks; 0: in order. Multiples of 5 also
+/// let others run in front of each atomic operation. Default: SIMT_SEED.
 void set_seed(unsigned seed);
 
 /// The GPU has so many multiprocessors; 0: as many as the model of its architecture. A

@@ -18,6 +18,20 @@ bool is_cooperative();
 /// Lets the other threads run: called wherever a kernel may be waiting for one.
 void yield();
 
+/// With some seeds, a thread is interrupted in front of each atomic operation.
+extern bool atomics_interrupt;
+/// Lets others run if that is so.
+void interrupt();
+/// Called by atomics before they begin. The checker would take the variable for one of
+/// the kernel's.
+[[gnu::always_inline]] inline void atomic_begins() {
+#ifndef SIMT_CHECK
+    if (!atomics_interrupt) [[likely]]
+        return;
+#endif
+    interrupt();
+}
+
 /// Called by atomics that changed nothing and by fences: a thread that does this again
 /// and again is spinning, and now and then yields.
 void spin_hint();

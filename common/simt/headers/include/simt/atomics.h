@@ -24,6 +24,13 @@ inline void simt_atomic_stored(const void*, size_t) {}
 
 namespace simt::detail {
 
+/// What each atomic operation does first.
+template <class T>
+void begin_atomic(const T* address) {
+    atomic_begins();
+    simt_atomic_seen(address, sizeof(T));
+}
+
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8,
                                 uint64_t,
@@ -54,7 +61,7 @@ inline constexpr bool is_comparable = is_int<T> || std::is_same_v<T, unsigned sh
 /// Replaces *address by f(*address) in one step; returns the old value.
 template <class T, class F>
 T atomic_update(T* address, F f) {
-    simt_atomic_seen(address, sizeof(T));
+    simt::detail::begin_atomic(address);
     auto* bits = reinterpret_cast<Bits<T>*>(address);
     Bits<T> seen = __atomic_load_n(bits, __ATOMIC_RELAXED);
     for (;;) {
@@ -95,7 +102,7 @@ requires(simt::detail::is_addable<T>) T
     atomicAdd(T* address, std::type_identity_t<T> value) {
     using namespace simt::detail;
     if constexpr (std::is_integral_v<T>) {
-        simt_atomic_seen(address, sizeof(T));
+        simt::detail::begin_atomic(address);
         if (value == 0) spin_hint();  // atomicAdd(p, 0) is how programs read in a loop
         return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
     } else {
@@ -108,7 +115,7 @@ requires(simt::detail::is_addable<T>) T
 template <class T>
 requires(simt::detail::is_int32<T>) T
     atomicSub(T* address, std::type_identity_t<T> value) {
-    simt_atomic_seen(address, sizeof(T));
+    simt::detail::begin_atomic(address);
     return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);
 }
 
@@ -117,6 +124,7 @@ template <class T>
 requires(simt::detail::is_exchangeable<T>) T
     atomicExch(T* address, std::type_identity_t<T> value) {
     using namespace simt::detail;
+    atomic_begins();
     simt_atomic_stored(address, sizeof(T));
     T old;
     __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED);
@@ -130,7 +138,7 @@ template <class T>
 requires(simt::detail::is_comparable<T>) T atomicCAS(T* address,
                                                      std::type_identity_t<T> expected,
                                                      std::type_identity_t<T> value) {
-    simt_atomic_seen(address, sizeof(T));
+    simt::detail::begin_atomic(address);
     T old = expected;
     const bool stored = __atomic_compare_exchange_n(
         address, &old, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -142,7 +150,7 @@ requires(simt::detail::is_comparable<T>) T atomicCAS(T* address,
 template <class T>
 requires(simt::detail::is_int<T>) T
     atomicAnd(T* address, std::type_identity_t<T> value) {
-    simt_atomic_seen(address, sizeof(T));
+    simt::detail::begin_atomic(address);
     const T old = __atomic_fetch_and(address, value, __ATOMIC_RELAXED);
     if ((old & value) == old) simt::detail::spin_hint();
     return old;
@@ -151,7 +159,7 @@ requires(simt::detail::is_int<T>) T
 template <class T>
 requires(simt::detail::is_int<T>) T
     atomicOr(T* address, std::type_identity_t<T> value) {
-    simt_atomic_seen(address, sizeof(T));
+    simt::detail::begin_atomic(address);
     const T old = __atomic_fetch_or(address, value, __ATOMIC_RELAXED);
     if ((old | value) == old) simt::detail::spin_hint();
     return old;
@@ -160,7 +168,7 @@ requires(simt::detail::is_int<T>) T
 template <class T>
 requires(simt::detail::is_int<T>) T
     atomicXor(T* address, std::type_identity_t<T> value) {
-    simt_atomic_seen(address, sizeof(T));
+    simt::detail::begin_atomic(address);
     if (value == 0) simt::detail::spin_hint();
     return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);
 }

@@ -31,6 +31,7 @@ class atomic_operations {
         __atomic_store(address(), &value, static_cast<int>(order));
     }
     T exchange(T value, memory_order order = memory_order_seq_cst) const {
+        simt::detail::atomic_begins();
         simt::detail::spin_hint();
         T old;
         __atomic_exchange(address(), &value, &old, static_cast<int>(order));
@@ -40,6 +41,7 @@ class atomic_operations {
                                  T desired,
                                  memory_order success,
                                  memory_order failure) const {
+        simt::detail::atomic_begins();
         simt::detail::spin_hint();
         return __atomic_compare_exchange(address(),
                                          &expected,
@@ -118,6 +120,7 @@ class atomic_operations {
     }
     template <class F>
     T update(F f) const {
+        simt::detail::atomic_begins();
         T old;
         __atomic_load(address(), &old, __ATOMIC_SEQ_CST);
         for (;;) {
