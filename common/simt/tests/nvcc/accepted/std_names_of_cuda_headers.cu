@@ -14,4 +14,8 @@ cuda::std::atomic<int>* a;
 cuda::std::barrier<>* b;
 cuda::std::latch* l;
 cuda::std::binary_semaphore* s;
-int main() { k<<<1, 1>>>(nullptr); }
+int main() {
+    k<<<1, 1>>>(nullptr);
+    volatile cuda::std::atomic<int>& polled = *a;
+    return polled.load(cuda::std::memory_order_acquire);
+}
