@@ -64,10 +64,11 @@ std::string describe_segv(const Worker& w, const siginfo_t& info, FindingKind* k
     if (reinterpret_cast<uintptr_t>(address) < null_pages)
         return format("access through a null pointer (address %p)%s",
                       address,
-                      no_dynamic ? ".\n    The launch asks for no dynamic shared memory, "
-                                   "which an extern __shared__ array of this\n    kernel "
-                                   "needs: its bytes are the third argument of <<<...>>>"
-                                 : "");
+                      no_dynamic
+                          ? ".\n    The launch asks for no dynamic shared memory, "
+                            "which an extern __shared__ array of this\n    kernel "
+                            "needs: its bytes are the third argument of <<<...>>>"
+                          : "");
     bool freed = false;
     const std::string what = describe_address(address, &freed);
     if (freed) *kind = FindingKind::use_after_free;

@@ -22,7 +22,7 @@ struct Kernel {
     size_t required_template_arguments = 0;  // those without a default
     uint64_t references = 0;  // bit i: parameter i is one, in all kernels of the name
     std::string signature;    // scope and parameter types
-    std::string scope_name;                  // name of the namespace, if any
+    std::string scope_name;   // name of the namespace, if any
 };
 
 /// The kernels by name.

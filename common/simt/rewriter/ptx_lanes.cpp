@@ -278,9 +278,8 @@ Code space_of_address(const PtxInstruction& in) {
         return std::nullopt;
     const Code address = as("uint64_t", in.operands[1]);
     if (!address) return std::nullopt;
-    return assign(
-        in.operands[0],
-        "::__isShared(reinterpret_cast<const void*>(" + *address + ")) != 0");
+    return assign(in.operands[0],
+                  "::__isShared(reinterpret_cast<const void*>(" + *address + ")) != 0");
 }
 
 }  // namespace

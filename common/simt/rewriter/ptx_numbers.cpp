@@ -243,8 +243,10 @@ static Code short_conversion(const PtxInstruction& in) {
     if ((!e4m3 && to != "e5m2x2") || !has(in, "rn") || !has(in, "satfinite") ||
         in.opcode.size() != 5)
         return std::nullopt;
-    return call(in, e4m3 ? "to_fp8_pair<::simt::E4m3>"
-                          : "to_fp8_pair<::simt::E5m2>", "float", 2);
+    return call(in,
+                e4m3 ? "to_fp8_pair<::simt::E4m3>" : "to_fp8_pair<::simt::E5m2>",
+                "float",
+                2);
 }
 
 Code translate_conversion(const PtxInstruction& in) {

@@ -64,7 +64,8 @@ static bool is_number(std::string_view text) {
 /// A constant expression such as `(3 + 7) * 10` or `~7`: C's operators and numbers, no
 /// names and no registers.
 static Code constant(std::string_view operand) {
-    static constexpr std::string_view kFirst = "-+~!(", kOperators = "+-*/&|^~!()<>=?: ";
+    static constexpr std::string_view kFirst = "-+~!(",
+                                      kOperators = "+-*/&|^~!()<>=?: ";
     const auto is_digit = [](char c) {
         return std::isdigit(static_cast<unsigned char>(c)) != 0;
     };

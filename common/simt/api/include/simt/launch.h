@@ -90,9 +90,9 @@ constexpr uint64_t reference_bits() {
 /// references where kReferences says that the parameter is one.
 template <uint64_t kReferences, class... A, size_t... kIndex>
 auto packed(std::index_sequence<kIndex...>, std::remove_reference_t<A>&... args) {
-    return std::tuple<
-        std::conditional_t<(kReferences >> kIndex & 1), std::remove_reference_t<A>&,
-                           std::decay_t<A>>...>(args...);
+    return std::tuple<std::conditional_t<
+        (kReferences >> kIndex & 1), std::remove_reference_t<A>&, std::decay_t<A>>...>(
+        args...);
 }
 
 /// How the compiler hands it over.
@@ -193,14 +193,15 @@ struct TypedLaunch {
     /// Fewer arguments than parameters: the others have defaults.
     template <class... A>
     requires(sizeof...(A) < sizeof...(P) &&
-             !(std::is_lvalue_reference_v<P> || ...)) void operator()(A... args) const {
+             !(std::is_lvalue_reference_v<P> || ...)) void
+    operator()(A... args) const {
         detail::launch_call(name, reinterpret_cast<const void*>(function), config, call,
                             std::tuple<A...>(std::move(args)...));
     }
     /// The same where a parameter is a reference.
     template <class... A>
-    requires(sizeof...(A) < sizeof...(P) &&
-             (std::is_lvalue_reference_v<P> || ...)) void operator()(A&&... args) const {
+    requires(sizeof...(A) < sizeof...(P) && (std::is_lvalue_reference_v<P> || ...)) void
+    operator()(A&&... args) const {
         constexpr uint64_t kReferences = detail::reference_bits<P...>();
         detail::launch_call(name, reinterpret_cast<const void*>(function), config, call,
                             detail::packed<kReferences, A...>(
@@ -269,9 +270,10 @@ struct DeducedKernel {
     Find find;
     Call call;
 
-    DeducedLaunch<Find, Call, kReferences> operator()(dim3 grid, dim3 block = 1, size_t smem = 0,
-                                         cudaStream_t stream = nullptr,
-                                         SIMT_SITE) const {
+    DeducedLaunch<Find, Call, kReferences> operator()(dim3 grid, dim3 block = 1,
+                                                      size_t smem = 0,
+                                                      cudaStream_t stream = nullptr,
+                                                      SIMT_SITE) const {
         return {name, find, call, Config(grid, block, smem, stream, file, line)};
     }
 };

@@ -50,7 +50,8 @@ class atomic_operations {
     }
     bool compare_exchange_strong(T& expected,
                                  T desired,
-                                 memory_order order = memory_order_seq_cst) const volatile {
+                                 memory_order order = memory_order_seq_cst) const
+        volatile {
         return compare_exchange_strong(expected, desired, order, load_part(order));
     }
     bool compare_exchange_weak(T& expected,
@@ -61,7 +62,8 @@ class atomic_operations {
     }
     bool compare_exchange_weak(T& expected,
                                T desired,
-                               memory_order order = memory_order_seq_cst) const volatile {
+                               memory_order order = memory_order_seq_cst) const
+        volatile {
         return compare_exchange_strong(expected, desired, order, load_part(order));
     }
 
@@ -111,7 +113,9 @@ class atomic_operations {
     T operator^=(T v) const volatile { return static_cast<T>(fetch_xor(v) ^ v); }
 
  private:
-    T* address() const volatile { return static_cast<const volatile Derived*>(this)->address(); }
+    T* address() const volatile {
+        return static_cast<const volatile Derived*>(this)->address();
+    }
     static memory_order load_part(memory_order order) {
         if (order == memory_order_acq_rel) return memory_order_acquire;
         return order == memory_order_release ? memory_order_relaxed : order;
