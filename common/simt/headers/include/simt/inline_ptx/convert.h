@@ -43,7 +43,7 @@ constexpr Rounding kRounding = kMode == FE_TOWARDZERO ? Rounding::zero
                                : kMode == FE_UPWARD   ? Rounding::up
                                                       : Rounding::nearest;
 
-/// cvt.rn.satfinite.e4m3x2, .e5m2x2: two bytes; the second number is the low one.
+/// cvt.rna.tf32: a float with 10 bits of mantissa, ties away from zero, as its bits.
 inline uint32_t to_tf32(float a) {
     const uint32_t bits = std::bit_cast<uint32_t>(a);
     if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
