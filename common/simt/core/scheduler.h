@@ -117,6 +117,7 @@ struct SharedArena {
     char* begin = nullptr;
     char* end = nullptr;
     char* dynamic = nullptr;
+    bool dynamic_missing = false;  // asked for, though the launch has none
     size_t used = 0;
     std::vector<SharedVariable> variables;
     ~SharedArena();

@@ -214,6 +214,7 @@ void open_shared(Block& b) {
     b.shared.variables.clear();
     b.shared.used = 0;
     b.shared.dynamic = nullptr;  // laid out by the first thread that asks for it
+    b.shared.dynamic_missing = false;
 }
 
 void check_shared(Worker& w, Block& b) {
@@ -269,7 +270,11 @@ void* dynamic_smem() {
     if (!in_kernel()) return nullptr;
     Worker& w = *worker;
     Block& b = *w.block;
-    if (b.shared.dynamic || dynamic_bytes(w) == 0) return b.shared.dynamic;
+    if (b.shared.dynamic) return b.shared.dynamic;
+    if (dynamic_bytes(w) == 0) {
+        b.shared.dynamic_missing = true;
+        return nullptr;
+    }
     w.in_runtime = true;
     char* const begin = new_dynamic(w, b);
     w.in_runtime = false;

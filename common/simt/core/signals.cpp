@@ -58,8 +58,17 @@ std::string describe_segv(const Worker& w, const siginfo_t& info, FindingKind* k
                "needs "
                "addresses that are multiples of 16)";
 #endif
-    if (reinterpret_cast<uintptr_t>(address) < 65536)
-        return format("access through a null pointer (address %p)", address);
+    const bool no_dynamic = w.block && w.block->shared.dynamic_missing;
+    // An index may reach as far as a block's shared memory does.
+    const uintptr_t null_pages = no_dynamic ? 256 * 1024 : 65536;
+    if (reinterpret_cast<uintptr_t>(address) < null_pages)
+        return format("access through a null pointer (address %p)%s",
+                      address,
+                      no_dynamic
+                          ? ".\n    The launch asks for no dynamic shared memory, "
+                            "which an extern __shared__ array of this\n    kernel "
+                            "needs: its bytes are the third argument of <<<...>>>"
+                          : "");
     bool freed = false;
     const std::string what = describe_address(address, &freed);
     if (freed) *kind = FindingKind::use_after_free;

@@ -31,6 +31,21 @@ std::string parameter_type(const Source& source, size_t first, size_t last) {
     return type;
 }
 
+/// Is the parameter in tokens [first, last) an lvalue reference?
+bool is_reference(const Source& source, size_t first, size_t last) {
+    for (size_t i = first; i < last && !source.is(i, "="); ++i) {
+        if (source.is(i, "&")) return true;
+        if (source.is(i, "(") && source.match(i) != kNone) {  // int (&a)[4]
+            if (source.is(i + 1, "&")) return true;
+            i = source.match(i);
+        } else if (source.is(i, "<")) {
+            const size_t close = source.match_angle(i);
+            if (close != kNone && close < last) i = close;
+        }
+    }
+    return false;
+}
+
 /// Calls `argument(first, last)` for each part of [first, last) between commas.
 template <class F>
 void for_each_argument(const Source& source, size_t first, size_t last, F argument) {
@@ -86,13 +101,20 @@ void KernelTable::add(const Source& source,
         }
     }
     bool defaults = false;
+    uint64_t references = 0, bit = 1;
     for_each_argument(source,
                       function.params_open + 1,
                       function.params_close,
                       [&](size_t first, size_t last) {
                           signature += parameter_type(source, first, last) + ',';
-                          for (size_t i = first; i < last; ++i)
+                          bool pack = false;
+                          for (size_t i = first; i < last; ++i) {
                               defaults |= source.is(i, "=");
+                              pack |= source.is_any(i, {".", "..."});
+                          }
+                          if (is_reference(source, first, last))
+                              references |= pack ? ~(bit - 1) : bit;
+                          bit <<= 1;
                       });
     size_t required = 0;
     size_t parameters = 0;
@@ -115,11 +137,13 @@ void KernelTable::add(const Source& source,
     Kernel& kernel = at->second;
     if (is_new) {
         kernel.signature = signature;
+        kernel.references = references;
         kernel.scope_name = scope_name;
         kernel.template_parameters = parameters;
         kernel.required_template_arguments = required;
     }
     kernel.overloaded |= kernel.signature != signature;
+    kernel.references &= references;
     kernel.has_default_arguments |= defaults;
     kernel.is_template |= function.is_template();
     kernel.has_pack |= pack;

@@ -1,6 +1,7 @@
 // What is known about the kernels of a translation unit, and the passes that need it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,8 +20,9 @@ struct Kernel {
     bool has_pack = false;
     size_t template_parameters = 0;
     size_t required_template_arguments = 0;  // those without a default
-    std::string signature;                   // scope and parameter types
-    std::string scope_name;                  // name of the namespace, if any
+    uint64_t references = 0;  // bit i: parameter i is one, in all kernels of the name
+    std::string signature;    // scope and parameter types
+    std::string scope_name;   // name of the namespace, if any
 };
 
 /// The kernels by name.

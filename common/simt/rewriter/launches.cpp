@@ -156,6 +156,20 @@ void insert_lambda(Source& source, size_t start, size_t angles, size_t arguments
     source.insert_before(angles, "(" + call + "); }");
 }
 
+/// `<2>`, if of the arguments that do not move into the lambda the second one is for a
+/// reference: it stays where it is.
+std::string references(const Source& source, const Kernel& kernel, size_t open) {
+    uint64_t result = 0, from = 1, to = 1;
+    for (const Argument& a : split_arguments(source, open)) {
+        if (!is_untyped(source, a)) {
+            if (kernel.references & from) result |= to;
+            to <<= 1;
+        }
+        from <<= 1;
+    }
+    return result ? "<" + std::to_string(result) + "ull>" : "";
+}
+
 /// What is refused although it could be rewritten.
 class LaunchRules {
  public:
@@ -272,14 +286,16 @@ void rewrite_launch(Source& source,
         source.is_identifier(name) ? kernels.find(source.text(name)) : nullptr;
     rules.check(kernel, name, angles, close);
     bool by_pointer = true;
-    std::string function = "::simt::kernel(";
+    std::string function = "::simt::kernel";
     if (kernel) {
         const size_t given = qualified_name(source, name).template_arguments;
         const bool complete = kernels.is_complete(*kernel, given);
         by_pointer = complete && kernels.is_one_function(*kernel, given) &&
                      !kernel->has_default_arguments;
-        if (!complete) function = "::simt::deduced_kernel(";
+        if (!complete) function = "::simt::deduced_kernel";
+        if (!by_pointer) function += references(source, *kernel, close + 3);
     }
+    function += '(';
     source.insert_before(start,
                          function + quoted(source.squeeze(start, angles)) + ", ");
     if (!by_pointer) insert_lambda(source, start, angles, close + 3);

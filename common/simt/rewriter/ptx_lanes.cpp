@@ -236,6 +236,52 @@ Code atomic(const PtxInstruction& in) {
                  : statement;
 }
 
+/// elect.sync d|p, mask: the lowest lane of the mask is the leader.
+Code elect(const PtxInstruction& in) {
+    if (in.opcode.size() != 2 || in.opcode[1] != "sync" || in.operands.size() != 2)
+        return std::nullopt;
+    const Code mask = as("uint32_t", in.operands[1]);
+    const auto outs = split(in.operands[0], '|');
+    if (outs.size() != 2 || !mask) return std::nullopt;
+    const Code lane = assign(outs[0], "simt_leader");
+    const Code chosen = assign(outs[1], "simt_leader == ::simt::ptx::laneid()");
+    if (!lane || !chosen) return std::nullopt;
+    return "{ const uint32_t simt_mask = " + *mask +
+           "; ::__syncwarp(simt_mask); const uint32_t simt_leader = "
+           "::__ffs(int(simt_mask)) - 1; " +
+           *lane + " " + *chosen + " }";
+}
+
+/// testp.finite.f32 p, a
+Code test_of_float(const PtxInstruction& in) {
+    static const std::map<std::string_view, std::string> kTests = {
+        {"finite", "__builtin_isfinite(simt_a)"},
+        {"infinite", "__builtin_isinf(simt_a)"},
+        {"number", "!__builtin_isnan(simt_a)"},
+        {"notanumber", "__builtin_isnan(simt_a)"},
+        {"normal", "__builtin_isnormal(simt_a)"},
+        {"subnormal",
+         "__builtin_isfinite(simt_a) && !__builtin_isnormal(simt_a) && simt_a != 0"}};
+    const auto found = kTests.find(in.opcode.size() == 3 ? in.opcode[1] : "");
+    const std::string type = cpp_type(in.opcode.back());
+    if (found == kTests.end() || !is_float(type) || in.operands.size() != 2)
+        return std::nullopt;
+    const Code a = as(type, in.operands[1]);
+    const Code out = assign(in.operands[0], "bool(" + found->second + ")");
+    return a && out ? "{ const auto simt_a = " + *a + "; " + *out + " }" : Code();
+}
+
+/// isspacep.shared p, address
+Code space_of_address(const PtxInstruction& in) {
+    if (in.opcode.size() != 2 || in.operands.size() != 2 ||
+        (in.opcode[1] != "shared" && in.opcode[1] != "shared::cta"))
+        return std::nullopt;
+    const Code address = as("uint64_t", in.operands[1]);
+    if (!address) return std::nullopt;
+    return assign(in.operands[0],
+                  "::__isShared(reinterpret_cast<const void*>(" + *address + ")) != 0");
+}
+
 }  // namespace
 
 Code translate_predicates(const PtxInstruction& in) {
@@ -276,6 +322,9 @@ Code translate_lanes(const PtxInstruction& in) {
     if (name == "match") return match(in);
     if (name == "shfl") return shuffle(in);
     if (name == "redux") return reduction(in);
+    if (name == "elect") return elect(in);
+    if (name == "testp") return test_of_float(in);
+    if (name == "isspacep") return space_of_address(in);
     if (name == "bar" || name == "barrier") return barrier(in);
     if (name == "atom" || name == "red") return atomic(in);
     if (name == "activemask" && in.operands.size() == 1)

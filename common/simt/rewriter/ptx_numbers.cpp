@@ -232,7 +232,25 @@ Code translate_carries(const PtxInstruction& in) {
 }
 
 /// cvt.rounding.sat.to.from
+/// cvt.rna.tf32.f32 d, a and cvt.rn.satfinite.e4m3x2.f32 d, high, low
+static Code short_conversion(const PtxInstruction& in) {
+    if (in.opcode[0] != "cvt" || in.opcode.back() != "f32" || in.opcode.size() < 4)
+        return std::nullopt;
+    const std::string& to = in.opcode[in.opcode.size() - 2];
+    if (to == "tf32" && in.opcode[1] == "rna" && in.opcode.size() == 4)
+        return call(in, "to_tf32", "float", 1);
+    const bool e4m3 = to == "e4m3x2";
+    if ((!e4m3 && to != "e5m2x2") || !has(in, "rn") || !has(in, "satfinite") ||
+        in.opcode.size() != 5)
+        return std::nullopt;
+    return call(in,
+                e4m3 ? "to_fp8_pair<::simt::E4m3>" : "to_fp8_pair<::simt::E5m2>",
+                "float",
+                2);
+}
+
 Code translate_conversion(const PtxInstruction& in) {
+    if (const Code code = short_conversion(in)) return code;
     static const std::map<std::string_view, std::string> kModes = {
         {"rn", "FE_TONEAREST"},
         {"rni", "FE_TONEAREST"},

@@ -61,6 +61,42 @@ static bool is_number(std::string_view text) {
     return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0]));
 }
 
+/// A constant expression such as `(3 + 7) * 10` or `~7`: C's operators and numbers, no
+/// names and no registers.
+static Code constant(std::string_view operand) {
+    static constexpr std::string_view kFirst = "-+~!(",
+                                      kOperators = "+-*/&|^~!()<>=?: ";
+    const auto is_digit = [](char c) {
+        return std::isdigit(static_cast<unsigned char>(c)) != 0;
+    };
+    const auto is_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '.';
+    };
+    if (operand.empty() ||
+        (!is_digit(operand[0]) && kFirst.find(operand[0]) == std::string_view::npos))
+        return std::nullopt;
+    std::string code;
+    for (size_t i = 0; i < operand.size(); ++i) {
+        const char c = operand[i];
+        if (c == '%') {  // the remainder, in an asm with operands `%%`
+            const bool twice = i + 1 < operand.size() && operand[i + 1] == '%';
+            const std::string_view left = trim(code);
+            if (left.empty() || (!is_word(left.back()) && left.back() != ')'))
+                return std::nullopt;
+            i += twice ? 1 : 0;
+        } else if (is_word(c)) {
+            if (!is_digit(c) && (code.empty() || !is_word(code.back())))
+                return std::nullopt;  // a name
+        } else if (kOperators.find(c) == std::string_view::npos) {
+            return std::nullopt;
+        }
+        code += c;
+    }
+    return is_digit(code[0]) && std::all_of(code.begin(), code.end(), is_word)
+               ? code
+               : "(" + code + ")";
+}
+
 /// 0f3F800000 and 0d3FF0000000000000 are the bits of a float and of a double.
 static Code float_bits(std::string_view operand) {
     const bool single = operand.starts_with("0f") || operand.starts_with("0F");
@@ -126,10 +162,8 @@ Code value(std::string_view operand) {
         operand.remove_prefix(1);
     else if (const Code bits = float_bits(operand))
         return bits;
-    else if (is_number(operand))
-        return std::string(operand);
     else
-        return std::nullopt;
+        return constant(operand);
     if (operand.empty() ||
         !std::all_of(operand.begin(), operand.end(), [](unsigned char c) {
             return std::isdigit(c);

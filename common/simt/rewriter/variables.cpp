@@ -138,6 +138,7 @@ class Shadows {
         const bool word = source_.is_any(use - 1, {"return", "else", "do", "case"});
         if (source_.is_identifier(use - 1) && !word) return true;
         if (source_.is(use - 1, ",") && declares(use)) return true;
+        if (follows_template(use)) return true;
         for (size_t i = f.header; i < use; ++i) {
             if (source_.text(i) == source_.text(use) && declares(i)) return true;
         }
@@ -157,6 +158,19 @@ class Shadows {
     }
 
  private:
+    /// `std::pair<int, int> name(…)`, while `a < b && c > name` compares.
+    bool follows_template(size_t use) const {
+        if (!source_.is(use - 1, ">") ||
+            !source_.is_any(use + 1, {"(", "{", "=", ";", "[", ","}))
+            return false;
+        const size_t open = source_.match_angle_back(use - 1);
+        if (open == kNone) return false;
+        for (size_t i = open; i < use; ++i) {
+            if (source_.is_any(i, {"&&", "||", "?"})) return false;
+        }
+        return true;
+    }
+
     bool declares(size_t i) const {
         if (source_.is_any(i - 1, {"*", "&", ">", "&&", "]", "."})) return true;
         if (source_.is_identifier(i - 1)) {

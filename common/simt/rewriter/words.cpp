@@ -117,8 +117,15 @@ void check_textures(Source& source) {
 
 void check_attributes(Source& source) {
     for (size_t i = 0; i < source.size(); ++i) {
-        const bool lacking = source.is_any(
-            i, {"__block_size__", "__tile__", "__tile_global__", "__tile_builtin__"});
+        const bool lacking =
+            source.is_any(i,
+                          {"__block_size__",
+                           "__tile__",
+                           "__tile_global__",
+                           "__tile_builtin__",
+                           "__nv_is_extended_device_lambda_closure_type",
+                           "__nv_is_extended_device_lambda_with_preserved_return_type",
+                           "__nv_is_extended_host_device_lambda_closure_type"});
         if (!lacking || source.in_system_header(i)) continue;
         source.error(i,
                      std::string(source.text(i)) +

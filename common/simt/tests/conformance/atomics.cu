@@ -29,6 +29,24 @@ CONFORMANCE(atomic_add_on_float_and_double) {
     expect_equal(d[0], 64.0);
 }
 
+// Each member is added in one step of its own; for memory that is not shared.
+CONFORMANCE(atomic_add_on_float2_and_float4) {
+    const auto pairs = run<float>(4, 64, 4, [] __device__(float* out) {
+        auto* pair = reinterpret_cast<float2*>(out);
+        const float2 old = atomicAdd(pair, make_float2(0.5f, 2.0f));
+        if (old.x == 0) atomicAdd(&out[2], 1.0f);
+        if (old.y == 510) atomicAdd(&out[3], 1.0f);
+    });
+    const float want[] = {128, 512, 1, 1};
+    for (int i = 0; i < 4; ++i)
+        expect_equal(pairs[i], want[i]);
+    const auto fours = run<float>(4, 64, 4, [] __device__(float* out) {
+        atomicAdd(reinterpret_cast<float4*>(out), make_float4(1, 2, 3, 4));
+    });
+    for (int i = 0; i < 4; ++i)
+        expect_equal(fours[i], 256.0f * (i + 1));
+}
+
 CONFORMANCE(atomic_add_on_64_bits) {
     using Long = unsigned long long;
     const auto got =

@@ -38,6 +38,20 @@ TEST("an access past the end names allocation, kernel, block, thread and line") 
     CHECK(test::report_contains("(4096 bytes)"));
 }
 
+void use_dynamic() {
+    float* const p = simt::dynamic_shared<float>();
+    MISTAKE;
+    p[threadIdx.x + 20000] = 1.0f;
+}
+
+TEST("dynamic shared memory that the launch does not ask for is named") {
+    LAUNCH(use_dynamic, 1, 32)();
+    CHECK(test::take_fault() == cudaErrorIllegalAddress);
+    CHECK(test::report_contains("access through a null pointer"));
+    CHECK(test::report_contains("The launch asks for no dynamic shared memory"));
+    CHECK(test::report_contains("third argument of <<<...>>>"));
+}
+
 TEST("the next launch works, after a fault has been cleared") {
     Buffer<float> data(1024);
     LAUNCH(write_at, 3, 32)(data.get(), 100000);

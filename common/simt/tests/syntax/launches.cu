@@ -78,6 +78,45 @@ struct Twice {
 };
 __global__ void array_argument(int* o, const int* values) { o[0] = values[2]; }
 __global__ void by_reference(int* o, const int& v) { o[0] = v; }
+
+// References of kernels whose arguments the launch deduces.
+template <class T>
+__global__ void increment(T& x) {
+    x += 1;
+}
+template <class T, int N>
+__global__ void fill_array(T (&a)[N], T v) {
+    a[threadIdx.x % N] = v;
+}
+template <class T>
+__global__ void add_to(const T& a, int b, T& sum) {
+    sum = a + b;
+}
+template <class... T>
+__global__ void add_to_all(int v, T&... x) {
+    ((x += v), ...);
+}
+template <class T>
+__global__ void is_null(T* p, T& x) {
+    x = p == nullptr;
+}
+__global__ void of_type(int& x) { x = 1; }
+__global__ void of_type(float& x) { x = 2; }
+__global__ void by_default(int& x, int v = 7) { x = v; }
+
+/// Counts what is done to its objects, in kernels too.
+struct Counted {
+    static inline int made = 0;
+    int value;
+    explicit Counted(int v) : value(v) {}
+    __host__ __device__ Counted(const Counted& other) : value(other.value) { ++*count(); }
+    __host__ __device__ ~Counted() {}
+    __host__ __device__ static int* count() { return &made; }
+};
+template <class T>
+__global__ void object_value(T x, int* o) {
+    o[threadIdx.x] = x.value;
+}
 extern "C" __global__ void c_linkage(int* o) { o[0] = 3; }
 static __global__ void internal(int* o) { o[0] = 4; }
 namespace {
@@ -123,6 +162,42 @@ class Filled {
  private:
     int* out_;
 };
+
+void references() {
+    DeviceArray<int> ints(64);
+    int* d = ints;
+    int* managed;
+    cudaMallocManaged(&managed, 3 * sizeof(int));
+    managed[2] = 77;
+    int host = 3;
+    increment<<<1, 1>>>(managed[2]);
+    EXPECT(managed[2], 78);
+    int(*four)[4];
+    cudaMallocManaged(&four, sizeof *four);
+    fill_array<<<1, 4>>>(*four, 9);
+    EXPECT((*four)[3], 9);
+    add_to<<<1, 1>>>(managed[2], 2, managed[1]);
+    EXPECT(managed[1], 80);
+    add_to_all<<<1, 1>>>(5, managed[1], managed[2]);
+    EXPECT(managed[1], 85);
+    EXPECT(managed[2], 83);
+    is_null<int><<<1, 1>>>(nullptr, managed[0]);
+    EXPECT(managed[0], 1);
+    float* real;
+    cudaMallocManaged(&real, sizeof *real);
+    of_type<<<1, 1>>>(*real);
+    EXPECT(*real, 2);
+    of_type<<<1, 1>>>(managed[2]);
+    EXPECT(managed[2], 1);
+    by_default<<<1, 1>>>(managed[2]);
+    EXPECT(managed[2], 7);
+    Counted counted(6);
+    object_value<<<1, 64>>>(counted, d);  // copied on the host, not in 64 threads
+    EXPECT(ints.at(63), 6);
+    EXPECT(Counted::made < 4, true);
+    add_to<<<1, 1>>>(host, 2, managed[1]);  // memory of the host: as on a GPU
+    EXPECT(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+}
 
 int main() {
     DeviceArray<int> ints(256);
@@ -291,5 +366,6 @@ int main() {
     if ((x >> 3) > 2) x >>= 1;
     EXPECT(x, 32);
     EXPECT(cudaDeviceSynchronize(), cudaSuccess);
+    references();
     return failures != 0;
 }

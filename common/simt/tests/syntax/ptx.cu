@@ -92,7 +92,72 @@ __global__ void store_matrices(int* o) {
     for (int i = threadIdx.x; i < 192; i += 32) o[i] = s[i];
 }
 
+#define VALUE(EXPRESSION) \
+    asm("mov.u32 %0, " EXPRESSION ";" : "=r"(r)); \
+    o[i++] = r
+
+__global__ void constants(int* o) {
+    int i = 0, r;
+    VALUE("~7");
+    VALUE("!1");
+    VALUE("(3 + 7) * 10 / 4");
+    VALUE("99 %% 10");
+    VALUE("(0x1f & 0b1010) << 2");
+    VALUE("1 ? 3 : 2");
+    asm("mov.u32 %0, 99 % 7;" : "=r"(r));
+    o[i++] = r;
+    asm("mov.u32 %0, -4 + 0x10;" : "=r"(r));
+    o[i++] = r;
+}
+
+#define TEST_OF(KIND, F)                                                          \
+    asm("{ .reg .pred p; testp." KIND ".f32 p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(r) \
+        : "f"(F));                                                                \
+    o[i++] = r
+
+__global__ void rare(int* o) {
+    __shared__ int s;
+    int i = 0, r, leader;
+    unsigned short pair;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(1.0f + 0x1.8p-11f));
+    o[i++] = r;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(-1.0f - 0x1p-11f));  // a tie: away
+    o[i++] = r;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(1.0f), "f"(1e9f));
+    o[i++] = pair;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(-2.f), "f"(1.f));
+    o[i++] = pair;
+    TEST_OF("subnormal", 1e-40f);
+    TEST_OF("normal", 1e-40f);
+    TEST_OF("finite", INFINITY);
+    TEST_OF("infinite", -INFINITY);
+    TEST_OF("number", NAN);
+    TEST_OF("notanumber", NAN);
+    asm("{ .reg .pred p; isspacep.shared p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(r)
+        : "l"(&s));
+    o[i++] = r;
+    asm("{ .reg .pred p; isspacep.shared p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(r)
+        : "l"(o));
+    o[i++] = r;
+    if (threadIdx.x < 4) return;
+    asm volatile("{ .reg .pred p; elect.sync %0|p, %2; selp.u32 %1, 1, 0, p; }"
+                 : "=r"(leader), "=r"(r)
+                 : "r"(0xfffffff0));
+    o[i + threadIdx.x] = 100 * leader + r;
+}
+
 int main() {
+    DeviceArray<int> numbers(64);
+    constants<<<1, 1>>>(numbers);
+    const int want_constants[] = {~7, 0, 25, 9, 40, 3, 1, 12};
+    for (int i = 0; i < 8; ++i) EXPECT(numbers.at(i), want_constants[i]);
+    rare<<<1, 32>>>(numbers);
+    const int want_rare[] = {
+        0x3f802000, int(0xbf802000), 0x387e, 0xc03c, 1, 0, 0, 1, 0, 1, 1, 0};
+    for (int i = 0; i < 12; ++i) EXPECT(numbers.at(i), want_rare[i]);
+    EXPECT(numbers.at(12 + 4), 401);
+    EXPECT(numbers.at(12 + 5), 400);
+
     DeviceArray<int> matrices(192);
     store_matrices<<<1, 32>>>(matrices);
     for (int i = 0; i < 128; ++i) EXPECT(matrices.at(i), i);

@@ -78,6 +78,23 @@ using Travelling =
                        std::conditional_t<kIsObject<std::decay_t<P>>,
                                           Image<std::decay_t<P>>, std::decay_t<P>>>;
 
+/// Bit i: P number i is an lvalue reference.
+template <class... P>
+constexpr uint64_t reference_bits() {
+    uint64_t result = 0, bit = 1;
+    ((result |= std::is_lvalue_reference_v<P> ? bit : 0, bit <<= 1), ...);
+    return result;
+}
+
+/// Arguments of types A&&, for parameters whose types only the call knows: copies, and
+/// references where kReferences says that the parameter is one.
+template <uint64_t kReferences, class... A, size_t... kIndex>
+auto packed(std::index_sequence<kIndex...>, std::remove_reference_t<A>&... args) {
+    return std::tuple<std::conditional_t<
+        (kReferences >> kIndex & 1), std::remove_reference_t<A>&, std::decay_t<A>>...>(
+        args...);
+}
+
 /// How the compiler hands it over.
 template <class P>
 using HandedOver = std::conditional_t<kIsObject<P>, P&, P>;
@@ -175,9 +192,20 @@ struct TypedLaunch {
     }
     /// Fewer arguments than parameters: the others have defaults.
     template <class... A>
-    requires(sizeof...(A) < sizeof...(P)) void operator()(A... args) const {
+    requires(sizeof...(A) < sizeof...(P) &&
+             !(std::is_lvalue_reference_v<P> || ...)) void
+    operator()(A... args) const {
         detail::launch_call(name, reinterpret_cast<const void*>(function), config, call,
                             std::tuple<A...>(std::move(args)...));
+    }
+    /// The same where a parameter is a reference.
+    template <class... A>
+    requires(sizeof...(A) < sizeof...(P) && (std::is_lvalue_reference_v<P> || ...)) void
+    operator()(A&&... args) const {
+        constexpr uint64_t kReferences = detail::reference_bits<P...>();
+        detail::launch_call(name, reinterpret_cast<const void*>(function), config, call,
+                            detail::packed<kReferences, A...>(
+                                std::index_sequence_for<A...>(), args...));
     }
 };
 
@@ -198,7 +226,9 @@ struct TypedKernel {
 };
 
 /// A kernel that only its call's arguments choose, with its configuration.
-template <class Find, class Call>
+///
+/// @tparam kReferences  bit i: argument i is for a parameter that is a reference
+template <class Find, class Call, uint64_t kReferences>
 struct DeducedLaunch {
     const char* name;
     Find find;
@@ -206,26 +236,44 @@ struct DeducedLaunch {
     Config config;
 
     template <class... A>
-    void operator()(A... args) const {
+    requires(kReferences == 0) void operator()(A... args) const {
+        launch(std::tuple<A...>(std::move(args)...));
+    }
+    template <class... A>
+    requires(kReferences != 0) void operator()(A&&... args) const {
+        launch(detail::packed<kReferences, A...>(std::index_sequence_for<A...>(),
+                                                 args...));
+    }
+
+ private:
+    template <class... A>
+    void launch(std::tuple<A...> args) const {
         using Exact = detail::ExactFunction<A...>;
-        const void* address = nullptr;
-        if constexpr (std::is_invocable_v<const Find&, Exact>)
-            address = reinterpret_cast<const void*>(find(Exact()));
-        detail::launch_call(name, address, config, call,
-                            std::tuple<A...>(std::move(args)...));
+        if constexpr (std::is_invocable_v<const Find&, Exact>) {
+            const auto function = find(Exact());
+            const auto* address = reinterpret_cast<const void*>(function);
+            if constexpr ((detail::kIsObject<A> || ...))
+                detail::launch_call(name, address, config, function,
+                                    std::tuple<detail::Travelling<A>...>(args));
+            else
+                detail::launch_call(name, address, config, call, std::move(args));
+        } else {
+            detail::launch_call(name, nullptr, config, call, std::move(args));
+        }
     }
 };
 
 /// A kernel that only its call's arguments choose.
-template <class Find, class Call>
+template <class Find, class Call, uint64_t kReferences>
 struct DeducedKernel {
     const char* name;
     Find find;
     Call call;
 
-    DeducedLaunch<Find, Call> operator()(dim3 grid, dim3 block = 1, size_t smem = 0,
-                                         cudaStream_t stream = nullptr,
-                                         SIMT_SITE) const {
+    DeducedLaunch<Find, Call, kReferences> operator()(dim3 grid, dim3 block = 1,
+                                                      size_t smem = 0,
+                                                      cudaStream_t stream = nullptr,
+                                                      SIMT_SITE) const {
         return {name, find, call, Config(grid, block, smem, stream, file, line)};
     }
 };
@@ -239,19 +287,19 @@ TypedKernel<Call, P...> typed_kernel(const char* name, void (*function)(P...),
 }  // namespace detail
 
 /// What the rewriter makes of the left side of <<<>>>; see the top of this file.
-template <class Find, class Call>
+template <uint64_t kReferences = 0, class Find, class Call>
 auto kernel(const char* name, Find find, Call call) {
     if constexpr (std::is_invocable_v<const Find&, detail::AnyFunction>)
         return detail::typed_kernel(name, find(detail::AnyFunction()), call);
     else
-        return DeducedKernel<Find, Call>{name, find, call};
+        return DeducedKernel<Find, Call, kReferences>{name, find, call};
 }
 
 /// The same for a template of whose arguments the call deduces some, even if they have
 /// defaults.
-template <class Find, class Call>
+template <uint64_t kReferences = 0, class Find, class Call>
 auto deduced_kernel(const char* name, Find find, Call call) {
-    return DeducedKernel<Find, Call>{name, find, call};
+    return DeducedKernel<Find, Call, kReferences>{name, find, call};
 }
 
 /// What the rewriter makes of a kernel that is a single function or a pointer.
@@ -263,7 +311,7 @@ auto kernel(const char* name, void (*function)(P...)) {
 /// The same where only the call is known.
 template <class Call>
 auto kernel(const char* name, Call call) {
-    return DeducedKernel<int, Call>{name, 0, call};
+    return DeducedKernel<int, Call, 0>{name, 0, call};
 }
 
 }  // namespace simt

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "simt/sync.h"
+#include "simt/vector_types.h"
 
 #ifdef SIMT_CHECK
 /// Tells the checker of an atomic access.
@@ -53,6 +54,9 @@ inline constexpr bool is_half_like =
 template <class T>
 inline constexpr bool is_addable = is_int<T> || std::is_same_v<T, float> ||
                                    std::is_same_v<T, double> || is_half_like<T>;
+template <class T>
+inline constexpr bool is_float_vector =
+    std::is_same_v<T, float2> || std::is_same_v<T, float4>;
 template <class T>
 inline constexpr bool is_exchangeable = is_int<T> || std::is_same_v<T, float>;
 template <class T>
@@ -109,6 +113,20 @@ requires(simt::detail::is_addable<T>) T
         return atomic_update(address,
                              [value](T old) { return atomic_sum(old, value); });
     }
+}
+
+/// Adds member by member, each in one step; returns the old members. sm_90 and later.
+template <class T>
+requires(simt::detail::is_float_vector<T>) T
+    atomicAdd(T* address, std::type_identity_t<T> value) {
+    T old;
+    old.x = atomicAdd(&address->x, value.x);
+    old.y = atomicAdd(&address->y, value.y);
+    if constexpr (std::is_same_v<T, float4>) {
+        old.z = atomicAdd(&address->z, value.z);
+        old.w = atomicAdd(&address->w, value.w);
+    }
+    return old;
 }
 
 /// Subtracts; returns the old value. int, unsigned.

@@ -43,6 +43,21 @@ constexpr Rounding kRounding = kMode == FE_TOWARDZERO ? Rounding::zero
                                : kMode == FE_UPWARD   ? Rounding::up
                                                       : Rounding::nearest;
 
+/// cvt.rna.tf32: a float with 10 bits of mantissa, ties away from zero, as its bits.
+inline uint32_t to_tf32(float a) {
+    const uint32_t bits = std::bit_cast<uint32_t>(a);
+    if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
+    return (bits + 0x1000u) & 0xffffe000u;
+}
+
+/// cvt.rn.satfinite.e4m3x2, .e5m2x2: two bytes, the second number in the low one.
+template <class Format>
+uint16_t to_fp8_pair(float high, float low) {
+    const unsigned a = round_to<Format>(high, Rounding::nearest, true);
+    const unsigned b = round_to<Format>(low, Rounding::nearest, true);
+    return static_cast<uint16_t>(a << 8 | b);
+}
+
 template <class To, class From, int kMode, bool kIntegral, bool kFlush, bool kSaturate>
 To convert(From a) {
     if constexpr (kIsShort<From>) {

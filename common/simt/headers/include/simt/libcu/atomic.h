@@ -21,16 +21,16 @@ class atomic_operations {
  public:
     using value_type = T;
 
-    T load(memory_order order = memory_order_seq_cst) const {
+    T load(memory_order order = memory_order_seq_cst) const volatile {
         simt::detail::spin_hint();
         T value;
         __atomic_load(address(), &value, static_cast<int>(order));
         return value;
     }
-    void store(T value, memory_order order = memory_order_seq_cst) const {
+    void store(T value, memory_order order = memory_order_seq_cst) const volatile {
         __atomic_store(address(), &value, static_cast<int>(order));
     }
-    T exchange(T value, memory_order order = memory_order_seq_cst) const {
+    T exchange(T value, memory_order order = memory_order_seq_cst) const volatile {
         simt::detail::atomic_begins();
         simt::detail::spin_hint();
         T old;
@@ -40,7 +40,7 @@ class atomic_operations {
     bool compare_exchange_strong(T& expected,
                                  T desired,
                                  memory_order success,
-                                 memory_order failure) const {
+                                 memory_order failure) const volatile {
         simt::detail::atomic_begins();
         simt::detail::spin_hint();
         return __atomic_compare_exchange(address(),
@@ -52,74 +52,78 @@ class atomic_operations {
     }
     bool compare_exchange_strong(T& expected,
                                  T desired,
-                                 memory_order order = memory_order_seq_cst) const {
+                                 memory_order order = memory_order_seq_cst) const
+        volatile {
         return compare_exchange_strong(expected, desired, order, load_part(order));
     }
     bool compare_exchange_weak(T& expected,
                                T desired,
                                memory_order success,
-                               memory_order failure) const {
+                               memory_order failure) const volatile {
         return compare_exchange_strong(expected, desired, success, failure);
     }
     bool compare_exchange_weak(T& expected,
                                T desired,
-                               memory_order order = memory_order_seq_cst) const {
+                               memory_order order = memory_order_seq_cst) const
+        volatile {
         return compare_exchange_strong(expected, desired, order, load_part(order));
     }
 
     /// Replaces the value by the operation's result; returns the old one.
-    T fetch_add(T operand, memory_order = memory_order_seq_cst) const {
+    T fetch_add(T operand, memory_order = memory_order_seq_cst) const volatile {
         return update([operand](T old) { return static_cast<T>(old + operand); });
     }
-    T fetch_sub(T operand, memory_order = memory_order_seq_cst) const {
+    T fetch_sub(T operand, memory_order = memory_order_seq_cst) const volatile {
         return update([operand](T old) { return static_cast<T>(old - operand); });
     }
-    T fetch_and(T operand, memory_order = memory_order_seq_cst) const {
+    T fetch_and(T operand, memory_order = memory_order_seq_cst) const volatile {
         return update([operand](T old) { return static_cast<T>(old & operand); });
     }
-    T fetch_or(T operand, memory_order = memory_order_seq_cst) const {
+    T fetch_or(T operand, memory_order = memory_order_seq_cst) const volatile {
         return update([operand](T old) { return static_cast<T>(old | operand); });
     }
-    T fetch_xor(T operand, memory_order = memory_order_seq_cst) const {
+    T fetch_xor(T operand, memory_order = memory_order_seq_cst) const volatile {
         return update([operand](T old) { return static_cast<T>(old ^ operand); });
     }
-    T fetch_min(T operand, memory_order = memory_order_seq_cst) const {
+    T fetch_min(T operand, memory_order = memory_order_seq_cst) const volatile {
         return update([operand](T old) { return operand < old ? operand : old; });
     }
-    T fetch_max(T operand, memory_order = memory_order_seq_cst) const {
+    T fetch_max(T operand, memory_order = memory_order_seq_cst) const volatile {
         return update([operand](T old) { return old < operand ? operand : old; });
     }
 
     /// Waits until the value is not `old`.
-    void wait(T old, memory_order order = memory_order_seq_cst) const {
+    void wait(T old, memory_order order = memory_order_seq_cst) const volatile {
         wait_until([&] {
             const T now = load(order);
             return __builtin_memcmp(&now, &old, sizeof now) != 0;
         });
     }
-    void notify_one() const {}
-    void notify_all() const {}
-    bool is_lock_free() const { return true; }
+    void notify_one() const volatile {}
+    void notify_all() const volatile {}
+    bool is_lock_free() const volatile { return true; }
 
-    operator T() const { return load(); }
-    T operator++() const { return static_cast<T>(fetch_add(T(1)) + T(1)); }
-    T operator++(int) const { return fetch_add(T(1)); }
-    T operator--() const { return static_cast<T>(fetch_sub(T(1)) - T(1)); }
-    T operator--(int) const { return fetch_sub(T(1)); }
-    T operator+=(T v) const { return static_cast<T>(fetch_add(v) + v); }
-    T operator-=(T v) const { return static_cast<T>(fetch_sub(v) - v); }
-    T operator&=(T v) const { return static_cast<T>(fetch_and(v) & v); }
-    T operator|=(T v) const { return static_cast<T>(fetch_or(v) | v); }
-    T operator^=(T v) const { return static_cast<T>(fetch_xor(v) ^ v); }
+    operator T() const volatile { return load(); }
+    T operator++() const volatile { return static_cast<T>(fetch_add(T(1)) + T(1)); }
+    T operator++(int) const volatile { return fetch_add(T(1)); }
+    T operator--() const volatile { return static_cast<T>(fetch_sub(T(1)) - T(1)); }
+    T operator--(int) const volatile { return fetch_sub(T(1)); }
+    T operator+=(T v) const volatile { return static_cast<T>(fetch_add(v) + v); }
+    T operator-=(T v) const volatile { return static_cast<T>(fetch_sub(v) - v); }
+    T operator&=(T v) const volatile { return static_cast<T>(fetch_and(v) & v); }
+    T operator|=(T v) const volatile { return static_cast<T>(fetch_or(v) | v); }
+    T operator^=(T v) const volatile { return static_cast<T>(fetch_xor(v) ^ v); }
 
  private:
-    T* address() const { return static_cast<const Derived*>(this)->address(); }
+    T* address() const volatile {
+        return static_cast<const volatile Derived*>(this)->address();
+    }
     static memory_order load_part(memory_order order) {
         if (order == memory_order_acq_rel) return memory_order_acquire;
         return order == memory_order_release ? memory_order_relaxed : order;
     }
     template <class F>
-    T update(F f) const {
+    T update(F f) const volatile {
         simt::detail::atomic_begins();
         T old;
         __atomic_load(address(), &old, __ATOMIC_SEQ_CST);
@@ -160,7 +164,7 @@ class atomic : public simt_detail::atomic_operations<atomic<T, kScope>, T> {
     }
 
  private:
-    T* address() const { return &value_; }
+    T* address() const volatile { return const_cast<T*>(&value_); }
     alignas(sizeof(T)) mutable T value_;
 };
 
@@ -182,7 +186,7 @@ class atomic_ref : public simt_detail::atomic_operations<atomic_ref<T, kScope>, 
     }
 
  private:
-    T* address() const { return object_; }
+    T* address() const volatile { return object_; }
     T* object_;
 };
 

@@ -103,10 +103,6 @@ SIMT_FLOAT_FORMS(erfcinv)
 SIMT_FLOAT_FORMS(normcdf)
 SIMT_FLOAT_FORMS(normcdfinv)
 SIMT_FLOAT_FORMS(erfcx)
+SIMT_FLOAT_FORMS(cyl_bessel_i0)
+SIMT_FLOAT_FORMS(cyl_bessel_i1)
 #undef SIMT_FLOAT_FORMS
-inline float cyl_bessel_i0f(float x) {
-    return float(cyl_bessel_i0(double(x)));
-}
-inline float cyl_bessel_i1f(float x) {
-    return float(cyl_bessel_i1(double(x)));
-}
