@@ -229,6 +229,28 @@ void Grader::check_memory() {
     }
 }
 
+bool Grader::writes_poison(const Array& array,
+                           const std::vector<double>& expected,
+                           Observed& got) {
+    bool is_some = false;
+    for (std::size_t i = 0; i < got.values.size(); ++i)
+        is_some = is_some || (got.untouched[i] && std::isnan(expected[i]));
+    if (!is_some || Meeting::current()) return false;
+    try {
+        launch(&array);
+    } catch (const std::exception&) {
+        return false;  // the first run's result is already being reported
+    }
+    const Observed again = observe(array);
+    bool wrote = false;
+    for (std::size_t i = 0; i < got.values.size(); ++i) {
+        if (!got.untouched[i] || !std::isnan(again.values[i])) continue;
+        got.untouched[i] = false;
+        wrote = true;
+    }
+    return wrote;
+}
+
 bool Grader::adds_to_what_was_there(const Array& array,
                                     const std::vector<double>& expected,
                                     const Bound& bound,
@@ -281,7 +303,9 @@ void Grader::expect(const std::string& name,
     if (got.values.size() != expected.size()) {
         throw std::logic_error("the reference of " + name + " has another size");
     }
-    const Comparison verdict = compare(got, expected, bound);
+    Comparison verdict = compare(got, expected, bound);
+    if (!verdict.passed() && writes_poison(array, expected, got))
+        verdict = compare(got, expected, bound);
     if (verdict.passed()) {
         expect_again(array, expected, bound);
         SUCCEED();  // counted by Catch2: a test case without a check is no pass

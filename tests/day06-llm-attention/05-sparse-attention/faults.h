@@ -38,6 +38,19 @@ inline void grade_index(int32_t wrong, int64_t batch, int64_t head_dim) {
                    with_lse);
 }
 
+/// A row of one key, which does not exist: it is empty.
+inline void grade_only_index(int32_t wrong, int64_t head_dim) {
+    const auto right = rows_of(9, {{1, 2}, {}, {8}});
+    const auto shape = shape_of(right, head_dim);
+    const auto inputs = random_attention(shape, 1);
+    grade_rows(shape,
+               rows_of(9, {{1, 2}, {wrong}, {8}}),
+               inputs,
+               expect_sparse(shape, right, inputs),
+               "a row has but the index " + std::to_string(wrong),
+               {static_cast<int32_t>(PatternFault::index), 1, 2, wrong});
+}
+
 /// A key that does not exist, at the first places of a long row and at its last ones: a
 /// kernel that takes four keys at a time must look at each of the four.
 /// @param before  rows of one key each, before it

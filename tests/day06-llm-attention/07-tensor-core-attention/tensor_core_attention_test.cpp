@@ -39,6 +39,28 @@ void grade_edges(Mask mask) {
     });
 }
 
+/// The design of strength three, and what of it has this mask.
+void grade_triples(bool causal) {
+    static const auto cases = [] {
+        TripleLevels levels;
+        levels.types = {"fp16", "bf16"};
+        levels.head_dims = {64, 128};
+        levels.kv_heads = {1, 2};
+        levels.groups = {1, 2, 3};
+        levels.most_products = 1'300'000;
+        return triple_cases(levels);
+    }();
+    for (const TripleCase& c : cases) {
+        if (c.shape.causal != causal) continue;
+        DYNAMIC_SECTION(c.name()) {
+            if (c.type == 0)
+                grade_triple_of<__half>(c);
+            else
+                grade_triple_of<__nv_bfloat16>(c);
+        }
+    }
+}
+
 }  // namespace
 
 TEST_CASE("one query and one key: the output is the value, to the bit") {
@@ -168,6 +190,14 @@ TEST_CASE("edges meet: causal, fewer queries than keys") {
 
 TEST_CASE("edges meet: causal, more queries than keys") {
     grade_edges(Mask::more_queries);
+}
+
+TEST_CASE("any three edges meet: no mask", "[long]") {
+    grade_triples(false);
+}
+
+TEST_CASE("any three edges meet: causal", "[long]") {
+    grade_triples(true);
 }
 
 TEST_CASE("sizes past 4096, along each dimension", "[long]") {
