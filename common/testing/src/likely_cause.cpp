@@ -183,6 +183,8 @@ std::string cause_precision(const Evidence& e) {
     // values may be near by chance; one rounding to bfloat16 brings 4e-3.
     const double most = e.count() < 32 ? 4e-3 : 5e-2;
     const double near = share(e, [&](std::int64_t i) {
+        // An infinity is far from all numbers.
+        if (!std::isfinite(e.wanted(i))) return e.value(i) == e.wanted(i);
         return std::abs(e.value(i) - e.wanted(i)) <=
                most * std::abs(e.wanted(i)) + 1e-6 * e.scale;
     });

@@ -114,6 +114,12 @@ TEST_CASE("likely cause: an end that is no multiple of a warp") {
     CHECK_THAT(output.cause(), contains("is the grid too small"));
 }
 
+TEST_CASE("likely cause: a number in place of an infinity is no matter of precision") {
+    Output output({64});
+    output.expected[40] = -std::numeric_limits<double>::infinity();
+    CHECK_THAT(output.cause(), !contains("precision"));
+}
+
 TEST_CASE("likely cause: the first elements were never written") {
     Output output({100});
     output.leave_untouched(0);

@@ -98,7 +98,11 @@ TEST_CASE("a group of query heads shares a K/V head") {
         PagedShape shape = layout.shape({35, 0, 2});
         shape.query_heads = heads.query;
         shape.kv_heads = heads.kv;
-        grade_random(shape, 12);
+        const PagedInputs inputs = random_paged(shape, 12, 7);
+        const AttentionExpected expected = expect_paged(inputs);
+        for (const auto& [name, idea, function] : wb::testing::whose_turn(
+                 attentions(), static_cast<uint64_t>(heads.query / heads.kv)))
+            attend(name, function, inputs, &expected, with_seed(inputs, 12));
     }
 }
 

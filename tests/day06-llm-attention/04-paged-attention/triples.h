@@ -81,20 +81,18 @@ inline PagedShape shape_of(const wb::testing::Combination& c, size_t number) {
     return shape;
 }
 
-/// A NaN in a query, in a key, or in a value, with an infinity in another column. In
-/// the last sequence; which head and which key is another one each time.
+/// A NaN in a query of the first sequence; and in the last one, in a key, or in a value
+/// with an infinity in another column. Which head and which key is another each time.
 inline void spoil(PagedInputs& inputs, AttentionExpected& expected, size_t number) {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const int64_t D = inputs.shape.head_dim;
     const int64_t heads = inputs.shape.query_heads;
     const int64_t group = heads / inputs.shape.kv_heads;
-    const int64_t s = inputs.batch() - 1;
-    const auto at = static_cast<size_t>(s);
+    const int64_t last = inputs.batch() - 1;
+    const auto at = static_cast<size_t>(last);
     const int64_t length = inputs.lengths[at];
     const auto turn = static_cast<int64_t>(number);
-    const int64_t head = turn / 3 % inputs.shape.kv_heads;
-    const int64_t keys[] = {length - 1, 0, length / 2};
-    const int64_t first = (head * length + keys[turn / 9 % 3]) * D;
     const auto set = [](auto& numbers, int64_t index, double value) {
         numbers[static_cast<size_t>(index)] = __double2bfloat16(value);
     };
@@ -103,31 +101,36 @@ inline void spoil(PagedInputs& inputs, AttentionExpected& expected, size_t numbe
         expected.o[index] = value;
         expected.o_bound[index] = 0.0;
     };
-    int64_t begin = s * heads + head * group;  // rows of which something is expected
-    int64_t end = begin + group;
-    const bool is_of_values = turn % 3 == 2;
-    if (is_of_values) {
-        set(inputs.v[at], first + 3, kNaN);
-        set(inputs.v[at], first + 22, std::numeric_limits<double>::infinity());
-    } else if (turn % 3 == 1) {
-        set(inputs.k[at], first + 5, kNaN);
-    } else {
-        begin += turn / 3 % group;
-        end = begin + 1;
-        set(inputs.q, begin * D + 11, kNaN);
-    }
-    for (int64_t row = begin; row < end; ++row) {
-        for (int64_t d = 0; d < D && !is_of_values; ++d)
+    const auto expect_nan = [&](int64_t row) {
+        for (int64_t d = 0; d < D; ++d)
             expect_at(row, d, kNaN);
-        if (is_of_values) {
-            expect_at(row, 3, kNaN);
-            expect_at(row, 22, std::numeric_limits<double>::infinity());
-            continue;
-        }
         expected.lse[static_cast<size_t>(row)] = kNaN;
         expected.lse_bound[static_cast<size_t>(row)] = 0.0;
+    };
+    const int64_t kv_head = turn / 4 % inputs.shape.kv_heads;
+    const int64_t key = turn / 2 % 2 == 0 ? length - 1 : length / 2;
+    const int64_t first = (kv_head * length + key) * D;
+    const bool is_of_key = turn % 2 == 0;
+    if (is_of_key) {
+        set(inputs.k[at], first + 5, kNaN);
+    } else {
+        set(inputs.v[at], first + 3, kNaN);
+        set(inputs.v[at], first + 22, kInfinity);
     }
-    fill_pages(inputs, s);
+    for (int64_t i = 0; i < group; ++i) {
+        const int64_t row = last * heads + kv_head * group + i;
+        if (is_of_key) {
+            expect_nan(row);
+        } else {
+            expect_at(row, 3, kNaN);
+            expect_at(row, 22, kInfinity);
+        }
+    }
+    if (last > 0) {  // its first sequence has keys
+        set(inputs.q, turn % heads * D + 11, kNaN);
+        expect_nan(turn % heads);
+    }
+    fill_pages(inputs, last);
 }
 
 /// The numbers of a case.

@@ -29,13 +29,20 @@ void grade_edges(Mask mask) {
         levels.most_products = 1'100'000;
         return attention_cases(levels);
     }();
-    for_each_case(cases, mask, [](const AttentionCase& c) {
-        const auto inputs = inputs_of(c);
-        if (c.type == 0) {
-            grade_type<__half>(c.shape, inputs, c.text, c.with_lse);
-        } else {
-            grade_type<__nv_bfloat16>(c.shape, inputs, c.text, c.with_lse);
-        }
+    const auto graded = [](const AttentionCase& c, auto zero) {
+        using T = decltype(zero);
+        const auto stored = as_stored<T>(inputs_of(c));
+        const auto expected = expect_stored<T>(c.shape, stored);
+        for (const auto& [name, idea, attention] :
+             whose_turn(implementations_of<T>(), c.seed))
+            grade_rung<T>(
+                name, attention, c.shape, stored, expected, c.text, c.with_lse);
+    };
+    for_each_case(cases, mask, [&](const AttentionCase& c) {
+        if (c.type == 0)
+            graded(c, __half());
+        else
+            graded(c, __nv_bfloat16());
     });
 }
 
