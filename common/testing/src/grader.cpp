@@ -99,9 +99,10 @@ Observed Grader::observe(const Array& array,
         result.values[i] = array.read(element);
         result.untouched[i] =
             array.role == Role::output &&
-            std::all_of(element, element + array.element_bytes, [](unsigned char byte) {
-                return byte == 0xFF;
-            });
+            std::all_of(element,
+                        element + array.element_bytes,
+                        [](unsigned char byte) { return byte == 0xFF; }) &&
+            (array.is_nan_of_ones.empty() || !array.is_nan_of_ones[i]);
     }
     return result;
 }
@@ -146,7 +147,8 @@ void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
     std::optional<Finding> broken;
     may_wait_ = may_wait;
     for (const auto& array : arrays_)
-        array->other.clear(), array->again.clear(), array->write.reset();
+        array->other.clear(), array->again.clear(), array->write.reset(),
+            array->is_nan_of_ones.clear();
     is_new_run_ = true;
     launcher_ = [&](cudaStream_t stream) {
         // Whose doing it is cannot be told while others call, too.
@@ -245,6 +247,8 @@ bool Grader::writes_poison(const Array& array,
     bool wrote = false;
     for (std::size_t i = 0; i < got.values.size(); ++i) {
         if (!got.untouched[i] || !std::isnan(again.values[i])) continue;
+        array.is_nan_of_ones.resize(got.values.size(), false);
+        array.is_nan_of_ones[i] = true;
         got.untouched[i] = false;
         wrote = true;
     }

@@ -37,7 +37,7 @@ void grade_edges(Mask mask) {
     });
 }
 
-/// The design of strength three, and what of it has this mask: for the last rung, or the
+/// The design of strength three, and what of it has this mask: the last rung, or the
 /// contract's function.
 void grade_triples(bool causal) {
     static const auto cases = [] {
