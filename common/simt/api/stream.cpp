@@ -256,7 +256,10 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src) {
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-    return api_call([&] { return submit(stream, HostOperation({function, data})); });
+    return api_call([&] {
+        tell_issue(simt::Issue::host, stream);
+        return submit(stream, HostOperation({function, data}));
+    });
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
@@ -264,6 +267,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     return api_call([&] {
         if (!callback || flags != 0) return cudaErrorInvalidValue;
         if (capturing(stream)) return refuse_if_capturing(stream);
+        tell_issue(simt::Issue::host, stream);
         return submit(stream, CallbackOperation(callback, stream, data));
     });
 }

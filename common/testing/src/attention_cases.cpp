@@ -151,66 +151,6 @@ std::vector<AttentionCase> attention_cases(const AttentionLevels& levels) {
     return result;
 }
 
-std::vector<AttentionCase> long_cases(const AttentionLevels& levels) {
-    constexpr int64_t kSides = 2;
-    constexpr int64_t kLengths[kSides] = {512, 1031};  // whole tiles, and a prime
-    Covering design;
-    design.factor("side", {"512 keys", "1031 keys", "512 queries", "1031 queries"})
-        .factor("head_dim", levels.head_dims)
-        .factor("mask", {"none", "causal"})
-        .factor("type", levels.types)
-        .factor("kv_heads", {"1", "2, or 3", "2, or 1, of each of 2 batches"})
-        .factor("groups", levels.groups)
-        .factor("few", {1, 2})  // of the other side
-        .factor("scale", {"1", "-0.5"})
-        .triples("side", "head_dim", "mask")
-        .triples("side", "groups", "mask")
-        .triples("side", "type", "mask");
-    std::vector<AttentionCase> result;
-    for (const Combination& c : design.cases()) {
-        AttentionCase next;
-        const int64_t length = kLengths[c["side"] % kSides];
-        const bool is_of_keys = c["side"] < kSides;
-        const std::size_t head_dim = design.factors()[1].level_of(c["head_dim"]);
-        next.mask = c["mask"] == 0 ? Mask::none
-                    : is_of_keys   ? Mask::fewer_queries
-                                   : Mask::more_queries;
-        next.logits = Logits::usual;
-        next.type = static_cast<std::size_t>(c["type"]);
-        // With two levels of it in turn, every triple with it meets, too.
-        next.with_lse =
-            (c["side"] + c["mask"] + static_cast<int64_t>(head_dim)) % 2 == 0;
-        next.seed = result.size() + 1;
-        const bool is_batched = c["kv_heads"] == 2;
-        int64_t kv_heads = 2;
-        if (c["kv_heads"] == 0 || (is_batched && c["groups"] > 1)) kv_heads = 1;
-        if (c["kv_heads"] == 1 && c["groups"] == 1) kv_heads = 3;
-        next.shape = {is_batched ? 2 : 1,
-                      c["groups"] * kv_heads,
-                      kv_heads,
-                      is_of_keys ? c["few"] : length,
-                      is_of_keys ? length : 2,
-                      c["head_dim"],
-                      c["mask"] != 0,
-                      c["scale"] == 0 ? 1.0f : -0.5f};
-        if (levels.types.size() > 1) next.type_name = c.words("type") + ", ";
-        if (c["scale"] != 0) next.text += ", scale -0.5";
-        if (!next.with_lse) next.text += ", lse = nullptr";
-        next.text += ", seed " + std::to_string(next.seed);
-        result.push_back(std::move(next));
-    }
-    // Three blocks of rows, the first of which sees one key more than its rows are.
-    AttentionCase few = result.front();
-    few.mask = Mask::fewer_queries;
-    few.with_lse = true;
-    few.seed = result.size() + 1;
-    few.text = ", seed " + std::to_string(few.seed);
-    few.shape = plain_attention(1, 1, 131, 132, levels.head_dims.front(), true);
-    few.shape.scale = 1.0f;
-    result.push_back(std::move(few));
-    return result;
-}
-
 AttentionInputs with_logits(const AttentionShape& shape,
                             Logits logits,
                             const std::vector<int64_t>& unseen,

@@ -77,6 +77,11 @@ Covering& Covering::triples(const std::string& a,
     return *this;
 }
 
+Covering& Covering::all_triples() {
+    has_all_triples_ = true;
+    return *this;
+}
+
 Covering& Covering::forbid(const std::vector<std::string>& names, Forbidden forbidden) {
     Rule rule{{}, std::move(forbidden)};
     for (const std::string& name : names)
@@ -93,8 +98,11 @@ class CoveringSearch {
         const std::size_t n = design.factors_.size();
         groups_of_.resize(n);
         for (std::size_t a = 0; a < n; ++a) {
-            for (std::size_t b = a + 1; b < n; ++b)
+            for (std::size_t b = a + 1; b < n; ++b) {
                 add_group({a, b});
+                for (std::size_t c = b + 1; design.has_all_triples_ && c < n; ++c)
+                    add_group({a, b, c});
+            }
         }
         for (const auto& triple : design.triples_)
             add_group(triple);

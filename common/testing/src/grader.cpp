@@ -99,9 +99,10 @@ Observed Grader::observe(const Array& array,
         result.values[i] = array.read(element);
         result.untouched[i] =
             array.role == Role::output &&
-            std::all_of(element, element + array.element_bytes, [](unsigned char byte) {
-                return byte == 0xFF;
-            });
+            std::all_of(element,
+                        element + array.element_bytes,
+                        [](unsigned char byte) { return byte == 0xFF; }) &&
+            (array.is_nan_of_ones.empty() || !array.is_nan_of_ones[i]);
     }
     return result;
 }
@@ -146,7 +147,8 @@ void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
     std::optional<Finding> broken;
     may_wait_ = may_wait;
     for (const auto& array : arrays_)
-        array->other.clear(), array->again.clear(), array->write.reset();
+        array->other.clear(), array->again.clear(), array->write.reset(),
+            array->is_nan_of_ones.clear();
     is_new_run_ = true;
     launcher_ = [&](cudaStream_t stream) {
         // Whose doing it is cannot be told while others call, too.
@@ -229,6 +231,30 @@ void Grader::check_memory() {
     }
 }
 
+bool Grader::writes_poison(const Array& array,
+                           const std::vector<double>& expected,
+                           Observed& got) {
+    bool is_some = false;
+    for (std::size_t i = 0; i < got.values.size(); ++i)
+        is_some = is_some || (got.untouched[i] && std::isnan(expected[i]));
+    if (!is_some || Meeting::current()) return false;
+    try {
+        launch(&array);
+    } catch (const std::exception&) {
+        return false;  // the first run's result is already being reported
+    }
+    const Observed again = observe(array);
+    bool wrote = false;
+    for (std::size_t i = 0; i < got.values.size(); ++i) {
+        if (!got.untouched[i] || !std::isnan(again.values[i])) continue;
+        array.is_nan_of_ones.resize(got.values.size(), false);
+        array.is_nan_of_ones[i] = true;
+        got.untouched[i] = false;
+        wrote = true;
+    }
+    return wrote;
+}
+
 bool Grader::adds_to_what_was_there(const Array& array,
                                     const std::vector<double>& expected,
                                     const Bound& bound,
@@ -281,7 +307,9 @@ void Grader::expect(const std::string& name,
     if (got.values.size() != expected.size()) {
         throw std::logic_error("the reference of " + name + " has another size");
     }
-    const Comparison verdict = compare(got, expected, bound);
+    Comparison verdict = compare(got, expected, bound);
+    if (!verdict.passed() && writes_poison(array, expected, got))
+        verdict = compare(got, expected, bound);
     if (verdict.passed()) {
         expect_again(array, expected, bound);
         SUCCEED();  // counted by Catch2: a test case without a check is no pass

@@ -26,6 +26,9 @@ struct Grader::Array {
     std::vector<unsigned char> other{};  // the second one, with other inputs
     std::vector<unsigned char> again{};  // the third one, with the first one's
     std::optional<InputWrite> write{};   // an input's: what the first call wrote to it
+    mutable std::vector<bool>
+        is_nan_of_ones{};  // empty, or what is a result, and looks
+                           // like memory that nobody wrote
 };
 
 /// Memory of the test's own.

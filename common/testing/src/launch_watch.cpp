@@ -38,6 +38,7 @@ struct Seen {
     std::atomic<int> default_operations{0};
     std::atomic<int> default_memory{0};
     std::atomic<int> waits{0};
+    std::atomic<int> host_functions{0};
 };
 Seen seen;
 
@@ -49,6 +50,8 @@ bool is_default(const void* stream) {
 void note(simt::Issue what, const void* stream) {
     if (what == simt::Issue::wait)
         ++seen.waits;
+    else if (what == simt::Issue::host)
+        ++seen.host_functions;
     else if (what == simt::Issue::memory)
         seen.default_memory += is_default(stream) ? 1 : 0;  // else it computes nothing
     else if (stream == seen.stream)
@@ -76,7 +79,8 @@ LaunchWatch::LaunchWatch([[maybe_unused]] cudaStream_t stream) {
                         &seen.default_graphs,
                         &seen.default_operations,
                         &seen.default_memory,
-                        &seen.waits})
+                        &seen.waits,
+                        &seen.host_functions})
         *count = 0;
     simt::on_issue(note);
 #endif
@@ -140,6 +144,12 @@ std::optional<Finding> LaunchWatch::judge(
                       "stream, not of the one that the function was given: others may "
                       "get it while kernels still use it",
                       "cudaMallocAsync(), cudaFreeAsync(), wb::Scratch take a stream");
+    if (seen.host_functions > 0)
+        return broken(
+            "host_function",
+            "the host has a share in the work: cudaLaunchHostFunc() is among "
+            "what was put on the stream",
+            "kernels compute; a host function holds up all that is behind it");
     if (seen.on_stream + seen.elsewhere == 0 && has_output())
         return broken("no_launch",
                       "the result is there, but nothing was put on the stream: the "

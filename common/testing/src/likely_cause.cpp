@@ -55,6 +55,22 @@ bool lacks_last_block(std::int64_t written, std::int64_t count) {
     return false;
 }
 
+/// Nothing but the first elements was not written; and not because they are results of
+/// a special case, zeros or infinities, that a kernel may have left out.
+bool skips_first(const Evidence& e) {
+    std::int64_t first = 0;
+    bool is_special = true;
+    while (first < e.count() && e.untouched(first)) {
+        is_special &= e.wanted(first) == 0.0 || std::isinf(e.wanted(first));
+        ++first;
+    }
+    if (first == 0 || is_special) return false;
+    for (std::int64_t i = first; i < e.count(); ++i) {
+        if (e.untouched(i)) return false;
+    }
+    return true;
+}
+
 std::string cause_untouched(const Evidence& e) {
     const auto is_untouched = [&](std::int64_t i) { return e.untouched(i); };
     const double unwritten = share(e, is_untouched);
@@ -94,7 +110,7 @@ std::string cause_untouched(const Evidence& e) {
         }
         return first + "is the grid too small, or the loop's stride or end wrong?";
     }
-    if (e.untouched(0) && !e.untouched(e.count() - 1)) {
+    if (skips_first(e)) {
         return "the first elements were never written: does the index start at 0?";
     }
     return "";  // where they are is said beside the cause
@@ -168,6 +184,8 @@ std::string cause_precision(const Evidence& e) {
     // 5e-4.
     const double most = e.count() < 4 ? 5e-4 : e.count() < 32 ? 4e-3 : 5e-2;
     const double near = share(e, [&](std::int64_t i) {
+        // An infinity is far from all numbers.
+        if (!std::isfinite(e.wanted(i))) return e.value(i) == e.wanted(i);
         return std::abs(e.value(i) - e.wanted(i)) <=
                most * std::abs(e.wanted(i)) + 1e-6 * e.scale;
     });

@@ -1,4 +1,5 @@
 #include <wb/testing/attention_cases.h>
+#include <wb/testing/attention_triples.h>
 #include <wb/testing/catch.h>
 
 #include <algorithm>
@@ -85,4 +86,28 @@ TEST_CASE("attention cases: scores are of the kind that they are named for") {
             CHECK(huge == std::vector<std::size_t>{7, 99});
         }
     }
+}
+
+TEST_CASE("attention triples: any two factors meet many keys, and many queries") {
+    using wb::testing::Contents;
+    std::set<std::pair<int64_t, Contents>> of_keys;
+    std::set<std::pair<int64_t, int64_t>> of_queries;
+    std::set<int64_t> lengths;
+    std::set<std::string> names;
+    const auto cases = wb::testing::triple_cases();
+    for (const auto& c : cases) {
+        CAPTURE(c.name());
+        CHECK(names.insert(c.name()).second);
+        if (c.shape.keys > 200) {
+            lengths.insert(c.shape.keys);
+            of_keys.insert({c.shape.head_dim, c.contents});
+        }
+        if (c.shape.queries > 200)
+            of_queries.insert({c.shape.head_dim, c.shape.kv_heads});
+    }
+    // Four lengths of rows, seven kinds of numbers; one to three heads.
+    CHECK(of_keys.size() == 4 * 7);
+    CHECK(of_queries.size() == 4 * 3);
+    CHECK(lengths == std::set<int64_t>{512, 1031, 2101});
+    CHECK(cases.size() <= 200);  // each costs every chapter its time
 }

@@ -80,6 +80,26 @@ TEST_CASE("covering: every triple of the chosen factors meets") {
     CHECK(cases.size() <= 120);
 }
 
+TEST_CASE("covering: strength three: every triple of any three factors meets") {
+    // C. Colbourn's tables of covering arrays, strength 3: 8 and 27 are the least.
+    for (const auto& [levels, optimum] :
+         {std::pair{std::vector<std::size_t>{2, 2, 2, 2}, std::size_t{8}},
+          {{3, 3, 3, 3}, 27},
+          {{7, 5, 4, 2, 2}, 140}}) {
+        Covering design = shape(levels);
+        design.all_triples();
+        const auto cases = design.cases();
+        CAPTURE(levels, cases.size());
+        for (std::size_t a = 0; a < levels.size(); ++a)
+            for (std::size_t b = a + 1; b < levels.size(); ++b)
+                for (std::size_t c = b + 1; c < levels.size(); ++c)
+                    CHECK(tuples(cases, {a, b, c}) ==
+                          levels[a] * levels[b] * levels[c]);
+        CHECK(cases.size() >= optimum);
+        CHECK(10 * cases.size() <= 15 * optimum);
+    }
+}
+
 TEST_CASE("covering: what is forbidden is left out, and all else meets") {
     const std::vector<std::int64_t> sizes = {1, 2, 3, 5, 8};
     Covering design;

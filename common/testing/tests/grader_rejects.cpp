@@ -95,6 +95,14 @@ TEST_CASE("fill on the default stream") {
     });
 }
 
+TEST_CASE("a host function") {
+    grade_twice([](const float* x, float* y, cudaStream_t s) {
+        launch_scale(x, y, {2, 0, 0, kN}, s);
+        CUDA_CHECK(cudaLaunchHostFunc(
+            s, [](void*) {}, nullptr));
+    });
+}
+
 TEST_CASE("scratch memory on the default stream") {
     grade_twice([](const float* x, float* y, cudaStream_t s) {
         float* scratch = nullptr;

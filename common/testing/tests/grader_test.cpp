@@ -5,7 +5,9 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "kernels.h"
 
@@ -75,6 +77,19 @@ TEST_CASE("grader: a poisoned float is a NaN") {
     grade.run([](cudaStream_t) {});
     for (const double value : grade.read("y"))
         CHECK(std::isnan(value));
+}
+
+TEST_CASE("grader: a NaN that is wanted may look like poison") {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<float> x = {std::bit_cast<float>(~0u), 1.0f};
+    Grader grade("copy", "a NaN of all ones");
+    const float* d_x = grade.input("x", x);
+    float* d_y = grade.output<float>("y", {2});
+    grade.run([&](cudaStream_t s) {
+        CUDA_CHECK(
+            cudaMemcpyAsync(d_y, d_x, 2 * sizeof(float), cudaMemcpyDeviceToDevice, s));
+    });
+    grade.expect("y", {kNaN, 1.0}, exactly);
 }
 
 TEST_CASE("grader: an output of no elements is right") {

@@ -114,10 +114,19 @@ TEST_CASE("likely cause: an end that is no multiple of a warp") {
     CHECK_THAT(output.cause(), contains("is the grid too small"));
 }
 
+TEST_CASE("likely cause: a number in place of an infinity is no matter of precision") {
+    Output output({64});
+    output.expected[40] = -std::numeric_limits<double>::infinity();
+    CHECK_THAT(output.cause(), !contains("precision"));
+}
+
 TEST_CASE("likely cause: the first elements were never written") {
     Output output({100});
     output.leave_untouched(0);
     CHECK_THAT(output.cause(), contains("does the index start at 0"));
+    // Not so where others are missing, too: the first ones of each row, say.
+    output.leave_untouched(50);
+    CHECK_THAT(output.cause(), !contains("does the index start at 0"));
 }
 
 TEST_CASE("likely cause: three blocks of 256 for 1009 elements") {

@@ -86,7 +86,7 @@ template <class Work>
 void grade_long() {
     const auto [batch, rows, cols] = GENERATE(
         table<int64_t, int64_t, int64_t>({{1, 4099, 3}, {1, 3, 4099}, {4099, 1, 2}}));
-    grade_all<Work>(image(batch, rows, cols, 1, 1));
+    grade_all<Work>(image(batch, rows, cols, 4, 1));
 }
 
 }  // namespace

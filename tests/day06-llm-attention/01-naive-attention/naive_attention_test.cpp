@@ -5,12 +5,14 @@
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_sizes.h>
+#include <wb/testing/attention_triples.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -40,6 +42,28 @@ void grade(const AttentionShape& shape,
 void grade_edges(wb::testing::Mask mask) {
     static const auto cases = wb::testing::attention_cases();
     wb::testing::grade_cases("naive_attention", naive_attention, cases, mask);
+}
+
+/// What is expected of a matrix of weights: each is rounded after it was divided by
+/// their sum, and so are the sums of their products.
+struct OfWeights : wb::testing::InFloat {
+    static wb::testing::AttentionExpected chosen(
+        const AttentionShape& shape, const wb::testing::AttentionInputs& inputs) {
+        auto expected = expect_attention(shape, inputs);
+        // Of values from -7 to 7; a lost key is wrong by 1 / shape.keys of its own.
+        const double bound =
+            7.0 * wb::testing::gamma(double(shape.keys) + 4.0, 0x1p-24);
+        for (double& allowed : expected.o_bound)
+            allowed = std::min(allowed, bound);
+        return expected;
+    }
+};
+
+/// The design of strength three.
+void grade_triples(bool causal) {
+    static const auto cases = wb::testing::triple_cases();
+    wb::testing::grade_triples<OfWeights>(
+        "naive_attention", naive_attention, cases, causal);
 }
 
 }  // namespace
@@ -175,9 +199,12 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
             shape, wb::testing::chosen_keys(shape, 1), ", seven keys of eight chosen");
 }
 
-TEST_CASE("long sides: every key counts once, whatever else is wanted", "[long]") {
-    static const auto cases = wb::testing::long_cases();
-    wb::testing::grade_long_sides("naive_attention", naive_attention, cases);
+TEST_CASE("any three edges meet: no mask", "[long]") {
+    grade_triples(false);
+}
+
+TEST_CASE("any three edges meet: causal", "[long]") {
+    grade_triples(true);
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {

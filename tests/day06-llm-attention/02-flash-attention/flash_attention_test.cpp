@@ -7,6 +7,7 @@
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_sizes.h>
+#include <wb/testing/attention_triples.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
@@ -60,6 +61,12 @@ void grade_edges(wb::testing::Mask mask) {
     wb::testing::grade_cases("flash_attention", flash_attention, cases, mask);
 }
 
+/// The design of strength three.
+void grade_triples(bool causal) {
+    static const auto cases = wb::testing::triple_cases();
+    wb::testing::grade_triples("flash_attention", flash_attention, cases, causal);
+}
+
 }  // namespace
 
 TEST_CASE("one query and one key: the output is the value") {
@@ -97,6 +104,7 @@ TEST_CASE("other numbers of keys than of queries") {
 }
 
 TEST_CASE("causal: the last query sees the last key, however many there are") {
+    grade(plain_attention(1, 1, 131, 132, 32, true));  // a block sees one key of a tile
     for (const auto [queries, keys] : wb::testing::unequal_lengths())
         grade(plain_attention(2, 1, queries, keys, 32, true));
 }
@@ -170,9 +178,12 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
         "flash_attention", flash_attention, plain_attention(1, 1, 1, 4131, 32));
 }
 
-TEST_CASE("long sides: every key counts once, whatever else is wanted", "[long]") {
-    static const auto cases = wb::testing::long_cases();
-    wb::testing::grade_long_sides("flash_attention", flash_attention, cases);
+TEST_CASE("any three edges meet: no mask", "[long]") {
+    grade_triples(false);
+}
+
+TEST_CASE("any three edges meet: causal", "[long]") {
+    grade_triples(true);
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {

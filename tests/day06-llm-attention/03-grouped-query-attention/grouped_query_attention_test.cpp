@@ -7,6 +7,7 @@
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_memory.h>
 #include <wb/testing/attention_sizes.h>
+#include <wb/testing/attention_triples.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
@@ -57,6 +58,17 @@ void grade_edges(wb::testing::Mask mask) {
     }();
     wb::testing::grade_cases(
         "grouped_query_attention", grouped_query_attention, cases, mask);
+}
+
+/// The design of strength three.
+void grade_triples(bool causal) {
+    static const auto cases = [] {
+        wb::testing::TripleLevels levels;
+        levels.groups = {1, 2, 5};
+        return triple_cases(levels);
+    }();
+    wb::testing::grade_triples(
+        "grouped_query_attention", grouped_query_attention, cases, causal);
 }
 
 }  // namespace
@@ -204,14 +216,12 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
                                 grouped(1, {2, 1}, 1, 4131, 32));
 }
 
-TEST_CASE("long sides: every key counts once, whatever else is wanted", "[long]") {
-    static const auto cases = [] {
-        wb::testing::AttentionLevels levels;
-        levels.groups = {1, 2, 5};
-        return wb::testing::long_cases(levels);
-    }();
-    wb::testing::grade_long_sides(
-        "grouped_query_attention", grouped_query_attention, cases);
+TEST_CASE("any three edges meet: no mask", "[long]") {
+    grade_triples(false);
+}
+
+TEST_CASE("any three edges meet: causal", "[long]") {
+    grade_triples(true);
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {

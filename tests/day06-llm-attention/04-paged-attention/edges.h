@@ -27,9 +27,9 @@ inline PagedInputs paged_with_logits(const PagedShape& shape,
     return inputs;
 }
 
-/// Every triple of page, head dimension and logits, and of head dimension, group, and
-/// scale, or log-sum-exp wanted or not; every pair with heads, groups,
-/// where sequences end, scale, log-sum-exp, the order of pages, and spare entries.
+/// Every pair of page, head dimension, logits, heads, groups, where sequences end,
+/// scale, log-sum-exp, the order of pages, and spare entries: for every version. The
+/// last one has triples.h, too.
 inline std::vector<wb::testing::Combination> attention_edges() {
     wb::testing::Covering design;
     design.factor("page", {16, 32, 64, 128, 256})
@@ -43,9 +43,6 @@ inline std::vector<wb::testing::Combination> attention_edges() {
         .factor("lse", {"wanted", "null"})
         .factor("pages", {"in order", "shuffled"})
         .factor("spare", {1, 0, 3})  // entries of the table
-        .triples("page", "D", "logits")
-        .triples("lse", "D", "group")
-        .triples("scale", "D", "group")
         // Else it takes the simulator too long.
         .forbid({"page", "D", "Hkv", "group"}, [](const std::vector<int64_t>& v) {
             return v[0] * v[1] * v[2] * v[3] > 150'000;
@@ -83,57 +80,6 @@ inline void grade_attention_edges() {
     }
 }
 
-/// Every triple of the keys' number, head dimension and group, and of the log-sum-exp
-/// wanted or not, head dimension and group; every pair with page, heads, scale, spare
-/// entries, and one sequence or several.
-inline std::vector<wb::testing::Combination> long_sequences() {
-    wb::testing::Covering design;
-    design.factor("keys", {512, 1031})
-        .factor("D", {64, 128})
-        .factor("group", {1, 3, 6})
-        .factor("lse", {"wanted", "null"})
-        .factor("page", {16, 32, 64, 128, 256})
-        .factor("Hkv", {1, 3})
-        .factor("scale", {"1", "-0.5"})
-        .factor("spare", {1, 0, 3})
-        .factor("sequences", {1, 2})
-        .triples("keys", "D", "group")
-        .triples("lse", "D", "group")
-        .forbid({"keys", "D", "group", "Hkv"}, [](const std::vector<int64_t>& v) {
-            return v[0] * v[1] * v[2] * v[3] > 800'000;
-        });
-    return design.cases();
-}
-
-/// Each as a section. A query chooses seven keys of eight, whose weights are equal: the
-/// sums are exact, and one key too few shows in the log-sum-exp; in the output, many.
-inline void grade_long_sequences() {
-    static const auto all = long_sequences();
-    for (size_t i = 0; i < all.size(); ++i) {
-        const wb::testing::Combination& c = all[i];
-        DYNAMIC_SECTION(c.text()) {
-            PagedShape shape{{c["keys"]}, c["page"]};
-            if (c["sequences"] == 2) shape.lengths = {17, c["keys"]};
-            shape.kv_heads = c["Hkv"];
-            shape.query_heads = c["Hkv"] * c["group"];
-            shape.head_dim = c["D"];
-            shape.spare_entries = c["spare"];
-            shape.scale = std::stof(c.words("scale"));
-            PagedInputs inputs = random_paged(shape, i + 1, 7);
-            for (int64_t s = 0; s < inputs.batch(); ++s)
-                set_sequence(
-                    inputs, s, wb::testing::chosen_keys(problem_of(inputs, s), i + 1));
-            AttentionExpected expected = expect_paged(inputs);
-            for (size_t r = 0; r < expected.lse.size(); ++r)
-                expected.lse_bound[r] =
-                    wb::testing::float_bound(8, 1.0 + expected.lse[r]);
-            for (const auto& [name, idea, function] :
-                 wb::testing::whose_turn(attentions(), i))
-                attend(name, function, inputs, &expected, c.text(), c["lse"] == 0);
-        }
-    }
-}
-
 /// The same tokens in another order.
 /// @param numbers  of one token: kv_heads * head_dim
 inline Append in_order(const Append& append,
@@ -152,31 +98,61 @@ inline Append in_order(const Append& append,
     return result;
 }
 
-/// Pairs of page, head dimension, K/V heads, sequences, the order of tokens, spare
-/// entries of the table, and lengths that count the new tokens or do not; and triples
-/// of page, K/V heads and sequences.
+/// A token that has no place, at one among the others. Gives what must be reported.
+/// @param what   1: no such sequence, 2: no such position, 3: a page that is not there
+/// @param place  of it, in the list
+inline std::string add_wrong_token(Append& append,
+                                   const PagedInputs& inputs,
+                                   int64_t what,
+                                   int64_t place) {
+    const int64_t sequence = inputs.batch() - (what == 1 ? 0 : 1);
+    const bool has_entry = inputs.shape.spare_entries > 0;
+    int64_t entry = inputs.pages_per_sequence;
+    if (what == 3 && has_entry) entry = inputs.pages_of(sequence);
+    const int64_t position = what == 1 ? 0 : entry * inputs.shape.page_size;
+    append.sequences.insert(append.sequences.begin() + place, int32_t(sequence));
+    append.positions.insert(append.positions.begin() + place, int32_t(position));
+    const int64_t numbers = inputs.shape.kv_heads * inputs.shape.head_dim;
+    for (auto* values : {&append.k, &append.v})
+        values->insert(values->begin() + place * numbers,
+                       static_cast<size_t>(numbers),
+                       __float2bfloat16(1.0f));
+    const std::string of_sequence = "sequence " + std::to_string(sequence);
+    const std::string token = "token " + std::to_string(place);
+    if (what == 1) return token + " is for " + of_sequence;
+    if (what == 3 && has_entry)
+        return of_sequence + ": entry " + std::to_string(entry) +
+               " of its block table is -1";
+    return of_sequence + ": " + token + " is for position " + std::to_string(position);
+}
+
+/// Triples of page, head dimension, K/V heads, sequences, the order of tokens, spare
+/// entries of the table, lengths that count the new tokens or do not, and a token that
+/// has no place.
 inline void grade_append_edges() {
-    static const auto all = wb::testing::Covering()
-                                .factor("page", {16, 32, 64, 128, 256})
-                                .factor("D", {64, 128})
-                                .factor("Hkv", {1, 2, 9})
-                                .factor("sequences", {1, 3})
-                                .factor("tokens", {"rising", "descending", "shuffled"})
-                                .factor("spare", {1, 0, 3})
-                                .factor("lengths", {"with them", "without them"})
-                                .triples("page", "Hkv", "sequences")
-                                // Else it takes the simulator too long.
-                                .forbid({"page", "D", "Hkv", "sequences"},
-                                        [](const std::vector<int64_t>& v) {
-                                            return v[0] * v[1] * v[2] * v[3] > 300'000;
-                                        })
-                                .cases();
+    static const auto all =
+        wb::testing::Covering()
+            .factor("page", {16, 32, 64, 128, 256})
+            .factor("D", {64, 128})
+            .factor("Hkv", {1, 2, 9})
+            .factor("sequences", {1, 3})
+            .factor("tokens", {"rising", "descending", "shuffled"})
+            .factor("spare", {1, 0, 3})
+            .factor("lengths", {"with them", "without them"})
+            .factor("wrong", {"none", "a sequence", "a position", "a page"})
+            .all_triples()
+            // Else it takes the simulator too long.
+            .forbid({"page", "D", "Hkv", "sequences"},
+                    [](const std::vector<int64_t>& v) {
+                        return v[0] * v[1] * v[2] * v[3] > 150'000;
+                    })
+            .cases();
     for (size_t i = 0; i < all.size(); ++i) {
         const wb::testing::Combination& c = all[i];
         DYNAMIC_SECTION(c.text()) {
             const int64_t page = c["page"];
             PagedShape shape{{page + 1}, page};
-            if (c["sequences"] == 3) shape.lengths = {page + 1, 2 * page + 1, page - 2};
+            if (c["sequences"] == 3) shape.lengths = {page + 1, 2 * page + 1, page - 3};
             shape.kv_heads = c["Hkv"];
             shape.head_dim = c["D"];
             shape.spare_entries = c["spare"];
@@ -194,9 +170,14 @@ inline void grade_append_edges() {
                 std::swap(order[t - 1],
                           order[static_cast<size_t>(random.below(int64_t(t)))]);
             const int64_t numbers = shape.kv_heads * shape.head_dim;
+            Append given = in_order(append, order, numbers);
+            const int64_t places[] = {0, given.tokens() / 2, given.tokens()};
+            std::string report;
+            if (c["wrong"] != 0)
+                report = add_wrong_token(given, inputs, c["wrong"], places[i % 3]);
             if (c["lengths"] == 1)
                 std::fill(begin(inputs.lengths), end(inputs.lengths), 0);
-            grade_append(inputs, in_order(append, order, numbers), c.text());
+            grade_append(inputs, given, c.text(), report);
         }
     }
 }

@@ -2,6 +2,7 @@
 #include "edges.h"
 #include "paged_grading.h"
 #include "special.h"
+#include "triples.h"
 
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
@@ -60,8 +61,12 @@ TEST_CASE("edges meet: pages, head dimensions, logits, heads") {
     grade_attention_edges();
 }
 
-TEST_CASE("long sequences: every key counts once, whatever else is wanted", "[long]") {
-    grade_long_sequences();
+TEST_CASE("any three edges meet", "[long]") {
+    grade_triples(false);
+}
+
+TEST_CASE("any three edges meet, and one sequence is not as it should be", "[long]") {
+    grade_triples(true);
 }
 
 TEST_CASE("nothing is kept from call to call") {
@@ -93,7 +98,11 @@ TEST_CASE("a group of query heads shares a K/V head") {
         PagedShape shape = layout.shape({35, 0, 2});
         shape.query_heads = heads.query;
         shape.kv_heads = heads.kv;
-        grade_random(shape, 12);
+        const PagedInputs inputs = random_paged(shape, 12, 7);
+        const AttentionExpected expected = expect_paged(inputs);
+        for (const auto& [name, idea, function] : wb::testing::whose_turn(
+                 attentions(), static_cast<uint64_t>(heads.query / heads.kv)))
+            attend(name, function, inputs, &expected, with_seed(inputs, 12));
     }
 }
 

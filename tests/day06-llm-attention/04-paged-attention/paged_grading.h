@@ -10,7 +10,10 @@
 #include <wb/testing/paged.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,6 +53,7 @@ struct Result {
     std::vector<double> o;
     std::vector<double> lse;
     std::string fault;
+    size_t heads = 1;  ///< query heads of a sequence
 };
 
 /// Runs one implementation of paged_attention; checks it, unless nothing is expected.
@@ -78,6 +82,7 @@ Result attend(const std::string& name,
         function(cache, q, o, lse, shape.query_heads, inputs.scale(), workspace, s);
     });
     Result result;
+    result.heads = static_cast<size_t>(shape.query_heads);
     try {
         workspace.check(nullptr);
     } catch (const wb::PagedCacheError& error) {
@@ -96,6 +101,45 @@ Result attend(const std::string& name,
     result.o = grade.read("o");
     if (with_lse) result.lse = grade.read("lse");
     return result;
+}
+
+/// One sequence is not as it should be. The others are not harmed.
+/// @param counts_as_empty  the wrong one gives zeros; else, whatever it is
+inline void expect_others(const std::string& name,
+                          const Result& result,
+                          const AttentionExpected& expected,
+                          int64_t wrong_sequence,
+                          bool counts_as_empty) {
+    const size_t rows = expected.lse.size();
+    const size_t dim = result.o.size() / rows;
+    const size_t batch = rows / result.heads;
+    const auto fail = [&](bool bad, const char* array, double got, double wanted) {
+        wb::testing::Finding finding;
+        finding.kind = wb::testing::Kind::wrong_result;
+        finding.implementation = name;
+        finding.inputs = "sequence " + std::to_string(wrong_sequence) + " of 0 to " +
+                         std::to_string(batch - 1) + " is not as it should be";
+        finding.what = std::string(bad ? "its " : "the ") + array +
+                       (bad ? " is not that of an empty one" : " of another is wrong");
+        finding.numbers.got = got;
+        finding.numbers.expected = wanted;
+        wb::testing::fail(std::move(finding));
+    };
+    for (size_t row = 0; row < rows; ++row) {
+        const bool bad = static_cast<int64_t>(row / result.heads) == wrong_sequence;
+        if (bad && !counts_as_empty) continue;
+        for (size_t i = row * dim; i < (row + 1) * dim; ++i) {
+            const double wanted = bad ? 0.0 : expected.o[i];
+            if (!(std::abs(result.o[i] - wanted) <= expected.o_bound[i]))
+                fail(bad, "output", result.o[i], wanted);
+        }
+        if (result.lse.empty()) continue;
+        const double lse = result.lse[row];
+        const double wanted =
+            bad ? -std::numeric_limits<double>::infinity() : expected.lse[row];
+        if (lse != wanted && !(std::abs(lse - wanted) <= expected.lse_bound[row]))
+            fail(bad, "log-sum-exp", lse, wanted);
+    }
 }
 
 /// Every rung of paged_attention (or the learner's function).

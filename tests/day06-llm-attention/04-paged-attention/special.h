@@ -152,7 +152,7 @@ inline void grade_far_peak(const Layout& layout) {
 /// More sequences than a block has threads, most of them empty.
 inline void grade_many_sequences(const Layout& layout) {
 #ifdef SIMT_CPU
-    const size_t many = layout.head_dim == 64 ? 1'100 : 131;
+    const size_t many = layout.head_dim == 64 ? 1'100 : 300;
 #else
     const size_t many = 65'539;  // a grid has 65,535 blocks along y and z
 #endif

@@ -21,21 +21,37 @@ inline HostCsr without_rows(const HostCsr& pattern, int64_t first, int64_t last)
     return rows_of(pattern.keys, rows);
 }
 
-/// A key that does not exist, between two that do.
+/// A key that does not exist, before, between and behind two that do.
 inline void grade_index(int32_t wrong, int64_t batch, int64_t head_dim) {
     const auto right = rows_of(9, {{1, 2}, {3, 4}, {}, {8}});
-    const auto pattern = rows_of(9, {{1, 2}, {3, wrong, 4}, {}, {8}});
     const auto shape = shape_of(right, head_dim, batch);
     const auto inputs = random_attention(shape, 1);
     const auto expected = expect_sparse(shape, right, inputs);
-    for (const bool with_lse : {true, false})
-        grade_rows(shape,
-                   pattern,
-                   inputs,
-                   expected,
-                   "indices[3] is " + std::to_string(wrong),
-                   {static_cast<int32_t>(PatternFault::index), 1, 3, wrong},
-                   with_lse);
+    for (const auto& [place, row] : {std::pair{2, std::vector{wrong, 3, 4}},
+                                     {3, {3, wrong, 4}},
+                                     {4, {3, 4, wrong}}})
+        for (const bool with_lse : {true, false})
+            grade_rows(
+                shape,
+                rows_of(9, {{1, 2}, row, {}, {8}}),
+                inputs,
+                expected,
+                "indices[" + std::to_string(place) + "] is " + std::to_string(wrong),
+                {static_cast<int32_t>(PatternFault::index), 1, place, wrong},
+                with_lse);
+}
+
+/// A row of one key, which does not exist: it is empty.
+inline void grade_only_index(int32_t wrong, int64_t head_dim) {
+    const auto right = rows_of(9, {{1, 2}, {}, {8}});
+    const auto shape = shape_of(right, head_dim);
+    const auto inputs = random_attention(shape, 1);
+    grade_rows(shape,
+               rows_of(9, {{1, 2}, {wrong}, {8}}),
+               inputs,
+               expect_sparse(shape, right, inputs),
+               "a row has but the index " + std::to_string(wrong),
+               {static_cast<int32_t>(PatternFault::index), 1, 2, wrong});
 }
 
 /// A key that does not exist, at the first places of a long row and at its last ones: a
@@ -136,6 +152,25 @@ inline void grade_block(int32_t wrong,
                  name_of(partial) + ".blocks[" + std::to_string(place) + "] is " +
                      std::to_string(wrong),
                  {static_cast<int32_t>(PatternFault::index), block_row, place, wrong});
+}
+
+/// A row of blocks whose only block does not exist: its rows are empty.
+inline void grade_only_block(bool partial, int64_t head_dim) {
+    const int64_t before = wb::BlockPattern::kRows;
+    const auto right = without_rows(wb::dense_pattern(140, 60, false), before, 140);
+    const auto shape = shape_of(right, head_dim);
+    const auto inputs = random_attention(shape, 1);
+    HostBlocks blocks = to_blocks(right);
+    wb::HostBlockList& list = partial ? blocks.partial : blocks.full;
+    const int64_t place = list.offsets.back()++;
+    list.blocks.push_back(1);  // there is one block of keys
+    if (partial) blocks.masks.resize(blocks.masks.size() + 128, ~uint64_t{0});
+    grade_blocks(shape,
+                 blocks,
+                 inputs,
+                 expect_sparse(shape, right, inputs),
+                 name_of(partial) + ": a row of blocks has but one, which is 1",
+                 {static_cast<int32_t>(PatternFault::index), 1, place, 1});
 }
 
 /// Offsets of two rows of blocks, which have one block each.

@@ -240,6 +240,7 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
         faults::grade_block(3, false, D == 32 ? 2 : 1, D);  // there are 3
         faults::grade_block(3, true, 1, D, D == 32 ? 2 : 1 - row);
         faults::grade_block(std::numeric_limits<int32_t>::max(), true, 1, D, row);
+        faults::grade_only_block(D != 64, D);
     }
     for (const int64_t behind : {1, 2})
         faults::grade_block(3, true, 1, 32, 1, behind);

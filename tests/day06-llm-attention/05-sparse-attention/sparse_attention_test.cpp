@@ -14,6 +14,7 @@
 #include "edges.h"
 #include "faults.h"
 #include "grade.h"
+#include "triples.h"
 
 TEST_CASE("one query and one key: the output is the value") {
     grade_rows(shape_of(rows_of(1, {{0}}), 64), rows_of(1, {{0}}), "key 0");
@@ -164,6 +165,14 @@ TEST_CASE("edges meet: random patterns") {
     edges::grade_all(3);
 }
 
+TEST_CASE("any three edges meet: rows", "[long]") {
+    triples::grade_all(false);
+}
+
+TEST_CASE("any three edges meet: blocks", "[long]") {
+    triples::grade_all(true);
+}
+
 TEST_CASE("a NaN reaches the rows that list it, and no others") {
     for (const int64_t D : kHeadDims) {
         const auto [queries, keys] = wb::testing::NotFinite::sides(D);
@@ -282,6 +291,7 @@ TEST_CASE("more batches or heads than blocks run at once", "[long]") {
 
 TEST_CASE("an index that is no key is reported, and not read") {
     for (const int64_t D : kHeadDims) {
+        faults::grade_only_index(9, D);
         faults::grade_index(-1, 2, D);
         faults::grade_index(9, 1, D);
         faults::grade_index(std::numeric_limits<int32_t>::max(), 1, D);

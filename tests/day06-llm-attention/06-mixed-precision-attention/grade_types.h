@@ -5,6 +5,7 @@
 #include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_cases.h>
+#include <wb/testing/attention_triples.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/stored_types.h>
 
@@ -72,6 +73,15 @@ void grade_type(const AttentionShape& shape,
     const auto expected = expect_attention(shape, stored);
     grade_type<T>(shape, stored, expected, text, with_lse, last_only);
 }
+
+/// What grade_triple() asks of a type. Kernels are those of floats, as is what is
+/// expected, before o is rounded.
+template <class T>
+struct InType : InFloat {
+    static AttentionInputs stored(const AttentionInputs& inputs) {
+        return as_stored<T>(inputs);
+    }
+};
 
 /// Runs every rung for both types.
 inline void grade(const AttentionShape& shape,

@@ -132,33 +132,6 @@ TEST_CASE("logits far from zero, close to each other") {
     grade(shape, inputs, ", scores 60000 and a little");
 }
 
-TEST_CASE("long sides: every key counts once, whatever else is wanted", "[long]") {
-    static const auto cases = [] {
-        AttentionLevels levels;
-        levels.types = {"fp16", "bf16"};
-        levels.head_dims = {32, 64, 128};
-        return long_cases(levels);
-    }();
-    const auto graded = [](const AttentionCase& c, auto zero) {
-        using T = decltype(zero);
-        const auto inputs = as_stored<T>(uneven_choice(c.shape, c.seed));
-        grade_type<T>(c.shape,
-                      inputs,
-                      expect_uneven_choice(c.shape, inputs),
-                      ", two scores" + c.text,
-                      c.with_lse,
-                      c.seed % 3 != 0);
-    };
-    for (const AttentionCase& c : cases) {
-        DYNAMIC_SECTION(c.name()) {
-            if (c.type == 0)
-                graded(c, __half());
-            else
-                graded(c, __nv_bfloat16());
-        }
-    }
-}
-
 TEST_CASE("a NaN reaches the rows that see it, and no others") {
     const auto graded = [](auto zero, int64_t D) {
         using T = decltype(zero);

@@ -37,6 +37,41 @@ void grade_edges(Mask mask) {
     });
 }
 
+/// The design of strength three, and what of it has this mask: the last rung, or the
+/// contract's function.
+void grade_triples(bool causal) {
+    static const auto cases = [] {
+        TripleLevels levels;
+        levels.types = {"fp16", "bf16"};
+        levels.head_dims = {32, 64, 128};
+        return triple_cases(levels);
+    }();
+    const auto graded = [](const TripleCase& c, auto zero) {
+        using T = decltype(zero);
+        grade_triple<InType<T>>(c,
+                                [&](const AttentionInputs& inputs,
+                                    const AttentionExpected& expected,
+                                    const std::string& text,
+                                    bool with_lse) {
+                                    grade_type<T>(c.shape,
+                                                  inputs,
+                                                  expected,
+                                                  text,
+                                                  with_lse,
+                                                  /*last_only=*/true);
+                                });
+    };
+    for (const TripleCase& c : cases) {
+        if (c.shape.causal != causal) continue;
+        DYNAMIC_SECTION(c.name()) {
+            if (c.type == 0)
+                graded(c, __half());
+            else
+                graded(c, __nv_bfloat16());
+        }
+    }
+}
+
 }  // namespace
 
 TEST_CASE("one query and one key: the output is the value, to the bit") {
@@ -124,6 +159,14 @@ TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
             grade_type<__half>(shape, inputs, text, with_lse);
             grade_type<__nv_bfloat16>(shape, inputs, text, with_lse);
         });
+}
+
+TEST_CASE("any three edges meet: no mask", "[long]") {
+    grade_triples(false);
+}
+
+TEST_CASE("any three edges meet: causal", "[long]") {
+    grade_triples(true);
 }
 
 TEST_CASE("edges meet: no mask") {

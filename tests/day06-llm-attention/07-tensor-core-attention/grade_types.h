@@ -6,6 +6,7 @@
 #include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_cases.h>
+#include <wb/testing/attention_triples.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/stored_types.h>
 
@@ -110,6 +111,44 @@ void grade_type(const AttentionShape& shape,
                 bool with_lse = true) {
     const auto stored = as_stored<T>(inputs);
     grade_stored<T>(shape, stored, expect_stored<T>(shape, stored), text, with_lse);
+}
+
+/// What grade_triple() asks of a type.
+template <class T>
+struct InType {
+    static AttentionInputs stored(const AttentionInputs& inputs) {
+        return as_stored<T>(inputs);
+    }
+    static AttentionExpected expect(const AttentionShape& shape,
+                                    const AttentionInputs& inputs) {
+        return expect_stored<T>(shape, inputs);
+    }
+    static AttentionExpected chosen(const AttentionShape& shape,
+                                    const AttentionInputs& inputs) {
+        AttentionExpected expected = expect_equal_weights(shape, inputs);
+        for (std::size_t i = 0; i < expected.o.size(); ++i)
+            expected.o_bound[i] = stored_bound<T>(expected.o[i], expected.o_bound[i]);
+        return expected;
+    }
+    static AttentionExpected uneven(const AttentionShape& shape,
+                                    const AttentionInputs& inputs) {
+        AttentionExpected expected = expect(shape, inputs);
+        expected.lse_bound = expect_uneven_choice(shape, inputs).lse_bound;
+        return expected;
+    }
+};
+
+/// Runs the last rung, or the contract's function, on a case of strength three.
+template <class T>
+void grade_triple_of(const TripleCase& c) {
+    const auto graded = [&](const AttentionInputs& inputs,
+                            const AttentionExpected& expected,
+                            const std::string& text,
+                            bool with_lse) {
+        for (const auto& [name, idea, attention] : last_of(implementations_of<T>()))
+            grade_rung<T>(name, attention, c.shape, inputs, expected, text, with_lse);
+    };
+    grade_triple<InType<T>>(c, graded);
 }
 
 /// Runs every rung for both types.

@@ -4,6 +4,7 @@
 
 #include <wb/scratch.h>
 #include <wb/testing/attention_memory.h>
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 

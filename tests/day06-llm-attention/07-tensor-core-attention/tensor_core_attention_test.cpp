@@ -29,14 +29,43 @@ void grade_edges(Mask mask) {
         levels.most_products = 1'100'000;
         return attention_cases(levels);
     }();
-    for_each_case(cases, mask, [](const AttentionCase& c) {
-        const auto inputs = inputs_of(c);
-        if (c.type == 0) {
-            grade_type<__half>(c.shape, inputs, c.text, c.with_lse);
-        } else {
-            grade_type<__nv_bfloat16>(c.shape, inputs, c.text, c.with_lse);
-        }
+    const auto graded = [](const AttentionCase& c, auto zero) {
+        using T = decltype(zero);
+        const auto stored = as_stored<T>(inputs_of(c));
+        const auto expected = expect_stored<T>(c.shape, stored);
+        for (const auto& [name, idea, attention] :
+             whose_turn(implementations_of<T>(), c.seed))
+            grade_rung<T>(
+                name, attention, c.shape, stored, expected, c.text, c.with_lse);
+    };
+    for_each_case(cases, mask, [&](const AttentionCase& c) {
+        if (c.type == 0)
+            graded(c, __half());
+        else
+            graded(c, __nv_bfloat16());
     });
+}
+
+/// The design of strength three, and what of it has this mask.
+void grade_triples(bool causal) {
+    static const auto cases = [] {
+        TripleLevels levels;
+        levels.types = {"fp16", "bf16"};
+        levels.head_dims = {64, 128};
+        levels.kv_heads = {1, 2};
+        levels.groups = {1, 2, 3};
+        levels.most_products = 1'300'000;
+        return triple_cases(levels);
+    }();
+    for (const TripleCase& c : cases) {
+        if (c.shape.causal != causal) continue;
+        DYNAMIC_SECTION(c.name()) {
+            if (c.type == 0)
+                grade_triple_of<__half>(c);
+            else
+                grade_triple_of<__nv_bfloat16>(c);
+        }
+    }
 }
 
 }  // namespace
@@ -168,6 +197,14 @@ TEST_CASE("edges meet: causal, fewer queries than keys") {
 
 TEST_CASE("edges meet: causal, more queries than keys") {
     grade_edges(Mask::more_queries);
+}
+
+TEST_CASE("any three edges meet: no mask", "[long]") {
+    grade_triples(false);
+}
+
+TEST_CASE("any three edges meet: causal", "[long]") {
+    grade_triples(true);
 }
 
 TEST_CASE("sizes past 4096, along each dimension", "[long]") {

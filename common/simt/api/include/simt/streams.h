@@ -33,6 +33,7 @@ enum class Issue {
     kernel,     // a launch
     graph,      // the launch of a graph
     operation,  // a copy, a fill or a host function
+    host,       // a host function, which is told as an operation, too
     memory,     // an allocation or a release in the order of a stream
     wait,       // for a stream, an event or the device; a copy that returns when done
 };

@@ -82,13 +82,6 @@ struct AttentionCase {
 /// The cases, the same on every machine.
 std::vector<AttentionCase> attention_cases(const AttentionLevels& levels = {});
 
-/// Cases with a long side each: 512 or 1031 queries or keys, and few of the other.
-/// Every triple of it, head dimension, mask, and log-sum-exp wanted or not meets, and
-/// of it, mask, and groups or type; every pair of these and of heads, one or two of the
-/// other side, and scale, which is 1 or -0.5. Inputs of several kinds fit, as those of
-/// uneven_choice().
-std::vector<AttentionCase> long_cases(const AttentionLevels& levels = {});
-
 /// Problems without keys, all of whose results are zeros and minus infinity: each head
 /// dimension, with a mask and without, and more rows than a block has threads. They are
 /// graded with the log-sum-exp and without it.

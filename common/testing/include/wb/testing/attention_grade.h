@@ -115,28 +115,6 @@ inline void grade_chosen_keys(const std::string& exercise,
                     ", seven keys of eight chosen");
 }
 
-/// Grades long_cases() of a chapter in float, each as a section: whatever the mask, the
-/// head dimension and the outputs wanted are, each key counts once, and each weight
-/// with all its digits.
-inline void grade_long_sides(const std::string& exercise,
-                             AttentionFunction* contract,
-                             const std::vector<AttentionCase>& cases) {
-    for (const AttentionCase& c : cases) {
-        DYNAMIC_SECTION(c.name()) {
-            const auto inputs = uneven_choice(c.shape, c.seed);
-            const auto expected = expect_uneven_choice(c.shape, inputs);
-            const auto all = implementations(exercise, contract);
-            // Weights that are all wrong alike show in the log-sum-exp alone.
-            const auto graded = [&](const auto& versions, bool with_lse) {
-                const auto text = ", two scores" + c.text;
-                grade_attention(versions, c.shape, inputs, expected, text, with_lse);
-            };
-            graded(whose_turn(all, c.seed), true);
-            if (!c.with_lse) graded(last_of(all), false);
-        }
-    }
-}
-
 /// Grades problems without keys, of a chapter in float.
 inline void grade_no_keys(const std::string& exercise,
                           AttentionFunction* contract,

@@ -83,6 +83,8 @@ class Covering {
 
     /// Each triple of levels of these three must meet, too.
     Covering& triples(const std::string& a, const std::string& b, const std::string& c);
+    /// Each triple of levels of any three factors must meet: a design of strength 3.
+    Covering& all_triples();
 
     /// True if the contract forbids these levels together.
     using Forbidden = std::function<bool(const std::vector<std::int64_t>& values)>;
@@ -105,6 +107,7 @@ class Covering {
 
     std::vector<Factor> factors_;
     std::vector<std::vector<std::size_t>> triples_;
+    bool has_all_triples_ = false;
     std::vector<Rule> rules_;
 };
 

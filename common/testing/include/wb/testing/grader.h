@@ -169,6 +169,12 @@ class Grader {
     bool changes_from_run_to_run(const Array& array,
                                  const Observed& first,
                                  const Bound& bound);
+    /// A NaN that is wanted may have all its bits set, as poison has: the launch is
+    /// repeated on zeros, which nobody takes for one. True if `got` learns that
+    /// something has been written after all.
+    bool writes_poison(const Array& array,
+                       const std::vector<double>& expected,
+                       Observed& got);
     /// A NaN to which numbers are added stays the poison that it was: so the launch is
     /// repeated on zeros. True if the output is right then. `got` learns what has been
     /// written after all.

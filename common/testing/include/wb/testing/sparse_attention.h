@@ -96,30 +96,30 @@ inline std::vector<double> words(const PatternStatus& status) {
     return {std::begin(words), std::end(words)};
 }
 
-/// Runs every rung of an exercise, or the learner's function, on these inputs.
+/// Runs these versions of an exercise on these inputs.
 ///
 /// @tparam Host   HostCsr or HostBlocks
 /// @param  fault     what status must hold: what is wrong in the pattern
 /// @param  with_lse  the log-sum-exp is wanted; else lse is null
 /// @param  earlier   what status holds before the call
-template <class Host, class Pattern>
-void grade_sparse(const std::string& exercise,
-                  SparseAttentionFunction<Pattern>* contract,
-                  const AttentionShape& shape,
-                  const Host& pattern,
-                  const AttentionInputs& inputs,
-                  const AttentionExpected& expected,
-                  const std::string& text,
-                  const PatternStatus& fault = {},
-                  bool with_lse = true,
-                  const PatternStatus& earlier = {}) {
+template <class Pattern, class Host>
+void grade_sparse(
+    const std::vector<Implementation<SparseAttentionFunction<Pattern>>>& versions,
+    const AttentionShape& shape,
+    const Host& pattern,
+    const AttentionInputs& inputs,
+    const AttentionExpected& expected,
+    const std::string& text,
+    const PatternStatus& fault = {},
+    bool with_lse = true,
+    const PatternStatus& earlier = {}) {
     const Shape rows = {shape.batch, shape.query_heads, shape.queries};
     const Shape elements = {
         shape.batch, shape.query_heads, shape.queries, shape.head_dim};
     const std::vector<double> expected_status = words(fault);
     const auto num_words = static_cast<std::int64_t>(expected_status.size());
     const std::vector<double> earlier_status = words(earlier);
-    for (const auto& [name, idea, attention] : implementations(exercise, contract)) {
+    for (const auto& [name, idea, attention] : versions) {
         Grader grade(name, describe(shape) + ", " + text);
         const Pattern d_pattern = upload(grade, pattern);
         const float* d_q = grade.input("q", inputs.q);
@@ -143,6 +143,16 @@ void grade_sparse(const std::string& exercise,
         }
         grade.expect("status", expected_status, [](int64_t) { return 0.0; });
     }
+}
+
+/// Runs every rung of an exercise, or the learner's function.
+template <class Host, class Pattern, class... Rest>
+void grade_sparse(const std::string& exercise,
+                  SparseAttentionFunction<Pattern>* contract,
+                  const AttentionShape& shape,
+                  const Host& pattern,
+                  const Rest&... rest) {
+    grade_sparse<Pattern>(implementations(exercise, contract), shape, pattern, rest...);
 }
 
 }  // namespace wb::testing

@@ -14,6 +14,7 @@
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,11 @@ class NotFinite {
                 true,
                 usual_scale(head_dim)} {}
 
+    /// Of any shape that has keys. Values are not spoilt where some rows see nothing.
+    /// @param turn  which heads are spoilt with what; for odd ones, no query is NaN
+    NotFinite(const AttentionShape& of, std::uint64_t turn)
+        : shape(of), turn_(static_cast<int64_t>(turn)) {}
+
     const AttentionShape shape;
     static constexpr const char* kText = ", with NaN and infinity in some places";
 
@@ -60,12 +66,13 @@ class NotFinite {
     AttentionInputs spoilt(AttentionInputs inputs) const {
         constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
         const auto dim = static_cast<std::size_t>(shape.head_dim);
-        inputs.q[static_cast<std::size_t>(row_of_nan()) * dim + 11] = kNaN;
+        if (turn_ % 2 == 0)
+            inputs.q[static_cast<std::size_t>(row_of_nan()) * dim + 11] = kNaN;
         for (int64_t head = 0; head < shape.batch * shape.kv_heads; ++head) {
             const auto first = static_cast<std::size_t>(head * shape.keys) * dim;
             if (what_of(head) == What::values) {
                 // The first key, and the last one that all rows see.
-                const auto last = static_cast<std::size_t>(shape.keys - shape.queries);
+                const auto last = static_cast<std::size_t>(seen_by(0) - 1);
                 inputs.v[first + kColumnOfNaN] = kNaN;
                 inputs.v[first + last * dim + kColumnOfInfinity] =
                     std::numeric_limits<float>::infinity();
@@ -86,10 +93,10 @@ class NotFinite {
             const int64_t batch = row / shape.queries / shape.query_heads;
             const What what = what_of(batch * shape.kv_heads +
                                       head / (shape.query_heads / shape.kv_heads));
-            const bool sees_late_key =
-                visible_keys(shape.queries, shape.keys, true, query) > late_key();
-            if (row == row_of_nan() || what == What::first_key ||
-                (what == What::late_key && sees_late_key)) {
+            const bool is_of_nan = turn_ % 2 == 0 && row == row_of_nan();
+            if (seen_by(query) == 0) continue;
+            if (is_of_nan || what == What::first_key ||
+                (what == What::late_key && seen_by(query) > late_key())) {
                 for (int64_t d = 0; d < shape.head_dim; ++d)
                     make_nan(expected.o, expected.o_bound, row * shape.head_dim + d);
                 make_nan(expected.lse, expected.lse_bound, row);
@@ -104,16 +111,26 @@ class NotFinite {
     }
 
  private:
-    /// Of the first head; a row follows it.
-    int64_t row_of_nan() const { return shape.queries - 2; }
+    /// Of the first head; a row follows it, if there is one.
+    int64_t row_of_nan() const { return std::max(shape.queries - 2, int64_t{0}); }
     /// The last half of the rows sees it.
-    int64_t late_key() const { return shape.keys - 1 - shape.queries / 2; }
+    int64_t late_key() const {
+        return std::max(shape.keys - 1 - shape.queries / 2, int64_t{0});
+    }
+    int64_t seen_by(int64_t query) const {
+        return visible_keys(shape.queries, shape.keys, shape.causal, query);
+    }
 
     static constexpr int64_t kColumnOfNaN = 3;
     static constexpr int64_t kColumnOfInfinity = 22;
 
     enum class What { nothing, values, first_key, late_key };
-    static What what_of(int64_t head) { return static_cast<What>(head % 4); }
+    What what_of(int64_t head) const {
+        const auto what = static_cast<What>((head + turn_) % 4);
+        return what == What::values && seen_by(0) == 0 ? What::nothing : what;
+    }
+
+    int64_t turn_ = 0;
 
     static void make_nan(std::vector<double>& values,
                          std::vector<double>& bounds,
