@@ -129,7 +129,9 @@ __global__ void __launch_bounds__(Tiles::kNumThreads)
 // #region v12-launch
 /// Launches v12, unless the GPU has too little shared memory for a block: false then.
 template <class Tiles, int kStages, int kBlocks>
-static bool launch_v12(const Product& p, const wb::GemmShape& s, cudaStream_t stream) {
+static bool launch_with_rest(const Product& p,
+                             const wb::GemmShape& s,
+                             cudaStream_t stream) {
     constexpr size_t kBytes = kStages * sizeof(Stage<Tiles>);
     const Rest rest = rest_of<Tiles>(s, p.K);
     const int64_t sums = int64_t{rest.shared} * rest.parts * Tiles::BM * Tiles::BN;
@@ -178,8 +180,8 @@ static void sgemm_v12(const wb::GemmShape& s,
     const Product p = Product::of(s, alpha, A, B, beta, C);
     const double deep = cost_with_rest<DeepTiles, 100>(s, p.K);
     const double small = cost_with_rest<SmallTiles, 115>(s, p.K);
-    if (deep <= small && launch_v12<DeepTiles, 2, 2>(p, s, stream)) return;
-    launch_v12<SmallTiles, 3, 6>(p, s, stream);
+    if (deep <= small && launch_with_rest<DeepTiles, 2, 2>(p, s, stream)) return;
+    launch_with_rest<SmallTiles, 3, 6>(p, s, stream);
 }
 // #endregion v12-launch
 WB_RUNG(sgemm, sgemm_v12, "the last tiles shared");
