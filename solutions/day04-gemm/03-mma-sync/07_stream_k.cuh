@@ -100,8 +100,7 @@ __global__ void __launch_bounds__(S::kThreads, kBlocks)
                                                                   sums.at[i][j][2],
                                                                   sums.at[i][j][3]};
         }
-        step += steps;
-        __syncthreads();  // all have used the stages
+        step += steps;  // the stages are free: multiply_ahead() ends behind a barrier
     }
 }
 // #endregion v7-part
