@@ -1,7 +1,7 @@
 // The Markdown tables of what was counted or computed, and not timed.
-import { lookUp } from './data.mjs'
-import { markdownTable } from './format.mjs'
-import { unique } from './tables.mjs'
+import { isLadderFile, lookUp, shortRung } from './data.mjs'
+import { formatNumber, markdownTable } from './format.mjs'
+import { rungsOf, unique } from './tables.mjs'
 
 /** The columns of the table of errors: 64 to 16,384 keys, then larger scores. */
 export const ERROR_COLUMNS = [
@@ -56,6 +56,32 @@ export function modelErrorTable(data) {
   ])
   return markdownTable(
     [['rung', 'size', 'measured', 'model', 'model / measured', 'bound'], ...lines])
+}
+
+/**
+ * <!-- numbers: errors EXERCISE … -->: how far each version's result is from the exact
+ * one, beside the library's, as common/bench/include/wb/bench/errors.h measures it.
+ */
+export function productErrorTable(data, { words: names }) {
+  const rows = Object.values(data).filter(isLadderFile).flatMap((file) => file.rows)
+  const measured = rows.filter(
+    (row) => names.includes(row.exercise) && row.error_max !== undefined)
+  if (names.length === 0) throw new Error('name the exercises: numbers: errors sgemm')
+  if (measured.length === 0) return 'These errors were not measured yet.'
+  // "mma_sync_bf16_v4" is v4 in the column of mma_sync_bf16.
+  const lines = unique(rungsOf(measured).map(shortRung)).map((rung) => [
+    rung, ...names.flatMap((exercise) => {
+      const row = measured.find(
+        (each) => each.exercise === exercise && shortRung(each.rung) === rung)
+      if (row === undefined) return ['–', '–']
+      return [row.error_max, row.error_rms].map(
+        (error) => Number.isFinite(error) ? formatNumber(error) : 'NaN')
+    }),
+  ])
+  const of = (exercise) => names.length > 1 ? `${exercise}: ` : ''
+  const head = names.flatMap(
+    (exercise) => [`${of(exercise)}largest`, `${of(exercise)}root mean square`])
+  return markdownTable([['version', ...head], ...lines])
 }
 
 /** All comparisons of the counts: the objects that say how far the two differ. */

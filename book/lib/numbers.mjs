@@ -22,13 +22,14 @@ import { fileURLToPath } from 'node:url'
 import { exercises, loadData, lookUp } from './data.mjs'
 import { formatMeasured } from './format.mjs'
 import {
-  errorTable, modelErrorTable, mutationTable, truthTable,
+  errorTable, modelErrorTable, mutationTable, productErrorTable, truthTable,
 } from './counted-tables.mjs'
 import { comparisonTables, gridTables, ladderTable, machineTable } from './tables.mjs'
 import { findComments, findElements, findTables, replaceElements } from './tags.mjs'
 
 /** Tables that stand between comments, by their kind. */
 const BLOCKS = {
+  errors: productErrorTable,
   'model-error': modelErrorTable,
   truth: truthTable,
   mutation: mutationTable,
@@ -90,12 +91,12 @@ export function fillIn(text, data, context = {}) {
   const block = (make) => (element) =>
     `${element.open}\n\n${make(element)}\n\n${closeOf(element)}`
 
-  const table = ({ attributes: { kind } }) => {
+  const table = ({ attributes: { kind, words = [] } }) => {
     if (!Object.hasOwn(BLOCKS, kind)) {
       const known = Object.keys(BLOCKS).join(', ')
       throw new Error(`no table "${kind}"; there are: ${known}`)
     }
-    return BLOCKS[kind](data, context)
+    return BLOCKS[kind](data, { ...context, words })
   }
   pass(findComments, block(table))
   pass(findTables, (element) => {

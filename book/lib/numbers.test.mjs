@@ -158,3 +158,31 @@ test('every number of the lessons is the measured one', async () => {
     assert.equal(result.text, text, `${file}: npm run numbers`)
   }
 })
+
+test('errors of products: a line a version, beside the library, in any type', () => {
+  const errors = { error_max: 12.34, error_rms: 1.5 }
+  const rows = [
+    row('gemm_v2', 'N64', 10, errors), row('gemm_v1', 'N64', 20),
+    row('cublas', 'N64', 40, { error_max: null, error_rms: null }),
+    { ...row('half_v2', 'N64', 1, { error_max: 3, error_rms: 2 }), exercise: 'half' },
+  ]
+  const measured = { day04: { ...data.day04, rows } }
+  const fill = (names) => fillIn(
+    `<!-- numbers: errors ${names} -->\n<!-- /numbers -->`, measured).text
+  const one = fill('gemm')
+  assert.match(one, /\| version \| largest \| root mean square \|/)
+  assert.match(one, /\| v2 \| 12.3 \| 1.5\d* \|/)
+  assert.match(one, /\| cublas \| NaN \| NaN \|/)
+  assert.doesNotMatch(one, /v1/)  // a row without errors has no line
+  const two = fill('gemm half')
+  assert.match(two, /\| version \| gemm: largest \| gemm: root mean square \| half: /)
+  assert.match(two, /\| v2 \| 12.3 \| 1.5\d* \| 3\S* \| 2\S* \|/)
+  assert.match(two, /\| cublas \| NaN \| NaN \| – \| – \|/)
+})
+
+test('errors of products: what was not measured is said, not left out', () => {
+  const text = '<!-- numbers: errors gemm -->\n<!-- /numbers -->'
+  assert.match(fillIn(text, data).text, /These errors were not measured yet\./)
+  const nothing = fillIn('<!-- numbers: errors -->\n<!-- /numbers -->', data)
+  assert.match(nothing.problems[0], /^line 1: name the exercises/)
+})

@@ -51,12 +51,15 @@ export function findElements(text, name) {
   return found
 }
 
-/** All <!-- numbers: kind --> … <!-- /numbers -->, in the form of findElements. */
+/**
+ * All <!-- numbers: kind words --> … <!-- /numbers -->, in the form of findElements; the
+ * words that may follow the kind, names of exercises, are attributes.words.
+ */
 export function findComments(text) {
   const searched = blankCode(text)
   const found = []
-  for (const { index, 0: open, 1: kind } of searched.matchAll(
-    /<!-- numbers: ([a-z-]+) -->/g)) {
+  for (const { index, 0: open, 1: kind, 2: rest } of searched.matchAll(
+    /<!-- numbers: ([a-z-]+)((?: [a-z0-9_]+)*) -->/g)) {
     const close = '<!-- /numbers -->'
     const at = searched.indexOf(close, index)
     const line = lineOf(text, index)
@@ -64,7 +67,7 @@ export function findComments(text) {
     const from = index + open.length
     found.push({
       start: index, end: at + close.length, line, open, inner: text.slice(from, at),
-      attributes: { kind },
+      attributes: { kind, words: rest.split(' ').slice(1) },
     })
   }
   return found

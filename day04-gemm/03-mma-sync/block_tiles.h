@@ -28,12 +28,20 @@ struct Padded {
 /// them, in tiles of 16 x 8.
 ///
 /// @tparam Layout  how rows lie in shared memory: Padded, or one like it
-template <class T, int BM_, int BN_, int WM_, int WN_, template <int> class Layout>
+/// @tparam BK      columns of A, and rows of B, that a block has at a time
+template <class T,
+          int BM_,
+          int BN_,
+          int WM_,
+          int WN_,
+          template <int>
+          class Layout,
+          int BK_ = 32>
 struct Sizes {
     using Element = T;
     static constexpr int BM = BM_;
     static constexpr int BN = BN_;
-    static constexpr int BK = 32;
+    static constexpr int BK = BK_;
     static constexpr int WM = WM_;
     static constexpr int WN = WN_;
     static constexpr int kTilesM = WM / kTileM;  // of a warp
@@ -135,15 +143,18 @@ struct Copies {
             const int first = i % kChunks * kChunk;
             char* const s_chunk = s_tile + Rows::offset(row, i % kChunks);
             const T* const g_chunk = g_tile + row * ld + first;
-            if (vectors && row < rows && first + kChunk <= columns) {
+            if (row >= rows || first >= columns) {
+                *reinterpret_cast<uint4*>(s_chunk) = {};
+                continue;
+            }
+            if (vectors && first + kChunk <= columns) {
                 chunk<kAsync>(s_chunk, g_chunk);
                 continue;
             }
 #pragma unroll 1
             for (int e = 0; e < kChunk; ++e) {
-                const bool exists = row < rows && first + e < columns;
                 reinterpret_cast<T*>(s_chunk)[e] =
-                    exists ? g_chunk[e] : static_cast<T>(0.0f);
+                    first + e < columns ? g_chunk[e] : static_cast<T>(0.0f);
             }
         }
     }
@@ -176,10 +187,34 @@ __device__ __forceinline__ void clear(WarpSums<S>& sums) {
 }
 
 // #region sums
-/// Stores a warp's sums. A lane has two neighbours of a row, and two of the row 8 below
-/// it: four lanes write 32 bytes together, a whole sector.
+/// Stores a lane's four sums of a tile of 16 x 8: two neighbours of a row, and two of
+/// the row 8 below it. Four lanes write 32 bytes together, a whole sector.
 ///
-/// @param g_c  the matrix [M, N] that takes them, rows ldc apart
+/// @param g_c       the matrix [M, N] that takes them, rows ldc apart
+/// @param pairs     all of its rows begin at multiples of 8 bytes
+/// @param row, col  where the lane's first sum belongs
+__device__ __forceinline__ void store_tile(const float (&sums)[4],
+                                           float* g_c,
+                                           int64_t ldc,
+                                           int64_t M,
+                                           int64_t N,
+                                           bool pairs,
+                                           int64_t row,
+                                           int64_t col) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        if (row + half * 8 >= M) continue;
+        float* const g_sums = g_c + (row + half * 8) * ldc + col;
+        if (pairs && col + 1 < N) {
+            *reinterpret_cast<float2*>(g_sums) = {sums[2 * half], sums[2 * half + 1]};
+        } else {
+            if (col < N) g_sums[0] = sums[2 * half];
+            if (col + 1 < N) g_sums[1] = sums[2 * half + 1];
+        }
+    }
+}
+
+/// Stores a warp's sums.
 template <class S>
 __device__ __forceinline__ void store_sums(const WarpSums<S>& sums,
                                            float* g_c,
@@ -189,28 +224,20 @@ __device__ __forceinline__ void store_sums(const WarpSums<S>& sums,
                                            bool pairs,
                                            const Place<S>& at) {
     const int lane = threadIdx.x % wb::kWarpSize;
-    const int64_t first_row = at.row + at.warp_row + lane / 4;
-    const int64_t first_col = at.col + at.warp_col + lane % 4 * 2;
+    const int64_t row = at.row + at.warp_row + lane / 4;
+    const int64_t col = at.col + at.warp_col + lane % 4 * 2;
 #pragma unroll
     for (int i = 0; i < S::kTilesM; ++i) {
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            const int64_t row = first_row + i * kTileM + half * 8;
-            if (row >= M) continue;
-            float* const g_row = g_c + row * ldc;
-#pragma unroll
-            for (int j = 0; j < S::kTilesN; ++j) {
-                const int64_t col = first_col + j * kTileN;
-                const float left = sums.at[i][j][2 * half];
-                const float right = sums.at[i][j][2 * half + 1];
-                if (pairs && col + 1 < N) {
-                    *reinterpret_cast<float2*>(g_row + col) = {left, right};
-                } else {
-                    if (col < N) g_row[col] = left;
-                    if (col + 1 < N) g_row[col + 1] = right;
-                }
-            }
-        }
+        for (int j = 0; j < S::kTilesN; ++j)
+            store_tile(sums.at[i][j],
+                       g_c,
+                       ldc,
+                       M,
+                       N,
+                       pairs,
+                       row + i * kTileM,
+                       col + j * kTileN);
     }
 }
 // #endregion sums

@@ -11,7 +11,9 @@
 /// Rows that are whole vectors are copied 16 bytes at a time. Neighbours along k have
 /// rows of their own in the tile, so each is a copy of 4 bytes: a warp has 8 of each of
 /// 4 rows, which are whole sectors in global memory, and 32 banks in the tile.
-template <int kRows, int BK, int kNumThreads>
+///
+/// @tparam Source  Operand, or one like it
+template <int kRows, int BK, int kNumThreads, class Source>
 struct Copies {
     using Tile = float[BK][kRows + kPad];  // [k, row]
     static constexpr int kFast = 8;        // neighbours along k that a warp copies
@@ -19,21 +21,19 @@ struct Copies {
 
     const float* g_first;
 
-    /// From the first tile on.
-    __device__ __forceinline__ Copies(const Operand& x, int first) {
-        g_first = x.place(first + row_of(x), k_of(x));
+    /// From the first tile on, that of row `first` and element k_begin.
+    __device__ __forceinline__ Copies(const Source& x, int first, int k_begin) {
+        g_first = x.place(first + row_of(x), k_begin + k_of(x));
     }
 
     /// Starts those of the next tile, that from k0 on.
     ///
-    /// @tparam kIsCut  the tile may reach beyond the matrix, where it gets zeros
+    /// @tparam kIsCut  the tile may reach beyond the matrix, or k_end: zeros there
     template <bool kIsCut>
-    __device__ __forceinline__ void start(const Operand& x,
-                                          int first,
-                                          int k0,
-                                          Tile& s_tile) {
+    __device__ __forceinline__ void start(
+        const Source& x, int first, int k0, int k_end, Tile& s_tile) {
         const int rows = x.rows - first - row_of(x);  // that exist from this one on
-        const int ks = x.K - k0 - k_of(x);
+        const int ks = k_end - k0 - k_of(x);
         float* const s_first = &s_tile[k_of(x)][row_of(x)];
         if (x.k_is_fast) {
             constexpr int kStep = kNumThreads / kFast;
@@ -57,12 +57,12 @@ struct Copies {
 
  private:
     // This thread's first copy of a tile.
-    static __device__ __forceinline__ int row_of(const Operand& x) {
+    static __device__ __forceinline__ int row_of(const Source& x) {
         const int tid = static_cast<int>(threadIdx.x);
         if (x.k_is_fast) return tid / kFast;
         return x.has_vectors ? tid % (kRows / kVector) * kVector : tid % kRows;
     }
-    static __device__ __forceinline__ int k_of(const Operand& x) {
+    static __device__ __forceinline__ int k_of(const Source& x) {
         const int tid = static_cast<int>(threadIdx.x);
         if (x.k_is_fast) return tid % kFast;
         return x.has_vectors ? tid / (kRows / kVector) : tid / kRows;
@@ -70,7 +70,7 @@ struct Copies {
 
     /// Where neighbours in memory are neighbours in a row of the tile, too.
     template <bool kIsCut, int kFloats>
-    __device__ __forceinline__ void start_along(const Operand& x,
+    __device__ __forceinline__ void start_along(const Source& x,
                                                 float* s_first,
                                                 int rows,
                                                 int ks) {
@@ -114,101 +114,141 @@ struct Stage {
     }
 };
 
-/// Fills one stage behind the other.
-template <class Tiles>
-struct StageFiller {
-    Copies<Tiles::BM, Tiles::BK, Tiles::kNumThreads> of_a;
-    Copies<Tiles::BN, Tiles::BK, Tiles::kNumThreads> of_b;
-    TileOfC<Tiles::BM, Tiles::BN> tile;
+/// What a block computes: a tile of C, or what the columns k_begin to k_end - 1 of A
+/// add to it.
+struct Work {
+    int row;  // of C, the tile's first
+    int col;
+    int k_begin;  // a multiple of BK
+    int k_end;
+};
 
-    __device__ __forceinline__ explicit StageFiller(const Product& p)
-        : of_a(p.a, TileOfC<Tiles::BM, Tiles::BN>(p).row),
-          of_b(p.b, TileOfC<Tiles::BM, Tiles::BN>(p).col),
-          tile(p) {}
+/// Fills one stage behind the other.
+template <class Tiles, class SourceA, class SourceB>
+struct StageFiller {
+    Copies<Tiles::BM, Tiles::BK, Tiles::kNumThreads, SourceA> of_a;
+    Copies<Tiles::BN, Tiles::BK, Tiles::kNumThreads, SourceB> of_b;
+
+    __device__ __forceinline__ StageFiller(const SourceA& a,
+                                           const SourceB& b,
+                                           const Work& work)
+        : of_a(a, work.row, work.k_begin), of_b(b, work.col, work.k_begin) {}
 
     /// Starts the copies of the tiles from k0 on, if there are such, and closes them
     /// into a group, an empty one if there are none.
-    __device__ __forceinline__ void start(const Product& p,
+    __device__ __forceinline__ void start(const SourceA& a,
+                                          const SourceB& b,
+                                          const Work& work,
                                           int k0,
                                           Stage<Tiles>& s_stage) {
-        const bool is_whole = k0 + Tiles::BK <= p.K &&
-                              tile.row + Tiles::BM <= p.a.rows &&
-                              tile.col + Tiles::BN <= p.b.rows;
+        const bool is_whole = k0 + Tiles::BK <= work.k_end &&
+                              work.row + Tiles::BM <= a.rows &&
+                              work.col + Tiles::BN <= b.rows;
         if (is_whole)
-            start_both<false>(p, k0, s_stage);
-        else if (k0 < p.K)
-            start_both<true>(p, k0, s_stage);
+            start_both<false>(a, b, work, k0, s_stage);
+        else if (k0 < work.k_end)
+            start_both<true>(a, b, work, k0, s_stage);
         wb::ptx::cp_async_commit();
     }
 
  private:
     template <bool kIsCut>
-    __device__ __forceinline__ void start_both(const Product& p,
+    __device__ __forceinline__ void start_both(const SourceA& a,
+                                               const SourceB& b,
+                                               const Work& work,
                                                int k0,
                                                Stage<Tiles>& s_stage) {
-        of_a.template start<kIsCut>(p.a, tile.row, k0, s_stage.a);
-        of_b.template start<kIsCut>(p.b, tile.col, k0, s_stage.b);
+        of_a.template start<kIsCut>(a, work.row, k0, work.k_end, s_stage.a);
+        of_b.template start<kIsCut>(b, work.col, k0, work.k_end, s_stage.b);
     }
 };
 // #endregion v8-stage
 
-// #region v8-kernel
-/// sgemm_v8: kStages - 1 tiles of each operand are under way, and what is read from
-/// shared memory for the next k is under way, too, while the products of this one are
-/// made: the first of the next tile behind the barrier, which all threads reach before
-/// the last products of this one.
+// #region v8-sums
+/// Makes the products of a k row by row, each row from its left end.
+struct RowByRow {
+    template <int TM, int TN>
+    static __device__ __forceinline__ void add(float (&r_c)[TM][TN],
+                                               const float (&r_a)[TM],
+                                               const float (&r_b)[TN]) {
+        add_products(r_c, r_a, r_b);
+    }
+};
+
+/// A thread's sums, beginning at zero. kStages - 1 tiles of each operand are under way,
+/// and what is read from shared memory for the next k is under way, too, while the
+/// products of this one are made: the first of the next tile behind the barrier, which
+/// all threads reach before the last products of this one.
 ///
-/// @tparam kBlocks  of a multiprocessor, so that a thread may have 65,536 / (kBlocks *
-///                  kNumThreads) registers
-///
-/// Launch   grid TileOfC::count(), block kNumThreads, kStages stages of shared memory
-template <class Tiles, int kStages, int kBlocks>
-__global__ void __launch_bounds__(Tiles::kNumThreads, kBlocks)
-    sgemm_v8_kernel(Product p) {
+/// @tparam Order  of the products of a k
+/// @param a, b    operands, whose k from work.k_begin to work.k_end - 1 count
+template <class Order, class Tiles, int kStages, class SourceA, class SourceB>
+__device__ __forceinline__ void sums_of(const SourceA& a,
+                                        const SourceB& b,
+                                        const Work& work,
+                                        const Tiles& mine,
+                                        Stage<Tiles> (&s_stages)[kStages],
+                                        float (&r_c)[Tiles::TM][Tiles::TN]) {
     static_assert(Tiles::BK % 2 == 0, "a tile begins with the registers of an even k");
-    extern __shared__ float4 s_memory[];
-    auto* const s_stages = reinterpret_cast<Stage<Tiles>*>(s_memory);
-    StageFiller<Tiles> filler(p);
-    const Tiles mine;
-    float r_c[Tiles::TM][Tiles::TN] = {};
+    StageFiller<Tiles, SourceA, SourceB> filler(a, b, work);
     float r_a[2][Tiles::TM];
     float r_b[2][Tiles::TN];
-    if (p.K > 0) {
+    if (work.k_begin < work.k_end) {
 #pragma unroll
         for (int stage = 0; stage < kStages - 1; ++stage)
-            filler.start(p, stage * Tiles::BK, s_stages[stage]);
+            filler.start(a, b, work, work.k_begin + stage * Tiles::BK, s_stages[stage]);
         wb::ptx::cp_async_wait<kStages - 2>();
         __syncthreads();
         s_stages[0].read(mine, 0, r_a[0], r_b[0]);
     }
     int used = 0;            // the stage of the tile at hand
     int free = kStages - 1;  // that of the tile before
-    for (int k0 = 0; k0 < p.K; k0 += Tiles::BK) {
-        filler.start(p, k0 + (kStages - 1) * Tiles::BK, s_stages[free]);
+    for (int k0 = work.k_begin; k0 < work.k_end; k0 += Tiles::BK) {
+        filler.start(a, b, work, k0 + (kStages - 1) * Tiles::BK, s_stages[free]);
         const int next = used + 1 == kStages ? 0 : used + 1;
 #pragma unroll
         for (int k = 0; k < Tiles::BK; ++k) {
             const int now = k % 2;
             if (k + 1 < Tiles::BK) {
                 s_stages[used].read(mine, k + 1, r_a[1 - now], r_b[1 - now]);
-            } else if (k0 + Tiles::BK < p.K) {
+            } else if (k0 + Tiles::BK < work.k_end) {
                 wb::ptx::cp_async_wait<kStages - 2>();
                 __syncthreads();
                 s_stages[next].read(mine, 0, r_a[1 - now], r_b[1 - now]);
             }
-            add_products(r_c, r_a[now], r_b[now]);
+            Order::add(r_c, r_a[now], r_b[now]);
         }
         free = used;
         used = next;
     }
+}
+// #endregion v8-sums
+
+// #region v8-kernel
+/// sgemm_v8: the next tiles are copied while a block computes.
+///
+/// @tparam kBlocks  of a multiprocessor, so that a thread may have 65,536 / (kBlocks *
+///                  kNumThreads) registers
+/// @tparam Order    RowByRow, or one like it
+///
+/// Launch   grid TileOfC::count(), block kNumThreads, kStages stages of shared memory
+template <class Tiles, int kStages, int kBlocks, class Order = RowByRow>
+__global__ void __launch_bounds__(Tiles::kNumThreads, kBlocks)
+    sgemm_v8_kernel(Product p) {
+    extern __shared__ float4 s_memory[];
+    auto& s_stages = *reinterpret_cast<Stage<Tiles>(*)[kStages]>(s_memory);
+    const TileOfC<Tiles::BM, Tiles::BN> tile(p);
+    const Tiles mine;
+    float r_c[Tiles::TM][Tiles::TN] = {};
+    sums_of<Order>(p.a, p.b, {tile.row, tile.col, 0, p.K}, mine, s_stages, r_c);
     write_sums<Tiles::kStepM, Tiles::kStepN>(
-        p, filler.tile.row + mine.row, filler.tile.col + mine.col, r_c);
+        p, tile.row + mine.row, tile.col + mine.col, r_c);
 }
 // #endregion v8-kernel
 
-template <class Tiles, int kStages, int kBlocks>
+template <class Tiles, int kStages, int kBlocks, class Order = RowByRow>
 static void launch_v8(const Product& p, const wb::GemmShape& s, cudaStream_t stream) {
-    wb::launch_kernel(sgemm_v8_kernel<Tiles, kStages, kBlocks>,
+    wb::launch_kernel(sgemm_v8_kernel<Tiles, kStages, kBlocks, Order>,
                       TileOfC<Tiles::BM, Tiles::BN>::count(s),
                       Tiles::kNumThreads,
                       kStages * sizeof(Stage<Tiles>),

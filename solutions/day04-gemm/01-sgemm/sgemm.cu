@@ -1,19 +1,22 @@
 // sgemm.cu: C = alpha * op(A) * op(B) + beta * C in floats, row-major, any size.
 // #solution
 //
-// v5 is in sgemm_fast.cu, the second stage; v4 and v6 to v9 have a file each.
+// v5 is in sgemm_fast.cu, the second stage; v4 and v6 to v12 have a file each.
 //
 // <Ladder of="sgemm" at="NN 4096 x 4096 x 4096">
-//       TFLOP/s  idea                         what limits it
-//   v1    0.499  a thread an element          a line of memory for each element of A
-//   v2     3.20  coalesced                    two loads for each product
-//   v3     7.98  tiles in shared memory       2 loads from shared memory for a product
-//   v4     18.3  8 sums a thread              9 loads for 8 products
-//   v5     28.4  8 x 8 sums a thread          bank conflicts
-//   v6     21.5  16 bytes at a time           141 registers: one block a multiprocessor
-//   v7     32.8  a warp's tile nearly square  all threads wait while tiles are loaded
-//   v8     45.6  three stages of cp.async     A is copied 4 bytes at a time
-//   v9     44.6  tiles of three sizes         the same; 8 warps with the large tiles
+//        TFLOP/s  idea                         what limits it
+//   v1     0.499  a thread an element          a line of memory for each element of A
+//   v2      3.20  coalesced                    two loads for each product
+//   v3      7.98  tiles in shared memory       2 loads from shared memory for a product
+//   v4      18.3  8 sums a thread              9 loads for 8 products
+//   v5      28.4  8 x 8 sums a thread          bank conflicts
+//   v6      21.5  16 bytes at a time           141 registers, and so one block
+//   v7      32.8  a warp's tile nearly square  all threads wait while tiles are loaded
+//   v8      45.6  three stages of cp.async     operands that meet in a register bank
+//   v9      44.6  tiles of three sizes         the same; 8 warps with the large tiles
+//   v10        -  products back and forth      instructions that are no products
+//   v11        -  layouts known, 32 k a tile   the last round of tiles
+//   v12        -  the last tiles shared        A is copied 4 bytes at a time
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 // #end
 #include "sgemm.h"
@@ -152,6 +155,9 @@ WB_RUNG(sgemm, sgemm_v5, "8 x 8 sums a thread");
 #include "07_warp_tiles.cuh"
 #include "08_stages.cuh"
 #include "09_tile_choice.cuh"
+#include "10_back_and_forth.cuh"
+#include "11_known_layout.cuh"
+#include "12_shared_rest.cuh"
 
 // #end
 // #region contract
@@ -165,7 +171,7 @@ void sgemm(const wb::GemmShape& shape,
     // #starter WB_NOT_SOLVED();  // delete this line when the TODO is written
     if (!check_sgemm(shape, alpha, A, B, C)) return;
     // #solution
-    sgemm_v9(shape, alpha, A, B, beta, C, stream);
+    sgemm_v12(shape, alpha, A, B, beta, C, stream);
     // #end
     // #starter sgemm_v3(shape, alpha, A, B, beta, C, stream);
 }

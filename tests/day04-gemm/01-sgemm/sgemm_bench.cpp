@@ -4,6 +4,7 @@
 
 #include <wb/bench/bench.h>
 #include <wb/bench/cublas.h>
+#include <wb/bench/errors.h>
 #include <wb/implementations.h>
 
 #include <cmath>
@@ -128,15 +129,30 @@ WB_BENCH(sgemm, bench) {
         auto problem = bench.problem({size.text(), Ceiling::fp32, size.operations()});
         problem.expect(
             "C", c, [&](int64_t i) { return element_of(a, b, size, i); }, kPlaces);
+        const auto errors = product_errors<float>(bench, s);
         for (const auto& [name, idea, launcher] : wb::implementations("sgemm", sgemm)) {
             if (takes_too_long(name, size)) continue;
-            problem.time(name, idea, [&, launcher = launcher](cudaStream_t stream) {
-                launcher(s, 1.0f, a.data(), b.data(), 0.0f, c.data(), stream);
+            const auto multiply = [&, launcher = launcher](const float* left,
+                                                           const float* right,
+                                                           float* product,
+                                                           cudaStream_t stream) {
+                launcher(s, 1.0f, left, right, 0.0f, product, stream);
+            };
+            if (errors) errors->note(problem, multiply);
+            problem.time(name, idea, [&, multiply](cudaStream_t stream) {
+                multiply(a.data(), b.data(), c.data(), stream);
             });
         }
 #if WB_HAVE_CUBLAS
+        const auto multiply = [&](const float* left,
+                                  const float* right,
+                                  float* product,
+                                  cudaStream_t stream) {
+            call_cublas(blas, s, left, right, product, stream);
+        };
+        if (errors) errors->note(problem, multiply);
         problem.time("cublasSgemm", "library", [&](cudaStream_t stream) {
-            call_cublas(blas, s, a.data(), b.data(), c.data(), stream);
+            multiply(a.data(), b.data(), c.data(), stream);
         });
 #endif
     }

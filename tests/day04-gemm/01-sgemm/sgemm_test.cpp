@@ -134,6 +134,27 @@ TEST_CASE("a GPU with little shared memory") {
     grade_one("sgemm", sgemm, call, random_numbers(call), ", 48 KB of shared memory");
 }
 
+TEST_CASE("a long K and few tiles: blocks may share a tile") {
+    // With three multiprocessors three of four tiles have a block each, and two share
+    // the last one; with 132 several share each tile.
+    const FewMultiprocessors few(GENERATE(3, 132));
+    const int64_t K = GENERATE(as<int64_t>(), 140, 259);
+    const bool ta = GENERATE(false, true);
+    const bool tb = GENERATE(false, true);
+    const Call call{GemmShape{70, 100, K, ta, tb}.packed(), 1.5f, -0.75f};
+    grade_one("sgemm", sgemm, call, random_numbers(call), ", seed 1");
+}
+
+TEST_CASE("a long K and few large tiles: blocks may share them, too") {
+    // Two tiles of 128 x 128 for four multiprocessors, and four of them for three.
+    const auto [count, M, N] =
+        GENERATE(table<int, int64_t, int64_t>({{4, 128, 256}, {3, 256, 252}}));
+    const FewMultiprocessors few(count);
+    const bool is_transposed = GENERATE(false, true);
+    const Call call{GemmShape{M, N, 260, is_transposed, !is_transposed}.packed()};
+    grade_one("sgemm", sgemm, call, random_numbers(call), ", seed 1");
+}
+
 TEST_CASE("right whatever order the threads run in") {
     wb::testing::shuffle_threads(GENERATE(as<unsigned>(), 1, 2));
     grade_random({GemmShape{40, 68, 100, false, true}.packed(), 1.0f, 1.0f});

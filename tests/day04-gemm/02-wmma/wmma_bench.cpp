@@ -4,6 +4,7 @@
 
 #include <wb/bench/bench.h>
 #include <wb/bench/cublas.h>
+#include <wb/bench/errors.h>
 #include <wb/bench/random_numbers.h>
 #include <wb/implementations.h>
 
@@ -148,17 +149,30 @@ void time_all(Bench& bench,
         auto problem = bench.problem({s.text(), ceiling, s.flop()});
         problem.expect(
             "C", c, [&](int64_t i) { return element_of<T>(s, host_a, host_b, i); }, 16);
+        const auto errors = product_errors<T>(bench, s.shape());
         for (const auto& [name, idea, launcher] :
              wb::implementations(exercise, contract)) {
-            problem.time(
-                name, idea, [&, launcher = launcher, s = s](cudaStream_t stream) {
-                    launcher(s.shape(), a.data(), b.data(), c.data(), stream);
-                });
+            const auto multiply = [&, launcher = launcher, s = s](const T* left,
+                                                                  const T* right,
+                                                                  float* product,
+                                                                  cudaStream_t stream) {
+                launcher(s.shape(), left, right, product, stream);
+            };
+            if (errors) errors->note(problem, multiply);
+            problem.time(name, idea, [&, multiply](cudaStream_t stream) {
+                multiply(a.data(), b.data(), c.data(), stream);
+            });
         }
 #if WB_HAVE_CUBLAS
         const Cublas blas;
-        problem.time("cublasGemmEx", "library", [&, s = s](cudaStream_t stream) {
-            cublas_product<T>(blas, s, a.data(), b.data(), c.data(), stream);
+        const auto multiply =
+            [&, s = s](
+                const T* left, const T* right, float* product, cudaStream_t stream) {
+                cublas_product<T>(blas, s, left, right, product, stream);
+            };
+        if (errors) errors->note(problem, multiply);
+        problem.time("cublasGemmEx", "library", [&](cudaStream_t stream) {
+            multiply(a.data(), b.data(), c.data(), stream);
         });
 #endif
     }

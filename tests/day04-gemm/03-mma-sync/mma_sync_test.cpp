@@ -94,6 +94,23 @@ TEST_CASE("a deep product of few rows and columns, with gaps") {
     grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
 }
 
+TEST_CASE("shares of K end within tiles, and go on with the next") {
+    // Three tiles of v7 for more blocks than tiles, and fewer than twice as many. A
+    // block has the end of one tile and the beginning of the next.
+    const FewMultiprocessors few(2);
+    const auto c =
+        GENERATE(Call{64, 384, 160}, Call{16, 384, 448}, Call{20, 300, 440, 0, 0, 3});
+    grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
+}
+
+TEST_CASE("shares of hundreds of steps", "[long]") {
+    const FewMultiprocessors few(2);
+    const Call c{33, 129, 8400};
+    const Factors factors = whole_numbers(c);
+    const Problem<__half> problem(c, factors, true);
+    grade_one<__half>("mma_sync_fp16", mma_sync_fp16, c, problem, ", whole numbers");
+}
+
 TEST_CASE("a tall, a wide and a deep product") {
     const int64_t large = wb::testing::is_watched() ? 150 : 700;
     grade_whole({large, 5, 24});
