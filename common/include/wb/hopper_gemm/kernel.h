@@ -27,6 +27,10 @@ __global__ void __launch_bounds__(S::kThreads, 1)
                        const __grid_constant__ typename Epilogue::Params params) {
     extern __shared__ unsigned char s_dynamic[];
     SharedTiles<S>& shared = shared_tiles<S>(s_dynamic);
+    if (threadIdx.x == 0) {
+        wb::ptx::tma_prefetch_map(&maps.a);
+        wb::ptx::tma_prefetch_map(&maps.b);
+    }
     make_barriers<S>(shared);
     const int group = consumer_group();
     const unsigned rank = rank_in_cluster<S>();
