@@ -1,4 +1,4 @@
-/// wb/launch_kernel.h: a launch with much shared memory.
+/// wb/launch_kernel.h: a launch with much shared memory, and one of clusters.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,6 +27,59 @@ void launch_kernel(Kernel kernel,
                                     static_cast<int>(shared_bytes)));
     kernel<<<blocks, threads, shared_bytes, stream>>>(arguments...);
     CUDA_CHECK_LAUNCH();
+}
+
+/// The same, in clusters of `cluster` blocks; `blocks` is a multiple of it.
+template <class... Parameters, class... Arguments>
+void launch_clusters(void (*kernel)(Parameters...),
+                     unsigned blocks,
+                     int threads,
+                     int cluster,
+                     size_t shared_bytes,
+                     cudaStream_t stream,
+                     const Arguments&... arguments) {
+    CUDA_CHECK(cudaFuncSetAttribute(kernel,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared_bytes)));
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = static_cast<unsigned>(cluster);
+    attribute.val.clusterDim.y = 1;
+    attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+
+/// How many clusters of a kernel run at the same time on the current device: where
+/// multiprocessors come in groups, a few may be left over.
+template <class... Parameters>
+int resident_clusters(void (*kernel)(Parameters...),
+                      int threads,
+                      int cluster,
+                      size_t shared_bytes) {
+    CUDA_CHECK(cudaFuncSetAttribute(kernel,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared_bytes)));
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = static_cast<unsigned>(cluster);
+    attribute.val.clusterDim.y = 1;
+    attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(static_cast<unsigned>(cluster));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = shared_bytes;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    int clusters = 0;
+    CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+    return clusters;
 }
 
 }  // namespace wb

@@ -55,6 +55,50 @@ __device__ __forceinline__ void tma_load(void* shared,
 #endif
 }
 
+/// The same into the shared memory of several blocks of a cluster: to where `shared`
+/// lies in each, counted by the barrier that lies there where `barrier` does. Each
+/// block announces the bytes that it gets to its own barrier. By one thread of one
+/// block.
+///
+/// @param blocks  a bit for each block of the cluster, by its rank
+__device__ __forceinline__ void tma_load_multicast(void* shared,
+                                                   const TensorMap* map,
+                                                   Mbarrier* barrier,
+                                                   int x,
+                                                   int y,
+                                                   int z,
+                                                   int w,
+                                                   unsigned blocks WB_PTX_SITE) {
+#if defined(WB_HOPPER_SIM)
+    const int at[4] = {x, y, z, w};
+    simt::ptx::tma_load_multicast(shared, map, barrier, at, 4, blocks WB_PTX_HERE);
+#elif defined(WB_TMA_DEVICE)
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.tile"
+        ".mbarrier::complete_tx::bytes.multicast::cluster"
+        " [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(shared_address(shared)),
+        "l"(map),
+        "r"(shared_address(barrier)),
+        "r"(x),
+        "r"(y),
+        "r"(z),
+        "r"(w),
+        "h"(static_cast<uint16_t>(blocks))
+        : "memory");
+#else
+    __trap();
+#endif
+}
+
+/// Brings a tensor map near to the TMA unit before the first copy asks for it. A hint.
+__device__ __forceinline__ void tma_prefetch_map(const TensorMap* map) {
+#if !defined(WB_HOPPER_SIM) && defined(WB_TMA_DEVICE)
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+#else
+    (void)map;
+#endif
+}
+
 /// Starts copying a box from shared memory to (x, y, z, w), which must lie inside of
 /// the tensor; only the box's far end may stick out. (A negative y ended our kernel on
 /// an H100 with an illegal instruction.) What ordinary stores have written into it must

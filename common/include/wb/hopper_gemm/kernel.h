@@ -1,0 +1,159 @@
+/// wb/hopper_gemm/kernel.h: a matrix product by one warp that produces and warpgroups
+/// that consume, in clusters, for tile after tile.
+#pragma once
+
+#include <wb/device.h>
+#include <wb/launch_kernel.h>
+
+#include <algorithm>
+
+#include "wb/hopper_gemm/epilogue.h"
+#include "wb/hopper_gemm/produce.h"
+
+namespace wb::hopper_gemm {
+
+// #region kernel
+/// C = epilogue(A * B).
+///
+/// Launch   clusters of S::kCluster blocks, as many as there is room for, or one for
+///          each tile; block S::kThreads; dynamic shared memory kSharedBytes<S>
+/// Traffic  a block reads (BM / kClusterColumns + BN / kClusterRows) * BK elements for
+///          BM * BN * BK products, from L2, and writes each element of C once
+template <class S, class Epilogue>
+__global__ void __launch_bounds__(S::kThreads, 1)
+    hopper_gemm_kernel(const __grid_constant__ TensorMaps maps,
+                       const __grid_constant__ Problem problem,
+                       const __grid_constant__ typename Epilogue::Params params) {
+    extern __shared__ unsigned char s_dynamic[];
+    SharedTiles<S>& shared = shared_tiles<S>(s_dynamic);
+    make_barriers<S>(shared);
+    const int group = consumer_group();
+    const unsigned rank = rank_in_cluster<S>();
+    const int tiles = problem.down * problem.across;
+    const int clusters = static_cast<int>(gridDim.x) / S::kCluster;
+    const int first = static_cast<int>(blockIdx.x) / S::kCluster;
+    wb::ptx::PipelineState<S::kStages> ring;
+    if (group < 0) {
+        if constexpr (S::kProducerRegisters > 0)
+            wb::ptx::registers_give_back<S::kProducerRegisters>();
+        if (threadIdx.x < wb::kWarpSize && wb::ptx::elect_one()) {
+            for (int tile = first; tile < tiles; tile += clusters) {
+                const Place at = place_of<S>(problem, tile, rank);
+                produce_tile<S>(shared, maps, problem, at, rank, ring);
+            }
+        }
+        __syncwarp();
+    } else {
+        if constexpr (S::kConsumerRegisters > 0)
+            wb::ptx::registers_take<S::kConsumerRegisters>();
+        int buffer = 0;
+        for (int tile = first; tile < tiles; tile += clusters) {
+            const Place at = place_of<S>(problem, tile, rank);
+            Sums<S> sums;
+            consume_tile<S>(shared, problem.steps, group, rank, sums, ring);
+            if constexpr (S::kTmaStore) {
+                store_by_tma<S, Epilogue>(
+                    shared, maps, problem, params, at, group, sums, buffer);
+            } else {
+                store_from_registers<S, Epilogue>(problem, params, at, group, sums);
+            }
+        }
+        finish_stores<S>();
+    }
+    // Blocks of this cluster may still arrive at this one's barriers.
+    if constexpr (S::kCluster > 1) wb::ptx::cluster_sync();
+}
+// #endregion kernel
+
+/// One call: matrices as GemmShape (wb/gemm.h) has them. A is not transposed, B is
+/// where kLayoutB is rows_of_n; K > 0, leading dimensions are multiples of 16 bytes.
+template <class S>
+struct Call {
+    int64_t M, N, K;
+    const typename S::T* A;
+    int64_t lda;
+    const typename S::T* B;
+    int64_t ldb;
+    typename S::CType* C;
+    int64_t ldc;
+    cudaStream_t stream;
+};
+
+// #region maps
+/// The map of a row-major matrix, for boxes of 128 bytes by `box_rows` rows.
+template <class T>
+wb::ptx::TensorMap matrix_map(const char* name,
+                              const T* matrix,
+                              int64_t rows,
+                              int64_t columns,
+                              int64_t ld,
+                              int box_rows) {
+    const auto bytes = static_cast<int64_t>(sizeof(T));
+    return wb::ptx::make_tensor_map(
+        name,
+        {.base = matrix,
+         .element_bytes = static_cast<int>(bytes),
+         .sizes = {columns, rows, 1, 1},
+         .strides = {ld * bytes, ld * bytes, ld * bytes},
+         .box = {wb::ptx::kSwizzleBytes / static_cast<int>(bytes), box_rows, 1, 1}});
+}
+
+template <class S>
+TensorMaps tensor_maps(const Call<S>& call) {
+    TensorMaps maps;
+    maps.a =
+        matrix_map("A", call.A, call.M, call.K, call.lda, S::BM / S::kClusterColumns);
+    if constexpr (S::kRowsOfK)
+        maps.b =
+            matrix_map("B", call.B, call.K, call.N, call.ldb, S::BK / S::kClusterRows);
+    else
+        maps.b =
+            matrix_map("B", call.B, call.N, call.K, call.ldb, S::BN / S::kClusterRows);
+    maps.c = matrix_map("C", call.C, call.M, call.N, call.ldc, S::kStoreRows);
+    return maps;
+}
+// #endregion maps
+
+// #region launch
+/// How a launch hands out tiles.
+struct Schedule {
+    bool persistent = true;  ///< as many clusters as there is room for
+    int band = 8;            ///< rows of clusters; 1: row by row
+};
+
+/// Launches the kernel for a call. C has elements, and K > 0.
+template <class S, class Epilogue>
+void launch(const Call<S>& call,
+            const typename Epilogue::Params& params,
+            const Schedule& schedule) {
+    Problem problem;
+    problem.M = static_cast<int>(call.M);
+    problem.N = static_cast<int>(call.N);
+    problem.steps = static_cast<int>(wb::ceil_div(call.K, int64_t{S::BK}));
+    problem.down =
+        static_cast<int>(wb::ceil_div(call.M, int64_t{S::BM} * S::kClusterRows));
+    problem.across =
+        static_cast<int>(wb::ceil_div(call.N, int64_t{S::BN} * S::kClusterColumns));
+    problem.band = schedule.band;
+    problem.C = call.C;
+    problem.ldc = call.ldc;
+    const auto kernel = hopper_gemm_kernel<S, Epilogue>;
+    int64_t clusters = int64_t{problem.down} * problem.across;
+    if (schedule.persistent) {
+        static const int room =
+            wb::resident_clusters(kernel, S::kThreads, S::kCluster, kSharedBytes<S>);
+        clusters = std::min<int64_t>(clusters, std::max(room, 1));
+    }
+    wb::launch_clusters(kernel,
+                        wb::grid_size(clusters * S::kCluster, 1),
+                        S::kThreads,
+                        S::kCluster,
+                        kSharedBytes<S>,
+                        call.stream,
+                        tensor_maps(call),
+                        problem,
+                        params);
+}
+// #endregion launch
+
+}  // namespace wb::hopper_gemm
