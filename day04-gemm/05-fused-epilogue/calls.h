@@ -23,9 +23,12 @@ struct Gate {
     static Gate of(Activation activation) {
         constexpr float kTwoC = 1.5957691216057308f;  // 2 sqrt(2 / pi)
         switch (activation) {
-            case Activation::none: return {true, 0.0f, 0.0f};
-            case Activation::silu: return {false, 1.0f, 0.0f};
-            case Activation::gelu: break;
+            case Activation::none:
+                return {true, 0.0f, 0.0f};
+            case Activation::silu:
+                return {false, 1.0f, 0.0f};
+            case Activation::gelu:
+                break;
         }
         return {false, kTwoC, kTwoC * 0.044715f};
     }
@@ -172,7 +175,8 @@ class Checks {
 
     void of_size(const char* name, int64_t size) const {
         constexpr int64_t kMost = int64_t{1} << 30;
-        arguments_.size(name, size).require(size <= kMost, name, size, "must be <= 2^30");
+        arguments_.size(name, size)
+            .require(size <= kMost, name, size, "must be <= 2^30");
     }
 
     void of_ld(const char* name, int64_t ld, int64_t columns, int64_t rows) const {
@@ -193,12 +197,12 @@ class Checks {
     }
 
     void of_activation(Activation activation) const {
-        arguments_.require(
-            activation == Activation::none || activation == Activation::silu ||
-                activation == Activation::gelu,
-            "activation",
-            static_cast<int64_t>(activation),
-            "must be none, silu or gelu");
+        arguments_.require(activation == Activation::none ||
+                               activation == Activation::silu ||
+                               activation == Activation::gelu,
+                           "activation",
+                           static_cast<int64_t>(activation),
+                           "must be none, silu or gelu");
     }
 
     void of_gpu() const {

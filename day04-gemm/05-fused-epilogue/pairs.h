@@ -170,8 +170,11 @@ __global__ void __launch_bounds__(kThreadsOfColumns)
 /// Has launch(g_parts) write parts of dbias, one for each `rows` rows, and adds them;
 /// where no dbias is wanted, g_parts is null.
 template <class Function>
-void with_parts(
-    const LinearShape& s, int rows, float* dbias, cudaStream_t stream, Function launch) {
+void with_parts(const LinearShape& s,
+                int rows,
+                float* dbias,
+                cudaStream_t stream,
+                Function launch) {
     if (dbias == nullptr) return launch(nullptr);
     const int64_t parts = wb::ceil_div(s.M, int64_t{rows});
     const wb::Scratch<float> g_parts(parts * s.K, stream);

@@ -56,11 +56,8 @@ __device__ __forceinline__ void copy_tiles(Stage<S>& stage,
 /// Two neighbouring fragments of the second factor. Stored as [N, K], neighbours in
 /// shared memory are neighbours in a register: nothing is transposed.
 template <class S>
-__device__ __forceinline__ void load_two(uint32_t (&b)[4],
-                                         const Stage<S>& stage,
-                                         const Place<S>& at,
-                                         int k,
-                                         int j) {
+__device__ __forceinline__ void load_two(
+    uint32_t (&b)[4], const Stage<S>& stage, const Place<S>& at, int k, int j) {
     using Rows = typename S::RowsOfB;
     const int lane = threadIdx.x % wb::kWarpSize;
     if constexpr (S::kTransposed) {

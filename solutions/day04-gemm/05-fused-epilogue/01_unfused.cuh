@@ -25,8 +25,7 @@ static void launch_product(wb::GemmShape shape,
                            float* g_sums,
                            cudaStream_t stream) {
     shape.ldc = shape.N;
-    launch_tiles<S>(
-        product_kernel<S>, shape, stream, Product::of(shape, A, B, g_sums));
+    launch_tiles<S>(product_kernel<S>, shape, stream, Product::of(shape, A, B, g_sums));
 }
 // #endregion v1-product
 
@@ -47,8 +46,7 @@ __global__ void __launch_bounds__(kThreadsOfElements)
     bias_v1_kernel(const Layer layer, float* g_sums, int64_t M, int64_t N) {
     for_element(M, N, [&](int64_t m, int64_t n, int64_t i) {
         if (layer.bias != nullptr) g_sums[i] += __bfloat162float(layer.bias[n]);
-        if (layer.z != nullptr)
-            layer.z[m * layer.ld + n] = __float2bfloat16(g_sums[i]);
+        if (layer.z != nullptr) layer.z[m * layer.ld + n] = __float2bfloat16(g_sums[i]);
     });
 }
 
@@ -179,8 +177,8 @@ static void linear_act_fp8_v2(const LinearInput& in,
 
 // #region v2-backward
 /// dz of each sum over n; the sums become dz before it was rounded.
-__global__ void __launch_bounds__(kThreadsOfElements) gradient_v2_kernel(
-    const Gradient gradient, float* g_sums, int64_t M, int64_t K) {
+__global__ void __launch_bounds__(kThreadsOfElements)
+    gradient_v2_kernel(const Gradient gradient, float* g_sums, int64_t M, int64_t K) {
     for_element(M, K, [&](int64_t m, int64_t k, int64_t i) {
         const int64_t to = m * gradient.ld + k;
         g_sums[i] *= slope(gradient.gate, __bfloat162float(gradient.z[to]));

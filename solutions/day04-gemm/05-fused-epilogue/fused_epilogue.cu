@@ -85,11 +85,11 @@ __device__ __forceinline__ float slope(const Gate& gate, float z) {
 __device__ __forceinline__ Pair layer_pair(const Layer& layer,
                                            const PairPlace& to,
                                            Pair sum) {
-    const int64_t place = to.row * layer.ld + to.col;  // in y, z and residual
     // TODO(learner): add the bias of both columns, if there is one; store z, if it is
-    // wanted; activate; add the residual, if there is one. Nothing is rounded but what
-    // is stored (about 16 lines)
+    // wanted; activate; add the residual, if there is one. In z and in the residual the
+    // pair is at row * ld + col. Nothing is rounded but what is stored (about 17 lines)
     // #solution
+    const int64_t place = to.row * layer.ld + to.col;
     if (layer.bias != nullptr) {
         const Pair bias = load_pair(layer.bias + to.col, to.is_whole, layer.pairs);
         sum.left += bias.left;
@@ -121,8 +121,7 @@ __global__ void __launch_bounds__(S::kThreads, 2)
     multiply(sums, reinterpret_cast<Stage<S>*>(s_bytes), p, at);
     for_pairs(sums, at, p.M, p.N, [&](const PairPlace& to, Pair sum) {
         const Pair v = layer_pair(layer, to, sum);
-        store_pair(
-            layer.y + to.row * layer.ld + to.col, v, to.is_whole, layer.pairs);
+        store_pair(layer.y + to.row * layer.ld + to.col, v, to.is_whole, layer.pairs);
     });
 }
 // #endregion v3-layer
@@ -148,13 +147,13 @@ static void linear_act_v3(const LinearInput& in,
 /// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
 /// Traffic  the product's; y is M N B; one atomic operation a warp
 template <class S>
-__global__ void __launch_bounds__(S::kThreads, 2) linear_act_fp8_v3_kernel(
-    const Product p, const Layer layer, const Narrow out) {
+__global__ void __launch_bounds__(S::kThreads, 2)
+    linear_act_fp8_v3_kernel(const Product p, const Layer layer, const Narrow out) {
     extern __shared__ uint4 s_bytes[];
     const Place<S> at = place_of_block<S>(p);
     WarpSums<S> sums;
     multiply(sums, reinterpret_cast<Stage<S>*>(s_bytes), p, at);
-    const float scale = *out.scale;
+    [[maybe_unused]] const float scale = *out.scale;
     float largest = 0.0f;  // of this lane
     for_pairs(sums, at, p.M, p.N, [&](const PairPlace& to, Pair sum) {
         // TODO(learner): the pair's values, from layer_pair(); the largest of them and
@@ -195,10 +194,10 @@ static void linear_act_fp8_v3(const LinearInput& in,
 __device__ __forceinline__ Pair gradient_pair(const Gradient& gradient,
                                               const PairPlace& to,
                                               Pair sum) {
-    const int64_t place = to.row * gradient.ld + to.col;  // in z and dz
-    // TODO(learner): the pair's z, the slopes there, the products; store them, and
-    // return them (about 6 lines)
+    // TODO(learner): the pair's z, at row * ld + col; the slopes there, the products;
+    // store them to dz, at the same place, and return them (about 6 lines)
     // #solution
+    const int64_t place = to.row * gradient.ld + to.col;
     const Pair z = load_pair(gradient.z + place, to.is_whole, gradient.pairs);
     const Pair dz = {sum.left * slope(gradient.gate, z.left),
                      sum.right * slope(gradient.gate, z.right)};
@@ -215,8 +214,10 @@ __device__ __forceinline__ Pair gradient_pair(const Gradient& gradient,
 /// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
 /// Traffic  the product's; z and dz are M N * 2 B each, g_parts M N / 16 B
 template <class S>
-__global__ void __launch_bounds__(S::kThreads, 2) linear_act_backward_v3_kernel(
-    const Product p, const Gradient gradient, float* g_parts) {
+__global__ void __launch_bounds__(S::kThreads, 2)
+    linear_act_backward_v3_kernel(const Product p,
+                                  const Gradient gradient,
+                                  float* g_parts) {
     extern __shared__ uint4 s_bytes[];
     const Place<S> at = place_of_block<S>(p);
     WarpSums<S> sums;
@@ -254,7 +255,8 @@ static void mlp_v3(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
     // If H is 0 the first layer has no output, and must not be launched (about 4 lines)
     // #solution
     const wb::Scratch<__nv_bfloat16> hidden(std::max(in.M * in.H, int64_t{1}), stream);
-    if (in.H > 0) linear_act_v3(first_layer(in, 0, in.M), hidden.data(), nullptr, stream);
+    if (in.H > 0)
+        linear_act_v3(first_layer(in, 0, in.M), hidden.data(), nullptr, stream);
     linear_act_v3(second_layer(in, hidden.data(), 0, in.M), y, nullptr, stream);
     // #end
 }

@@ -27,12 +27,12 @@ __device__ __forceinline__ float one_and_power(const Gate& gate, float z) {
 /// act(z) of two numbers. 1 / (1 + exp(-s)) takes two instructions of the unit for
 /// special functions, which does 16 a clock: exp2_approx() and rcp_approx().
 __device__ __forceinline__ void activate_two(const Gate& gate, float& z, float& other) {
+    // TODO(learner): p = one_and_power() of z, q = that of other; z / p and other / q
+    // with a single rcp_approx(). A z below -kFarV4 becomes -kFarV4, so that -infinity
+    // gives nearly 0; a NaN stays one (about 5 lines)
+    // #solution
     const float p = one_and_power(gate, z);
     const float q = one_and_power(gate, other);
-    // TODO(learner): z / p and other / q with a single rcp_approx(). A z below -kFarV4
-    // becomes -kFarV4, so that -infinity gives nearly 0; a NaN stays one (about 3
-    // lines)
-    // #solution
     const float both = wb::ptx::rcp_approx(p * q);
     z = (z < -kFarV4 ? -kFarV4 : z) * (both * q);
     other = (other < -kFarV4 ? -kFarV4 : other) * (both * p);
@@ -52,8 +52,7 @@ __device__ __forceinline__ float slope_v4(const Gate& gate, float z) {
     const float near = z < -kFarV4 ? -kFarV4 : z > kFarV4 ? kFarV4 : z;
     const float square = gate.b * near * near;
     const float s = near * (gate.a + square);
-    const float sigmoid =
-        wb::ptx::rcp_approx(1.0f + wb::ptx::exp2_approx(-s * kLog2E));
+    const float sigmoid = wb::ptx::rcp_approx(1.0f + wb::ptx::exp2_approx(-s * kLog2E));
     const float s_slope = gate.a + 3.0f * square;
     return sigmoid + near * s_slope * sigmoid * (1.0f - sigmoid);
 }
@@ -94,9 +93,9 @@ __device__ __forceinline__ void for_rows(const WarpSums<S>& sums,
     static_assert(S::kThreads / wb::kWarpSize * Staged::kBytes <= kSharedBytes<S>,
                   "all warps at once");
     constexpr int kTiles = Staged::kRows / kTileM;  // of 16 rows, at a time
-    const int lane = threadIdx.x % wb::kWarpSize;
-    char* const s_warp = s_bytes + threadIdx.x / wb::kWarpSize * Staged::kBytes;
-    const int64_t first_row = at.row + at.warp_row;
+    [[maybe_unused]] const int lane = threadIdx.x % wb::kWarpSize;
+    [[maybe_unused]] char* const s_warp =
+        s_bytes + threadIdx.x / wb::kWarpSize * Staged::kBytes;
     __syncthreads();  // all warps have used the stages of the product
 #pragma unroll
     for (int i = 0; i < S::kTilesM; i += kTiles) {
@@ -104,7 +103,7 @@ __device__ __forceinline__ void for_rows(const WarpSums<S>& sums,
         // is in for_pairs() of pairs.h. Then load row lane / 4, its chunks 2 (lane % 4)
         // and the next one, and apply; the same for each 8th row below, if the matrix
         // has it. What must lie between stores and loads, and what before the stores of
-        // the next round? All loops are unrolled (about 26 lines)
+        // the next round? All loops are unrolled (about 27 lines)
         // #solution
         __syncwarp();  // all have loaded the tiles before
 #pragma unroll
@@ -115,7 +114,8 @@ __device__ __forceinline__ void for_rows(const WarpSums<S>& sums,
 #pragma unroll
                 for (int j = 0; j < S::kTilesN; ++j) {
                     const float* const r_pair = &sums.at[i + tile][j][2 * half];
-                    char* const s_chunk = s_warp + Staged::offset(row, 2 * j + lane % 4 / 2);
+                    char* const s_chunk =
+                        s_warp + Staged::offset(row, 2 * j + lane % 4 / 2);
                     *reinterpret_cast<float2*>(s_chunk + lane % 2 * 8) =
                         make_float2(r_pair[0], r_pair[1]);
                 }
@@ -134,7 +134,7 @@ __device__ __forceinline__ void for_rows(const WarpSums<S>& sums,
                 part.at[4 * c + 2] = four.z;
                 part.at[4 * c + 3] = four.w;
             }
-            const int64_t of_matrix = first_row + i * kTileM + row;
+            const int64_t of_matrix = at.row + at.warp_row + i * kTileM + row;
             if (of_matrix < M) apply(of_matrix, part);
         }
         // #end
@@ -154,8 +154,7 @@ __device__ __forceinline__ void layer_row(const Layer& layer,
 #pragma unroll
     for (int e = 0; e < kRowPart; ++e)
         v.at[e] += bias.at[e];
-    if (layer.z != nullptr)
-        store_row(layer.z + place, v, columns.count, layer.vectors);
+    if (layer.z != nullptr) store_row(layer.z + place, v, columns.count, layer.vectors);
     activate_row(layer.gate, v);
     if (layer.residual == nullptr) return;
     const RowPart residual =
@@ -218,8 +217,8 @@ static void linear_act_v4(const LinearInput& in,
 ///
 /// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
 template <class S>
-__global__ void __launch_bounds__(S::kThreads, 2) linear_act_fp8_v4_kernel(
-    const Product p, const Layer layer, const Narrow out) {
+__global__ void __launch_bounds__(S::kThreads, 2)
+    linear_act_fp8_v4_kernel(const Product p, const Layer layer, const Narrow out) {
     extern __shared__ uint4 s_bytes[];
     const Place<S> at = place_of_block<S>(p);
     WarpSums<S> sums;
@@ -228,23 +227,22 @@ __global__ void __launch_bounds__(S::kThreads, 2) linear_act_fp8_v4_kernel(
     const RowPart bias = load_bias(layer, columns);
     const float scale = *out.scale;
     float largest = 0.0f;
-    for_rows(sums,
-             reinterpret_cast<char*>(s_bytes),
-             at,
-             p.M,
-             [&](int64_t row, RowPart part) {
-                 if (columns.count == 0) return;
-                 layer_row(layer, columns, bias, row, part);
+    for_rows(
+        sums,
+        reinterpret_cast<char*>(s_bytes),
+        at,
+        p.M,
+        [&](int64_t row, RowPart part) {
+            if (columns.count == 0) return;
+            layer_row(layer, columns, bias, row, part);
 #pragma unroll
-                 for (int e = 0; e < kRowPart; ++e) {
-                     if (e < columns.count) largest = larger(largest, part.at[e]);
-                     part.at[e] *= scale;
-                 }
-                 store_row(out.y + row * layer.ld + columns.col,
-                           part,
-                           columns.count,
-                           out.vectors);
-             });
+            for (int e = 0; e < kRowPart; ++e) {
+                if (e < columns.count) largest = larger(largest, part.at[e]);
+                part.at[e] *= scale;
+            }
+            store_row(
+                out.y + row * layer.ld + columns.col, part, columns.count, out.vectors);
+        });
     raise_amax(out.amax, largest);
 }
 
@@ -272,8 +270,10 @@ static void linear_act_fp8_v4(const LinearInput& in,
 ///
 /// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
 template <class S>
-__global__ void __launch_bounds__(S::kThreads, 2) linear_act_backward_v4_kernel(
-    const Product p, const Gradient gradient, float* g_parts) {
+__global__ void __launch_bounds__(S::kThreads, 2)
+    linear_act_backward_v4_kernel(const Product p,
+                                  const Gradient gradient,
+                                  float* g_parts) {
     extern __shared__ uint4 s_bytes[];
     const Place<S> at = place_of_block<S>(p);
     WarpSums<S> sums;
@@ -294,8 +294,7 @@ __global__ void __launch_bounds__(S::kThreads, 2) linear_act_backward_v4_kernel(
                      part.at[e] *= slope_v4(gradient.gate, z.at[e]);
                      of_columns.at[e] += part.at[e];
                  }
-                 store_row(
-                     gradient.dz + place, part, columns.count, gradient.vectors);
+                 store_row(gradient.dz + place, part, columns.count, gradient.vectors);
              });
     if (g_parts != nullptr) store_part(of_columns, columns, g_parts, at, p.M, p.N);
 }
@@ -321,10 +320,11 @@ static void linear_act_backward_v4(const LinearGradient& in,
 /// How many rows are hidden at a time: whole tiles, as many as half of the L2 cache
 /// holds; the other half is for weights on their way. One row of tiles at least.
 static int64_t rows_at_a_time(int64_t H) {
-    const int64_t l2_bytes = wb::device_attribute(cudaDevAttrL2CacheSize);
-    // TODO(learner): rows of H bf16 in l2_bytes / 2, rounded down to a multiple of
-    // ForwardTiles::BM, but at least that; H may be 0 (about 3 lines)
+    // TODO(learner): rows of H bf16 in half of the bytes that
+    // wb::device_attribute(cudaDevAttrL2CacheSize) tells, rounded down to a multiple of
+    // ForwardTiles::BM, but at least that; H may be 0 (about 4 lines)
     // #solution
+    const int64_t l2_bytes = wb::device_attribute(cudaDevAttrL2CacheSize);
     constexpr int64_t kTile = ForwardTiles::BM;
     const int64_t row_bytes = std::max(2 * H, int64_t{1});
     return std::max(l2_bytes / 2 / row_bytes / kTile, int64_t{1}) * kTile;

@@ -50,7 +50,8 @@ struct BackwardNumbers {
 };
 
 inline BackwardNumbers random_numbers(const BackwardCall& c, uint64_t seed) {
-    const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.N + 1)));
+    const auto scale =
+        static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.N + 1)));
     return {random_stored(c.M * c.N, 3 * seed, 1.0f),
             random_stored(c.N * c.K, 3 * seed + 1, scale),
             random_stored(c.M * c.K, 3 * seed + 2, 1.5f)};

@@ -92,6 +92,10 @@ TEST_CASE("backward: dbias is the sum of what was not rounded yet") {
 
 TEST_CASE("backward: calls have nothing in common") {
     wb::testing::expect_independent(
-        [] { grade_backward({20, 24, 40}, 1); },
-        [] { grade_backward({70, 50, 18, Activation::gelu}, 2); });
+        [] {
+            grade_backward({20, 24, 40}, 1);
+        },
+        [] {
+            grade_backward({70, 50, 18, Activation::gelu}, 2);
+        });
 }

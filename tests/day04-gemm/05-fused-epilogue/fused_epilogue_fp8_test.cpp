@@ -89,6 +89,10 @@ TEST_CASE("fp8: NaN stays NaN, infinity is 448, and amax knows") {
 
 TEST_CASE("fp8: calls have nothing in common") {
     wb::testing::expect_independent(
-        [] { grade_fp8({20, 40, 24}, 8.0f); },
-        [] { grade_fp8({70, 18, 50, Activation::gelu, false}, 0.5f); });
+        [] {
+            grade_fp8({20, 40, 24}, 8.0f);
+        },
+        [] {
+            grade_fp8({70, 18, 50, Activation::gelu, false}, 0.5f);
+        });
 }

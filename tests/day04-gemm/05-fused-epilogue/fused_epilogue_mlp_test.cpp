@@ -59,6 +59,10 @@ TEST_CASE("mlp: NaN stays in its row") {
 
 TEST_CASE("mlp: calls have nothing in common") {
     wb::testing::expect_independent(
-        [] { grade_mlp({20, 24, 40, 12}); },
-        [] { grade_mlp({70, 18, 50, 9, Activation::gelu}); });
+        [] {
+            grade_mlp({20, 24, 40, 12});
+        },
+        [] {
+            grade_mlp({70, 18, 50, 9, Activation::gelu});
+        });
 }

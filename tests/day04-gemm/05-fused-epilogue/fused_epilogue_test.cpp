@@ -115,7 +115,9 @@ TEST_CASE("a block of whole tiles, as a fast path wants them") {
 
 TEST_CASE("linear_act: calls have nothing in common") {
     wb::testing::expect_independent(
-        [] { grade_linear_random({20, 40, 24}, 1); },
+        [] {
+            grade_linear_random({20, 40, 24}, 1);
+        },
         [] {
             grade_linear_random({70, 18, 50, Activation::gelu, false}, 2);
         });

@@ -124,8 +124,7 @@ inline void expect_output(Grader& grade,
     }
     const auto value = at.lay_out<double>(wanted.value, double{kUntouched});
     const auto bound = at.lay_out<double>(wanted.bound, 0.0);
-    grade.expect(
-        name, value, [&](int64_t i) { return bound[static_cast<size_t>(i)]; });
+    grade.expect(name, value, [&](int64_t i) { return bound[static_cast<size_t>(i)]; });
 }
 
 // --- Bounds -------------------------------------------------------------------------

@@ -65,7 +65,8 @@ struct Numbers {
 
 /// Most of z is where activations are curved.
 inline Numbers random_numbers(const Call& c, uint64_t seed) {
-    const auto scale = static_cast<float>(0.7 / std::sqrt(static_cast<double>(c.K + 1)));
+    const auto scale =
+        static_cast<float>(0.7 / std::sqrt(static_cast<double>(c.K + 1)));
     return {random_stored(c.M * c.K, 4 * seed, 1.0f),
             random_stored(c.N * c.K, 4 * seed + 1, scale),
             random_stored(c.N, 4 * seed + 2, 1.0f),

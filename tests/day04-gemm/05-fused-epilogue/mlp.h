@@ -45,7 +45,8 @@ inline MlpNumbers joined(const Numbers& one, const Numbers& two) {
 }
 
 inline MlpNumbers random_numbers(const MlpCall& c, uint64_t seed) {
-    return joined(random_numbers(c.first(), seed), random_numbers(c.second(), seed + 9));
+    return joined(random_numbers(c.first(), seed),
+                  random_numbers(c.second(), seed + 9));
 }
 
 inline MlpNumbers whole_numbers(const MlpCall& c) {
@@ -55,8 +56,7 @@ inline MlpNumbers whole_numbers(const MlpCall& c) {
 /// What y must be. A hidden number is rounded to a bf16, and may be off by what it may
 /// be in linear_act().
 inline Wanted wanted_of(const MlpCall& c, const MlpNumbers& n, bool is_exact) {
-    const auto hidden =
-        layers_of(c.first(), {n.x, n.w1, n.bias1, {}}, is_exact).v;
+    const auto hidden = layers_of(c.first(), {n.x, n.w1, n.bias1, {}}, is_exact).v;
     Wanted y;
     for (int64_t m = 0; m < c.M; ++m)
         for (int64_t i = 0; i < c.N; ++i) {
@@ -108,9 +108,8 @@ inline void grade_mlp(const MlpCall& c,
         if (is_in_y) in.residual = y;
         if (c.residual == Residual::apart)
             in.residual = grade.input("residual", store(n.residual));
-        grade.run([&, launcher = function](cudaStream_t stream) {
-            launcher(in, y, stream);
-        });
+        grade.run(
+            [&, launcher = function](cudaStream_t stream) { launcher(in, y, stream); });
         expect_output(grade, "y", of_y, wanted, is_in_y);
     }
 }

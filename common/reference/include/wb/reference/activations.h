@@ -34,10 +34,13 @@ inline double gelu_tanh(double z) {
     return 0.5 * z * (1.0 + std::tanh(gelu_argument(z)));
 }
 
+/// With 1 + tanh(u) = 2 sigmoid(2 u) and 1 - tanh(u)^2 = 4 sigmoid(2 u) sigmoid(-2 u),
+/// which keep their digits where tanh(u) is nearly -1.
 inline double gelu_tanh_slope(double z) {
     if (std::isinf(z)) return z < 0.0 ? 0.0 : 1.0;
-    const double t = std::tanh(gelu_argument(z));
-    return 0.5 * (1.0 + t) + 0.5 * z * (1.0 - t * t) * gelu_argument_slope(z);
+    const double yes = sigmoid(2.0 * gelu_argument(z));
+    const double no = sigmoid(-2.0 * gelu_argument(z));
+    return yes + 2.0 * z * yes * no * gelu_argument_slope(z);
 }
 
 }  // namespace wb::reference

@@ -1,0 +1,85 @@
+// Grades day04-gemm/05-fused-epilogue: what an epilogue costs, in counters.
+#include "backward.h"
+#include "fp8.h"
+#include "mlp.h"
+
+#include <wb/testing/goal.h>
+#ifdef SIMT_CPU
+#include <simt/counters.h>
+#endif
+
+using namespace fused_epilogue_grading;
+using wb::testing::Goal;
+
+namespace {
+
+/// A layer for which everything is whole, and begins where it should.
+constexpr Call kWhole = {128, 256, 64};
+constexpr int64_t kWarps = 16;  ///< of its two blocks
+
+/// What was counted since the goal began; zeros on a GPU, where no goal is counted.
+struct Counted {
+    uint64_t loads = 0;  // of a warp from global memory, through registers
+    uint64_t stores = 0;
+    uint64_t stored_sectors = 0;
+};
+
+Counted counted() {
+#ifdef SIMT_CPU
+    const auto c = simt::check::counters("");
+    return {c.global_load.requests, c.global_store.requests, c.global_store.sectors};
+#else
+    return {};
+#endif
+}
+
+void at_most(const Goal& goal, const char* what, uint64_t count, int64_t allowed) {
+    goal.require(count <= static_cast<uint64_t>(allowed),
+                 std::to_string(count) + " " + what + ", " + std::to_string(allowed) +
+                     " would do");
+}
+
+/// The contract's function alone.
+void run_linear(const Call& c) {
+    const Numbers numbers = random_numbers(c, 1);
+    grade_linear_one(
+        "linear_act", linear_act, c, numbers, layers_of(c, numbers, false), ", seed 1");
+}
+
+}  // namespace
+
+TEST_CASE("what leaves the block is y", "[.][goal]") {
+    const Goal goal("linear_act");
+    run_linear(kWhole);
+    // Two numbers a lane.
+    at_most(goal, "stores of a warp", counted().stores, kWhole.M * kWhole.N / 64);
+}
+
+TEST_CASE("a residual is loaded once", "[.][goal]") {
+    const Goal goal("linear_act");
+    Call c = kWhole;
+    c.has_bias = false;
+    c.residual = Residual::apart;
+    run_linear(c);
+    at_most(goal, "loads of a warp", counted().loads, c.M * c.N / 64);
+}
+
+TEST_CASE("y leaves in whole sectors, 16 bytes a lane", "[.][goal][fast]") {
+    const Goal goal("linear_act");
+    run_linear(kWhole);
+    const Counted c = counted();
+    at_most(goal, "sectors are stored", c.stored_sectors, kWhole.M * kWhole.N / 16);
+    at_most(goal, "stores of a warp", c.stores, kWhole.M * kWhole.N / 256);
+}
+
+TEST_CASE("the bias is loaded once a tile", "[.][goal][fast]") {
+    const Goal goal("linear_act");
+    run_linear(kWhole);
+    at_most(goal, "loads of a warp", counted().loads, kWarps);
+}
+
+TEST_CASE("no bank conflicts on the way out", "[.][goal][fast]") {
+    const Goal goal("linear_act");
+    run_linear(kWhole);
+    goal.conflicts_at_most(1.0);
+}
