@@ -79,8 +79,8 @@ struct Staged {
     }
 };
 
-/// Gives each part of a row of sums to apply(row, RowPart): lane l has columns 8 (l % 4)
-/// to 8 (l % 4) + 7 of row l / 4, and of each 8th row below it.
+/// Gives each part of a row of sums to apply(row, RowPart): lane l has columns 8 (l %
+/// 4) to 8 (l % 4) + 7 of row l / 4, and of each 8th row below it.
 ///
 /// @param s_bytes  of the block; a warp has Staged::kBytes of them
 template <class S, class Function>

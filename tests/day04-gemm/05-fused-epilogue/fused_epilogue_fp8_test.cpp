@@ -17,7 +17,7 @@ TEST_CASE("fp8: sizes and tails") {
 TEST_CASE("fp8: edges meet") {
     static const auto cases = wb::testing::Covering()
                                   .factor("activation", {"none", "silu", "gelu"})
-                                  .factor("bias", {"yes", "no"})
+                                  .factor("bias", {"no", "at 0", "at 1", "at 2"})
                                   .factor("residual", {"no", "apart"})
                                   .factor("M", {1, 63, 65, 130})
                                   .factor("N", {1, 8, 33, 64, 130})
@@ -32,10 +32,11 @@ TEST_CASE("fp8: edges meet") {
                       c["N"],
                       c["K"],
                       static_cast<Activation>(c["activation"]),
-                      c.words("bias") == "yes",
+                      c["bias"] > 0,
                       static_cast<Residual>(c["residual"])};
             call.gap_y = c["gap of y"];
             call.y_from = c["y from"];
+            call.bias_from = std::max(c["bias"] - 1, int64_t{0});
             grade_fp8(call, static_cast<float>(c["scale"]));
         }
 }

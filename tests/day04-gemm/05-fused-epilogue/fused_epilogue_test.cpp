@@ -72,7 +72,7 @@ TEST_CASE("each dimension past 4096, with gaps between rows", "[long]") {
 TEST_CASE("edges meet: sizes, gaps, where matrices begin, what is there") {
     static const auto cases = wb::testing::Covering()
                                   .factor("activation", {"none", "silu", "gelu"})
-                                  .factor("bias", {"yes", "no"})
+                                  .factor("bias", {"no", "at 0", "at 1", "at 2"})
                                   .factor("residual", {"no", "apart", "in y"})
                                   .factor("z", {"no", "yes"})
                                   .factor("M", {1, 16, 63, 65, 130})
@@ -92,7 +92,7 @@ TEST_CASE("edges meet: sizes, gaps, where matrices begin, what is there") {
                                  c["N"],
                                  c["K"],
                                  static_cast<Activation>(c["activation"]),
-                                 c.words("bias") == "yes",
+                                 c["bias"] > 0,
                                  static_cast<Residual>(c["residual"]),
                                  c.words("z") == "yes",
                                  c["gap of x"],
@@ -100,7 +100,8 @@ TEST_CASE("edges meet: sizes, gaps, where matrices begin, what is there") {
                                  c["gap of y"],
                                  c["x from"],
                                  c["w from"],
-                                 c["y from"]});
+                                 c["y from"],
+                                 std::max(c["bias"] - 1, int64_t{0})});
         }
 }
 

@@ -28,11 +28,13 @@ struct Call {
     int64_t x_from = 0;
     int64_t w_from = 0;
     int64_t y_from = 0;  ///< of z and the residual, too
+    int64_t bias_from = 0;
 
     LinearShape shape() const { return {M, N, K, K + gap_x, K + gap_w, N + gap_y}; }
     Layout of_x() const { return {M, K, K + gap_x, x_from}; }
     Layout of_w() const { return {N, K, K + gap_w, w_from}; }
     Layout of_y() const { return {M, N, N + gap_y, y_from}; }
+    Layout of_bias() const { return {1, N, N, bias_from}; }
 
     std::string text() const {
         std::string text = "M = " + std::to_string(M) + ", N = " + std::to_string(N) +
@@ -51,6 +53,7 @@ struct Call {
         add("x from element ", x_from);
         add("w from element ", w_from);
         add("y from element ", y_from);
+        add("bias from element ", bias_from);
         return text;
     }
 };
@@ -114,7 +117,7 @@ struct Memory {
     Memory(const Call& c, const Numbers& n)
         : x(c.of_x().lay_out<Bf16>(n.x, kNan)),
           w(c.of_w().lay_out<Bf16>(n.w, kNan)),
-          bias(Layout{1, c.N, c.N, 0}.lay_out<Bf16>(n.bias, kNan)),
+          bias(c.of_bias().lay_out<Bf16>(n.bias, kNan)),
           residual(c.of_y().lay_out<Bf16>(n.residual, kNan)) {}
 };
 
@@ -123,8 +126,7 @@ inline LinearInput add_inputs(Grader& grade, const Call& c, const Memory& memory
     LinearInput in = {c.shape(), c.activation, nullptr, nullptr, nullptr, nullptr};
     in.x = grade.input("x", memory.x) + c.x_from;
     in.w = grade.input("w", memory.w) + c.w_from;
-    if (c.has_bias)
-        in.bias = grade.input("bias", memory.bias, wb::testing::Begin::anywhere);
+    if (c.has_bias) in.bias = grade.input("bias", memory.bias) + c.bias_from;
     if (c.residual == Residual::apart)
         in.residual = grade.input("residual", memory.residual) + c.y_from;
     return in;

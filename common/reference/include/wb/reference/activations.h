@@ -17,8 +17,8 @@ inline double silu_slope(double z) {
     return sigmoid(z) * (1.0 + z * sigmoid(-z));
 }
 
-/// c (z + 0.044715 z^3) with c = sqrt(2 / pi): what the form of GELU with tanh takes the
-/// tanh of.
+/// c (z + 0.044715 z^3) with c = sqrt(2 / pi): what the form of GELU with tanh takes
+/// the tanh of.
 inline double gelu_argument(double z) {
     return std::sqrt(2.0 / 3.14159265358979323846) * (z + 0.044715 * z * z * z);
 }
