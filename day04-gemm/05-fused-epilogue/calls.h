@@ -32,6 +32,18 @@ struct Gate {
         }
         return {false, kTwoC, kTwoC * 0.044715f};
     }
+
+    /// Where sigmoids are 0 or 1, and no power of z is too large.
+    static constexpr float kFar = 64.0f;
+
+    /// z, but at least -kFar; NaN stays NaN, as it would not with fmaxf().
+    static __device__ __forceinline__ float not_below(float z) {
+        return z < -kFar ? -kFar : z;
+    }
+    /// z, but between -kFar and kFar; NaN stays NaN.
+    static __device__ __forceinline__ float near(float z) {
+        return z > kFar ? kFar : not_below(z);
+    }
 };
 // #endregion gate
 

@@ -45,20 +45,17 @@
 #include "layers.h"
 
 // #region v3-activate
-/// Where sigmoids are 0 or 1, and no power of z is too large.
-constexpr float kFar = 64.0f;
-
 /// act(z).
 __device__ __forceinline__ float activate(const Gate& gate, float z) {
     if (gate.is_none) return z;
-    // TODO(learner): z sigmoid(s) with s = z (a + b z^2). For z = -infinity the result
-    // is 0, not NaN, and a NaN stays one: what does z become if it is beyond kFar? For
-    // z = infinity it is infinity (about 4 lines)
+    // TODO(learner): z sigmoid(s), with s = z (a + b z^2). Beyond Gate::kFar s may be
+    // infinity times 0, and z may be -infinity times 0, where the result is 0:
+    // Gate::near() is for one of them, Gate::not_below() for the other (about 4 lines)
     // #solution
-    const float near = z < -kFar ? -kFar : z > kFar ? kFar : z;
+    const float near = Gate::near(z);
     const float s = near * (gate.a + gate.b * near * near);
     const float sigmoid = 1.0f / (1.0f + expf(-s));
-    return (z < -kFar ? -kFar : z) * sigmoid;
+    return Gate::not_below(z) * sigmoid;
     // #end
     // #starter return z;
 }
@@ -67,10 +64,10 @@ __device__ __forceinline__ float activate(const Gate& gate, float z) {
 __device__ __forceinline__ float slope(const Gate& gate, float z) {
     if (gate.is_none) return 1.0f;
     // TODO(learner): the derivative of z sigmoid(s). That of sigmoid is sigmoid (1 -
-    // sigmoid); that of s is a + 3 b z^2. 1 for infinity, 0 for -infinity (about 5
-    // lines)
+    // sigmoid), that of s is a + 3 b z^2. Gate::near() makes it 1 for infinity and 0
+    // for -infinity (about 5 lines)
     // #solution
-    const float near = z < -kFar ? -kFar : z > kFar ? kFar : z;
+    const float near = Gate::near(z);
     const float square = gate.b * near * near;
     const float sigmoid = 1.0f / (1.0f + expf(-near * (gate.a + square)));
     const float s_slope = gate.a + 3.0f * square;

@@ -12,15 +12,13 @@
 #include "rows.h"
 
 // #region v4-activate
-/// Where sigmoids are 0 or 1, and no power of z is too large.
-constexpr float kFarV4 = 64.0f;
 constexpr float kLog2E = 1.4426950408889634f;
 
 /// 1 + exp(-s) for z, with s = z (a + b z^2): at most 2^60, so that the product of two
-/// is a float.
+/// is a float. Where s is NaN, because z is or because it is 0 times infinity, it is
+/// 2^60, too: z itself decides then.
 __device__ __forceinline__ float one_and_power(const Gate& gate, float z) {
-    const float near = fminf(fmaxf(z, -kFarV4), kFarV4);  // not NaN, either
-    const float s = near * (gate.a + gate.b * near * near);
+    const float s = z * (gate.a + gate.b * z * z);
     return 1.0f + wb::ptx::exp2_approx(fminf(-s * kLog2E, 60.0f));
 }
 
@@ -28,28 +26,27 @@ __device__ __forceinline__ float one_and_power(const Gate& gate, float z) {
 /// special functions, which does 16 a clock: exp2_approx() and rcp_approx().
 __device__ __forceinline__ void activate_two(const Gate& gate, float& z, float& other) {
     // TODO(learner): p = one_and_power() of z, q = that of other; z / p and other / q
-    // with a single rcp_approx(). A z below -kFarV4 becomes -kFarV4, so that -infinity
-    // gives nearly 0; a NaN stays one (about 5 lines)
+    // with a single rcp_approx(). Gate::not_below() keeps -infinity out (about 5 lines)
     // #solution
     const float p = one_and_power(gate, z);
     const float q = one_and_power(gate, other);
     const float both = wb::ptx::rcp_approx(p * q);
-    z = (z < -kFarV4 ? -kFarV4 : z) * (both * q);
-    other = (other < -kFarV4 ? -kFarV4 : other) * (both * p);
+    z = Gate::not_below(z) * (both * q);
+    other = Gate::not_below(other) * (both * p);
     // #end
 }
 
-__device__ __forceinline__ void activate_row(const Gate& gate, RowPart& z) {
+__device__ __forceinline__ void activate_row(const Gate& gate, float (&z)[kRowPart]) {
     if (gate.is_none) return;
 #pragma unroll
     for (int e = 0; e < kRowPart; e += 2)
-        activate_two(gate, z.at[e], z.at[e + 1]);
+        activate_two(gate, z[e], z[e + 1]);
 }
 
 /// act'(z).
 __device__ __forceinline__ float slope_v4(const Gate& gate, float z) {
     if (gate.is_none) return 1.0f;
-    const float near = z < -kFarV4 ? -kFarV4 : z > kFarV4 ? kFarV4 : z;
+    const float near = Gate::near(z);
     const float square = gate.b * near * near;
     const float s = near * (gate.a + square);
     const float sigmoid = wb::ptx::rcp_approx(1.0f + wb::ptx::exp2_approx(-s * kLog2E));
@@ -155,7 +152,7 @@ __device__ __forceinline__ void layer_row(const Layer& layer,
     for (int e = 0; e < kRowPart; ++e)
         v.at[e] += bias.at[e];
     if (layer.z != nullptr) store_row(layer.z + place, v, columns.count, layer.vectors);
-    activate_row(layer.gate, v);
+    activate_row(layer.gate, v.at);
     if (layer.residual == nullptr) return;
     const RowPart residual =
         load_row(layer.residual + place, columns.count, layer.vectors);
@@ -167,7 +164,7 @@ __device__ __forceinline__ void layer_row(const Layer& layer,
 /// The bias of a lane's columns: loaded once, it serves all rows of a tile.
 __device__ __forceinline__ RowPart load_bias(const Layer& layer,
                                              const Columns& columns) {
-    if (layer.bias == nullptr || columns.count == 0) return {};
+    if (layer.bias == nullptr) return {};
     return load_row(layer.bias + columns.col, columns.count, layer.vectors);
 }
 
@@ -189,7 +186,6 @@ __global__ void __launch_bounds__(S::kThreads, 2)
              at,
              p.M,
              [&](int64_t row, RowPart part) {
-                 if (columns.count == 0) return;
                  layer_row(layer, columns, bias, row, part);
                  store_row(layer.y + row * layer.ld + columns.col,
                            part,
@@ -233,7 +229,6 @@ __global__ void __launch_bounds__(S::kThreads, 2)
         at,
         p.M,
         [&](int64_t row, RowPart part) {
-            if (columns.count == 0) return;
             layer_row(layer, columns, bias, row, part);
 #pragma unroll
             for (int e = 0; e < kRowPart; ++e) {
@@ -285,7 +280,6 @@ __global__ void __launch_bounds__(S::kThreads, 2)
              at,
              p.M,
              [&](int64_t row, RowPart part) {
-                 if (columns.count == 0) return;
                  const int64_t place = row * gradient.ld + columns.col;
                  const RowPart z =
                      load_row(gradient.z + place, columns.count, gradient.vectors);

@@ -75,13 +75,18 @@ TEST_CASE("fp8: small numbers down to the smallest, and 0") {
 }
 
 TEST_CASE("fp8: NaN stays NaN, infinity is 448, and amax knows") {
-    Call c{20, 24, 5, Activation::silu};
+    // With 27 columns the last ones of a tile do not exist: infinity times nothing there
+    // is no NaN of amax's.
+    Call c{20, 27, 5, Activation::silu};
     Numbers n = random_numbers(c, 1);
+    for (float& w : n.w)
+        w = std::abs(w);
+    const Numbers positive = n;
     n.x[3 * 5 + 1] = kInfinity;
     grade_fp8(c, n, 2.0f, ", an infinity in x");
     n.x[7 * 5 + 2] = kNan;
     grade_fp8(c, n, 2.0f, ", a NaN and an infinity in x");
-    n = random_numbers(c, 1);
+    n = positive;
     n.bias[23] = -kInfinity;
     grade_fp8(c, n, 2.0f, ", a bias of -infinity");
     n.bias[23] = kNan;

@@ -3,6 +3,7 @@
 #include "fp8.h"
 #include "mlp.h"
 
+#include <wb/scratch.h>
 #include <wb/testing/goal.h>
 #ifdef SIMT_CPU
 #include <simt/counters.h>
@@ -82,4 +83,20 @@ TEST_CASE("no bank conflicts on the way out", "[.][goal][fast]") {
     const Goal goal("linear_act");
     run_linear(kWhole);
     goal.conflicts_at_most(1.0);
+}
+
+TEST_CASE("hidden rows take half of the L2 cache", "[.][goal][fast]") {
+    // 400 rows of 64 bytes: with 32 KB of cache, 256 of them are 16 KB.
+    const wb::testing::SmallCache cache(32768);
+    const Goal goal("mlp");
+    const MlpCall c{400, 8, 32, 8};
+    const MlpNumbers n = random_numbers(c, 4);
+    const Wanted wanted = wanted_of(c, n, false);
+    wb::reset_scratch_peak();
+    grade_mlp_one("mlp", mlp, c, n, wanted, ", seed 4");
+    const uint64_t peak = wb::scratch_peak();
+    at_most(goal, "bytes of scratch memory at a time", peak, 256 * 32 * 2);
+    goal.require(peak >= 256 * 32 * 2,
+                 "rows are computed in parts of " + std::to_string(peak) +
+                     " bytes, where 16384 would fit");
 }

@@ -49,6 +49,12 @@ TEST_CASE("mlp: whole numbers are exact, in all rows") {
     grade_mlp(c, whole_numbers(c), ", whole numbers", true);
 }
 
+TEST_CASE("mlp: more than 1024 rows, some at a time") {
+    const SmallCache cache(1 << 12);
+    MlpCall c{1100, 1, 2, 3, Activation::none, true, true, Residual::in_y};
+    grade_mlp(c, whole_numbers(c), ", whole numbers", true);
+}
+
 TEST_CASE("mlp: NaN stays in its row") {
     const SmallCache cache(1 << 12);
     MlpCall c{140, 4, 24, 10};

@@ -81,12 +81,13 @@ inline Wanted wanted_of(const MlpCall& c, const MlpNumbers& n, bool is_exact) {
     return y;
 }
 
-/// All versions.
-inline void grade_mlp(const MlpCall& c,
-                      const MlpNumbers& n,
-                      const std::string& what,
-                      bool is_exact) {
-    const Wanted wanted = wanted_of(c, n, is_exact);
+/// One launcher on these numbers.
+inline void grade_mlp_one(const std::string& name,
+                          decltype(&mlp) launcher,
+                          const MlpCall& c,
+                          const MlpNumbers& n,
+                          const Wanted& wanted,
+                          const std::string& what) {
     const auto store = [](const std::vector<float>& values) {
         std::vector<Bf16> narrow;
         for (const float value : values)
@@ -94,24 +95,31 @@ inline void grade_mlp(const MlpCall& c,
         return narrow;
     };
     const Layout of_y = {c.M, c.N, c.N, 0};
-    for (const auto& [name, idea, function] : wb::implementations("mlp", &mlp)) {
-        Grader grade(name, c.text() + what);
-        MlpInput in = {c.M, c.K, c.H, c.N, c.activation, {}, {}, {}, {}, {}, {}};
-        in.x = grade.input("x", store(n.x));
-        in.w1 = grade.input("w1", store(n.w1));
-        if (c.has_bias1) in.bias1 = grade.input("bias1", store(n.bias1));
-        in.w2 = grade.input("w2", store(n.w2));
-        if (c.has_bias2) in.bias2 = grade.input("bias2", store(n.bias2));
-        const bool is_in_y = c.residual == Residual::in_y;
-        Bf16* const y = add_output<Bf16>(
-            grade, "y", of_y, is_in_y ? n.residual : std::vector<float>{});
-        if (is_in_y) in.residual = y;
-        if (c.residual == Residual::apart)
-            in.residual = grade.input("residual", store(n.residual));
-        grade.run(
-            [&, launcher = function](cudaStream_t stream) { launcher(in, y, stream); });
-        expect_output(grade, "y", of_y, wanted, is_in_y);
-    }
+    Grader grade(name, c.text() + what);
+    MlpInput in = {c.M, c.K, c.H, c.N, c.activation, {}, {}, {}, {}, {}, {}};
+    in.x = grade.input("x", store(n.x));
+    in.w1 = grade.input("w1", store(n.w1));
+    if (c.has_bias1) in.bias1 = grade.input("bias1", store(n.bias1));
+    in.w2 = grade.input("w2", store(n.w2));
+    if (c.has_bias2) in.bias2 = grade.input("bias2", store(n.bias2));
+    const bool is_in_y = c.residual == Residual::in_y;
+    Bf16* const y =
+        add_output<Bf16>(grade, "y", of_y, is_in_y ? n.residual : std::vector<float>{});
+    if (is_in_y) in.residual = y;
+    if (c.residual == Residual::apart)
+        in.residual = grade.input("residual", store(n.residual));
+    grade.run([&](cudaStream_t stream) { launcher(in, y, stream); });
+    expect_output(grade, "y", of_y, wanted, is_in_y);
+}
+
+/// All versions.
+inline void grade_mlp(const MlpCall& c,
+                      const MlpNumbers& n,
+                      const std::string& what,
+                      bool is_exact) {
+    const Wanted wanted = wanted_of(c, n, is_exact);
+    for (const auto& [name, idea, launcher] : wb::implementations("mlp", &mlp))
+        grade_mlp_one(name, launcher, c, n, wanted, what);
 }
 
 inline void grade_mlp(const MlpCall& c) {
