@@ -2,7 +2,7 @@
 // #solution
 //
 // v1 and v2 are in 01_unfused.cuh; v3, which you write first, is in this file; v4 is in
-// fused_epilogue_fast.cu, the second stage.
+// fused_epilogue_fast.cu, the second stage; v5 is in 05_hopper.cuh.
 //
 // <Ladder of="linear_act" at="4096 x 4096 x 4096, silu">
 //       -  idea                                    what limits it
@@ -10,6 +10,7 @@
 //   v2  -  one kernel behind the product           memory, twice
 //   v3  -  in the registers of the product         the product of chapter 03
 //   v4  -  rows of 16 bytes, half a reciprocal     the product of chapter 03
+//   v5  -  in chapter 04's kernel: TMA and wgmma   sigmoids: nothing else runs then
 // </Ladder> not measured
 //
 // <Ladder of="linear_act_fp8" at="4096 x 4096 x 4096, silu">
@@ -24,12 +25,14 @@
 //   v2  -  kernels behind the product              memory, twice
 //   v3  -  in the registers of the product         the product of chapter 03
 //   v4  -  rows of 16 bytes                        the product of chapter 03
+//   v5  -  in chapter 04's kernel                  slopes: nothing else runs then
 // </Ladder> not measured
 //
 // <Ladder of="mlp" at="8192 x 4096 x 16384 x 4096, silu">
 //       -  idea                                    what limits it
 //   v3  -  all hidden rows, then all outputs       the product of chapter 03
 //   v4  -  as many rows as half of L2 holds        the product of chapter 03
+//   v5  -  chapter 04's kernel, rounds of tiles    the products, and launches
 // </Ladder> not measured
 // #end
 #include "fused_epilogue.h"
@@ -264,19 +267,23 @@ static void mlp_v3(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
 #include "fused_epilogue_fast.cu"
 
 #include "01_unfused.cuh"
+#include "05_hopper.cuh"
 
 WB_RUNG(linear_act, linear_act_v1, "a kernel for each thing");
 WB_RUNG(linear_act, linear_act_v2, "one kernel behind the product");
 WB_RUNG(linear_act, linear_act_v3, "in the registers of the product");
 WB_RUNG(linear_act, linear_act_v4, "rows of 16 bytes, half a reciprocal");
+WB_RUNG(linear_act, linear_act_v5, "in chapter 04's kernel: TMA and wgmma");
 WB_RUNG(linear_act_fp8, linear_act_fp8_v2, "one kernel behind the product");
 WB_RUNG(linear_act_fp8, linear_act_fp8_v3, "in the registers of the product");
 WB_RUNG(linear_act_fp8, linear_act_fp8_v4, "rows of 8 bytes, half a reciprocal");
 WB_RUNG(linear_act_backward, linear_act_backward_v2, "kernels behind the product");
 WB_RUNG(linear_act_backward, linear_act_backward_v3, "in the registers of the product");
 WB_RUNG(linear_act_backward, linear_act_backward_v4, "rows of 16 bytes");
+WB_RUNG(linear_act_backward, linear_act_backward_v5, "in chapter 04's kernel");
 WB_RUNG(mlp, mlp_v3, "all hidden rows, then all outputs");
 WB_RUNG(mlp, mlp_v4, "as many rows as half of L2 holds");
+WB_RUNG(mlp, mlp_v5, "chapter 04's kernel, rounds of tiles");
 
 // #end
 // #region contract
@@ -287,7 +294,7 @@ void linear_act(const LinearInput& in,
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs above are written
     if (!Checks("linear_act").has_work(in, y, z)) return;
     // #solution
-    linear_act_v4(in, y, z, stream);
+    linear_act_v5(in, y, z, stream);
     // #end
     // #starter linear_act_v3(in, y, z, stream);
 }
@@ -312,7 +319,7 @@ void linear_act_backward(const LinearGradient& in,
     // #starter WB_NOT_SOLVED();
     if (!Checks("linear_act_backward").has_work(in, dz, dbias)) return;
     // #solution
-    linear_act_backward_v4(in, dz, dbias, stream);
+    linear_act_backward_v5(in, dz, dbias, stream);
     // #end
     // #starter linear_act_backward_v3(in, dz, dbias, stream);
 }
@@ -321,7 +328,7 @@ void mlp(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();
     if (!Checks("mlp").has_work(in, y)) return;
     // #solution
-    mlp_v4(in, y, stream);
+    mlp_v5(in, y, stream);
     // #end
     // #starter mlp_v3(in, y, stream);
 }

@@ -1,0 +1,247 @@
+// 05_hopper.cuh: v5: the same, done to the sums of chapter 04's kernel: TMA, wgmma, a
+// persistent block for each multiprocessor.
+#pragma once
+
+#include <wb/hopper_gemm/kernel.h>
+
+#include "layers.h"
+
+/// The kernel and its parts.
+namespace hopper = wb::hopper_gemm;
+
+// #region v5-tiles
+/// 128 x 256 sums a block, a half for each of two warpgroups; y leaves by TMA.
+///
+/// @tparam kTransposed  the second factor is stored as [N, K]: x w^T; else as [K, N]
+template <bool kTransposed>
+using HopperTiles = hopper::TileSizes<__nv_bfloat16,
+                                      __nv_bfloat16,
+                                      kTransposed ? hopper::LayoutB::rows_of_n
+                                                  : hopper::LayoutB::rows_of_k,
+                                      hopper::Tiling{.block_rows = 128,
+                                                     .block_columns = 256,
+                                                     .stages = 4,
+                                                     .consumers = 2,
+                                                     .cluster_rows = 2,
+                                                     .store_buffers = 2,
+                                                     .producer_registers = 40,
+                                                     .consumer_registers = 232}>;
+// #endregion v5-tiles
+
+// #region v5-rows
+/// The two rows that a thread has of a tile of 64, 8 apart, and what is there.
+struct TwoRows {
+    int64_t place[2];  ///< of their first elements, rows ld apart
+    bool exists[2];
+    int N;
+
+    __device__ __forceinline__ TwoRows(const hopper::Problem& p, int row, int64_t ld)
+        : N(p.N) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            place[i] = (row + 8 * i) * ld;
+            exists[i] = row + 8 * i < p.M;
+        }
+    }
+    /// The pair of a row, as float; 0 where the matrix has none.
+    __device__ __forceinline__ float2 load(const __nv_bfloat16* from,
+                                           int i,
+                                           int col) const {
+        if (!exists[i] || col >= N) return {0.0f, 0.0f};
+        return __bfloat1622float2(
+            *reinterpret_cast<const __nv_bfloat162*>(from + place[i] + col));
+    }
+};
+// #endregion v5-rows
+
+// #region v5-layer
+/// What becomes of a layer's sums.
+///
+/// @tparam kActivates  it is not none
+/// @tparam kMore       there may be a residual, or a z to be stored
+template <bool kActivates, bool kMore>
+struct LayerEpilogue {
+    using Params = Layer;
+
+    const Layer& layer;
+    TwoRows rows;
+
+    __device__ __forceinline__ LayerEpilogue(const Layer& layer_,
+                                             const hopper::Problem& p,
+                                             int row)
+        : layer(layer_), rows(p, row, layer_.ld) {}
+
+    /// @param x  columns col and col + 1 of the upper row, then of the lower one
+    __device__ __forceinline__ void apply(float (&x)[4], int col) const {
+        if (layer.bias != nullptr && col < rows.N) {
+            const float2 bias = __bfloat1622float2(
+                *reinterpret_cast<const __nv_bfloat162*>(layer.bias + col));
+            x[0] += bias.x;
+            x[1] += bias.y;
+            x[2] += bias.x;
+            x[3] += bias.y;
+        }
+        if constexpr (kMore) {
+            if (layer.z != nullptr) store_z(x, col);
+        }
+        if constexpr (kActivates) {
+            activate_two(layer.gate, x[0], x[1]);
+            activate_two(layer.gate, x[2], x[3]);
+        }
+        if constexpr (kMore) {
+            if (layer.residual != nullptr) add_residual(x, col);
+        }
+    }
+    __device__ __forceinline__ void finish() const {}
+
+ private:
+    __device__ __forceinline__ void store_z(const float (&x)[4], int col) const {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            if (!rows.exists[i] || col >= rows.N) continue;
+            *reinterpret_cast<__nv_bfloat162*>(layer.z + rows.place[i] + col) =
+                __floats2bfloat162_rn(x[2 * i], x[2 * i + 1]);
+        }
+    }
+    __device__ __forceinline__ void add_residual(float (&x)[4], int col) const {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            const float2 more = rows.load(layer.residual, i, col);
+            x[2 * i] += more.x;
+            x[2 * i + 1] += more.y;
+        }
+    }
+};
+// #endregion v5-layer
+
+// #region v5-launch
+/// Whether the TMA unit takes these arrays, and pairs are whole.
+static bool suits_hopper(const LinearShape& s,
+                         bool vectors,
+                         const void* A,
+                         const void* B) {
+    const auto begins = [](const void* first) {
+        return reinterpret_cast<uintptr_t>(first) % 16 == 0;
+    };
+    return wb::compute_capability() == 90 && vectors && begins(A) && begins(B) &&
+           s.ldx % 8 == 0 && s.ldw % 8 == 0 && s.ldy % 8 == 0 && s.N % 8 == 0 &&
+           s.K % 8 == 0 && s.N > 0 && s.K > 0;
+}
+
+template <bool kActivates, bool kMore>
+static void launch_layer(const LinearInput& in,
+                         const Layer& layer,
+                         cudaStream_t stream) {
+    using S = HopperTiles<true>;
+    const LinearShape& s = in.shape;
+    hopper::launch<S, LayerEpilogue<kActivates, kMore>>(
+        {s.M, s.N, s.K, in.x, s.ldx, in.w, s.ldw, layer.y, s.ldy, stream}, layer, {});
+}
+
+/// v5, or v4 where arrays do not begin where TMA wants them, and on other GPUs.
+static void linear_act_v5(const LinearInput& in,
+                          __nv_bfloat16* y,
+                          __nv_bfloat16* z,
+                          cudaStream_t stream) {
+    const Layer layer = Layer::of(in, y, z);
+    if (!suits_hopper(in.shape, layer.vectors, in.x, in.w))
+        return linear_act_v4(in, y, z, stream);
+    const bool has_more = in.residual != nullptr || z != nullptr;
+    if (layer.gate.is_none) {
+        if (has_more) return launch_layer<false, true>(in, layer, stream);
+        return launch_layer<false, false>(in, layer, stream);
+    }
+    if (has_more) return launch_layer<true, true>(in, layer, stream);
+    launch_layer<true, false>(in, layer, stream);
+}
+// #endregion v5-launch
+
+// #region v5-backward
+/// What becomes of the sums of a backward pass.
+struct GradientEpilogue {
+    struct Params {
+        Gradient gradient;
+        float* g_parts;  ///< [ceil_div(M, 16), N] sums over a warp's rows; or null
+    };
+    const Params& params;
+    TwoRows rows;
+    int part;
+
+    __device__ __forceinline__ GradientEpilogue(const Params& params_,
+                                                const hopper::Problem& p,
+                                                int row)
+        : params(params_), rows(p, row, params_.gradient.ld), part(row / 16) {}
+
+    __device__ __forceinline__ void apply(float (&x)[4], int col) const {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            const float2 z = rows.load(params.gradient.z, i, col);
+            x[2 * i] *= slope_v4(params.gradient.gate, z.x);
+            x[2 * i + 1] *= slope_v4(params.gradient.gate, z.y);
+        }
+        if (params.g_parts == nullptr) return;
+        // Rows that do not exist have sums of 0.
+        const float left = sum_over_rows(x[0] + x[2]);
+        const float right = sum_over_rows(x[1] + x[3]);
+        if (threadIdx.x % wb::kWarpSize < 4 && rows.exists[0] && col < rows.N)
+            *reinterpret_cast<float2*>(params.g_parts + int64_t{part} * rows.N + col) =
+                make_float2(left, right);
+    }
+    __device__ __forceinline__ void finish() const {}
+};
+
+static void linear_act_backward_v5(const LinearGradient& in,
+                                   __nv_bfloat16* dz,
+                                   float* dbias,
+                                   cudaStream_t stream) {
+    using S = HopperTiles<false>;
+    const LinearShape& s = in.shape;
+    const Gradient gradient = Gradient::of(in, dz);
+    if (!suits_hopper(s, gradient.vectors, in.dy, in.w))
+        return linear_act_backward_v4(in, dz, dbias, stream);
+    with_parts(s, 16, dbias, stream, [&](float* g_parts) {
+        hopper::launch<S, GradientEpilogue>(
+            {s.M, s.K, s.N, in.dy, s.ldy, in.w, s.ldw, dz, s.ldx, stream},
+            {gradient, g_parts},
+            {});
+    });
+}
+// #endregion v5-backward
+
+// #region v5-mlp
+/// How many rows are hidden at a time: as many as three quarters of the L2 cache hold,
+/// or fewer, if the second layer then leaves fewer multiprocessors without a tile.
+static int64_t rows_at_a_time_v5(const MlpInput& in) {
+    using S = HopperTiles<true>;
+    const int64_t l2_bytes = wb::device_attribute(cudaDevAttrL2CacheSize);
+    const int64_t of_tiles = 2 * std::max(in.H, int64_t{1}) * S::BM;  // bytes
+    const int64_t across = wb::ceil_div(in.N, int64_t{S::BN});
+    const int64_t most = std::max(l2_bytes / 4 * 3 / of_tiles, int64_t{1});
+    int64_t best = 1;
+    double best_share = 0.0;  // of multiprocessors that work, on average
+    for (int64_t down = 1; down <= most; ++down) {
+        const int64_t tiles = down * across;
+        const int64_t rounds = wb::ceil_div(tiles, int64_t{wb::multiprocessors()});
+        const double share = static_cast<double>(tiles) / static_cast<double>(rounds);
+        if (share < best_share) continue;
+        best = down;
+        best_share = share;
+    }
+    return best * S::BM;
+}
+
+static void mlp_v5(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
+    const int64_t at_a_time = std::min(rows_at_a_time_v5(in), in.M);
+    const wb::Scratch<__nv_bfloat16> hidden(std::max(at_a_time * in.H, int64_t{1}),
+                                            stream);
+    for (int64_t first = 0; first < in.M; first += at_a_time) {
+        const int64_t rows = std::min(at_a_time, in.M - first);
+        if (in.H > 0)
+            linear_act_v5(first_layer(in, first, rows), hidden.data(), nullptr, stream);
+        linear_act_v5(second_layer(in, hidden.data(), first, rows),
+                      y + first * in.N,
+                      nullptr,
+                      stream);
+    }
+}
+// #endregion v5-mlp
