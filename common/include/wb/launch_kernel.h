@@ -56,30 +56,4 @@ void launch_clusters(void (*kernel)(Parameters...),
     CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
-/// How many clusters of a kernel run at the same time on the current device: where
-/// multiprocessors come in groups, a few may be left over.
-template <class... Parameters>
-int resident_clusters(void (*kernel)(Parameters...),
-                      int threads,
-                      int cluster,
-                      size_t shared_bytes) {
-    CUDA_CHECK(cudaFuncSetAttribute(kernel,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared_bytes)));
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = static_cast<unsigned>(cluster);
-    attribute.val.clusterDim.y = 1;
-    attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(static_cast<unsigned>(cluster));
-    config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.dynamicSmemBytes = shared_bytes;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    int clusters = 0;
-    CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
-    return clusters;
-}
-
 }  // namespace wb

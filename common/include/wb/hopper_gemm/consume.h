@@ -23,32 +23,57 @@ __device__ __forceinline__ int consumer_group() {
     return __shfl_sync(wb::kAllLanes, warpgroup, 0) - 1;
 }
 
+// #region operands
+/// A warpgroup's rows of A and all of B in a stage, as wgmma wants to know them. Each
+/// wgmma takes 32 bytes of a row: 16 elements, or 32 of FP8; so a stage has four steps.
+template <class S>
+class Operands {
+ public:
+    static constexpr int kSteps = 4;
+
+    /// @param row  the first one of A, in the stage's tile; a multiple of 64
+    __device__ __forceinline__ Operands(const SharedTiles<S>& shared,
+                                        int stage,
+                                        int row)
+        : a_tile_(wb::ptx::wgmma_descriptor(
+              wb::ptx::shared_address(shared.a[stage] + row * wb::ptx::kSwizzleBytes))),
+          b_tile_(wb::ptx::wgmma_descriptor(wb::ptx::shared_address(shared.b[stage]),
+                                            S::kRowsOfK ? kPanelBytes : 16)) {}
+
+    /// The descriptor of rows 64 * block to 64 * block + 63. Descriptors count bytes
+    /// in units of 16.
+    __device__ __forceinline__ uint64_t a(int block, int step) const {
+        return a_tile_ + (block * kWgmmaRows * wb::ptx::kSwizzleBytes + step * 32) / 16;
+    }
+    /// The descriptor of all BN columns. Along N, a step is 16 rows further down.
+    __device__ __forceinline__ uint64_t b(int step) const {
+        const int bytes = S::kRowsOfK ? step * 16 * wb::ptx::kSwizzleBytes : step * 32;
+        return b_tile_ + bytes / 16;
+    }
+
+ private:
+    static constexpr int kPanelBytes = S::BK * wb::ptx::kSwizzleBytes;
+    uint64_t a_tile_;
+    uint64_t b_tile_;
+};
+// #endregion operands
+
 // #region multiply
-/// Starts the wgmmas of one stage: this warpgroup's rows of A times all of B.
+/// Starts the wgmmas of one stage.
 ///
-/// @param a           the warpgroup's first row in a tile of A
 /// @param accumulate  false: what the sums held before does not count
 template <class S>
 __device__ __forceinline__ void start_stage(Sums<S>& sums,
-                                            const unsigned char* a,
-                                            const unsigned char* b,
+                                            const Operands<S>& operands,
                                             bool accumulate) {
-    using namespace wb::ptx;
-    constexpr int kPanelBytes = S::BK * kSwizzleBytes;
-    const uint64_t a_tile = wgmma_descriptor(shared_address(a));
-    const uint64_t b_tile = S::kRowsOfK
-                                ? wgmma_descriptor(shared_address(b), kPanelBytes)
-                                : wgmma_descriptor(shared_address(b));
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-        // 32 bytes of each row: 16 elements, or 32 of FP8. Descriptors count in 16.
-        const uint64_t b_step = (S::kRowsOfK ? k * 16 * kSwizzleBytes : k * 32) / 16;
+    for (int step = 0; step < Operands<S>::kSteps; ++step) {
 #pragma unroll
-        for (int i = 0; i < S::kRowBlocks; ++i) {
-            const uint64_t a_step = (i * kWgmmaRows * kSwizzleBytes + k * 32) / 16;
-            wgmma<typename S::T, S::kRowsOfK>(
-                sums.d[i], a_tile + a_step, b_tile + b_step, accumulate || k > 0);
-        }
+        for (int i = 0; i < S::kRowBlocks; ++i)
+            wb::ptx::wgmma<typename S::T, S::kRowsOfK>(sums.d[i],
+                                                       operands.a(i, step),
+                                                       operands.b(step),
+                                                       accumulate || step > 0);
     }
 }
 // #endregion multiply
@@ -98,10 +123,7 @@ __device__ __forceinline__ void consume_tile(SharedTiles<S>& shared,
     for (int step = 0; step < steps; ++step) {
         mbarrier_wait(&shared.full[ring.stage], ring.parity);
         wgmma_fence();
-        start_stage(sums,
-                    shared.a[ring.stage] + row * kSwizzleBytes,
-                    shared.b[ring.stage],
-                    step > 0);
+        start_stage<S>(sums, {shared, ring.stage, row}, step > 0);
         wgmma_commit();
         if (step > 0) {
             wgmma_wait<1>();

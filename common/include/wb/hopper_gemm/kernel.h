@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wb/device.h>
+#include <wb/gemm.h>
 #include <wb/launch_kernel.h>
 
 #include <algorithm>
@@ -26,6 +27,10 @@ __global__ void __launch_bounds__(S::kThreads, 1)
                        const __grid_constant__ typename Epilogue::Params params) {
     extern __shared__ unsigned char s_dynamic[];
     SharedTiles<S>& shared = shared_tiles<S>(s_dynamic);
+    if (threadIdx.x == 0) {
+        wb::ptx::tma_prefetch_map(&maps.a);
+        wb::ptx::tma_prefetch_map(&maps.b);
+    }
     make_barriers<S>(shared);
     const int group = consumer_group();
     const unsigned rank = rank_in_cluster<S>();
@@ -65,19 +70,25 @@ __global__ void __launch_bounds__(S::kThreads, 1)
 }
 // #endregion kernel
 
-/// One call: matrices as GemmShape (wb/gemm.h) has them. A is not transposed, B is
-/// where kLayoutB is rows_of_n; K > 0, leading dimensions are multiples of 16 bytes.
-template <class S>
-struct Call {
+// #region product
+/// One call: C = A * B, matrices as GemmShape (wb/gemm.h) has them. A is not
+/// transposed, B is where its layout is rows_of_n; K > 0, leading dimensions are
+/// multiples of 16 bytes.
+template <class T, class CType>
+struct Product {
     int64_t M, N, K;
-    const typename S::T* A;
-    int64_t lda;
-    const typename S::T* B;
-    int64_t ldb;
-    typename S::CType* C;
-    int64_t ldc;
+    const T* A;
+    const T* B;
+    CType* C;
+    int64_t lda, ldb, ldc;
     cudaStream_t stream;
+
+    static Product of(
+        const wb::GemmShape& s, const T* A, const T* B, CType* C, cudaStream_t stream) {
+        return {s.M, s.N, s.K, A, B, C, s.lda, s.ldb, s.ldc, stream};
+    }
 };
+// #endregion product
 
 // #region maps
 /// The map of a row-major matrix, for boxes of 128 bytes by `box_rows` rows.
@@ -99,17 +110,18 @@ wb::ptx::TensorMap matrix_map(const char* name,
 }
 
 template <class S>
-TensorMaps tensor_maps(const Call<S>& call) {
+TensorMaps tensor_maps(const Product<typename S::T, typename S::CType>& product) {
     TensorMaps maps;
-    maps.a =
-        matrix_map("A", call.A, call.M, call.K, call.lda, S::BM / S::kClusterColumns);
+    maps.a = matrix_map(
+        "A", product.A, product.M, product.K, product.lda, S::BM / S::kClusterColumns);
     if constexpr (S::kRowsOfK)
-        maps.b =
-            matrix_map("B", call.B, call.K, call.N, call.ldb, S::BK / S::kClusterRows);
+        maps.b = matrix_map(
+            "B", product.B, product.K, product.N, product.ldb, S::BK / S::kClusterRows);
     else
-        maps.b =
-            matrix_map("B", call.B, call.N, call.K, call.ldb, S::BN / S::kClusterRows);
-    maps.c = matrix_map("C", call.C, call.M, call.N, call.ldc, S::kStoreRows);
+        maps.b = matrix_map(
+            "B", product.B, product.N, product.K, product.ldb, S::BN / S::kClusterRows);
+    maps.c =
+        matrix_map("C", product.C, product.M, product.N, product.ldc, S::kStoreRows);
     return maps;
 }
 // #endregion maps
@@ -117,40 +129,44 @@ TensorMaps tensor_maps(const Call<S>& call) {
 // #region launch
 /// How a launch hands out tiles.
 struct Schedule {
-    bool persistent = true;  ///< as many clusters as there is room for
-    int band = 8;            ///< rows of clusters; 1: row by row
+    bool persistent = true;  ///< as many clusters as there is room for at once
+    int band = 8;            ///< rows of clusters that are worked on together; > 0
 };
 
-/// Launches the kernel for a call. C has elements, and K > 0.
+/// What each block of a launch is told.
+template <class S>
+Problem problem_of(const Product<typename S::T, typename S::CType>& product, int band) {
+    const auto tiles = [](int64_t size, int64_t of_cluster) {
+        return static_cast<int>(wb::ceil_div(size, of_cluster));
+    };
+    return {.M = static_cast<int>(product.M),
+            .N = static_cast<int>(product.N),
+            .steps = static_cast<int>(wb::ceil_div(product.K, int64_t{S::BK})),
+            .down = tiles(product.M, int64_t{S::BM} * S::kClusterRows),
+            .across = tiles(product.N, int64_t{S::BN} * S::kClusterColumns),
+            .band = band,
+            .C = product.C,
+            .ldc = product.ldc};
+}
+
+/// Launches the kernel for a product that has elements, and K > 0.
 template <class S, class Epilogue>
-void launch(const Call<S>& call,
+void launch(const Product<typename S::T, typename S::CType>& product,
             const typename Epilogue::Params& params,
             const Schedule& schedule) {
-    Problem problem;
-    problem.M = static_cast<int>(call.M);
-    problem.N = static_cast<int>(call.N);
-    problem.steps = static_cast<int>(wb::ceil_div(call.K, int64_t{S::BK}));
-    problem.down =
-        static_cast<int>(wb::ceil_div(call.M, int64_t{S::BM} * S::kClusterRows));
-    problem.across =
-        static_cast<int>(wb::ceil_div(call.N, int64_t{S::BN} * S::kClusterColumns));
-    problem.band = schedule.band;
-    problem.C = call.C;
-    problem.ldc = call.ldc;
-    const auto kernel = hopper_gemm_kernel<S, Epilogue>;
+    const Problem problem = problem_of<S>(product, schedule.band);
     int64_t clusters = int64_t{problem.down} * problem.across;
     if (schedule.persistent) {
-        static const int room =
-            wb::resident_clusters(kernel, S::kThreads, S::kCluster, kSharedBytes<S>);
-        clusters = std::min<int64_t>(clusters, std::max(room, 1));
+        const int room = std::max(wb::multiprocessors() / S::kCluster, 1);
+        clusters = std::min<int64_t>(clusters, room);
     }
-    wb::launch_clusters(kernel,
+    wb::launch_clusters(hopper_gemm_kernel<S, Epilogue>,
                         wb::grid_size(clusters * S::kCluster, 1),
                         S::kThreads,
                         S::kCluster,
                         kSharedBytes<S>,
-                        call.stream,
-                        tensor_maps(call),
+                        product.stream,
+                        tensor_maps<S>(product),
                         problem,
                         params);
 }

