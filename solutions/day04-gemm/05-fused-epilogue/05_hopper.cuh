@@ -128,14 +128,25 @@ static bool suits_hopper(const LinearShape& s,
            s.K % 8 == 0 && s.N > 0 && s.K > 0;
 }
 
+/// @tparam kTransposed  as shape.transpose_b
+template <bool kTransposed, class Epilogue>
+static void launch_hopper(const wb::GemmShape& shape,
+                          const __nv_bfloat16* A,
+                          const __nv_bfloat16* B,
+                          __nv_bfloat16* C,
+                          const typename Epilogue::Params& params,
+                          cudaStream_t stream) {
+    using Factors = hopper::Product<__nv_bfloat16, __nv_bfloat16>;
+    hopper::launch<HopperTiles<kTransposed>, Epilogue>(
+        Factors::of(shape, A, B, C, stream), params, {});
+}
+
 template <bool kActivates, bool kMore>
 static void launch_layer(const LinearInput& in,
                          const Layer& layer,
                          cudaStream_t stream) {
-    using S = HopperTiles<true>;
-    const LinearShape& s = in.shape;
-    hopper::launch<S, LayerEpilogue<kActivates, kMore>>(
-        {s.M, s.N, s.K, in.x, s.ldx, in.w, s.ldw, layer.y, s.ldy, stream}, layer, {});
+    launch_hopper<true, LayerEpilogue<kActivates, kMore>>(
+        forward_shape(in.shape), in.x, in.w, layer.y, layer, stream);
 }
 
 /// v5, or v4 where arrays do not begin where TMA wants them, and on other GPUs.
@@ -178,9 +189,11 @@ struct GradientEpilogue {
             const float2 z = rows.load(params.gradient.z, i, col);
             x[2 * i] *= slope_v4(params.gradient.gate, z.x);
             x[2 * i + 1] *= slope_v4(params.gradient.gate, z.y);
+            if (rows.exists[i]) continue;
+            x[2 * i] = 0.0f;  // and not 0 times infinity
+            x[2 * i + 1] = 0.0f;
         }
         if (params.g_parts == nullptr) return;
-        // Rows that do not exist have sums of 0.
         const float left = sum_over_rows(x[0] + x[2]);
         const float right = sum_over_rows(x[1] + x[3]);
         if (threadIdx.x % wb::kWarpSize < 4 && rows.exists[0] && col < rows.N)
@@ -194,16 +207,13 @@ static void linear_act_backward_v5(const LinearGradient& in,
                                    __nv_bfloat16* dz,
                                    float* dbias,
                                    cudaStream_t stream) {
-    using S = HopperTiles<false>;
     const LinearShape& s = in.shape;
     const Gradient gradient = Gradient::of(in, dz);
     if (!suits_hopper(s, gradient.vectors, in.dy, in.w))
         return linear_act_backward_v4(in, dz, dbias, stream);
     with_parts(s, 16, dbias, stream, [&](float* g_parts) {
-        hopper::launch<S, GradientEpilogue>(
-            {s.M, s.K, s.N, in.dy, s.ldy, in.w, s.ldw, dz, s.ldx, stream},
-            {gradient, g_parts},
-            {});
+        launch_hopper<false, GradientEpilogue>(
+            backward_shape(s), in.dy, in.w, dz, {gradient, g_parts}, stream);
     });
 }
 // #endregion v5-backward

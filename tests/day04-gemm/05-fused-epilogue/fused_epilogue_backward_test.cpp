@@ -79,6 +79,18 @@ TEST_CASE("backward: NaN stays in its row, and goes to the sums of its column") 
     grade_backward(c, n, ", a NaN in w, and one in z");
 }
 
+TEST_CASE("backward: an infinity in w is one in dbias") {
+    // Rows that fill the last tile have no dy: 0 times infinity is not added.
+    const BackwardCall c{40, 8, 16, GENERATE(Activation::none, Activation::silu)};
+    BackwardNumbers n = random_numbers(c, 3);
+    for (float& dy : n.dy)
+        dy = stored(std::abs(dy) + 1.0f);
+    for (float& z : n.z)
+        z = std::abs(z);
+    n.w[2 * 16 + 5] = kInfinity;
+    grade_backward(c, n, ", dy and z are positive, an infinity in w");
+}
+
 TEST_CASE("backward: dbias is the sum of what was not rounded yet") {
     // 130 rows whose dz is 1 + 2^-8: each would be rounded to 1, and so would 129 of
     // 130 of the rest.
