@@ -5,34 +5,34 @@
 // fused_epilogue_fast.cu, the second stage; v5 is in 05_hopper.cuh.
 //
 // <Ladder of="linear_act" at="4096 x 4096 x 4096, silu">
-//       -  idea                                    what limits it
-//   v1  -  a kernel for each thing                 memory, six times
-//   v2  -  one kernel behind the product           memory, twice
-//   v3  -  in the registers of the product         the product of chapter 03
-//   v4  -  rows of 16 bytes, half a reciprocal     the product of chapter 03
-//   v5  -  in chapter 04's kernel: TMA and wgmma   sigmoids: nothing else runs then
+//       -  idea                                   what limits it
+//   v1  -  a kernel for each thing                memory, six times
+//   v2  -  one kernel behind the product          memory, twice
+//   v3  -  in the registers of the product        the product of chapter 03
+//   v4  -  rows of 16 bytes, half a reciprocal    the product of chapter 03
+//   v5  -  in chapter 04's kernel: TMA and wgmma  sigmoids: nothing else runs then
 // </Ladder> not measured
 //
 // <Ladder of="linear_act_fp8" at="4096 x 4096 x 4096, silu">
-//       -  idea                                    what limits it
-//   v2  -  one kernel behind the product           memory, twice
-//   v3  -  in the registers of the product         the product of chapter 03
-//   v4  -  rows of 8 bytes, half a reciprocal      the product of chapter 03
+//       -  idea                                what limits it
+//   v2  -  one kernel behind the product       memory, twice
+//   v3  -  in the registers of the product     the product of chapter 03
+//   v4  -  rows of 8 bytes, half a reciprocal  the product of chapter 03
 // </Ladder> not measured
 //
 // <Ladder of="linear_act_backward" at="4096 x 4096 x 4096, silu">
-//       -  idea                                    what limits it
-//   v2  -  kernels behind the product              memory, twice
-//   v3  -  in the registers of the product         the product of chapter 03
-//   v4  -  rows of 16 bytes                        the product of chapter 03
-//   v5  -  in chapter 04's kernel                  slopes: nothing else runs then
+//       -  idea                             what limits it
+//   v2  -  kernels behind the product       memory, twice
+//   v3  -  in the registers of the product  the product of chapter 03
+//   v4  -  rows of 16 bytes                 the product of chapter 03
+//   v5  -  in chapter 04's kernel           slopes: nothing else runs then
 // </Ladder> not measured
 //
 // <Ladder of="mlp" at="8192 x 4096 x 16384 x 4096, silu">
-//       -  idea                                    what limits it
-//   v3  -  all hidden rows, then all outputs       the product of chapter 03
-//   v4  -  as many rows as half of L2 holds        the product of chapter 03
-//   v5  -  chapter 04's kernel, rounds of tiles    the products, and launches
+//       -  idea                                  what limits it
+//   v3  -  all hidden rows, then all outputs     the product of chapter 03
+//   v4  -  as many rows as half of L2 holds      the product of chapter 03
+//   v5  -  chapter 04's kernel, rounds of tiles  the products, and launches
 // </Ladder> not measured
 // #end
 #include "fused_epilogue.h"

@@ -75,8 +75,8 @@ TEST_CASE("fp8: small numbers down to the smallest, and 0") {
 }
 
 TEST_CASE("fp8: NaN stays NaN, infinity is 448, and amax knows") {
-    // With 27 columns the last ones of a tile do not exist: infinity times nothing there
-    // is no NaN of amax's.
+    // With 27 columns the last ones of a tile do not exist: infinity times nothing
+    // there is no NaN of amax's.
     Call c{20, 27, 5, Activation::silu};
     Numbers n = random_numbers(c, 1);
     for (float& w : n.w)

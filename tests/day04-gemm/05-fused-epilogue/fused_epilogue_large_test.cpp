@@ -44,7 +44,7 @@ struct Crossing {
     std::vector<int64_t> columns = {3, 4095, kN - 1};
     static float of_row(int64_t m) { return static_cast<float>(m % 8 + 1); }
 
-    /// x [M, K] is 0 but for column 2 of these rows; w [N, K] but for column 2 of these.
+    /// x [M, K] is 0 but for column 2 of these rows, w [N, K] likewise.
     void fill(Bf16* x, Bf16* w) const {
         for (const int64_t m : rows)
             set(x + m * kK + 2, of_row(m));
