@@ -180,9 +180,16 @@ WB_BENCH(linear_act, bench) {
             }
 #endif
         }
-#if WB_HAVE_CUBLAS
         // What a product alone takes, which no epilogue can beat by much.
         auto alone = bench.problem({s.text(), Ceiling::bf16, s.flop()});
+        if (fused_epilogue_peers::has_plain_product())
+            alone.time("product alone, as in v5",
+                       "chapter 04's kernel",
+                       [&](cudaStream_t stream) {
+                           fused_epilogue_peers::plain_product(
+                               in.x, in.w, y.data(), s.M, s.N, s.K, stream);
+                       });
+#if WB_HAVE_CUBLAS
         const LtProduct product(
             {.rows = s.M, .columns = s.N, .depth = s.K, .b_by_column = true});
         alone.time("cublasLt, product alone", "library", [&](cudaStream_t stream) {

@@ -4,6 +4,8 @@
 #include <wb/elements.h>
 #include <wb/launch.h>
 
+#include "hopper_tiles.h"
+
 namespace fused_epilogue_peers {
 namespace {
 
@@ -55,6 +57,21 @@ void silu_backward_in_place(__nv_bfloat16* dz,
     silu_backward_kernel<<<wb::grid_size(n / kCount, kThreads), kThreads, 0, stream>>>(
         dz, z, n);
     CUDA_CHECK_LAUNCH();
+}
+
+bool has_plain_product() {
+    return wb::compute_capability() == 90;
+}
+
+void plain_product(const __nv_bfloat16* x,
+                   const __nv_bfloat16* w,
+                   __nv_bfloat16* y,
+                   int64_t M,
+                   int64_t N,
+                   int64_t K,
+                   cudaStream_t stream) {
+    hopper::launch<HopperTiles<true>, hopper::PlainEpilogue>(
+        {M, N, K, x, w, y, K, K, N, stream}, {}, {});
 }
 
 }  // namespace fused_epilogue_peers
