@@ -83,6 +83,11 @@ struct Gradient {
 };
 
 // #region mlp-layers
+/// Elements of memory for hidden rows: one at least, as wb::Scratch wants it.
+inline int64_t hidden_elements(int64_t rows, int64_t H) {
+    return rows * H > 0 ? rows * H : 1;
+}
+
 /// The first layer of rows `first` to `first + rows - 1`.
 /// @param g_hidden  [rows, H], its output
 inline LinearInput first_layer(const MlpInput& in, int64_t first, int64_t rows) {

@@ -15,6 +15,14 @@ struct RowPart {
     float at[kRowPart];
 };
 
+/// Calls apply(e) for each of them, unrolled.
+template <class Function>
+__device__ __forceinline__ void for_row_part(const Function& apply) {
+#pragma unroll
+    for (int e = 0; e < kRowPart; ++e)
+        apply(e);
+}
+
 /// @param from     the first one's address
 /// @param count    how many there are: the rest is 0
 /// @param vectors  the address is a multiple of 16 bytes

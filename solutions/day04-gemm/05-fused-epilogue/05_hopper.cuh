@@ -2,6 +2,8 @@
 // persistent block for each multiprocessor.
 #pragma once
 
+#include <algorithm>
+
 #include "hopper_tiles.h"
 #include "layers.h"
 
@@ -197,30 +199,21 @@ static void linear_act_backward_v5(const LinearGradient& in,
 
 // #region v5-mlp
 /// How many rows are hidden at a time: as many as three quarters of the L2 cache hold,
-/// or fewer, if the second layer then leaves fewer multiprocessors without a tile.
+/// or fewer, so that the second layer's tiles are whole rounds of all multiprocessors.
 static int64_t rows_at_a_time_v5(const MlpInput& in) {
     using S = HopperTiles<true>;
     const int64_t l2_bytes = wb::device_attribute(cudaDevAttrL2CacheSize);
-    const int64_t of_tiles = 2 * std::max(in.H, int64_t{1}) * S::BM;  // bytes
+    const int64_t of_tile = int64_t{2 * S::BM} * std::max(in.H, int64_t{1});  // bytes
+    const int64_t most = std::max(l2_bytes / 4 * 3 / of_tile, int64_t{1});
     const int64_t across = wb::ceil_div(in.N, int64_t{S::BN});
-    const int64_t most = std::max(l2_bytes / 4 * 3 / of_tiles, int64_t{1});
-    int64_t best = 1;
-    double best_share = 0.0;  // of multiprocessors that work, on average
-    for (int64_t down = 1; down <= most; ++down) {
-        const int64_t tiles = down * across;
-        const int64_t rounds = wb::ceil_div(tiles, int64_t{wb::multiprocessors()});
-        const double share = static_cast<double>(tiles) / static_cast<double>(rounds);
-        if (share < best_share) continue;
-        best = down;
-        best_share = share;
-    }
-    return best * S::BM;
+    const int64_t at_once = wb::multiprocessors();
+    const int64_t rounds = std::max(most * across / at_once, int64_t{1});
+    return std::clamp(rounds * at_once / across, int64_t{1}, most) * S::BM;
 }
 
 static void mlp_v5(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
     const int64_t at_a_time = std::min(rows_at_a_time_v5(in), in.M);
-    const wb::Scratch<__nv_bfloat16> hidden(std::max(at_a_time * in.H, int64_t{1}),
-                                            stream);
+    const wb::Scratch<__nv_bfloat16> hidden(hidden_elements(at_a_time, in.H), stream);
     for (int64_t first = 0; first < in.M; first += at_a_time) {
         const int64_t rows = std::min(at_a_time, in.M - first);
         if (in.H > 0)

@@ -43,8 +43,6 @@
 #include <wb/ladder.h>
 // #end
 
-#include <algorithm>
-
 #include "layers.h"
 
 // #region v3-activate
@@ -250,11 +248,11 @@ static void linear_act_backward_v3(const LinearGradient& in,
 
 // #region v3-mlp
 static void mlp_v3(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
-    // TODO(learner): memory for [M, H] hidden numbers, from wb::Scratch, which wants
-    // one at least; then two layers. first_layer() and second_layer() say what goes in.
-    // If H is 0 the first layer has no output, and must not be launched (about 4 lines)
+    // TODO(learner): memory for hidden_elements() numbers, from wb::Scratch; then two
+    // layers. first_layer() and second_layer() say what goes in. If H is 0 the first
+    // layer has no output, and must not be launched (about 4 lines)
     // #solution
-    const wb::Scratch<__nv_bfloat16> hidden(std::max(in.M * in.H, int64_t{1}), stream);
+    const wb::Scratch<__nv_bfloat16> hidden(hidden_elements(in.M, in.H), stream);
     if (in.H > 0)
         linear_act_v3(first_layer(in, 0, in.M), hidden.data(), nullptr, stream);
     linear_act_v3(second_layer(in, hidden.data(), 0, in.M), y, nullptr, stream);

@@ -148,17 +148,13 @@ __device__ __forceinline__ void layer_row(const Layer& layer,
                                           int64_t row,
                                           RowPart& v) {
     const int64_t place = row * layer.ld + columns.col;  // in y, z and residual
-#pragma unroll
-    for (int e = 0; e < kRowPart; ++e)
-        v.at[e] += bias.at[e];
+    for_row_part([&](int e) { v.at[e] += bias.at[e]; });
     if (layer.z != nullptr) store_row(layer.z + place, v, columns.count, layer.vectors);
     activate_row(layer.gate, v.at);
     if (layer.residual == nullptr) return;
     const RowPart residual =
         load_row(layer.residual + place, columns.count, layer.vectors);
-#pragma unroll
-    for (int e = 0; e < kRowPart; ++e)
-        v.at[e] += residual.at[e];
+    for_row_part([&](int e) { v.at[e] += residual.at[e]; });
 }
 
 /// The bias of a lane's columns: loaded once, it serves all rows of a tile.
@@ -230,11 +226,10 @@ __global__ void __launch_bounds__(S::kThreads, 2)
         p.M,
         [&](int64_t row, RowPart part) {
             layer_row(layer, columns, bias, row, part);
-#pragma unroll
-            for (int e = 0; e < kRowPart; ++e) {
+            for_row_part([&](int e) {
                 if (e < columns.count) largest = larger(largest, part.at[e]);
                 part.at[e] *= scale;
-            }
+            });
             store_row(
                 out.y + row * layer.ld + columns.col, part, columns.count, out.vectors);
         });
@@ -283,11 +278,10 @@ __global__ void __launch_bounds__(S::kThreads, 2)
                  const int64_t place = row * gradient.ld + columns.col;
                  const RowPart z =
                      load_row(gradient.z + place, columns.count, gradient.vectors);
-#pragma unroll
-                 for (int e = 0; e < kRowPart; ++e) {
+                 for_row_part([&](int e) {
                      part.at[e] *= slope_v4(gradient.gate, z.at[e]);
                      of_columns.at[e] += part.at[e];
-                 }
+                 });
                  store_row(gradient.dz + place, part, columns.count, gradient.vectors);
              });
     if (g_parts != nullptr) store_part(of_columns, columns, g_parts, at, p.M, p.N);
@@ -330,8 +324,7 @@ static int64_t rows_at_a_time(int64_t H) {
 /// hidden rows in the L2 cache, and the next hidden rows take the same memory.
 static void mlp_v4(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
     const int64_t at_a_time = std::min(rows_at_a_time(in.H), in.M);
-    const wb::Scratch<__nv_bfloat16> hidden(std::max(at_a_time * in.H, int64_t{1}),
-                                            stream);
+    const wb::Scratch<__nv_bfloat16> hidden(hidden_elements(at_a_time, in.H), stream);
     // TODO(learner): for each at_a_time rows, the last ones may be fewer: the first
     // layer, unless H is 0, then the second one. Both take rows of their own of x, y
     // and residual (about 8 lines)

@@ -18,6 +18,34 @@ TEST_CASE("backward: more than one block in each direction") {
     grade_backward({197, 33, 130, Activation::gelu});
 }
 
+TEST_CASE("backward: one thing alone is not what a fast path wants") {
+    const BackwardCall right{130, 40, 136, Activation::silu, true, 8, 8, 8, 8, 8, 8};
+    grade_backward(right);
+    const auto but = [&](int64_t BackwardCall::*member, int64_t value) {
+        BackwardCall c = right;
+        c.*member = value;
+        grade_backward(c);
+    };
+    but(&BackwardCall::gap_z, 4);
+    but(&BackwardCall::gap_w, 4);
+    but(&BackwardCall::gap_dy, 4);
+    but(&BackwardCall::z_from, 4);
+    but(&BackwardCall::w_from, 4);
+    but(&BackwardCall::dy_from, 4);
+    BackwardCall c = right;
+    c.K = 132;  // and rows as long as before
+    c.gap_z = 12;
+    c.gap_w = 12;
+    grade_backward(c);
+    c = right;
+    c.N = 36;
+    c.gap_dy = 12;
+    grade_backward(c);
+    c = right;
+    c.wants_dbias = false;
+    grade_backward(c);
+}
+
 TEST_CASE("backward: long rows of dy") {
     grade_backward({17, GENERATE(as<int64_t>(), 96, 128, 291), 40});
 }

@@ -114,6 +114,52 @@ TEST_CASE("a block of whole tiles, as a fast path wants them") {
     grade_linear(c, whole_numbers(c), ", whole numbers", true);
 }
 
+TEST_CASE("one thing alone is not what a fast path wants") {
+    // All is a multiple of 16 bytes; then all but one.
+    const Call right{130,
+                     136,
+                     40,
+                     Activation::silu,
+                     true,
+                     Residual::none,
+                     true,
+                     8,
+                     8,
+                     8,
+                     8,
+                     8,
+                     8,
+                     8};
+    grade_linear_random(right);
+    const auto but = [&](int64_t Call::*member, int64_t value) {
+        Call c = right;
+        c.*member = value;
+        grade_linear_random(c);
+    };
+    but(&Call::gap_x, 4);
+    but(&Call::gap_w, 4);
+    but(&Call::gap_y, 4);
+    but(&Call::x_from, 4);
+    but(&Call::w_from, 4);
+    but(&Call::y_from, 4);
+    but(&Call::bias_from, 4);
+    Call c = right;
+    c.N = 132;  // and rows as long as before
+    c.gap_y = 12;
+    grade_linear_random(c);
+    c = right;
+    c.K = 36;
+    c.gap_x = 12;
+    c.gap_w = 12;
+    grade_linear_random(c);
+    c = right;
+    c.activation = Activation::none;
+    grade_linear_random(c);
+    c.residual = Residual::in_y;
+    c.wants_z = false;
+    grade_linear_random(c);
+}
+
 TEST_CASE("linear_act: calls have nothing in common") {
     wb::testing::expect_independent(
         [] {
