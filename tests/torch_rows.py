@@ -1,5 +1,5 @@
-"""What the torch_peers.py of most days have in common: their options, and a row for each
-exercise and size that our own benchmarks have written."""
+"""What the torch_peers.py of most days have in common: their options, and a row for
+each exercise and size that our own benchmarks have written."""
 import argparse
 import datetime
 import sys
@@ -8,8 +8,8 @@ import torch_timing
 
 
 class Work:
-    """What is timed: a call, the bytes that the contract moves or the operations that it
-    does, what bounds it, and whether the result is right."""
+    """What is timed: a call, the bytes that the contract moves or the operations that
+    it does, what bounds it, and whether the result is right."""
 
     def __init__(self, launch, moved_bytes, ceiling, is_right, flop=None):
         self.launch = launch
@@ -19,7 +19,7 @@ class Work:
         self.flop = flop
 
     def rate(self, us):
-        """Of a row that took so long: its work and rate as in the JSON, and the rate."""
+        """Of a row that took so long: work and rate as in the JSON; the rate."""
         if self.flop is None:
             return ({"bytes": float(self.bytes), "gbps": self.bytes / us / 1e3},
                     self.bytes / us / 1e3)
