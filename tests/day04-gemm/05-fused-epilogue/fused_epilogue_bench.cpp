@@ -122,16 +122,24 @@ struct Layer {
                 bias.data(),
                 s.residual ? residual.data() : nullptr};
     }
-    Expected element(const Size& s, int64_t i) const {
+    Sum sum(const Size& s, int64_t i) const {
         const auto row = x.host(i / s.N * s.K, s.K);
         const auto column = w.host(i % s.N * s.K, s.K);
-        Sum sum;
+        Sum result;
         for (size_t k = 0; k < row.size(); ++k)
-            sum.add(row[k], column[k]);
-        const double z = sum.value + static_cast<double>(bias.at(i % s.N));
+            result.add(row[k], column[k]);
+        return result;
+    }
+    Expected product(const Size& s, int64_t i) const {
+        const Sum exact = sum(s, i);
+        return rounded(exact.value, exact.off(s.K));
+    }
+    Expected element(const Size& s, int64_t i) const {
+        const Sum exact = sum(s, i);
+        const double z = exact.value + static_cast<double>(bias.at(i % s.N));
         double v = act(s.activation, z);
         if (s.residual) v += static_cast<double>(residual.at(i));
-        return rounded(v, sum.off(s.K));
+        return rounded(v, exact.off(s.K));
     }
 };
 
@@ -182,6 +190,8 @@ WB_BENCH(linear_act, bench) {
         }
         // What a product alone takes, which no epilogue can beat by much.
         auto alone = bench.problem({s.text(), Ceiling::bf16, s.flop()});
+        alone.expect(
+            "y", y, [&](int64_t i) { return layer.product(s, i); }, kPlaces);
         if (fused_epilogue_peers::has_plain_product())
             alone.time("product alone, as in v5",
                        "chapter 04's kernel",

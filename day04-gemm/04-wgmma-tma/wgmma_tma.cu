@@ -1,0 +1,138 @@
+// wgmma_tma.cu: a matrix product as fast as an H100 can: TMA, wgmma, warps with jobs.
+#include "wgmma_tma.h"
+
+#include <wb/exercise.h>
+#include <wb/launch_kernel.h>
+
+#include "tiles.h"
+
+// #region v1-stage
+/// Multiplies one stage: BM rows of A times all BN columns of B, BK deep.
+///
+/// @param sums        a thread's part of C; nobody may touch it before the wait
+/// @param operands    a(i, step) and b(step): descriptors of rows 64 i and up of A, and
+///                    of all columns of B, for each of the kSteps steps
+/// @param accumulate  false: what the sums held before does not count
+template <class S>
+__device__ __forceinline__ void multiply_stage(Sums<S>& sums,
+                                               const Operands<S>& operands,
+                                               bool accumulate) {
+    using namespace wb::ptx;
+    // TODO(learner): a fence; for each step of the stage, and for each i < kRowBlocks,
+    // a wgmma into sums.d[i]: the first step overwrites them unless `accumulate`, all
+    // others add. A commit; then wait until no group is running, and tell the compiler
+    // that each sums.d[i] has changed. Both loops have constant bounds: write #pragma
+    // unroll before each, so that sums are registers (about 14 lines)
+    (void)sums, (void)operands, (void)accumulate;  // delete this line
+}
+// #endregion v1-stage
+
+// #region v1-tile
+/// Multiplies a tile: stage after stage through the one place in shared memory.
+template <class S>
+__device__ __forceinline__ void multiply_tile(SharedTiles<S>& shared,
+                                              const TensorMaps& maps,
+                                              const Place& at,
+                                              int steps,
+                                              Sums<S>& sums) {
+    using namespace wb::ptx;
+    // TODO(learner): for each step: thread 0 announces S::kABytes + S::kBBytes bytes to
+    // shared.full[0], and has load_stage<S>(shared, maps, at, k, 0, 0) copy the stage
+    // that begins at k = step * S::BK. All wait for the barrier; which parity has this
+    // round? All multiply: multiply_stage<S>(sums, {shared, 0, 0}, ...). What must
+    // everybody know before the next copy begins? (about 10 lines)
+    (void)shared, (void)maps, (void)at, (void)steps, (void)sums;  // and this
+}
+// #endregion v1-tile
+
+// #region v1-kernel
+/// v1: the TMA unit brings a stage, wgmma multiplies it, and so on.
+///
+/// Launch   grid one block a tile, block one warpgroup
+/// Traffic  loads (BM + BN) * BK elements for BM * BN * BK products, from L2
+template <class S, class Epilogue>
+__global__ void __launch_bounds__(wb::ptx::kWarpgroup, 1)
+    wgmma_tma_v1_kernel(const __grid_constant__ TensorMaps maps,
+                        const __grid_constant__ Problem problem,
+                        const __grid_constant__ typename Epilogue::Params params) {
+    extern __shared__ unsigned char s_dynamic[];
+    SharedTiles<S>& shared = wb::hopper_gemm::shared_tiles<S>(s_dynamic);
+    wb::hopper_gemm::make_barriers(shared);
+    const Place at =
+        wb::hopper_gemm::place_of<S>(problem, static_cast<int>(blockIdx.x), 0);
+    Sums<S> sums;
+    multiply_tile<S>(shared, maps, at, problem.steps, sums);
+    wb::hopper_gemm::store_from_registers<S, Epilogue>(problem, params, at, 0, sums);
+}
+// #endregion v1-kernel
+
+// #region v1-launch
+template <class S, class Epilogue>
+static void launch_v1(const Product<typename S::T, typename S::CType>& product,
+                      const typename Epilogue::Params& params) {
+    const Problem problem = wb::hopper_gemm::problem_of<S>(product, 1);
+    wb::launch_kernel(wgmma_tma_v1_kernel<S, Epilogue>,
+                      wb::grid_size(int64_t{problem.down} * problem.across, 1),
+                      wb::ptx::kWarpgroup,
+                      wb::hopper_gemm::kSharedBytes<S>,
+                      product.stream,
+                      wb::hopper_gemm::tensor_maps<S>(product),
+                      problem,
+                      params);
+}
+
+template <class T>
+static void wgmma_tma_v1(
+    const wb::GemmShape& shape, const T* A, const T* B, T* C, cudaStream_t stream) {
+    with_product(shape, A, B, C, stream, [](auto layout, const auto& product) {
+        launch_v1<TileSizes<T, T, layout(), kTilingV1>, PlainEpilogue>(product, {});
+    });
+}
+
+static void wgmma_tma_fp8_v1(const wb::GemmShape& shape,
+                             const __nv_fp8_e4m3* A,
+                             const __nv_fp8_e4m3* B,
+                             const float* scale_a,
+                             const float* scale_b,
+                             __nv_bfloat16* C,
+                             cudaStream_t stream) {
+    with_product(shape, A, B, C, stream, [&](auto layout, const auto& product) {
+        using S = TileSizes<__nv_fp8_e4m3, __nv_bfloat16, layout(), kTilingV1>;
+        launch_v1<S, ScaleEpilogue>(product, {scale_a, scale_b});
+    });
+}
+// #endregion v1-launch
+
+// #region contract
+void wgmma_tma_bf16(const wb::GemmShape& shape,
+                    const __nv_bfloat16* A,
+                    const __nv_bfloat16* B,
+                    __nv_bfloat16* C,
+                    cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete this line when the TODOs are written
+    if (!has_work("wgmma_tma_bf16", shape, A, B, C)) return;
+    wgmma_tma_v1(shape, A, B, C, stream);
+}
+
+void wgmma_tma_fp16(const wb::GemmShape& shape,
+                    const __half* A,
+                    const __half* B,
+                    __half* C,
+                    cudaStream_t stream) {
+    WB_NOT_SOLVED();  // and this one
+    if (!has_work("wgmma_tma_fp16", shape, A, B, C)) return;
+    wgmma_tma_v1(shape, A, B, C, stream);
+}
+
+void wgmma_tma_fp8(const wb::GemmShape& shape,
+                   const __nv_fp8_e4m3* A,
+                   const __nv_fp8_e4m3* B,
+                   const float* scale_a,
+                   const float* scale_b,
+                   __nv_bfloat16* C,
+                   cudaStream_t stream) {
+    WB_NOT_SOLVED();  // and this one
+    if (!has_work("wgmma_tma_fp8", shape, A, B, scale_a, scale_b, C)) return;
+    wgmma_tma_fp8_v1(shape, A, B, scale_a, scale_b, C, stream);
+}
+// #endregion contract

@@ -1,0 +1,238 @@
+// Times day04-gemm/04-wgmma-tma: how close does a product with wgmma and TMA come to
+// cuBLAS, for 16-bit factors and for FP8, for squares and for a grid of shapes?
+#include "wgmma_tma.h"
+
+#include <wb/bench/bench.h>
+#include <wb/bench/cublas.h>
+#include <wb/bench/random_numbers.h>
+#include <wb/implementations.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#if WB_HAVE_CUBLAS && !defined(SIMT_CPU)  // the simulator has no cuBLASLt
+#define WB_HAVE_CUBLAS_LT
+#include "cublas_lt.h"
+#endif
+
+using namespace wb::bench;
+
+namespace {
+
+struct Size {
+    int64_t M;
+    int64_t N;
+    int64_t K;
+
+    std::string text() const {
+        return std::to_string(M) + " x " + std::to_string(N) + " x " +
+               std::to_string(K);
+    }
+    /// With leading dimensions that the TMA unit takes: multiples of 16 bytes.
+    wb::GemmShape shape(bool transpose_b) const {
+        const auto rows = [](int64_t n) { return (n + 15) / 16 * 16; };
+        return {M, N, K, false, transpose_b, rows(K), rows(transpose_b ? K : N), N};
+    }
+    double flop() const {
+        return 2.0 * static_cast<double>(M) * static_cast<double>(N) *
+               static_cast<double>(K);
+    }
+    double bytes(double of_factor) const {
+        return of_factor * static_cast<double>(M * (K + 15) + (K + 15) * (N + 15)) +
+               2.0 * static_cast<double>(M * N);
+    }
+};
+
+/// Large squares, and a shape with edges in each dimension.
+std::vector<Size> squares(const Bench& bench) {
+    return bench.sizes<Size>(
+        {{96, 80, 64}},
+        {{1024, 1024, 1024}},
+        {{4096, 4096, 4096}, {8192, 8192, 8192}, {4104, 4104, 4100}},
+        {{128, 128, 128}});
+}
+
+/// Small and large, square and not, what language models multiply, edges.
+std::vector<Size> grid(const Bench& bench) {
+    return bench.grid<Size>(
+        {{96, 80, 64}}, {{1024, 1024, 1024},  {1024, 4096, 4096},  {1024, 8192, 8192},
+                         {2048, 2048, 2048},  {2048, 4096, 4096},  {2048, 28672, 8192},
+                         {2048, 8192, 28672}, {3072, 3072, 3072},  {4096, 1024, 4096},
+                         {4096, 4096, 1024},  {4096, 4096, 2048},  {4096, 4096, 4096},
+                         {4096, 4096, 16384}, {4096, 12288, 4096}, {4096, 4096, 12288},
+                         {4096, 11008, 4096}, {4096, 4096, 11008}, {4096, 14336, 4096},
+                         {4104, 4104, 4096},  {5000, 5000, 5000},  {6144, 6144, 6144},
+                         {8192, 1024, 8192},  {8192, 8192, 1024},  {8192, 8192, 8192},
+                         {8192, 10240, 8192}, {8200, 8200, 4104},  {12288, 12288, 2048},
+                         {16384, 2048, 2048}, {16384, 4096, 4096}, {512, 16384, 4096}});
+}
+
+/// The right value of element i of C, and how far a kernel may be from it.
+template <class T>
+Expected element_of(const wb::GemmShape& s,
+                    const std::vector<T>& a,
+                    const std::vector<T>& b,
+                    int64_t i) {
+    double sum = 0.0;
+    double magnitude = 0.0;
+    const int64_t n = i % s.N;
+    for (int64_t k = 0; k < s.K; ++k) {
+        const auto in_a = static_cast<size_t>(i / s.N * s.lda + k);
+        const auto in_b =
+            static_cast<size_t>(s.transpose_b ? n * s.ldb + k : k * s.ldb + n);
+        const double term = static_cast<double>(static_cast<float>(a[in_a])) *
+                            static_cast<double>(static_cast<float>(b[in_b]));
+        sum += term;
+        magnitude += std::abs(term);
+    }
+    const double unit = sizeof(T) == 1 ? 0x1p-13 : 0x1p-23;
+    const double bound = unit * (2.0 * static_cast<double>(s.K) + 2.0) * magnitude;
+    return {sum, bound + 0x1p-8 * (std::abs(sum) + bound)};
+}
+
+/// Standard normal numbers of FP8.
+Array<__nv_fp8_e4m3> random_fp8(Bench& bench, int64_t count) {
+    std::vector<__nv_fp8_e4m3> values;
+    for (const float x : bench.random_normal(count).host())
+        values.push_back(static_cast<__nv_fp8_e4m3>(x));
+    Array<__nv_fp8_e4m3> result(count);
+    result.upload(values);
+    return result;
+}
+
+#if WB_HAVE_CUBLAS
+template <class T>
+constexpr cudaDataType_t kLibraryType =
+    std::is_same_v<T, __half> ? CUDA_R_16F : CUDA_R_16BF;
+
+/// The library's product. It counts columns first: to it, our C is C^T = B^T A^T.
+template <class T>
+void cublas_product(const Cublas& blas,
+                    const wb::GemmShape& s,
+                    const T* a,
+                    const T* b,
+                    T* c,
+                    cudaStream_t stream) {
+    const float one = 1.0f;
+    const float zero = 0.0f;
+    CUBLAS_CHECK(cublasGemmEx(blas.on(stream),
+                              s.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                              CUBLAS_OP_N,
+                              static_cast<int>(s.N),
+                              static_cast<int>(s.M),
+                              static_cast<int>(s.K),
+                              &one,
+                              b,
+                              kLibraryType<T>,
+                              static_cast<int>(s.ldb),
+                              a,
+                              kLibraryType<T>,
+                              static_cast<int>(s.lda),
+                              &zero,
+                              c,
+                              kLibraryType<T>,
+                              static_cast<int>(s.ldc),
+                              CUBLAS_COMPUTE_32F,
+                              CUBLAS_GEMM_DEFAULT));
+}
+#endif
+
+/// All versions and cuBLAS, on the same buffers. C is of the factors' type for both.
+template <class T>
+void time_16_bits(
+    Bench& bench,
+    const std::vector<Size>& sizes,
+    bool transpose_b,
+    const std::string& exercise,
+    void (*contract)(const wb::GemmShape&, const T*, const T*, T*, cudaStream_t),
+    Ceiling ceiling) {
+    for (const Size& size : sizes) {
+        if (!bench.fits(size.bytes(sizeof(T)))) continue;
+        const wb::GemmShape s = size.shape(transpose_b);
+        const auto a = random_numbers<T>(bench, s.M * s.lda);
+        const auto b = random_numbers<T>(bench, s.rows_of_b() * s.ldb);
+        const auto host_a = a.host();
+        const auto host_b = b.host();
+        const auto c = bench.output<T>(s.M * s.N);
+        const std::string layout = transpose_b ? ", B as [N, K]" : "";
+        auto problem = bench.problem({size.text() + layout, ceiling, size.flop()});
+        problem.expect(
+            "C", c, [&](int64_t i) { return element_of<T>(s, host_a, host_b, i); }, 16);
+        for (const auto& [name, idea, launcher] :
+             wb::implementations(exercise, contract)) {
+            problem.time(name, idea, [&, launcher = launcher](cudaStream_t stream) {
+                launcher(s, a.data(), b.data(), c.data(), stream);
+            });
+        }
+#if WB_HAVE_CUBLAS
+        const Cublas blas;
+        problem.time("cublasGemmEx", "library", [&](cudaStream_t stream) {
+            cublas_product<T>(blas, s, a.data(), b.data(), c.data(), stream);
+        });
+#endif
+    }
+}
+
+/// The same for FP8. There is no ceiling of FP8: the share is of bf16's.
+void time_fp8(Bench& bench) {
+    for (const Size& size : squares(bench)) {
+        if (!bench.fits(size.bytes(1.0))) continue;
+        const wb::GemmShape s = size.shape(true);
+        const auto a = random_fp8(bench, s.M * s.lda);
+        const auto b = random_fp8(bench, s.N * s.ldb);
+        const auto host_a = a.host();
+        const auto host_b = b.host();
+        Array<float> scales(s.M + s.N);
+        scales.upload(std::vector<float>(static_cast<size_t>(s.M + s.N), 1.0f));
+        const auto c = bench.output<__nv_bfloat16>(s.M * s.N);
+        auto problem = bench.problem({size.text(), Ceiling::bf16, size.flop()});
+        problem.expect(
+            "C", c, [&](int64_t i) { return element_of(s, host_a, host_b, i); }, 16);
+        for (const auto& [name, idea, launcher] :
+             wb::implementations("wgmma_tma_fp8", wgmma_tma_fp8)) {
+            problem.time(name, idea, [&, launcher = launcher](cudaStream_t stream) {
+                launcher(s,
+                         a.data(),
+                         b.data(),
+                         scales.data(),
+                         scales.data() + s.M,
+                         c.data(),
+                         stream);
+            });
+        }
+#ifdef WB_HAVE_CUBLAS_LT
+        for (const bool fast : {true, false}) {
+            const CublasLtFp8 library(s, scales.data(), fast);
+            if (!library.is_there()) continue;
+            problem.time(fast ? "cublasLtMatmul, fast accumulation" : "cublasLtMatmul",
+                         "library",
+                         [&](cudaStream_t stream) {
+                             library.multiply(a.data(), b.data(), c.data(), stream);
+                         });
+        }
+#endif
+    }
+}
+
+}  // namespace
+
+WB_BENCH(wgmma_tma_bf16, bench) {
+    time_16_bits<__nv_bfloat16>(
+        bench, squares(bench), false, "wgmma_tma_bf16", wgmma_tma_bf16, Ceiling::bf16);
+    time_16_bits<__nv_bfloat16>(
+        bench, squares(bench), true, "wgmma_tma_bf16", wgmma_tma_bf16, Ceiling::bf16);
+    time_16_bits<__nv_bfloat16>(
+        bench, grid(bench), false, "wgmma_tma_bf16", wgmma_tma_bf16, Ceiling::bf16);
+}
+
+WB_BENCH(wgmma_tma_fp16, bench) {
+    time_16_bits<__half>(
+        bench, squares(bench), false, "wgmma_tma_fp16", wgmma_tma_fp16, Ceiling::fp16);
+}
+
+WB_BENCH(wgmma_tma_fp8, bench) {
+    time_fp8(bench);
+}

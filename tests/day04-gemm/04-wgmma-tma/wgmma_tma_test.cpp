@@ -1,0 +1,129 @@
+// Grades day04-gemm/04-wgmma-tma: sizes, edges, and how matrices lie in memory.
+#include "grading.h"
+
+#include <wb/testing/covering.h>
+#include <wb/testing/independent_calls.h>
+
+using namespace wgmma_tma_grading;
+
+TEST_CASE("the smallest product, and what one step along K changes") {
+    // A wgmma is 16 deep, 32 for FP8; a stage four times that.
+    const int64_t K = GENERATE(as<int64_t>(), 1, 7, 8, 15, 16, 17, 32, 33, 64, 65);
+    grade_whole({8, 8, K});
+}
+
+TEST_CASE("one tile, and a few rows or columns more or less") {
+    const int64_t size = GENERATE(as<int64_t>(), 16, 56, 64, 72, 120, 128, 136);
+    grade_whole({size, 64, 16});
+    grade_whole({64, size, 16});
+}
+
+TEST_CASE("B as rows of N: it is read the other way round") {
+    const Call c{72, 136, GENERATE(as<int64_t>(), 24, 72, 136), true};
+    grade_whole(c);
+}
+
+TEST_CASE("K = 0: all of C becomes 0, and nothing between its rows") {
+    grade_whole({16, 40, 0});
+    grade_whole({16, 40, 0, true});
+    grade_whole({24, 16, 0, true, 1, 1, 1, 1, 1, 1});
+}
+
+TEST_CASE("stages of a ring go round several times") {
+    // 64 numbers are a stage of 16-bit factors, 128 of FP8; rings have 4 or 6.
+    const int64_t K = GENERATE(as<int64_t>(), 256, 320, 392, 777);
+    const FewMultiprocessors few(K == 320 ? 2 : 132);
+    grade_whole({72, 88, K, K == 392});
+}
+
+TEST_CASE("several tiles in each direction") {
+    // 128 or 256 rows, 128 or 256 columns are a tile of a block or a cluster.
+    const FewMultiprocessors few(GENERATE(1, 2, 4, 132));
+    grade_whole({264, 520, 40});
+}
+
+TEST_CASE("a block has tile after tile, with a ring that goes on where it was") {
+    // Three stages a tile: each begins at another one of the ring's.
+    const FewMultiprocessors few(GENERATE(2, 4));
+    const Call c{520, 776, 140};
+    grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
+}
+
+TEST_CASE("many bands of tiles") {
+    // Tiles are taken in bands of 2048 rows, every other one backwards.
+    const FewMultiprocessors few(GENERATE(1, 4, 132));
+    const Call c{4360, 520, 8};
+    grade_type<__half>(c, whole_numbers(c), ", whole numbers", true);
+}
+
+TEST_CASE("a tall, a wide and a deep product") {
+    const bool watched = wb::testing::is_watched();
+    const int64_t large = watched ? 264 : 2056;
+    const Call tall{large, 8, 24};
+    const Call wide{8, large, 24, true};
+    const Call deep{8, 16, watched ? 392 : 4000};
+    grade_type<__half>(tall, whole_numbers(tall), ", whole numbers", true);
+    grade_type<__nv_bfloat16>(wide, whole_numbers(wide), ", whole numbers", true);
+    grade_type<__nv_bfloat16>(deep, whole_numbers(deep), ", whole numbers", true);
+}
+
+TEST_CASE("edges meet: sizes, layouts, gaps, where matrices begin, multiprocessors") {
+    static const auto cases = wb::testing::Covering()
+                                  .factor("type", {"bf16", "fp16", "fp8"})
+                                  .factor("B", {"rows of K", "rows of N"})
+                                  .factor("M", {8, 64, 72, 128, 136, 264})
+                                  .factor("N", {8, 64, 72, 128, 248, 264})
+                                  .factor("K", {1, 8, 24, 63, 64, 72, 130})
+                                  .factor("gap of A", {0, 1, 3})
+                                  .factor("gap of B", {0, 1, 3})
+                                  .factor("gap of C", {0, 1, 3})
+                                  .factor("A from", {0, 1})
+                                  .factor("B from", {0, 1})
+                                  .factor("C from", {0, 1})
+                                  .factor("multiprocessors", {2, 132})
+                                  .cases();
+    for (const auto& c : cases)
+        DYNAMIC_SECTION(c.text()) {
+            const FewMultiprocessors few(static_cast<int>(c["multiprocessors"]));
+            const bool is_fp8 = c.words("type") == "fp8";
+            const Call call = {c["M"],
+                               c["N"],
+                               c["K"],
+                               is_fp8 || c.words("B") == "rows of N",
+                               c["gap of A"],
+                               c["gap of B"],
+                               c["gap of C"],
+                               c["A from"],
+                               c["B from"],
+                               c["C from"]};
+            const Factors factors = c.words("type") == "fp16" ? small_factors(call, 1)
+                                                              : random_factors(call, 1);
+            if (c.words("type") == "bf16")
+                grade_type<__nv_bfloat16>(call, factors, ", seed 1");
+            if (c.words("type") == "fp16")
+                grade_type<__half>(call, factors, ", seed 1");
+            if (is_fp8) grade_type<__nv_fp8_e4m3>(call, factors, ", seed 1");
+        }
+}
+
+TEST_CASE("right whatever order the threads run in") {
+    // A cluster's blocks, a producer and its consumers, warps that store.
+    const FewMultiprocessors few(2);
+    const unsigned seed = GENERATE(1u, 2u, 3u);
+    wb::testing::shuffle_threads(seed);
+    const Call c{264, 264, 200};
+    grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
+    wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("calls have nothing in common") {
+    wb::testing::expect_independent(
+        [] {
+            const Call c{24, 40, 24};
+            grade_type<__half>(c, whole_numbers(c), ", whole numbers", true);
+        },
+        [] {
+            const Call c{72, 16, 50, true};
+            grade_type<__half>(c, whole_numbers(c), ", whole numbers", true);
+        });
+}
