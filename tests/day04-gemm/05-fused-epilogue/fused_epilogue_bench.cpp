@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -104,6 +103,21 @@ Expected rounded(double value, double off) {
 
 constexpr int kPlaces = 16;
 
+#if WB_HAVE_CUBLAS
+/// A row of the library's, if it has an algorithm for it.
+void time_library(Problem& problem,
+                  const std::string& name,
+                  const LtProduct& product,
+                  const Bf16* A,
+                  const Bf16* B,
+                  const Array<Bf16>& C) {
+    if (!product.is_there()) return;
+    problem.time(name, "library", [&](cudaStream_t stream) {
+        product.run(A, B, nullptr, C.data(), stream);
+    });
+}
+#endif
+
 /// Buffers of a layer.
 struct Layer {
     Array<Bf16> x, w, bias, residual, y;
@@ -161,23 +175,20 @@ WB_BENCH(linear_act, bench) {
                     launcher(in, y.data(), nullptr, stream);
                 });
 #if WB_HAVE_CUBLAS
-            const auto lt = [&](cublasLtEpilogue_t epilogue, bool adds) {
+            const auto lt = [&](cublasLtEpilogue_t epilogue) {
                 return LtProduct({.rows = s.M,
                                   .columns = s.N,
                                   .depth = s.K,
                                   .b_by_column = true,
                                   .epilogue = epilogue,
-                                  .bias = layer.bias.data(),
-                                  .adds_c = adds});
+                                  .bias = layer.bias.data()});
             };
             if (s.activation == Activation::gelu && !s.residual) {
-                const auto product = lt(CUBLASLT_EPILOGUE_GELU_BIAS, false);
-                problem.time("cublasLt GELU_BIAS", "library", [&](cudaStream_t stream) {
-                    product.run(in.x, in.w, nullptr, y.data(), stream);
-                });
+                const auto product = lt(CUBLASLT_EPILOGUE_GELU_BIAS);
+                time_library(problem, "cublasLt GELU_BIAS", product, in.x, in.w, y);
             }
             if (s.activation == Activation::silu && !s.residual) {
-                const auto product = lt(CUBLASLT_EPILOGUE_BIAS, false);
+                const auto product = lt(CUBLASLT_EPILOGUE_BIAS);
                 problem.time("cublasLt BIAS, silu kernel",
                              "library, and a kernel",
                              [&](cudaStream_t stream) {
@@ -202,9 +213,7 @@ WB_BENCH(linear_act, bench) {
 #if WB_HAVE_CUBLAS
         const LtProduct product(
             {.rows = s.M, .columns = s.N, .depth = s.K, .b_by_column = true});
-        alone.time("cublasLt, product alone", "library", [&](cudaStream_t stream) {
-            product.run(in.x, in.w, nullptr, y.data(), stream);
-        });
+        time_library(alone, "cublasLt, product alone", product, in.x, in.w, y);
 #endif
     }
 }
@@ -276,9 +285,7 @@ WB_BENCH(linear_act_backward, bench) {
             options.bias = narrow_dbias.data();
             options.aux = z.data();
             const LtProduct product(options);
-            problem.time("cublasLt DGELU_BGRAD", "library", [&](cudaStream_t stream) {
-                product.run(in.dy, in.w, nullptr, dz.data(), stream);
-            });
+            time_library(problem, "cublasLt DGELU_BGRAD", product, in.dy, in.w, dz);
         } else {
             const LtProduct product(options);
             problem.time("cublasLt, dSiLU kernel",
