@@ -94,19 +94,6 @@ struct LayerEpilogue {
 // #endregion v5-layer
 
 // #region v5-launch
-/// Whether the TMA unit takes these arrays, and pairs are whole.
-static bool suits_hopper(const LinearShape& s,
-                         bool vectors,
-                         const void* A,
-                         const void* B) {
-    const auto begins = [](const void* first) {
-        return reinterpret_cast<uintptr_t>(first) % 16 == 0;
-    };
-    return wb::compute_capability() == 90 && vectors && begins(A) && begins(B) &&
-           s.ldx % 8 == 0 && s.ldw % 8 == 0 && s.ldy % 8 == 0 && s.N % 8 == 0 &&
-           s.K % 8 == 0 && s.N > 0 && s.K > 0;
-}
-
 /// @tparam kTransposed  as shape.transpose_b
 template <bool kTransposed, class Epilogue>
 static void launch_hopper(const wb::GemmShape& shape,
@@ -198,19 +185,6 @@ static void linear_act_backward_v5(const LinearGradient& in,
 // #endregion v5-backward
 
 // #region v5-mlp
-/// How many rows are hidden at a time: as many as three quarters of the L2 cache hold,
-/// or fewer, so that the second layer's tiles are whole rounds of all multiprocessors.
-static int64_t rows_at_a_time_v5(const MlpInput& in) {
-    using S = HopperTiles<true>;
-    const int64_t l2_bytes = wb::device_attribute(cudaDevAttrL2CacheSize);
-    const int64_t of_tile = int64_t{2 * S::BM} * std::max(in.H, int64_t{1});  // bytes
-    const int64_t most = std::max(l2_bytes / 4 * 3 / of_tile, int64_t{1});
-    const int64_t across = wb::ceil_div(in.N, int64_t{S::BN});
-    const int64_t at_once = wb::multiprocessors();
-    const int64_t rounds = std::max(most * across / at_once, int64_t{1});
-    return std::clamp(rounds * at_once / across, int64_t{1}, most) * S::BM;
-}
-
 static void mlp_v5(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
     const int64_t at_a_time = std::min(rows_at_a_time_v5(in), in.M);
     const wb::Scratch<__nv_bfloat16> hidden(hidden_elements(at_a_time, in.H), stream);

@@ -116,7 +116,8 @@ TEST_CASE("backward: an infinity in w is one in dbias") {
     for (float& z : n.z)
         z = std::abs(z);
     n.w[2 * 16 + 5] = kInfinity;
-    grade_backward(c, n, ", dy and z are positive, an infinity in w");
+    n.w[1 * 16 + 8] = kInfinity;
+    grade_backward(c, n, ", dy and z are positive, infinities in w");
 }
 
 TEST_CASE("backward: dbias is the sum of what was not rounded yet") {

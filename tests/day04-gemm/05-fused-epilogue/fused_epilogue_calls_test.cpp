@@ -34,6 +34,51 @@ constexpr int64_t kOfX = 3 * 9 + 8;
 constexpr int64_t kOfW = 5 * 10 + 8;
 constexpr int64_t kOfY = 3 * 7 + 6;
 
+// What most of them have.
+constexpr auto x = [](auto& a) -> auto& {
+    return a.in.x;
+};
+constexpr auto w = [](auto& a) -> auto& {
+    return a.in.w;
+};
+constexpr auto bias = [](auto& a) -> auto& {
+    return a.in.bias;
+};
+constexpr auto residual = [](auto& a) -> auto& {
+    return a.in.residual;
+};
+constexpr auto y = [](auto& a) -> auto& {
+    return a.y;
+};
+
+/// What linear_act() and linear_act_fp8() refuse of pointers that they both have.
+template <class R>
+void refuse_layer(R& refuse) {
+    refuse_shapes(refuse);
+    refuse_pointer(refuse, "x", false, x);
+    refuse_pointer(refuse, "w", false, w);
+    refuse_pointer(refuse, "bias", true, bias);
+    refuse_pointer(refuse, "residual", true, residual);
+    refuse_pointer(refuse, "y", false, y);
+    refuse_overlap(refuse, "y - x", y, kOfY, x, kOfX);
+    refuse_overlap(refuse, "y - w", y, kOfY, w, kOfW);
+    refuse_overlap(refuse, "y - bias", y, kOfY, bias, 6);
+    refuse_overlap(refuse, "y - residual", y, kOfY, residual, kOfY);
+}
+
+/// The same of another array that is written.
+template <class R, class Output>
+void refuse_layers_overlap(R& refuse,
+                           const std::string& name,
+                           Output output,
+                           int64_t of) {
+    refuse_overlap(refuse, name + " - x", output, of, x, kOfX);
+    refuse_overlap(refuse, name + " - w", output, of, w, kOfW);
+    refuse_overlap(refuse, name + " - bias", output, of, bias, 6);
+    refuse_overlap(refuse, name + " - residual", output, of, residual, kOfY);
+    refuse_overlap(refuse, name + " - y", output, of, y, kOfY);
+}
+
 }  // namespace
 
 TEST_CASE("linear_act: wrong arguments are refused by name") {
@@ -45,40 +90,12 @@ TEST_CASE("linear_act: wrong arguments are refused by name") {
         "linear_act",
         call,
         {{kShape, Activation::silu, d[0], d[1], d[2], d[3]}, d[4], d[5]}};
-    refuse_shapes(refuse);
-    const auto x = [](auto& a) -> auto& {
-        return a.in.x;
-    };
-    const auto w = [](auto& a) -> auto& {
-        return a.in.w;
-    };
-    const auto bias = [](auto& a) -> auto& {
-        return a.in.bias;
-    };
-    const auto residual = [](auto& a) -> auto& {
-        return a.in.residual;
-    };
-    const auto y = [](auto& a) -> auto& {
-        return a.y;
-    };
     const auto z = [](auto& a) -> auto& {
         return a.z;
     };
-    refuse_pointer(refuse, "x", false, x);
-    refuse_pointer(refuse, "w", false, w);
-    refuse_pointer(refuse, "bias", true, bias);
-    refuse_pointer(refuse, "residual", true, residual);
-    refuse_pointer(refuse, "y", false, y);
+    refuse_layer(refuse);
     refuse_pointer(refuse, "z", true, z);
-    refuse_overlap(refuse, "y - x", y, kOfY, x, kOfX);
-    refuse_overlap(refuse, "y - w", y, kOfY, w, kOfW);
-    refuse_overlap(refuse, "y - bias", y, kOfY, bias, 6);
-    refuse_overlap(refuse, "y - residual", y, kOfY, residual, kOfY);
-    refuse_overlap(refuse, "z - x", z, kOfY, x, kOfX);
-    refuse_overlap(refuse, "z - w", z, kOfY, w, kOfW);
-    refuse_overlap(refuse, "z - bias", z, kOfY, bias, 6);
-    refuse_overlap(refuse, "z - residual", z, kOfY, residual, kOfY);
-    refuse_overlap(refuse, "z - y", z, kOfY, y, kOfY);
+    refuse_layers_overlap(refuse, "z", z, kOfY);
     refuse("z - residual", [](auto& a) { a.z = const_cast<Bf16*>(a.in.residual); });
 }
 
@@ -94,46 +111,18 @@ TEST_CASE("linear_act_fp8: wrong arguments are refused by name") {
          reinterpret_cast<float*>(d[4]),
          reinterpret_cast<__nv_fp8_e4m3*>(d[5]),
          reinterpret_cast<float*>(d[6])}};
-    refuse_shapes(refuse);
-    const auto x = [](auto& a) -> auto& {
-        return a.in.x;
-    };
-    const auto w = [](auto& a) -> auto& {
-        return a.in.w;
-    };
-    const auto bias = [](auto& a) -> auto& {
-        return a.in.bias;
-    };
-    const auto residual = [](auto& a) -> auto& {
-        return a.in.residual;
-    };
     const auto scale = [](auto& a) -> auto& {
         return a.scale;
-    };
-    const auto y = [](auto& a) -> auto& {
-        return a.y;
     };
     const auto amax = [](auto& a) -> auto& {
         return a.amax;
     };
-    refuse_pointer(refuse, "x", false, x);
-    refuse_pointer(refuse, "w", false, w);
-    refuse_pointer(refuse, "bias", true, bias);
-    refuse_pointer(refuse, "residual", true, residual);
+    refuse_layer(refuse);
     refuse_pointer(refuse, "scale", false, scale);
-    refuse_pointer(refuse, "y", false, y);
     refuse_pointer(refuse, "amax", false, amax);
-    refuse_overlap(refuse, "y - x", y, kOfY, x, kOfX);
-    refuse_overlap(refuse, "y - w", y, kOfY, w, kOfW);
-    refuse_overlap(refuse, "y - bias", y, kOfY, bias, 6);
-    refuse_overlap(refuse, "y - residual", y, kOfY, residual, kOfY);
+    refuse_layers_overlap(refuse, "amax", amax, 1);
     refuse_overlap(refuse, "y - scale", y, kOfY, scale, 1);
-    refuse_overlap(refuse, "amax - x", amax, 1, x, kOfX);
-    refuse_overlap(refuse, "amax - w", amax, 1, w, kOfW);
-    refuse_overlap(refuse, "amax - bias", amax, 1, bias, 6);
-    refuse_overlap(refuse, "amax - residual", amax, 1, residual, kOfY);
     refuse_overlap(refuse, "amax - scale", amax, 1, scale, 1);
-    refuse_overlap(refuse, "amax - y", amax, 1, y, kOfY);
     refuse("y - residual", [](auto& a) {  // other than a y of 16 bits
         a.in.residual = reinterpret_cast<const Bf16*>(a.y);
     });
@@ -152,9 +141,6 @@ TEST_CASE("linear_act_backward: wrong arguments are refused by name") {
     refuse_shapes(refuse);
     const auto dy = [](auto& a) -> auto& {
         return a.in.dy;
-    };
-    const auto w = [](auto& a) -> auto& {
-        return a.in.w;
     };
     const auto z = [](auto& a) -> auto& {
         return a.in.z;
@@ -198,9 +184,6 @@ TEST_CASE("mlp: wrong arguments are refused by name") {
     refuse("N is 2147483648", [](auto& a) { a.in.N = kTooMany; });
     refuse("activation is -1",
            [](auto& a) { a.in.activation = static_cast<Activation>(-1); });
-    const auto x = [](auto& a) -> auto& {
-        return a.in.x;
-    };
     const auto w1 = [](auto& a) -> auto& {
         return a.in.w1;
     };
@@ -212,12 +195,6 @@ TEST_CASE("mlp: wrong arguments are refused by name") {
     };
     const auto bias2 = [](auto& a) -> auto& {
         return a.in.bias2;
-    };
-    const auto residual = [](auto& a) -> auto& {
-        return a.in.residual;
-    };
-    const auto y = [](auto& a) -> auto& {
-        return a.y;
     };
     refuse_pointer(refuse, "x", false, x);
     refuse_pointer(refuse, "w1", false, w1);
