@@ -103,8 +103,10 @@ __device__ __forceinline__ void for_pairs(const WarpSums<S>& sums,
 ///
 /// @param largest  of this lane, or NaN
 __device__ __forceinline__ void raise_amax(float* amax, float largest) {
-    const unsigned bits =
-        __reduce_max_sync(wb::kAllLanes, __float_as_uint(fabsf(largest)));
+    unsigned bits = __float_as_uint(fabsf(largest));
+#pragma unroll
+    for (int apart = 16; apart > 0; apart /= 2)
+        bits = max(bits, __shfl_xor_sync(wb::kAllLanes, bits, apart));
     if (threadIdx.x % wb::kWarpSize == 0)
         atomicMax(reinterpret_cast<unsigned*>(amax), bits);
 }
