@@ -129,7 +129,7 @@ TensorMaps tensor_maps(const Product<typename S::T, typename S::CType>& product)
 // #region launch
 /// How a launch hands out tiles.
 struct Schedule {
-    bool persistent = true;  ///< as many clusters as there is room for at once
+    bool persistent = true;  ///< no more clusters than there is room for at once
     int band = 8;            ///< rows of clusters that are worked on together; > 0
 };
 
@@ -149,6 +149,14 @@ Problem problem_of(const Product<typename S::T, typename S::CType>& product, int
             .ldc = product.ldc};
 }
 
+/// How many tiles the busiest cluster has, if as many run as there is room for.
+template <class S>
+int64_t rounds_of(const Product<typename S::T, typename S::CType>& product) {
+    const Problem problem = problem_of<S>(product, 1);
+    const int room = std::max(wb::multiprocessors() / S::kCluster, 1);
+    return wb::ceil_div(int64_t{problem.down} * problem.across, int64_t{room});
+}
+
 /// Launches the kernel for a product that has elements, and K > 0.
 template <class S, class Epilogue>
 void launch(const Product<typename S::T, typename S::CType>& product,
@@ -157,8 +165,10 @@ void launch(const Product<typename S::T, typename S::CType>& product,
     const Problem problem = problem_of<S>(product, schedule.band);
     int64_t clusters = int64_t{problem.down} * problem.across;
     if (schedule.persistent) {
-        const int room = std::max(wb::multiprocessors() / S::kCluster, 1);
-        clusters = std::min<int64_t>(clusters, room);
+        // With fewer clusters than there is room for, if that takes no more rounds: 64
+        // clusters of two were up to 1.5 % faster than 66 on an H100.
+        const int64_t rounds = rounds_of<S>(product);
+        clusters = wb::ceil_div(clusters, rounds);
     }
     wb::launch_clusters(hopper_gemm_kernel<S, Epilogue>,
                         wb::grid_size(clusters * S::kCluster, 1),
