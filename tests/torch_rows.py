@@ -1,5 +1,5 @@
-"""What the torch_peers.py of the days of bandwidth have in common: their options, and a
-row for each exercise and size that our own benchmarks have written."""
+"""What the torch_peers.py of most days have in common: their options, and a row for
+each exercise and size that our own benchmarks have written."""
 import argparse
 import datetime
 import sys
@@ -8,14 +8,23 @@ import torch_timing
 
 
 class Work:
-    """What is timed: a call, the bytes that the contract moves, what bounds it, and
-    whether the result is right."""
+    """What is timed: a call, the bytes that the contract moves or the operations that
+    it does, what bounds it, and whether the result is right."""
 
-    def __init__(self, launch, moved_bytes, ceiling, is_right):
+    def __init__(self, launch, moved_bytes, ceiling, is_right, flop=None):
         self.launch = launch
         self.bytes = moved_bytes
         self.ceiling = ceiling
         self.is_right = is_right
+        self.flop = flop
+
+    def rate(self, us):
+        """Of a row that took so long: work and rate as in the JSON; the rate."""
+        if self.flop is None:
+            return ({"bytes": float(self.bytes), "gbps": self.bytes / us / 1e3},
+                    self.bytes / us / 1e3)
+        return ({"flop": float(self.flop), "tflops": self.flop / us / 1e6},
+                self.flop / us / 1e6)
 
 
 def wanted(document, peers):
@@ -35,12 +44,11 @@ def measure(gpu, exercise, peer, size, cache, ceilings):
         return None
     us, launches = gpu.samples_us(work.launch, cache)
     row = {"exercise": exercise, "rung": rung, "size": size, "idea": gpu.idea,
-           "cache": cache, "launches_a_sample": launches, **torch_timing.times(us),
-           "bytes": float(work.bytes)}
-    row["gbps"] = work.bytes / row["median_us"] / 1e3
+           "cache": cache, "launches_a_sample": launches, **torch_timing.times(us)}
+    numbers, rate = work.rate(row["median_us"])
     value = ceilings.get(work.ceiling, {}).get("value")
-    row.update({"ceiling": work.ceiling, "ceiling_value": value,
-                "percent": 100.0 * row["gbps"] / value if value else None,
+    row.update({**numbers, "ceiling": work.ceiling, "ceiling_value": value,
+                "percent": 100.0 * rate / value if value else None,
                 "date": datetime.datetime.now(datetime.timezone.utc).strftime(
                     "%Y-%m-%d")})
     return row
@@ -96,8 +104,10 @@ def main(description, peers, more_peers=None):
             print(f"  {exercise}  {size}  is wrong, and not timed")
             wrong += 1
             continue
-        print(f"  {exercise:<20} {size:<20} {row['median_us']:>12.2f} us"
-              f" {row['gbps']:8.1f} GB/s", flush=True)
+        rate = (f"{row['gbps']:8.1f} GB/s" if "gbps" in row
+                else f"{row['tflops']:8.1f} TFLOP/s")
+        print(f"  {exercise:<20} {size:<20} {row['median_us']:>12.2f} us {rate}",
+              flush=True)
         # Now: a run that is cut short keeps what it has.
         torch_timing.merge(document, [row])
         torch_timing.write(document, options.json)

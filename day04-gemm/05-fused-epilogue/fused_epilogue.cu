@@ -1,0 +1,211 @@
+// fused_epilogue.cu: what is done to sums is done while they are in registers.
+#include "fused_epilogue.h"
+
+#include <wb/check.h>
+#include <wb/exercise.h>
+
+#include <algorithm>
+
+#include "layers.h"
+
+// #region v3-activate
+/// Where sigmoids are 0 or 1, and no power of z is too large.
+constexpr float kFar = 64.0f;
+
+/// act(z).
+__device__ __forceinline__ float activate(const Gate& gate, float z) {
+    if (gate.is_none) return z;
+    // TODO(learner): z sigmoid(s) with s = z (a + b z^2). For z = -infinity the result
+    // is 0, not NaN, and a NaN stays one: what does z become if it is beyond kFar? For
+    // z = infinity it is infinity (about 4 lines)
+    return z;
+}
+
+/// act'(z).
+__device__ __forceinline__ float slope(const Gate& gate, float z) {
+    if (gate.is_none) return 1.0f;
+    // TODO(learner): the derivative of z sigmoid(s). That of sigmoid is sigmoid (1 -
+    // sigmoid); that of s is a + 3 b z^2. 1 for infinity, 0 for -infinity (about 5
+    // lines)
+    return 1.0f;
+}
+// #endregion v3-activate
+
+// #region v3-layer
+/// act(z) + residual of a pair of sums; stores z if it is wanted.
+__device__ __forceinline__ Pair layer_pair(const Layer& layer,
+                                           const PairPlace& to,
+                                           Pair sum) {
+    const int64_t place = to.row * layer.ld + to.col;  // in y, z and residual
+    // TODO(learner): add the bias of both columns, if there is one; store z, if it is
+    // wanted; activate; add the residual, if there is one. Nothing is rounded but what
+    // is stored (about 16 lines)
+    return sum;
+}
+
+/// v3: a layer whose sums never leave the registers of their lanes before they are y.
+///
+/// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
+/// Traffic  the product's; y, z and residual are M N * 2 B each
+template <class S>
+__global__ void __launch_bounds__(S::kThreads, 2)
+    linear_act_v3_kernel(const Product p, const Layer layer) {
+    extern __shared__ uint4 s_bytes[];
+    const Place<S> at = place_of_block<S>(p);
+    WarpSums<S> sums;
+    multiply(sums, reinterpret_cast<Stage<S>*>(s_bytes), p, at);
+    for_pairs(sums, at, p.M, p.N, [&](const PairPlace& to, Pair sum) {
+        const Pair v = layer_pair(layer, to, sum);
+        store_pair(
+            layer.y + to.row * layer.ld + to.col, v, to.is_whole, layer.pairs);
+    });
+}
+// #endregion v3-layer
+
+// #region v3-launch
+static void linear_act_v3(const LinearInput& in,
+                          __nv_bfloat16* y,
+                          __nv_bfloat16* z,
+                          cudaStream_t stream) {
+    using S = ForwardTiles;
+    const wb::GemmShape shape = forward_shape(in.shape);
+    launch_tiles<S>(linear_act_v3_kernel<S>,
+                    shape,
+                    stream,
+                    Product::of(shape, in.x, in.w, nullptr),
+                    Layer::of(in, y, z));
+}
+// #endregion v3-launch
+
+// #region v3-fp8
+/// v3 for an output of 8 bits.
+///
+/// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
+/// Traffic  the product's; y is M N B; one atomic operation a warp
+template <class S>
+__global__ void __launch_bounds__(S::kThreads, 2) linear_act_fp8_v3_kernel(
+    const Product p, const Layer layer, const Narrow out) {
+    extern __shared__ uint4 s_bytes[];
+    const Place<S> at = place_of_block<S>(p);
+    WarpSums<S> sums;
+    multiply(sums, reinterpret_cast<Stage<S>*>(s_bytes), p, at);
+    const float scale = *out.scale;
+    float largest = 0.0f;  // of this lane
+    for_pairs(sums, at, p.M, p.N, [&](const PairPlace& to, Pair sum) {
+        // TODO(learner): the pair's values, from layer_pair(); the largest of them and
+        // of those before, with larger(); the values times scale, to out.y. If the pair
+        // is not whole, does its right value count? (about 7 lines)
+    });
+    raise_amax(out.amax, largest);
+}
+
+static void linear_act_fp8_v3(const LinearInput& in,
+                              const float* scale,
+                              __nv_fp8_e4m3* y,
+                              float* amax,
+                              cudaStream_t stream) {
+    using S = ForwardTiles;
+    const wb::GemmShape shape = forward_shape(in.shape);
+    CUDA_CHECK(cudaMemsetAsync(amax, 0, sizeof(float), stream));
+    launch_tiles<S>(linear_act_fp8_v3_kernel<S>,
+                    shape,
+                    stream,
+                    Product::of(shape, in.x, in.w, nullptr),
+                    Layer::of(in, nullptr, nullptr),
+                    Narrow::of(in, scale, y, amax));
+}
+// #endregion v3-fp8
+
+// #region v3-backward
+/// dz of a pair of sums, before it is rounded; stores it.
+__device__ __forceinline__ Pair gradient_pair(const Gradient& gradient,
+                                              const PairPlace& to,
+                                              Pair sum) {
+    const int64_t place = to.row * gradient.ld + to.col;  // in z and dz
+    // TODO(learner): the pair's z, the slopes there, the products; store them, and
+    // return them (about 6 lines)
+    return sum;
+}
+
+/// v3 of the backward pass. The columns of dz are added up on the way.
+///
+/// @param g_parts  [ceil_div(M, WM), N] sums of dz over the rows of a warp; or null
+///
+/// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
+/// Traffic  the product's; z and dz are M N * 2 B each, g_parts M N / 16 B
+template <class S>
+__global__ void __launch_bounds__(S::kThreads, 2) linear_act_backward_v3_kernel(
+    const Product p, const Gradient gradient, float* g_parts) {
+    extern __shared__ uint4 s_bytes[];
+    const Place<S> at = place_of_block<S>(p);
+    WarpSums<S> sums;
+    multiply(sums, reinterpret_cast<Stage<S>*>(s_bytes), p, at);
+    Pair columns[S::kTilesN] = {};
+    for_pairs(sums, at, p.M, p.N, [&](const PairPlace& to, Pair sum) {
+        const Pair dz = gradient_pair(gradient, to, sum);
+        columns[to.slot].left += dz.left;
+        columns[to.slot].right += dz.right;
+    });
+    if (g_parts != nullptr) store_part(columns, g_parts, at, p.M, p.N);
+}
+
+static void linear_act_backward_v3(const LinearGradient& in,
+                                   __nv_bfloat16* dz,
+                                   float* dbias,
+                                   cudaStream_t stream) {
+    using S = BackwardTiles;
+    const wb::GemmShape shape = backward_shape(in.shape);
+    with_parts(in.shape, S::WM, dbias, stream, [&](float* g_parts) {
+        launch_tiles<S>(linear_act_backward_v3_kernel<S>,
+                        shape,
+                        stream,
+                        Product::of(shape, in.dy, in.w, nullptr),
+                        Gradient::of(in, dz),
+                        g_parts);
+    });
+}
+// #endregion v3-backward
+
+// #region v3-mlp
+static void mlp_v3(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
+    // TODO(learner): memory for [M, H] hidden numbers, from wb::Scratch, which wants
+    // one at least; then two layers. first_layer() and second_layer() say what goes in.
+    // If H is 0 the first layer has no output, and must not be launched (about 4 lines)
+}
+// #endregion v3-mlp
+
+// #region contract
+void linear_act(const LinearInput& in,
+                __nv_bfloat16* y,
+                __nv_bfloat16* z,
+                cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete this line when the TODOs above are written
+    if (!Checks("linear_act").has_work(in, y, z)) return;
+    linear_act_v3(in, y, z, stream);
+}
+
+void linear_act_fp8(const LinearInput& in,
+                    const float* scale,
+                    __nv_fp8_e4m3* y,
+                    float* amax,
+                    cudaStream_t stream) {
+    WB_NOT_SOLVED();  // this one, when the next is written, and so on
+    if (!Checks("linear_act_fp8").has_work(in, scale, y, amax)) return;
+    linear_act_fp8_v3(in, scale, y, amax, stream);
+}
+
+void linear_act_backward(const LinearGradient& in,
+                         __nv_bfloat16* dz,
+                         float* dbias,
+                         cudaStream_t stream) {
+    WB_NOT_SOLVED();
+    if (!Checks("linear_act_backward").has_work(in, dz, dbias)) return;
+    linear_act_backward_v3(in, dz, dbias, stream);
+}
+
+void mlp(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
+    WB_NOT_SOLVED();
+    if (!Checks("mlp").has_work(in, y)) return;
+    mlp_v3(in, y, stream);
+}
+// #endregion contract

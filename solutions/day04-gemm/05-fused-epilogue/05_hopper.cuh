@@ -1,0 +1,201 @@
+// 05_hopper.cuh: v5: the same, done to the sums of chapter 04's kernel: TMA, wgmma, a
+// persistent block for each multiprocessor.
+#pragma once
+
+#include <algorithm>
+
+#include "hopper_tiles.h"
+#include "layers.h"
+
+// #region v5-rows
+/// The two rows that a thread has of a tile of 64, 8 apart, and what is there.
+struct TwoRows {
+    int64_t place[2];  ///< of their first elements, rows ld apart
+    bool exists[2];
+    int N;
+
+    __device__ __forceinline__ TwoRows(const hopper::Problem& p, int row, int64_t ld)
+        : N(p.N) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            place[i] = (row + 8 * i) * ld;
+            exists[i] = row + 8 * i < p.M;
+        }
+    }
+    /// The pair of a row, as float; 0 where the matrix has none.
+    __device__ __forceinline__ float2 load(const __nv_bfloat16* from,
+                                           int i,
+                                           int col) const {
+        if (!exists[i] || col >= N) return {0.0f, 0.0f};
+        return __bfloat1622float2(
+            *reinterpret_cast<const __nv_bfloat162*>(from + place[i] + col));
+    }
+};
+// #endregion v5-rows
+
+// #region v5-layer
+/// What becomes of a layer's sums.
+///
+/// @tparam kActivates  it is not none
+/// @tparam kMore       there may be a residual, or a z to be stored
+template <bool kActivates, bool kMore>
+struct LayerEpilogue {
+    using Params = Layer;
+
+    const Layer& layer;
+    TwoRows rows;
+
+    __device__ __forceinline__ LayerEpilogue(const Layer& layer_,
+                                             const hopper::Problem& p,
+                                             int row)
+        : layer(layer_), rows(p, row, layer_.ld) {}
+
+    /// @param x  columns col and col + 1 of the upper row, then of the lower one
+    __device__ __forceinline__ void apply(float (&x)[4], int col) const {
+        if (layer.bias != nullptr && col < rows.N) {
+            const float2 bias = __bfloat1622float2(
+                *reinterpret_cast<const __nv_bfloat162*>(layer.bias + col));
+            x[0] += bias.x;
+            x[1] += bias.y;
+            x[2] += bias.x;
+            x[3] += bias.y;
+        }
+        if constexpr (kMore) {
+            if (layer.z != nullptr) store_z(x, col);
+        }
+        if constexpr (kActivates) {
+            activate_two(layer.gate, x[0], x[1]);
+            activate_two(layer.gate, x[2], x[3]);
+        }
+        if constexpr (kMore) {
+            if (layer.residual != nullptr) add_residual(x, col);
+        }
+    }
+    __device__ __forceinline__ void finish() const {}
+
+ private:
+    __device__ __forceinline__ void store_z(const float (&x)[4], int col) const {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            if (!rows.exists[i] || col >= rows.N) continue;
+            *reinterpret_cast<__nv_bfloat162*>(layer.z + rows.place[i] + col) =
+                __floats2bfloat162_rn(x[2 * i], x[2 * i + 1]);
+        }
+    }
+    __device__ __forceinline__ void add_residual(float (&x)[4], int col) const {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            const float2 more = rows.load(layer.residual, i, col);
+            x[2 * i] += more.x;
+            x[2 * i + 1] += more.y;
+        }
+    }
+};
+// #endregion v5-layer
+
+// #region v5-launch
+/// @tparam kTransposed  as shape.transpose_b
+template <bool kTransposed, class Epilogue>
+static void launch_hopper(const wb::GemmShape& shape,
+                          const __nv_bfloat16* A,
+                          const __nv_bfloat16* B,
+                          __nv_bfloat16* C,
+                          const typename Epilogue::Params& params,
+                          cudaStream_t stream) {
+    using Factors = hopper::Product<__nv_bfloat16, __nv_bfloat16>;
+    hopper::launch<HopperTiles<kTransposed>, Epilogue>(
+        Factors::of(shape, A, B, C, stream), params, {});
+}
+
+template <bool kActivates, bool kMore>
+static void launch_layer(const LinearInput& in,
+                         const Layer& layer,
+                         cudaStream_t stream) {
+    launch_hopper<true, LayerEpilogue<kActivates, kMore>>(
+        forward_shape(in.shape), in.x, in.w, layer.y, layer, stream);
+}
+
+/// v5, or v4 where arrays do not begin where TMA wants them, and on other GPUs.
+static void linear_act_v5(const LinearInput& in,
+                          __nv_bfloat16* y,
+                          __nv_bfloat16* z,
+                          cudaStream_t stream) {
+    const Layer layer = Layer::of(in, y, z);
+    if (!suits_hopper(in.shape, layer.vectors, in.x, in.w))
+        return linear_act_v4(in, y, z, stream);
+    const bool has_more = in.residual != nullptr || z != nullptr;
+    if (layer.gate.is_none) {
+        if (has_more) return launch_layer<false, true>(in, layer, stream);
+        return launch_layer<false, false>(in, layer, stream);
+    }
+    if (has_more) return launch_layer<true, true>(in, layer, stream);
+    launch_layer<true, false>(in, layer, stream);
+}
+// #endregion v5-launch
+
+// #region v5-backward
+/// What becomes of the sums of a backward pass.
+struct GradientEpilogue {
+    struct Params {
+        Gradient gradient;
+        float* g_parts;  ///< [ceil_div(M, 16), N] sums over a warp's rows; or null
+    };
+    const Params& params;
+    TwoRows rows;
+    int part;
+
+    __device__ __forceinline__ GradientEpilogue(const Params& params_,
+                                                const hopper::Problem& p,
+                                                int row)
+        : params(params_), rows(p, row, params_.gradient.ld), part(row / 16) {}
+
+    __device__ __forceinline__ void apply(float (&x)[4], int col) const {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            const float2 z = rows.load(params.gradient.z, i, col);
+            x[2 * i] *= slope_v4(params.gradient.gate, z.x);
+            x[2 * i + 1] *= slope_v4(params.gradient.gate, z.y);
+            if (rows.exists[i]) continue;
+            x[2 * i] = 0.0f;  // and not 0 times infinity
+            x[2 * i + 1] = 0.0f;
+        }
+        if (params.g_parts == nullptr) return;
+        const float left = sum_over_rows(x[0] + x[2]);
+        const float right = sum_over_rows(x[1] + x[3]);
+        if (threadIdx.x % wb::kWarpSize < 4 && rows.exists[0] && col < rows.N)
+            *reinterpret_cast<float2*>(params.g_parts + int64_t{part} * rows.N + col) =
+                make_float2(left, right);
+    }
+    __device__ __forceinline__ void finish() const {}
+};
+
+static void linear_act_backward_v5(const LinearGradient& in,
+                                   __nv_bfloat16* dz,
+                                   float* dbias,
+                                   cudaStream_t stream) {
+    const LinearShape& s = in.shape;
+    const Gradient gradient = Gradient::of(in, dz);
+    if (!suits_hopper(s, gradient.vectors, in.dy, in.w))
+        return linear_act_backward_v4(in, dz, dbias, stream);
+    with_parts(s, 16, dbias, stream, [&](float* g_parts) {
+        launch_hopper<false, GradientEpilogue>(
+            backward_shape(s), in.dy, in.w, dz, {gradient, g_parts}, stream);
+    });
+}
+// #endregion v5-backward
+
+// #region v5-mlp
+static void mlp_v5(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
+    const int64_t at_a_time = std::min(rows_at_a_time_v5(in), in.M);
+    const wb::Scratch<__nv_bfloat16> hidden(hidden_elements(at_a_time, in.H), stream);
+    for (int64_t first = 0; first < in.M; first += at_a_time) {
+        const int64_t rows = std::min(at_a_time, in.M - first);
+        if (in.H > 0)
+            linear_act_v5(first_layer(in, first, rows), hidden.data(), nullptr, stream);
+        linear_act_v5(second_layer(in, hidden.data(), first, rows),
+                      y + first * in.N,
+                      nullptr,
+                      stream);
+    }
+}
+// #endregion v5-mlp
