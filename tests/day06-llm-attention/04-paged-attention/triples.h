@@ -51,7 +51,7 @@ inline std::vector<wb::testing::Combination> triples() {
         .forbid({"page", "D", "Hkv", "group", "ends"},
                 [](const std::vector<int64_t>& v) {
                     const int64_t keys = v[4] == kMany ? 1031 : 2 * v[0];
-                    return keys * v[1] * v[2] * v[3] > 600'000;
+                    return keys * v[1] * v[2] * v[3] > 700'000;
                 });
     return design.cases();
 }
