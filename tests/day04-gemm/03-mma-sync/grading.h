@@ -170,13 +170,13 @@ struct Problem {
 /// Between the rows of C, where nothing must be changed.
 inline constexpr float kUntouched = 7.0f;
 
-/// One launcher on these factors.
+/// One launcher on these factors. Returns the memory of C.
 template <class T>
-void grade_one(const std::string& name,
-               Function<T>* launcher,
-               const Call& c,
-               const Problem<T>& p,
-               const std::string& what) {
+std::vector<double> grade_one(const std::string& name,
+                              Function<T>* launcher,
+                              const Call& c,
+                              const Problem<T>& p,
+                              const std::string& what) {
     Grader grade(name, c.text() + what);
     const T* d_a = grade.input("A", p.a) + c.a_from;
     const T* d_b = grade.input("B", p.b) + c.b_from;
@@ -196,7 +196,7 @@ void grade_one(const std::string& name,
         grade.expect("C", p.expected.c, [&](int64_t i) {
             return p.expected.bounds[static_cast<size_t>(i)];
         });
-        return;
+        return grade.read("C");
     }
     std::vector<double> all(static_cast<size_t>(c.c_elements()), double{kUntouched});
     std::vector<double> bounds(all.size(), 0.0);
@@ -208,6 +208,7 @@ void grade_one(const std::string& name,
             bounds[to] = p.expected.bounds[from];
         }
     grade.expect("C", all, [&](int64_t i) { return bounds[static_cast<size_t>(i)]; });
+    return grade.read("C");
 }
 
 /// All versions for one type.

@@ -163,6 +163,21 @@ TEST_CASE("a block of whole tiles, as a fast path wants them") {
     grade_whole(c);
 }
 
+TEST_CASE("two calls give the same bits, in any order of threads and blocks") {
+    // Deep enough for several parts of K.
+    const Call c{20, 130, 800};
+    const Problem<__nv_bfloat16> problem(c, random_factors(c, 3), false);
+    std::vector<double> first;
+    for (const unsigned order : {0, 1, 2}) {
+        wb::testing::shuffle_threads(order);
+        const auto sums = grade_one<__nv_bfloat16>(
+            "mma_sync_bf16", mma_sync_bf16, c, problem, ", called three times");
+        if (first.empty()) first = sums;
+        CHECK(sums == first);
+    }
+    wb::testing::shuffle_threads(0);
+}
+
 TEST_CASE("calls have nothing in common") {
     wb::testing::expect_independent(
         [] {
