@@ -41,7 +41,8 @@ __device__ __forceinline__ void multiply_tile(SharedTiles<S>& shared,
     // that begins at k = step * S::BK. All wait for the barrier; which parity has this
     // round? All multiply: multiply_stage<S>(sums, {shared, 0, 0}, ...). What must
     // everybody know before the next copy begins? (about 10 lines)
-    (void)shared, (void)maps, (void)at, (void)steps, (void)sums;  // and this
+    (void)shared, (void)maps, (void)at, (void)steps;  // and this one
+    (void)sums;                                       // and this one
 }
 // #endregion v1-tile
 

@@ -80,6 +80,21 @@ void release_threads(BlockOrder& b, uint32_t thread, uint32_t own, SyncObject& o
     threads[thread] = std::max(threads[thread], own);
 }
 
+/// Adds, for the other blocks of a cluster, what the thread knows of the warps of its
+/// own block: that a warpgroup has multiplied, say, for which one thread arrives at
+/// another block's mbarrier. As for its own warp, up to one segment for all lanes.
+void release_known_warps(const BlockOrder& b,
+                         const BlockOrder::Thread& t,
+                         SyncObject& object) {
+    for (uint32_t first = 0; first < b.size; first += kLanes) {
+        const auto lanes = t.known.begin() + first;
+        const uint32_t last = *std::max_element(
+            lanes, lanes + std::min<uint32_t>(kLanes, b.size - first));
+        if (last >= b.epoch)
+            join(object.blocks[release_key(b.linear, first / kLanes)], {0, last});
+    }
+}
+
 }  // namespace
 
 void share_known(BlockOrder& b, unsigned warp, uint32_t lanes) {
@@ -142,6 +157,8 @@ void order_atomic(BlockOrder& b,
     SyncObject& object = objects[address];
     if (own >= b.epoch) release_threads(b, thread, own, object);
     join(object.blocks[release_key(b.linear, warp)], release);
+    if (b.clustered && releases && t.known_epoch == b.epoch)
+        release_known_warps(b, t, object);
     join(object, b.acquired);
     object.all = std::max(object.all, b.acquired_all);
     // What the thread does from now on has not been released.
