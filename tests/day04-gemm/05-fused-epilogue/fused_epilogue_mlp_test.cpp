@@ -49,7 +49,7 @@ TEST_CASE("mlp: whole numbers are exact, in all rows") {
     grade_mlp(c, whole_numbers(c), ", whole numbers", true);
 }
 
-TEST_CASE("mlp: more than 1024 rows, some at a time") {
+TEST_CASE("mlp: more than 1024 rows, some at a time", "[long]") {
     const SmallCache cache(1 << 12);
     MlpCall c{2300, 1, 2, 3, Activation::none, true, true, Residual::in_y};
     grade_mlp(c, whole_numbers(c), ", whole numbers", true);
