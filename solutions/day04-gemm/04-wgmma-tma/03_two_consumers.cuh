@@ -5,14 +5,14 @@
 
 // #region v3-launch
 /// 64 x 256 sums a warpgroup, 128 registers a thread. The producer gives up registers
-/// for them: 128 * 40 + 256 * 232 are what 384 threads are launched with.
+/// for them: 128 * 24 + 256 * 240 are what 384 threads are launched with.
 inline constexpr Tiling kTilingV3 = {.block_rows = 128,
                                      .block_columns = 256,
                                      .stages = 4,
                                      .consumers = 2,
                                      .store_buffers = 0,
-                                     .producer_registers = 40,
-                                     .consumer_registers = 232};
+                                     .producer_registers = 24,
+                                     .consumer_registers = 240};
 
 template <class T>
 static void wgmma_tma_v3(

@@ -11,8 +11,8 @@ inline constexpr Tiling kTilingV4 = {.block_rows = 128,
                                      .consumers = 2,
                                      .cluster_rows = 2,
                                      .store_buffers = 0,
-                                     .producer_registers = 40,
-                                     .consumer_registers = 232};
+                                     .producer_registers = 24,
+                                     .consumer_registers = 240};
 
 /// v4: one cluster a tile of 256 x 256, in rows.
 template <class T>

@@ -14,8 +14,8 @@ inline constexpr Tiling kTilingLarge = {.block_rows = 128,
                                         .consumers = 2,
                                         .cluster_rows = 2,
                                         .store_buffers = 2,
-                                        .producer_registers = 40,
-                                        .consumer_registers = 232};
+                                        .producer_registers = 24,
+                                        .consumer_registers = 240};
 /// Three consumers. Where tiles of 128 x 256 leave a round half empty, these may fit.
 inline constexpr Tiling kTilingSquare = {.block_rows = 192,
                                          .block_columns = 192,
@@ -32,8 +32,8 @@ inline constexpr Tiling kTilingSmall = {.block_rows = 128,
                                         .consumers = 2,
                                         .cluster_rows = 2,
                                         .store_buffers = 2,
-                                        .producer_registers = 40,
-                                        .consumer_registers = 232};
+                                        .producer_registers = 24,
+                                        .consumer_registers = 240};
 /// For a C of even fewer: one consumer.
 inline constexpr Tiling kTilingTiny = {.block_rows = 64,
                                        .block_columns = 128,

@@ -58,6 +58,13 @@ TEST_CASE("many bands of tiles", "[long]") {
     grade_type<__half>(c, whole_numbers(c), ", whole numbers", true);
 }
 
+TEST_CASE("more than 128 tiles side by side, and more than 1024 stages", "[long]") {
+    const Call wide{8, 33032, 8};
+    const Call deep{8, 8, 65700};
+    grade_type<__half>(wide, whole_numbers(wide), ", whole numbers", true);
+    grade_type<__nv_bfloat16>(deep, whole_numbers(deep), ", whole numbers", true);
+}
+
 TEST_CASE("a tall, a wide and a deep product") {
     const bool watched = wb::testing::is_watched();
     const int64_t large = watched ? 264 : 2056;
@@ -114,7 +121,7 @@ TEST_CASE("right whatever order the threads run in") {
     // A cluster's blocks, a producer and its consumers, warps that store.
     const FewMultiprocessors few(2);
     wb::testing::shuffle_threads(GENERATE(1u, 2u, 3u));
-    const Call c{wb::testing::is_watched() ? 136 : 264, 264, 200};
+    const Call c{136, wb::testing::is_watched() ? 136 : 264, 600};
     grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
     wb::testing::shuffle_threads(0);
 }

@@ -91,7 +91,9 @@ struct Product {
 // #endregion product
 
 // #region maps
-/// The map of a row-major matrix, for boxes of 128 bytes by `box_rows` rows.
+/// The map of a row-major matrix, for boxes of 128 bytes by `box_rows` rows. Where rows
+/// do not begin at multiples of 128 bytes (N = 5000), fetches of 256 bytes cost a fifth
+/// of the speed on an H100; where they do, 128 are as good.
 template <class T>
 wb::ptx::TensorMap matrix_map(const char* name,
                               const T* matrix,
@@ -106,7 +108,8 @@ wb::ptx::TensorMap matrix_map(const char* name,
          .element_bytes = static_cast<int>(bytes),
          .sizes = {columns, rows, 1, 1},
          .strides = {ld * bytes, ld * bytes, ld * bytes},
-         .box = {wb::ptx::kSwizzleBytes / static_cast<int>(bytes), box_rows, 1, 1}});
+         .box = {wb::ptx::kSwizzleBytes / static_cast<int>(bytes), box_rows, 1, 1},
+         .l2_bytes = 128});
 }
 
 template <class S>

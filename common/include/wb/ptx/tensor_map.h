@@ -38,6 +38,8 @@ struct TensorBox {
                          ///< multiples of 16, below 2^40
     int box[4];          ///< elements of the box a dimension, 1 to 256; the first
                          ///< one 128 / element_bytes
+    int l2_bytes = 256;  ///< that a miss brings to L2 at a time: 64, 128 or 256. Rows
+                         ///< that begin anywhere are faster with 128
 };
 
 /// The map of a tensor.
@@ -167,7 +169,9 @@ inline TensorMap make_tensor_map(const char* name, const TensorBox& tensor) {
                element_strides,
                CU_TENSOR_MAP_INTERLEAVE_NONE,
                CU_TENSOR_MAP_SWIZZLE_128B,
-               CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+               tensor.l2_bytes == 256   ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+               : tensor.l2_bytes == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+                                        : CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (status != CUDA_SUCCESS) {
         throw CudaError(
