@@ -12,15 +12,16 @@ CTest, and the others begin anew without it.
 
 import os
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from learn import ctest, steps, verdicts
+from learn import ctest, steps, ui, verdicts
 
-MOST_BEGINNINGS = 8  # of one program; what is left then CTest runs
-SECONDS = 300  # for one program
-SECONDS_A_CASE = 60  # many programs share the GPU
+MOST_BEGINNINGS = 4  # of one program; what is left then CTest runs
+SECONDS = 150  # for all of them; what is not done by then CTest runs
+SECONDS_A_CASE = 30  # many programs share the GPU
 
 
 class Task(NamedTuple):
@@ -48,8 +49,10 @@ def run(state, *only: str) -> Path:
     programs: dict[str, list[Task]] = {}
     for program, task in filter(None, asked):
         programs.setdefault(program, []).append(task)
+    ends_at = time.monotonic() + SECONDS
     with ThreadPoolExecutor(state.jobs) as pool:
-        alone = sum(pool.map(lambda item: run_program(*item, folder), programs.items()))
+        alone = sum(pool.map(
+            lambda item: run_program(*item, folder, ends_at), programs.items()))
     number = sum(map(len, programs.values()))
     words = f"{number - alone} in {len(programs)} processes, {alone} by themselves"
     state.end("wrong kernels", "ok", words)
@@ -84,23 +87,33 @@ def _ask(test: dict, folder: Path) -> tuple[str, Task] | None:
     return program[0], Task(test["name"], kernel, folder / name, arguments)
 
 
-def run_program(program: str, tasks: list[Task], folder: Path) -> int:
-    """Returns how many are left to CTest."""
+def run_program(
+    program: str, tasks: list[Task], folder: Path, ends_at: float
+) -> int:
+    """Returns how many are left to CTest. `ends_at`, by time.monotonic(): no later."""
     tasks = sorted(tasks, key=lambda task: task.is_right)
     name = Path(program).name
     left = 0
     for _ in range(MOST_BEGINNINGS):
         if len({task.is_right for task in tasks}) < 2:
             break  # nothing wrong, or nothing right that would vouch for it
+        began = time.monotonic()
+        if began >= ends_at:
+            break
         list_file = folder / f"{name}.tasks"
         list_file.write_text("".join(
             f"{task.kernel}\t{task.verdict}\t{task.arguments}\n" for task in tasks))
         for task in tasks:
             task.verdict.unlink(missing_ok=True)
         result = steps.run(
-            [program, "--wb-each", list_file], folder / f"{name}.log", seconds=SECONDS,
+            [program, "--wb-each", list_file], folder / f"{name}.log",
+            seconds=ends_at - began,
             environment={"WB_TIME_LIMIT": str(SECONDS_A_CASE)})
         begun = [task for task in tasks if task.verdict.is_file()]
+        last = begun[-1].kernel if begun else "none"
+        ui.note(f"   {name}: {len(begun)} of {len(tasks)} in "
+                f"{time.monotonic() - began:.0f} s, the last {last}, "
+                f"exit status {result.status}")
         if result.status == 0 and begun == tasks and _right_ones_pass(tasks):
             return left
         if not begun or begun[-1].is_right:

@@ -72,7 +72,7 @@ TEST_CASE("errors: in units of 2^-24 of the magnitude, the largest and the mean"
     // -4 + 2^-20 is 2 units of magnitude 8 away.
     const std::vector<float> wrong = {1.0f, 99.0f, -4.0f + 0x1p-20f, 2.0f};
     CHECK(errors_of(exact, wrong).max == 2.0);
-    CHECK(errors_of(exact, wrong).rms == Approx(2.0 / std::sqrt(3.0)));
+    CHECK(std::abs(errors_of(exact, wrong).rms - 2.0 / std::sqrt(3.0)) <= 1e-12);
     CHECK(errors_of({}, {}).rms == 0.0);
 }
 

@@ -1,6 +1,9 @@
 """Known-wrong kernels in one process: which of their verdicts count."""
 
+import contextlib
+import io
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -9,7 +12,7 @@ from learn import verdicts, verify_wrong
 # A program of known-wrong kernels. One whose name says so ends the process, another
 # spoils what comes after it.
 PROGRAM = r"""#!/usr/bin/env python3
-import json, sys
+import json, sys, time
 spoiled = False
 for line in open(sys.argv[2]):
     kernel, file, *arguments = line.rstrip("\n").split("\t")
@@ -18,12 +21,16 @@ for line in open(sys.argv[2]):
     case = {"name": arguments[0], "verdict": "passed" if right else "failed"}
     document = {"format": "warpbook verdict 1", "ended": True, "cases": [case]}
     open(file, "w").write(json.dumps(document))
+    if kernel == "hangs":
+        time.sleep(60)
     if kernel.startswith("crashes"):
         sys.exit(87)
 """
 
 
 class OneProcess(unittest.TestCase):
+    seconds = 60
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -40,7 +47,9 @@ class OneProcess(unittest.TestCase):
             test = f"day01.one.{kernel if is_right else 'mutant.' + kernel}"
             file = self.folder / f"{test}.json"
             tasks.append(verify_wrong.Task(test, kernel, file, "a case\t--abort"))
-        left = verify_wrong.run_program(str(self.program), tasks, self.folder)
+        with contextlib.redirect_stdout(io.StringIO()):
+            left = verify_wrong.run_program(
+                str(self.program), tasks, self.folder, time.monotonic() + self.seconds)
         there = {task.kernel for task in tasks if verdicts.read(task.verdict)}
         return left, there
 
@@ -57,6 +66,10 @@ class OneProcess(unittest.TestCase):
 
     def test_none_counts_without_a_right_text(self):
         self.assertEqual(self.counted("a", "b"), (2, set()))
+
+    def test_one_that_hangs_leaves_all_when_time_is_up(self):
+        self.seconds = 0.5
+        self.assertEqual(self.counted("a", "hangs", "right"), (3, set()))
 
     def test_a_program_that_does_not_start_leaves_all(self):
         self.program.unlink()

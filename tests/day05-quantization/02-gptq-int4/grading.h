@@ -1,0 +1,281 @@
+// Weights of several kinds, and calls of every version of gptq_dequantize() and
+// gptq_matmul() with them.
+#pragma once
+
+#include "gptq_int4.h"
+
+#include <wb/check.h>
+#include <wb/implementations.h>
+#include <wb/reference/gptq.h>
+#include <wb/testing/bounds.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/random.h>
+#include <wb/testing/simulator.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace gptq_grading {
+
+using wb::reference::GptqWeights;
+using wb::testing::FewMultiprocessors;
+using wb::testing::Grader;
+
+/// What the counter of bad rows holds before a call, which adds to it.
+constexpr unsigned long long kBadBefore = 5;
+
+inline std::size_t at(int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// How g_idx gives rows to groups: not at all; in the order of the rows; each group as
+/// often as it should be, in any order; any group for each row, so that groups differ
+/// in size; and with rows of no group in between.
+enum Order { none, rising, shuffled, unequal, with_bad };
+
+/// One launch.
+struct Call {
+    int64_t M;
+    int64_t N;
+    int64_t K;
+    int64_t group = -1;
+    bool zeros_minus_one = true;
+    Order order = none;
+
+    GptqShape shape() const { return {M, N, K, group, zeros_minus_one}; }
+    std::string text() const {
+        const char* const orders[] = {
+            "no g_idx", "g_idx rising", "g_idx shuffled", "any g_idx", "bad g_idx"};
+        return "M = " + std::to_string(M) + ", N = " + std::to_string(N) +
+               ", K = " + std::to_string(K) + ", group = " + std::to_string(group) +
+               (zeros_minus_one ? ", zeros minus one, " : ", zeros as they are, ") +
+               orders[order];
+    }
+};
+
+/// Rows that are in no group: below, above, and with a sign.
+inline int32_t bad_group(int64_t i, int64_t groups) {
+    const int32_t bad[] = {-1, static_cast<int32_t>(groups), INT32_MIN, INT32_MAX};
+    return bad[at(i) % std::size(bad)];
+}
+
+inline std::vector<int32_t> make_order(const Call& c, uint64_t seed) {
+    std::vector<int32_t> g_idx;
+    if (c.order == none) return g_idx;
+    wb::testing::Random random(seed);
+    const int64_t groups = c.shape().groups();
+    for (int64_t k = 0; k < c.K; ++k)
+        g_idx.push_back(static_cast<int32_t>(k / c.shape().rows_of_group()));
+    for (int64_t k = c.K - 1; k > 0 && c.order == shuffled; --k)
+        std::swap(g_idx[at(k)], g_idx[at(random.below(k + 1))]);
+    for (int64_t k = 0; k < c.K && (c.order == unequal || c.order == with_bad); ++k)
+        g_idx[at(k)] = static_cast<int32_t>(random.below(groups));
+    for (int64_t k = 1; k < c.K && c.order == with_bad; k += 5)
+        g_idx[at(k)] = bad_group(k / 5, groups);
+    return g_idx;
+}
+
+/// Random bits, and a random scale for each group and column.
+inline GptqWeights random_weights(const Call& c, uint64_t seed) {
+    wb::testing::Random random(seed);
+    GptqWeights w = wb::reference::empty_gptq(
+        c.N, c.K, c.shape().rows_of_group(), c.zeros_minus_one, false);
+    for (int32_t& word : w.qweight)
+        word = static_cast<int32_t>(random.bits());
+    for (int32_t& word : w.qzeros)
+        word = static_cast<int32_t>(random.bits());
+    for (__half& scale : w.scales)
+        scale = static_cast<__half>(static_cast<float>(0.02 + 0.01 * random.normal()));
+    w.g_idx = make_order(c, seed + 1);
+    return w;
+}
+
+/// The same with scales that are powers of two. With x of small whole numbers all sums
+/// are exact, in any order.
+inline GptqWeights exact_weights(const Call& c, uint64_t seed) {
+    GptqWeights w = random_weights(c, seed);
+    wb::testing::Random random(seed + 2);
+    for (__half& scale : w.scales)
+        scale = static_cast<__half>(random.below(2) == 0 ? 0.25f : -0.5f);
+    return w;
+}
+
+inline std::vector<__half> whole_x(const Call& c) {
+    std::vector<__half> x;
+    for (int64_t i = 0; i < c.M * c.K; ++i)
+        x.push_back(static_cast<__half>(
+            static_cast<float>((7 * (i / c.K) + 3 * (i % c.K)) % 5 - 2)));
+    return x;
+}
+
+inline std::vector<__half> random_x(const Call& c, uint64_t seed) {
+    std::vector<__half> x;
+    for (const float value : wb::testing::random_normal(c.M * c.K, seed))
+        x.push_back(static_cast<__half>(value));
+    return x;
+}
+
+/// W's tensors as inputs of a launch.
+inline GptqTensors tensors_of(Grader& grade, const GptqWeights& w) {
+    return {grade.input("qweight", w.qweight),
+            grade.input("qzeros", w.qzeros),
+            grade.input("scales", w.scales),
+            w.g_idx.empty() ? nullptr : grade.input("g_idx", w.g_idx),
+            static_cast<int64_t>(w.qweight.size()),
+            static_cast<int64_t>(w.qzeros.size()),
+            static_cast<int64_t>(w.scales.size()),
+            static_cast<int64_t>(w.g_idx.size())};
+}
+
+/// The counter of bad rows, and what the grader expects of it.
+inline unsigned long long* bad_counter(Grader& grade) {
+    return grade.in_out("bad_rows", {1}, std::vector<unsigned long long>{kBadBefore});
+}
+inline void expect_bad(Grader& grade, const GptqWeights& w) {
+    double bad = static_cast<double>(kBadBefore);
+    for (int64_t k = 0; k < w.K; ++k)
+        bad += w.has_group(k) ? 0.0 : 1.0;
+    grade.expect("bad_rows", {bad}, [](int64_t) { return 0.0; });
+}
+
+/// All versions of gptq_dequantize(): every element is known to the last bit.
+inline void grade_dequantize(const Call& c, const GptqWeights& w, const char* what) {
+    const auto exact = wb::reference::dequantized(w);
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("gptq_dequantize", gptq_dequantize)) {
+        Grader grade(name, c.text() + what);
+        const GptqTensors tensors = tensors_of(grade, w);
+        __half* const d_w = grade.output<__half>("w", {c.K, c.N});
+        unsigned long long* const d_bad =
+            w.g_idx.empty() ? nullptr : bad_counter(grade);
+        grade.run([&, launcher = launcher](cudaStream_t stream) {
+            launcher(c.shape(), tensors, d_w, d_bad, stream);
+        });
+        grade.expect("w", std::vector<double>(exact.begin(), exact.end()), [](int64_t) {
+            return 0.0;
+        });
+        if (d_bad != nullptr) expect_bad(grade, w);
+    }
+}
+
+/// What gptq_repack() makes of W.
+inline std::vector<uint4> packed_of(const Call& c, const GptqWeights& w) {
+    const bool has_order = !w.g_idx.empty();
+    std::vector<uint4> packed(at(gptq_packed_vectors(c.shape(), has_order)));
+    if (packed.empty()) return packed;
+    Grader grade("gptq_repack", c.text());
+    const GptqTensors tensors = tensors_of(grade, w);
+    auto* const d_packed =
+        grade.output<uint32_t>("packed", {static_cast<int64_t>(packed.size()) * 4});
+    unsigned long long* const d_bad = has_order ? bad_counter(grade) : nullptr;
+    grade.run([&](cudaStream_t stream) {
+        gptq_repack(
+            c.shape(), tensors, reinterpret_cast<uint4*>(d_packed), d_bad, stream);
+    });
+    if (has_order) expect_bad(grade, w);
+    CUDA_CHECK(cudaMemcpy(packed.data(),
+                          d_packed,
+                          packed.size() * sizeof(uint4),
+                          cudaMemcpyDeviceToHost));
+    return packed;
+}
+
+/// What y must be, and how far from it a kernel may be.
+struct Expected {
+    std::vector<double> y;
+    std::vector<double> bounds;
+};
+
+/// Products of two halves are exact. Tensor cores add a few of them at a time to a sum,
+/// at one exponent, the largest, and cut off what lies below 24 bits: each of K + 1
+/// terms may lose a unit of 2^-23 of the largest one, and so may each sum. Sums of
+/// parts, of which there are few, and rounding to float in any order are less. Then the
+/// sum is rounded to half, which is all that is left where sums are exact.
+inline Expected expected_of(const Call& c,
+                            const GptqWeights& w,
+                            const std::vector<__half>& x,
+                            bool is_exact) {
+    const auto weights = wb::reference::dequantized(w);
+    Expected e;
+    const double relative =
+        wb::testing::gamma(2.0 * static_cast<double>(c.K) + 16.0, 0x1p-23);
+    for (int64_t m = 0; m < c.M; ++m) {
+        std::vector<double> sums(at(c.N));
+        std::vector<double> magnitudes(at(c.N));
+        for (int64_t k = 0; k < c.K; ++k) {
+            const double factor =
+                static_cast<double>(static_cast<float>(x[at(m * c.K + k)]));
+            // A row without a group is zeros, whatever x is.
+            if (!w.has_group(k)) continue;
+            for (int64_t n = 0; n < c.N; ++n) {
+                const double term = factor * double{weights[at(k * c.N + n)]};
+                sums[at(n)] += term;
+                magnitudes[at(n)] += std::abs(term);
+            }
+        }
+        for (int64_t n = 0; n < c.N; ++n) {
+            const double sum = sums[at(n)];
+            if (is_exact || !std::isfinite(sum)) {
+                e.y.push_back(static_cast<double>(
+                    static_cast<float>(static_cast<__half>(static_cast<float>(sum)))));
+                e.bounds.push_back(0.0);
+                continue;
+            }
+            const double of_sum = relative * magnitudes[at(n)];
+            e.y.push_back(sum);
+            e.bounds.push_back(of_sum + 0x1p-11 * (std::abs(sum) + of_sum) + 0x1p-25);
+        }
+    }
+    return e;
+}
+
+/// One launcher on these numbers.
+inline void grade_one(const std::string& name,
+                      decltype(&gptq_matmul) launcher,
+                      const Call& c,
+                      const GptqWeights& w,
+                      const std::vector<uint4>& packed,
+                      const std::vector<__half>& x,
+                      const Expected& expected,
+                      const std::string& what) {
+    Grader grade(name, c.text() + what);
+    const GptqTensors tensors = tensors_of(grade, w);
+    const uint4* const d_packed = grade.input("packed", packed);
+    const __half* const d_x = grade.input("x", x);
+    __half* const d_y = grade.output<__half>("y", {c.M, c.N});
+    grade.run([&](cudaStream_t stream) {
+        launcher(c.shape(), tensors, d_packed, d_x, d_y, stream);
+    });
+    grade.expect("y", expected.y, [&](int64_t i) { return expected.bounds[at(i)]; });
+}
+
+/// All versions of gptq_matmul().
+inline void grade_matmul(const Call& c,
+                         const GptqWeights& w,
+                         const std::vector<__half>& x,
+                         const std::string& what,
+                         bool is_exact = false) {
+    const auto packed = packed_of(c, w);
+    const Expected expected = expected_of(c, w, x, is_exact);
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("gptq_matmul", gptq_matmul))
+        grade_one(name, launcher, c, w, packed, x, expected, what);
+}
+
+inline void grade_random(const Call& c, uint64_t seed = 1) {
+    grade_matmul(c,
+                 random_weights(c, seed),
+                 random_x(c, seed + 3),
+                 ", seed " + std::to_string(seed));
+}
+
+/// Whole numbers: every sum is exact.
+inline void grade_whole(const Call& c, uint64_t seed = 1) {
+    grade_matmul(c, exact_weights(c, seed), whole_x(c), ", whole numbers", true);
+}
+
+}  // namespace gptq_grading
