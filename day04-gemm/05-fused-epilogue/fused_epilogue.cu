@@ -4,20 +4,15 @@
 #include <wb/check.h>
 #include <wb/exercise.h>
 
-#include <algorithm>
-
 #include "layers.h"
 
 // #region v3-activate
-/// Where sigmoids are 0 or 1, and no power of z is too large.
-constexpr float kFar = 64.0f;
-
 /// act(z).
 __device__ __forceinline__ float activate(const Gate& gate, float z) {
     if (gate.is_none) return z;
-    // TODO(learner): z sigmoid(s) with s = z (a + b z^2). For z = -infinity the result
-    // is 0, not NaN, and a NaN stays one: what does z become if it is beyond kFar? For
-    // z = infinity it is infinity (about 4 lines)
+    // TODO(learner): z sigmoid(s), with s = z (a + b z^2). Beyond Gate::kFar s may be
+    // infinity times 0, and z may be -infinity times 0, where the result is 0:
+    // Gate::near() is for one of them, Gate::not_below() for the other (about 4 lines)
     return z;
 }
 
@@ -25,8 +20,8 @@ __device__ __forceinline__ float activate(const Gate& gate, float z) {
 __device__ __forceinline__ float slope(const Gate& gate, float z) {
     if (gate.is_none) return 1.0f;
     // TODO(learner): the derivative of z sigmoid(s). That of sigmoid is sigmoid (1 -
-    // sigmoid); that of s is a + 3 b z^2. 1 for infinity, 0 for -infinity (about 5
-    // lines)
+    // sigmoid), that of s is a + 3 b z^2. Gate::near() makes it 1 for infinity and 0
+    // for -infinity (about 5 lines)
     return 1.0f;
 }
 // #endregion v3-activate
@@ -36,10 +31,9 @@ __device__ __forceinline__ float slope(const Gate& gate, float z) {
 __device__ __forceinline__ Pair layer_pair(const Layer& layer,
                                            const PairPlace& to,
                                            Pair sum) {
-    const int64_t place = to.row * layer.ld + to.col;  // in y, z and residual
     // TODO(learner): add the bias of both columns, if there is one; store z, if it is
-    // wanted; activate; add the residual, if there is one. Nothing is rounded but what
-    // is stored (about 16 lines)
+    // wanted; activate; add the residual, if there is one. In z and in the residual the
+    // pair is at row * ld + col. Nothing is rounded but what is stored (about 17 lines)
     return sum;
 }
 
@@ -56,8 +50,7 @@ __global__ void __launch_bounds__(S::kThreads, 2)
     multiply(sums, reinterpret_cast<Stage<S>*>(s_bytes), p, at);
     for_pairs(sums, at, p.M, p.N, [&](const PairPlace& to, Pair sum) {
         const Pair v = layer_pair(layer, to, sum);
-        store_pair(
-            layer.y + to.row * layer.ld + to.col, v, to.is_whole, layer.pairs);
+        store_pair(layer.y + to.row * layer.ld + to.col, v, to.is_whole, layer.pairs);
     });
 }
 // #endregion v3-layer
@@ -83,13 +76,13 @@ static void linear_act_v3(const LinearInput& in,
 /// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
 /// Traffic  the product's; y is M N B; one atomic operation a warp
 template <class S>
-__global__ void __launch_bounds__(S::kThreads, 2) linear_act_fp8_v3_kernel(
-    const Product p, const Layer layer, const Narrow out) {
+__global__ void __launch_bounds__(S::kThreads, 2)
+    linear_act_fp8_v3_kernel(const Product p, const Layer layer, const Narrow out) {
     extern __shared__ uint4 s_bytes[];
     const Place<S> at = place_of_block<S>(p);
     WarpSums<S> sums;
     multiply(sums, reinterpret_cast<Stage<S>*>(s_bytes), p, at);
-    const float scale = *out.scale;
+    [[maybe_unused]] const float scale = *out.scale;
     float largest = 0.0f;  // of this lane
     for_pairs(sums, at, p.M, p.N, [&](const PairPlace& to, Pair sum) {
         // TODO(learner): the pair's values, from layer_pair(); the largest of them and
@@ -121,9 +114,8 @@ static void linear_act_fp8_v3(const LinearInput& in,
 __device__ __forceinline__ Pair gradient_pair(const Gradient& gradient,
                                               const PairPlace& to,
                                               Pair sum) {
-    const int64_t place = to.row * gradient.ld + to.col;  // in z and dz
-    // TODO(learner): the pair's z, the slopes there, the products; store them, and
-    // return them (about 6 lines)
+    // TODO(learner): the pair's z, at row * ld + col; the slopes there, the products;
+    // store them to dz, at the same place, and return them (about 6 lines)
     return sum;
 }
 
@@ -134,8 +126,10 @@ __device__ __forceinline__ Pair gradient_pair(const Gradient& gradient,
 /// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
 /// Traffic  the product's; z and dz are M N * 2 B each, g_parts M N / 16 B
 template <class S>
-__global__ void __launch_bounds__(S::kThreads, 2) linear_act_backward_v3_kernel(
-    const Product p, const Gradient gradient, float* g_parts) {
+__global__ void __launch_bounds__(S::kThreads, 2)
+    linear_act_backward_v3_kernel(const Product p,
+                                  const Gradient gradient,
+                                  float* g_parts) {
     extern __shared__ uint4 s_bytes[];
     const Place<S> at = place_of_block<S>(p);
     WarpSums<S> sums;
@@ -168,9 +162,9 @@ static void linear_act_backward_v3(const LinearGradient& in,
 
 // #region v3-mlp
 static void mlp_v3(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
-    // TODO(learner): memory for [M, H] hidden numbers, from wb::Scratch, which wants
-    // one at least; then two layers. first_layer() and second_layer() say what goes in.
-    // If H is 0 the first layer has no output, and must not be launched (about 4 lines)
+    // TODO(learner): memory for hidden_elements() numbers, from wb::Scratch; then two
+    // layers. first_layer() and second_layer() say what goes in. If H is 0 the first
+    // layer has no output, and must not be launched (about 4 lines)
 }
 // #endregion v3-mlp
 

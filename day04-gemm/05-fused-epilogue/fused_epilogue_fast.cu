@@ -12,43 +12,37 @@
 #include "rows.h"
 
 // #region v4-activate
-/// Where sigmoids are 0 or 1, and no power of z is too large.
-constexpr float kFarV4 = 64.0f;
 constexpr float kLog2E = 1.4426950408889634f;
 
 /// 1 + exp(-s) for z, with s = z (a + b z^2): at most 2^60, so that the product of two
-/// is a float.
+/// is a float. Where s is NaN, because z is or because it is 0 times infinity, it is
+/// 2^60, too: z itself decides then.
 __device__ __forceinline__ float one_and_power(const Gate& gate, float z) {
-    const float near = fminf(fmaxf(z, -kFarV4), kFarV4);  // not NaN, either
-    const float s = near * (gate.a + gate.b * near * near);
+    const float s = z * (gate.a + gate.b * z * z);
     return 1.0f + wb::ptx::exp2_approx(fminf(-s * kLog2E, 60.0f));
 }
 
 /// act(z) of two numbers. 1 / (1 + exp(-s)) takes two instructions of the unit for
 /// special functions, which does 16 a clock: exp2_approx() and rcp_approx().
 __device__ __forceinline__ void activate_two(const Gate& gate, float& z, float& other) {
-    const float p = one_and_power(gate, z);
-    const float q = one_and_power(gate, other);
-    // TODO(learner): z / p and other / q with a single rcp_approx(). A z below -kFarV4
-    // becomes -kFarV4, so that -infinity gives nearly 0; a NaN stays one (about 3
-    // lines)
+    // TODO(learner): p = one_and_power() of z, q = that of other; z / p and other / q
+    // with a single rcp_approx(). Gate::not_below() keeps -infinity out (about 5 lines)
 }
 
-__device__ __forceinline__ void activate_row(const Gate& gate, RowPart& z) {
+__device__ __forceinline__ void activate_row(const Gate& gate, float (&z)[kRowPart]) {
     if (gate.is_none) return;
 #pragma unroll
     for (int e = 0; e < kRowPart; e += 2)
-        activate_two(gate, z.at[e], z.at[e + 1]);
+        activate_two(gate, z[e], z[e + 1]);
 }
 
 /// act'(z).
 __device__ __forceinline__ float slope_v4(const Gate& gate, float z) {
     if (gate.is_none) return 1.0f;
-    const float near = z < -kFarV4 ? -kFarV4 : z > kFarV4 ? kFarV4 : z;
+    const float near = Gate::near(z);
     const float square = gate.b * near * near;
     const float s = near * (gate.a + square);
-    const float sigmoid =
-        wb::ptx::rcp_approx(1.0f + wb::ptx::exp2_approx(-s * kLog2E));
+    const float sigmoid = wb::ptx::rcp_approx(1.0f + wb::ptx::exp2_approx(-s * kLog2E));
     const float s_slope = gate.a + 3.0f * square;
     return sigmoid + near * s_slope * sigmoid * (1.0f - sigmoid);
 }
@@ -71,8 +65,8 @@ struct Staged {
     }
 };
 
-/// Gives each part of a row of sums to apply(row, RowPart): lane l has columns 8 (l % 4)
-/// to 8 (l % 4) + 7 of row l / 4, and of each 8th row below it.
+/// Gives each part of a row of sums to apply(row, RowPart): lane l has columns 8 (l %
+/// 4) to 8 (l % 4) + 7 of row l / 4, and of each 8th row below it.
 ///
 /// @param s_bytes  of the block; a warp has Staged::kBytes of them
 template <class S, class Function>
@@ -85,9 +79,9 @@ __device__ __forceinline__ void for_rows(const WarpSums<S>& sums,
     static_assert(S::kThreads / wb::kWarpSize * Staged::kBytes <= kSharedBytes<S>,
                   "all warps at once");
     constexpr int kTiles = Staged::kRows / kTileM;  // of 16 rows, at a time
-    const int lane = threadIdx.x % wb::kWarpSize;
-    char* const s_warp = s_bytes + threadIdx.x / wb::kWarpSize * Staged::kBytes;
-    const int64_t first_row = at.row + at.warp_row;
+    [[maybe_unused]] const int lane = threadIdx.x % wb::kWarpSize;
+    [[maybe_unused]] char* const s_warp =
+        s_bytes + threadIdx.x / wb::kWarpSize * Staged::kBytes;
     __syncthreads();  // all warps have used the stages of the product
 #pragma unroll
     for (int i = 0; i < S::kTilesM; i += kTiles) {
@@ -95,7 +89,7 @@ __device__ __forceinline__ void for_rows(const WarpSums<S>& sums,
         // is in for_pairs() of pairs.h. Then load row lane / 4, its chunks 2 (lane % 4)
         // and the next one, and apply; the same for each 8th row below, if the matrix
         // has it. What must lie between stores and loads, and what before the stores of
-        // the next round? All loops are unrolled (about 26 lines)
+        // the next round? All loops are unrolled (about 27 lines)
     }
 }
 // #endregion v4-stage
@@ -109,24 +103,19 @@ __device__ __forceinline__ void layer_row(const Layer& layer,
                                           int64_t row,
                                           RowPart& v) {
     const int64_t place = row * layer.ld + columns.col;  // in y, z and residual
-#pragma unroll
-    for (int e = 0; e < kRowPart; ++e)
-        v.at[e] += bias.at[e];
-    if (layer.z != nullptr)
-        store_row(layer.z + place, v, columns.count, layer.vectors);
-    activate_row(layer.gate, v);
+    for_row_part([&](int e) { v.at[e] += bias.at[e]; });
+    if (layer.z != nullptr) store_row(layer.z + place, v, columns.count, layer.vectors);
+    activate_row(layer.gate, v.at);
     if (layer.residual == nullptr) return;
     const RowPart residual =
         load_row(layer.residual + place, columns.count, layer.vectors);
-#pragma unroll
-    for (int e = 0; e < kRowPart; ++e)
-        v.at[e] += residual.at[e];
+    for_row_part([&](int e) { v.at[e] += residual.at[e]; });
 }
 
 /// The bias of a lane's columns: loaded once, it serves all rows of a tile.
 __device__ __forceinline__ RowPart load_bias(const Layer& layer,
                                              const Columns& columns) {
-    if (layer.bias == nullptr || columns.count == 0) return {};
+    if (layer.bias == nullptr) return {};
     return load_row(layer.bias + columns.col, columns.count, layer.vectors);
 }
 
@@ -148,7 +137,6 @@ __global__ void __launch_bounds__(S::kThreads, 2)
              at,
              p.M,
              [&](int64_t row, RowPart part) {
-                 if (columns.count == 0) return;
                  layer_row(layer, columns, bias, row, part);
                  store_row(layer.y + row * layer.ld + columns.col,
                            part,
@@ -176,8 +164,8 @@ static void linear_act_v4(const LinearInput& in,
 ///
 /// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
 template <class S>
-__global__ void __launch_bounds__(S::kThreads, 2) linear_act_fp8_v4_kernel(
-    const Product p, const Layer layer, const Narrow out) {
+__global__ void __launch_bounds__(S::kThreads, 2)
+    linear_act_fp8_v4_kernel(const Product p, const Layer layer, const Narrow out) {
     extern __shared__ uint4 s_bytes[];
     const Place<S> at = place_of_block<S>(p);
     WarpSums<S> sums;
@@ -186,23 +174,20 @@ __global__ void __launch_bounds__(S::kThreads, 2) linear_act_fp8_v4_kernel(
     const RowPart bias = load_bias(layer, columns);
     const float scale = *out.scale;
     float largest = 0.0f;
-    for_rows(sums,
-             reinterpret_cast<char*>(s_bytes),
-             at,
-             p.M,
-             [&](int64_t row, RowPart part) {
-                 if (columns.count == 0) return;
-                 layer_row(layer, columns, bias, row, part);
-#pragma unroll
-                 for (int e = 0; e < kRowPart; ++e) {
-                     if (e < columns.count) largest = larger(largest, part.at[e]);
-                     part.at[e] *= scale;
-                 }
-                 store_row(out.y + row * layer.ld + columns.col,
-                           part,
-                           columns.count,
-                           out.vectors);
-             });
+    for_rows(
+        sums,
+        reinterpret_cast<char*>(s_bytes),
+        at,
+        p.M,
+        [&](int64_t row, RowPart part) {
+            layer_row(layer, columns, bias, row, part);
+            for_row_part([&](int e) {
+                if (e < columns.count) largest = larger(largest, part.at[e]);
+                part.at[e] *= scale;
+            });
+            store_row(
+                out.y + row * layer.ld + columns.col, part, columns.count, out.vectors);
+        });
     raise_amax(out.amax, largest);
 }
 
@@ -230,8 +215,10 @@ static void linear_act_fp8_v4(const LinearInput& in,
 ///
 /// Launch   grid count_blocks<S>(shape), block S::kThreads, kSharedBytes<S>
 template <class S>
-__global__ void __launch_bounds__(S::kThreads, 2) linear_act_backward_v4_kernel(
-    const Product p, const Gradient gradient, float* g_parts) {
+__global__ void __launch_bounds__(S::kThreads, 2)
+    linear_act_backward_v4_kernel(const Product p,
+                                  const Gradient gradient,
+                                  float* g_parts) {
     extern __shared__ uint4 s_bytes[];
     const Place<S> at = place_of_block<S>(p);
     WarpSums<S> sums;
@@ -243,17 +230,14 @@ __global__ void __launch_bounds__(S::kThreads, 2) linear_act_backward_v4_kernel(
              at,
              p.M,
              [&](int64_t row, RowPart part) {
-                 if (columns.count == 0) return;
                  const int64_t place = row * gradient.ld + columns.col;
                  const RowPart z =
                      load_row(gradient.z + place, columns.count, gradient.vectors);
-#pragma unroll
-                 for (int e = 0; e < kRowPart; ++e) {
+                 for_row_part([&](int e) {
                      part.at[e] *= slope_v4(gradient.gate, z.at[e]);
                      of_columns.at[e] += part.at[e];
-                 }
-                 store_row(
-                     gradient.dz + place, part, columns.count, gradient.vectors);
+                 });
+                 store_row(gradient.dz + place, part, columns.count, gradient.vectors);
              });
     if (g_parts != nullptr) store_part(of_columns, columns, g_parts, at, p.M, p.N);
 }
@@ -279,9 +263,9 @@ static void linear_act_backward_v4(const LinearGradient& in,
 /// How many rows are hidden at a time: whole tiles, as many as half of the L2 cache
 /// holds; the other half is for weights on their way. One row of tiles at least.
 static int64_t rows_at_a_time(int64_t H) {
-    const int64_t l2_bytes = wb::device_attribute(cudaDevAttrL2CacheSize);
-    // TODO(learner): rows of H bf16 in l2_bytes / 2, rounded down to a multiple of
-    // ForwardTiles::BM, but at least that; H may be 0 (about 3 lines)
+    // TODO(learner): rows of H bf16 in half of the bytes that
+    // wb::device_attribute(cudaDevAttrL2CacheSize) tells, rounded down to a multiple of
+    // ForwardTiles::BM, but at least that; H may be 0 (about 4 lines)
     return ForwardTiles::BM;
 }
 
@@ -289,8 +273,7 @@ static int64_t rows_at_a_time(int64_t H) {
 /// hidden rows in the L2 cache, and the next hidden rows take the same memory.
 static void mlp_v4(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
     const int64_t at_a_time = std::min(rows_at_a_time(in.H), in.M);
-    const wb::Scratch<__nv_bfloat16> hidden(std::max(at_a_time * in.H, int64_t{1}),
-                                            stream);
+    const wb::Scratch<__nv_bfloat16> hidden(hidden_elements(at_a_time, in.H), stream);
     // TODO(learner): for each at_a_time rows, the last ones may be fewer: the first
     // layer, unless H is 0, then the second one. Both take rows of their own of x, y
     // and residual (about 8 lines)

@@ -6,33 +6,33 @@
 // v6 in 06_tma_store.cuh.
 //
 // <Ladder of="wgmma_tma_bf16" at="4096 x 4096 x 4096">
-//       -  idea                                    what limits it
-//   v1  -  TMA and wgmma, one stage                the block waits for each tile
-//   v2  -  one warp produces, one group consumes   L2, and shared memory
-//   v3  -  128 x 256 tiles, two consumers          L2, and tiles that end together
-//   v4  -  clusters of two share B                 reads of A and B from memory
-//   v5  -  persistent, tiles in bands              the store of C
-//   v6  -  TMA stores C beside the next tile       the tensor cores, and their power
+//       -  idea                                   what limits it
+//   v1  -  TMA and wgmma, one stage               the block waits for each tile
+//   v2  -  one warp produces, one group consumes  L2, and shared memory
+//   v3  -  128 x 256 tiles, two consumers         L2, and tiles that end together
+//   v4  -  clusters of two share B                reads of A and B from memory
+//   v5  -  persistent, tiles in bands             the store of C
+//   v6  -  TMA stores C beside the next tile      the tensor cores, and their power
 // </Ladder> not measured
 //
 // <Ladder of="wgmma_tma_fp16" at="4096 x 4096 x 4096">
-//       -  idea                                    what limits it
-//   v1  -  TMA and wgmma, one stage                the block waits for each tile
-//   v2  -  one warp produces, one group consumes   L2, and shared memory
-//   v3  -  128 x 256 tiles, two consumers          L2, and tiles that end together
-//   v4  -  clusters of two share B                 reads of A and B from memory
-//   v5  -  persistent, tiles in bands              the store of C
-//   v6  -  TMA stores C beside the next tile       the tensor cores, and their power
+//       -  idea                                   what limits it
+//   v1  -  TMA and wgmma, one stage               the block waits for each tile
+//   v2  -  one warp produces, one group consumes  L2, and shared memory
+//   v3  -  128 x 256 tiles, two consumers         L2, and tiles that end together
+//   v4  -  clusters of two share B                reads of A and B from memory
+//   v5  -  persistent, tiles in bands             the store of C
+//   v6  -  TMA stores C beside the next tile      the tensor cores, and their power
 // </Ladder> not measured
 //
 // <Ladder of="wgmma_tma_fp8" at="4096 x 4096 x 4096">
-//       -  idea                                    what limits it
-//   v1  -  TMA and wgmma, one stage                the block waits for each tile
-//   v2  -  one warp produces, one group consumes   L2, and shared memory
-//   v3  -  128 x 256 tiles, two consumers          L2, and tiles that end together
-//   v4  -  clusters of two share B                 reads of A and B from memory
-//   v5  -  persistent, tiles in bands              the store of C
-//   v6  -  TMA stores C beside the next tile       the tensor cores, and their power
+//       -  idea                                   what limits it
+//   v1  -  TMA and wgmma, one stage               the block waits for each tile
+//   v2  -  one warp produces, one group consumes  L2, and shared memory
+//   v3  -  128 x 256 tiles, two consumers         L2, and tiles that end together
+//   v4  -  clusters of two share B                reads of A and B from memory
+//   v5  -  persistent, tiles in bands             the store of C
+//   v6  -  TMA stores C beside the next tile      the tensor cores, and their power
 // </Ladder> not measured
 // #end
 #include "wgmma_tma.h"
