@@ -172,8 +172,9 @@ static void mma_sync_v7(
     using Rows32 = Sizes<T, 32, 128, 32, 32, Swizzled, 64>;
     using Rows64 = Sizes<T, 64, 128, 32, 32, Swizzled>;
     constexpr int kStages = 4;
-    if (shape.K == 0 ||
-        count_blocks<Rows64>(shape) >= 2 * static_cast<unsigned>(wb::multiprocessors()))
+    constexpr int64_t kOneShare = 4 * Rows64::BK;  // fewer steps are not worth a block
+    if (shape.K <= kOneShare) return mma_sync_v5(shape, A, B, C, stream);
+    if (count_blocks<Rows64>(shape) >= 2 * static_cast<unsigned>(wb::multiprocessors()))
         return mma_sync_v5(shape, A, B, C, stream);
     if (shape.M <= Rows16::BM)
         return launch_stream_k<Rows16, kStages, 3>(shape, A, B, C, stream);
