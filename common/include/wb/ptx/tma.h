@@ -58,7 +58,7 @@ __device__ __forceinline__ void tma_load(void* shared,
 /// The same into the shared memory of several blocks of a cluster: to where `shared`
 /// lies in each, counted by the barrier that lies there where `barrier` does. Each
 /// block announces the bytes that it gets to its own barrier. By one thread of one
-/// block.
+/// block. For sm_90a: ptxas calls it slow on targets that name no single GPU.
 ///
 /// @param blocks  a bit for each block of the cluster, by its rank
 __device__ __forceinline__ void tma_load_multicast(void* shared,
@@ -72,7 +72,7 @@ __device__ __forceinline__ void tma_load_multicast(void* shared,
 #if defined(WB_HOPPER_SIM)
     const int at[4] = {x, y, z, w};
     simt::ptx::tma_load_multicast(shared, map, barrier, at, 4, blocks WB_PTX_HERE);
-#elif defined(WB_TMA_DEVICE)
+#elif defined(WB_HOPPER_DEVICE)
     asm volatile(
         "cp.async.bulk.tensor.4d.shared::cluster.global.tile"
         ".mbarrier::complete_tx::bytes.multicast::cluster"
