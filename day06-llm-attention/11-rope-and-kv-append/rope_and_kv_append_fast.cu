@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(kBlock)
     // waited for: heads group, group + groups, ... below `heads`. Then look up the
     // slot, and leave if there is no page. Load the angles, if the pairs turn (about
     // 12 lines)
-        // TODO(learner): for each head: turn what turns, and store it, as v1 does. Queries
-        // that do not turn are where they belong (about 20 lines)
+        // TODO(learner): for each head: turn what is to turn, and store it, as v1 does.
+        // Queries that do not turn are where they belong (about 20 lines)
     (void)loaded, (void)pair, (void)token, (void)group, (void)at;
 }
 

@@ -75,11 +75,11 @@ __global__ void __launch_bounds__(kBlock)
     const Slot slot = slot_of(call, token, status);
     if (slot.page < 0) return;
     float2 angles[kWidth] = {};
-    if (at.rotates)
-        load_angles(angles, call.angles + slot.position * (call.rotary_dim / 2) + pair);
+    const int64_t row = slot.position * (call.rotary_dim / 2);
+    if (at.rotates) load_angles(angles, call.angles + row + pair);
         // #end
-        // TODO(learner): for each head: turn what turns, and store it, as v1 does. Queries
-        // that do not turn are where they belong (about 20 lines)
+        // TODO(learner): for each head: turn what is to turn, and store it, as v1 does.
+        // Queries that do not turn are where they belong (about 20 lines)
         // #solution
 #pragma unroll
     for (int k = 0; k < kHeads; ++k) {

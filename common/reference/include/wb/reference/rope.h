@@ -23,7 +23,8 @@ inline TurnedPair turned_pair(double a, double b, double c, double s) {
             std::abs(b * c) + std::abs(a * s)};
 }
 
-/// magnitude * (cos(p f), sin(p f)) for p < rows and each frequency f: [rows, pairs, 2].
+/// magnitude * (cos(p f), sin(p f)) for p < rows and each frequency f, as [rows,
+/// pairs, 2].
 inline std::vector<double> rope_angles(const std::vector<double>& frequencies,
                                        double magnitude,
                                        int64_t rows) {
