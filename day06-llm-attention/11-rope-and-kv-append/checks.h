@@ -59,6 +59,16 @@ inline bool are_apart(const TokenRows& a, const TokenRows& b, int64_t tokens) {
     return column >= low.width && column + high.width <= a.stride;
 }
 
+/// Sizes whose product must fit 64 bits. (In a template, nvcc makes a mess of a list in
+/// braces that is an argument.)
+inline int64_t product_of(const wb::Arguments& arguments,
+                          const char* names,
+                          int64_t a,
+                          int64_t b,
+                          int64_t c) {
+    return arguments.product(names, {a, b, c});
+}
+
 /// True if there are tokens to append. Throws wb::InvalidArgument.
 template <class T, class Stored>
 bool append_has_work(const char* function, const RopeAppend<T, Stored>& call) {
@@ -105,12 +115,14 @@ bool append_has_work(const char* function, const RopeAppend<T, Stored>& call) {
             strides[i],
             rows[i].stride,
             "must be a multiple of 8, and at least heads * cache.head_dim");
-        arguments.product("tokens * stride", {call.tokens, rows[i].stride, 2});
+        product_of(arguments, "tokens * stride", call.tokens, rows[i].stride, 2);
     }
-    const int64_t angles =
-        call.rotary_dim == 0 ? 0
-                             : arguments.product("angle_rows * rotary_dim",
-                                                 {call.angle_rows, call.rotary_dim, 4});
+    const int64_t angles = call.rotary_dim == 0 ? 0
+                                                : product_of(arguments,
+                                                             "angle_rows * rotary_dim",
+                                                             call.angle_rows,
+                                                             call.rotary_dim,
+                                                             4);
     if (call.tokens == 0) return false;
     for (const TokenRows& each : rows) {
         arguments.device(each.name,
