@@ -42,7 +42,7 @@ TEST_CASE("angles: one position, one pair") {
 }
 
 TEST_CASE("angles: rows and pairs that nothing divides") {
-    const auto R = GENERATE(as<int64_t>(), 2, 10, 62, 64, 128);
+    const auto R = GENERATE(as<int64_t>(), 2, 10, 62, 64, 130, 264);
     const auto rows = GENERATE(as<int64_t>(), 31, 32, 33, 101);
     grade_angles(
         rope_frequencies({R}),

@@ -244,3 +244,100 @@ TEST_CASE("tokens that are 2^31 elements apart") {
             "cache.v", e.v.values, [&](int64_t i) { return e.v.bounds[at(i)]; });
     }
 }
+
+TEST_CASE("more than 2^31 pairs", "[large][serial]") {
+    grade(fp16, Call{{{0, 1}}});
+#ifdef SIMT_CPU
+    WB_SKIP("2^31 pairs are too much for the simulator");
+#else
+    // All tokens but the last one are zeros, and only that one is looked at.
+    constexpr int64_t kTokens = (int64_t{1} << 15) + 2;
+    Call c{{{kTokens - 1, 1}}};
+    c.query_heads = 510;
+    c.head_dim = c.rotary_dim = c.page_size = 256;
+    const Inputs in = random_inputs<__half>(c, 1);
+    const Expected e = expected_of<__half, __half>(in, 1);
+    const int64_t row = c.query_heads * 256;
+    void* raw = nullptr;
+    if (cudaMalloc(&raw, kTokens * (row + 512) * sizeof(__half)) != cudaSuccess) {
+        (void)cudaGetLastError();
+        WB_SKIP("needs 9 GB of free GPU memory");
+    }
+    struct Free {
+        void operator()(void* memory) const { (void)cudaFree(memory); }
+    };
+    const std::unique_ptr<void, Free> memory(raw);
+    CUDA_CHECK(cudaMemset(raw, 0, kTokens * (row + 512) * sizeof(__half)));
+    auto* const q = static_cast<__half*>(raw);
+    __half* const k = q + kTokens * row;
+    __half* const v = k + kTokens * 256;
+    std::vector<int32_t> positions;
+    for (int64_t i = 0; i < kTokens; ++i)
+        positions.push_back(static_cast<int32_t>(i));
+    const auto pool = static_cast<int64_t>(e.k_stale.size());
+    const int64_t last = (in.table[at((kTokens - 1) / 256)] * 256 + 1) * 256;
+    for (const auto& [name, idea, launch] :
+         wb::implementations("rope_append_fp16", rope_append_fp16)) {
+        const wb::PagedWorkspace workspace(1);
+        Grader grade(name, "32,770 tokens of 512 heads, D256");
+        const __half* const from[] = {grade.input("its q", stored_as<__half>(in.q)),
+                                      grade.input("its k", stored_as<__half>(in.k)),
+                                      grade.input("its v", stored_as<__half>(in.v))};
+        const RopeAppend<__half, __half> call = {
+            q,
+            k,
+            v,
+            row,
+            256,
+            256,
+            grade.input("sequences", std::vector<int32_t>(at(kTokens))),
+            grade.input("positions", positions),
+            reinterpret_cast<const float2*>(grade.input("angles", in.angles)),
+            in.angle_rows(),
+            kTokens,
+            c.query_heads,
+            256,
+            RopePairs::halves,
+            {grade.in_out<__half>("cache.k", {pool}, stored_as<__half>(e.k_stale)),
+             grade.in_out<__half>("cache.v", {pool}, stored_as<__half>(e.v_stale)),
+             grade.input("cache.block_table", in.table),
+             grade.input("cache.lengths", std::vector<int32_t>(1)),
+             1,
+             in.pages_per_sequence,
+             in.num_pages,
+             1,
+             256,
+             256},
+            nullptr,
+            nullptr};
+        auto* const seen =
+            grade.output<__half>("the last token", {c.query_heads + 2, 256});
+        const auto copy = [](auto* to, const auto* source, int64_t numbers, auto s) {
+            CUDA_CHECK(cudaMemcpyAsync(to,
+                                       source,
+                                       static_cast<size_t>(numbers) * sizeof(__half),
+                                       cudaMemcpyDeviceToDevice,
+                                       s));
+        };
+        grade.run([&, launch = launch](cudaStream_t s) {
+            copy(q + (kTokens - 1) * row, from[0], row, s);
+            copy(k + (kTokens - 1) * 256, from[1], 256, s);
+            copy(v + (kTokens - 1) * 256, from[2], 256, s);
+            launch(call, workspace, s);
+            copy(seen, q + (kTokens - 1) * row, row, s);
+            copy(seen + row, call.cache.k + last, 256, s);
+            copy(seen + row + 256, call.cache.v + last, 256, s);
+        });
+        workspace.check(nullptr);
+        Wanted w = e.q;
+        for (const Wanted* pool_of : {&e.k, &e.v}) {
+            const auto values = pool_of->values.begin() + last;
+            const auto bounds = pool_of->bounds.begin() + last;
+            w.values.insert(w.values.end(), values, values + 256);
+            w.bounds.insert(w.bounds.end(), bounds, bounds + 256);
+        }
+        grade.expect(
+            "the last token", w.values, [&](int64_t i) { return w.bounds[at(i)]; });
+    }
+#endif
+}

@@ -53,6 +53,14 @@ TEST_CASE("a rotary dimension that is no multiple of 16") {
     grade(any_type(), c);
 }
 
+TEST_CASE("the largest head dimension, an odd number of pairs") {
+    Call c{{{9, 2}, {0, 1}}};
+    c.head_dim = 256;
+    c.rotary_dim = GENERATE(as<int64_t>(), 130, 254);
+    c.pairs = any_pairs();
+    grade(any_type(), c);
+}
+
 TEST_CASE("nothing is rotary: keys and values are appended, queries stay") {
     Call c{{{0, 5}}};
     c.rotary_dim = 0;
