@@ -1,11 +1,14 @@
 // The book: VitePress over the lessons where they lie. book/README.md says how the
 // parts fit together.
 
+import path from 'node:path'
 import { defineConfig } from 'vitepress'
+import { coloursPlugin } from '../lib/code-colours.mjs'
 import { finishBuild } from '../lib/finish.mjs'
+import { writeFonts } from '../lib/fonts.mjs'
 import { markdown } from '../lib/markdown.mjs'
 import { navigation, sidebar } from '../lib/navigation.mjs'
-import { rewrites, srcExclude } from '../lib/pages.mjs'
+import { rewrites, ROOT, srcExclude } from '../lib/pages.mjs'
 import { search } from '../lib/search.mjs'
 import { BASE, sourcesPlugin } from '../lib/sources.mjs'
 
@@ -15,6 +18,9 @@ const ICON =
   "<rect width='16' height='16' rx='3' fill='%230064a6'/>" +
   "<path d='M3 3h4v10H3zM9 3h4v10H9z' fill='%23fff'/>" +
   "<path d='M9 6h4v3H9z' fill='%23f0a35c'/></svg>"
+
+/** The style sheets name them there. */
+await writeFonts(path.join(ROOT, 'book/.vitepress/cache/fonts'))
 
 export default defineConfig({
   title: 'Warpbook',
@@ -28,6 +34,7 @@ export default defineConfig({
   cacheDir: '.vitepress/cache',
   head: [['link', { rel: 'icon', href: ICON }]],
   lastUpdated: false,
+  metaChunk: true,
   markdown,
   themeConfig: {
     nav: navigation(),
@@ -37,9 +44,9 @@ export default defineConfig({
     search
   },
   vite: {
-    plugins: [sourcesPlugin()],
+    plugins: [sourcesPlugin(), coloursPlugin()],
     // VitePress warns from 500 kB; what a page may weigh is checked in finishBuild.
-    build: { chunkSizeWarningLimit: 2000 }
+    build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 }
   },
   buildEnd: finishBuild
 })

@@ -4,6 +4,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { ROOT, sourceOf } from './pages.mjs'
+import { recent } from './recent.mjs'
 
 const BUILT_IN = ['ClientOnly', 'Content', 'Badge', 'VPTeamMembers']
 
@@ -40,8 +41,9 @@ export function unknownComponents(html, known) {
 }
 
 export function componentsPlugin(md) {
+  const names = recent(() => new Set(componentNames()))
   md.core.ruler.push('wb_components', (state) => {
-    const known = new Set(componentNames())
+    const known = names()
     const tokens = state.tokens.flatMap((token) => [token, ...(token.children ?? [])])
     for (const token of tokens) {
       if (token.type !== 'html_block' && token.type !== 'html_inline') continue

@@ -3,6 +3,9 @@
 const DIGITS = 3
 const SMALL = 1e-3
 
+/** By the number of decimals: to make one takes longer than to use it. */
+const formats = []
+
 /** What `as` does with the value that was looked up, or with the ratio of two. */
 const CONVERSIONS = {
   ns: (x) => x * 1e3,       // from µs
@@ -26,9 +29,10 @@ export function formatNumber(value, digits = DIGITS) {
   }
   const rounded = Number(value.toPrecision(digits))
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(rounded))))
-  return rounded.toLocaleString('en-US', {
+  formats[decimals] ??= new Intl.NumberFormat('en-US', {
     minimumFractionDigits: decimals, maximumFractionDigits: decimals,
   })
+  return formats[decimals].format(rounded)
 }
 
 /**

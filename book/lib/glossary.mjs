@@ -12,6 +12,7 @@
 
 import { splitFrontMatter } from './facts.mjs'
 import { glossary, read, sourceOf } from './pages.mjs'
+import { recent } from './recent.mjs'
 
 /**
  * @typedef {{title: string, url: string, file: string, words: string[],
@@ -182,14 +183,7 @@ export function linkTerms(state, source, all) {
 
 /** @param {string} base  what every address begins with */
 export function glossaryPlugin(md, base = '/') {
-  let cached = null
-  let read = 0
-  const all = () => {
-    // While the book is being written, pages come and go.
-    if (!cached || Date.now() - read > 2000) cached = terms()
-    read = Date.now()
-    return cached
-  }
+  const all = recent(terms)
   md.core.ruler.push('wb_glossary', (state) => {
     const source = sourceOf(state.env)
     if (!source) return

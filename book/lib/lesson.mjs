@@ -3,6 +3,7 @@
 
 import { parseFacts, splitFrontMatter } from './facts.mjs'
 import { days, sourceOf } from './pages.mjs'
+import { recent } from './recent.mjs'
 import { BASE } from './sources.mjs'
 
 const escapeHtml = (text) =>
@@ -17,10 +18,11 @@ export function duration(minutes) {
     .join(' ')
 }
 
+const course = recent(days)
+
 /** "chapters 02 and 03", linked to those chapters of the same day; "day 2" likewise. */
 function linked(text, folder) {
-  const course = days()
-  const today = course.find((day) => day.folder === folder)
+  const today = course().find((day) => day.folder === folder)
   const anchor = (target, label) => {
     return `<a href="${target.url.replace(/^\//, BASE)}">${label}</a>`
   }
@@ -30,7 +32,7 @@ function linked(text, folder) {
       return chapter ? anchor(chapter, number) : number
     })
     .replace(/\b([dD]ay )(\d)\b/g, (all, word, number) => {
-      const day = course.find((d) => d.number === Number(number))
+      const day = course().find((d) => d.number === Number(number))
       return day?.page ? anchor(day.page, all) : all
     })
 }

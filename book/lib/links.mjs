@@ -5,12 +5,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { readingOrder, ROOT, sourceOf } from './pages.mjs'
+import { recent } from './recent.mjs'
 import { linkToSource } from './sources.mjs'
 
 /** WARPBOOK_DRAFT=1 lets one look at a page before those that it links to are there. */
 const DRAFT = process.env.WARPBOOK_DRAFT === '1'
 
-/** Addresses of all pages by their source files; read anew for each page. */
+/** Addresses of all pages by their source files. */
 function addresses() {
   return new Map(readingOrder().map((p) => [p.file, p.url]))
 }
@@ -72,14 +73,11 @@ function rewritten(tokens, source, urls) {
 
 /** Rewrites the links of all paragraphs, headings, cells. */
 export function linksPlugin(md) {
-  let urls = null
-  let read = 0
+  const all = recent(addresses)
   md.core.ruler.push('wb_links', (state) => {
-    // While the book is being written, pages come and go.
-    if (!urls || Date.now() - read > 2000) urls = addresses()
-    read = Date.now()
     const source = sourceOf(state.env)
     if (!source) return
+    const urls = all()
     for (const block of state.tokens) {
       if (block.children) block.children = rewritten(block.children, source, urls)
     }

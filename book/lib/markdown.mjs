@@ -1,5 +1,6 @@
 // How Markdown becomes the book's HTML: everything that is not VitePress's own.
 
+import { colourTransformer, theme } from './code-colours.mjs'
 import { componentsPlugin } from './components.mjs'
 import { diffTransformer } from './diff-code.mjs'
 import { glossaryPlugin } from './glossary.mjs'
@@ -24,8 +25,8 @@ function bracesPlugin(md) {
 export const markdown = {
   languages: [cuda, ptx],
   languageAlias: { cuda: 'cpp', cu: 'cpp', cuh: 'cpp' },
-  theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-  codeTransformers: [diffTransformer()],
+  theme,
+  codeTransformers: [diffTransformer(), colourTransformer()],
   toc: { level: [2, 3] },
   config(md) {
     md.use(mathPlugin)

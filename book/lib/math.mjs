@@ -2,11 +2,22 @@
 // of its own. A formula that KaTeX cannot read fails the build.
 
 import katex from 'katex'
+import { decodeEntities } from './html.mjs'
+import { FORMULAS } from './fonts.mjs'
+
+const LETTERS = new Set(`${FORMULAS}\u200b\ue020`)
+
+/** What the fonts of formulas draw. */
+function drawnLetters(html) {
+  const drawn = html.slice(html.indexOf('<span class="katex-html"'))
+  return decodeEntities(drawn.replace(/<[^>]*>/g, ''))
+}
 
 /** The HTML of a formula; MathML in it serves those who do not see it. */
 export function renderMath(tex, displayMode) {
+  let html
   try {
-    return katex.renderToString(tex.trim(), {
+    html = katex.renderToString(tex.trim(), {
       displayMode,
       throwOnError: true,
       strict: 'error',
@@ -15,6 +26,12 @@ export function renderMath(tex, displayMode) {
   } catch (error) {
     throw new Error(`the formula ${tex.trim()} cannot be set: ${error.message}`)
   }
+  const foreign = [...drawnLetters(html)].find((letter) => !LETTERS.has(letter))
+  if (foreign) {
+    throw new Error(
+      `the formula ${tex.trim()} has "${foreign}", which lib/fonts.mjs leaves out`)
+  }
+  return html
 }
 
 const isSpace = (char) => char === undefined || /\s/.test(char)

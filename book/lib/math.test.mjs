@@ -38,6 +38,11 @@ test('what KaTeX cannot read, and a block without its end, are errors', () => {
   assert.throws(() => md.render('$$ a = b\n\ntext'), /has no end/)
 })
 
+test('a letter that the fonts of formulas leave out is an error', () => {
+  assert.throws(() => renderMath('\\text{ж}', false), /cannot be set|"ж"/)
+  assert.throws(() => renderMath('\\aleph', false), /has "ℵ", which lib\/fonts/)
+})
+
 test('a formula carries MathML, and braces that Vue leaves alone', () => {
   assert.match(renderMath('{{a}}', false), /<math/)
   assert.match(md.render('$2^{{a}}$'), /<span class="wb-math" v-pre>/)

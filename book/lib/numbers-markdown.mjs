@@ -16,6 +16,7 @@ import { marked } from './diff-code.mjs'
 import { fillIn, lessonsByExercise } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
 import { snippet } from './markers.mjs'
+import { recent } from './recent.mjs'
 import {
   dates, isTimed, machineName, rateOf, sizeLabel, sizesOf,
 } from './tables.mjs'
@@ -204,16 +205,17 @@ export function expand(text, data, { file, context, watch }) {
 
 /**
  * A plug-in of markdown-it. VitePress gives the file in env; text without a file (a
- * title) is left alone. The data are read anew for each page: they may be landed while
- * the book is served.
+ * title) is left alone. The data are read anew from time to time: they may be landed
+ * while the book is served.
  */
 export function numbersPlugin(md) {
+  const allData = recent(() => loadData(join(ROOT, 'book/data')))
+  const allLessons = recent(() => lessonsByExercise(ROOT))
   md.core.ruler.after('normalize', 'wb_numbers', (state) => {
     const file = state.env?.realPath ?? state.env?.path
     if (file === undefined) return
-    const data = loadData(join(ROOT, 'book/data'))
     const watch = (path) => state.env.includes?.push(path)
-    const context = { lessons: lessonsByExercise(ROOT) }
-    state.src = expand(state.src, data, { file, context, watch })
+    const context = { lessons: allLessons() }
+    state.src = expand(state.src, allData(), { file, context, watch })
   })
 }

@@ -7,6 +7,14 @@
  * Code is what stands between fences and between backticks.
  */
 export function blankCode(text) {
+  if (text !== last.text) last = { text, blanked: blanked(text) }
+  return last.blanked
+}
+
+/** A page is searched for one kind of tags after the other. */
+let last = {}
+
+function blanked(text) {
   const blank = (code) => code.replace(/[^\n]/g, ' ')
   return text
     .replace(/^( *)(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^ *\2[`~]* *$|$(?![\s\S]))/gm, blank)
@@ -95,5 +103,8 @@ export function replaceElements(text, elements, write) {
 
 /** The number of the line that a place is on, from 1. */
 export function lineOf(text, index) {
-  return text.slice(0, index).split('\n').length
+  let line = 1
+  for (let at = text.indexOf('\n'); at >= 0 && at < index; at = text.indexOf('\n', at + 1))
+    line++
+  return line
 }

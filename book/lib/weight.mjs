@@ -1,5 +1,7 @@
 // What a page weighs before its figures are loaded: the HTML, every style sheet, script
-// and font that it asks for, and the fonts of its formulas, compressed as by a server.
+// and font that it asks for, and the fonts of its formulas, compressed as by a server. And
+// what of it a browser waits for before it paints: the HTML, the style sheets, and the
+// fonts that are loaded first.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -10,6 +12,9 @@ import { BASE } from './sources.mjs'
 
 /** Most that a page may weigh, compressed. */
 export const LIMIT = 300 * 1000
+
+/** Most that a page may load before it is painted. */
+export const FIRST_LIMIT = 150 * 1000
 
 /** Fonts are compressed already. */
 function compressedSize(file) {
@@ -28,7 +33,7 @@ function formulaFonts(outDir, html) {
 
 /**
  * The weight of each page of a built site, heaviest first.
- * @returns {{page: string, bytes: number}[]}
+ * @returns {{page: string, bytes: number, first: number}[]}
  */
 export function weights(outDir, base = BASE) {
   const sizes = new Map()
@@ -46,9 +51,10 @@ export function weights(outDir, base = BASE) {
       ]
       const linked = asked.filter((url) => !url.startsWith('data:'))
       const files = linked.map((url) => fileOf(url, page, base))
-      const all = new Set([...files, ...formulaFonts(outDir, html)])
-      const rest = [...all].reduce((sum, file) => sum + size(file), 0)
-      return { page, bytes: size(page) + rest }
+      const all = new Set([page, ...files, ...formulaFonts(outDir, html)])
+      const sum = (list) => list.reduce((bytes, file) => bytes + size(file), 0)
+      const first = [page, ...files].filter((file) => /\.(?:html|css|woff2)$/.test(file))
+      return { page, bytes: sum([...all]), first: sum([...new Set(first)]) }
     })
     .sort((a, b) => b.bytes - a.bytes)
 }
@@ -57,14 +63,22 @@ export function weights(outDir, base = BASE) {
 export function checkWeight(outDir) {
   const all = weights(outDir)
   const kB = (bytes) => `${Math.round(bytes / 1000)} kB`
-  const limit = kB(LIMIT)
-  const [{ page, bytes }] = all
+  const [limit, firstLimit] = [LIMIT, FIRST_LIMIT].map(kB)
+  const [{ page, bytes, first }] = all
   console.log(
-    `\n${all.length} pages; the heaviest is ${page}: ${kB(bytes)} of ${limit}`
+    `\n${all.length} pages; the heaviest is ${page}: ${kB(bytes)} of ${limit}, ` +
+      `${kB(first)} of ${firstLimit} before it is painted`
   )
-  return all
+  const heavy = all
     .filter(({ bytes }) => bytes > LIMIT)
     .map(
       ({ page, bytes }) => `${page} weighs ${kB(bytes)} compressed, more than ${limit}`
     )
+  const late = all
+    .filter(({ first }) => first > FIRST_LIMIT)
+    .map(
+      ({ page, first }) =>
+        `${page} loads ${kB(first)} before it is painted, more than ${firstLimit}`
+    )
+  return [...heavy, ...late]
 }

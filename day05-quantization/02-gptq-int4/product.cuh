@@ -290,7 +290,8 @@ __device__ __forceinline__ void store_four(float* to, const float4& four) {
 /// Stores the block's sums. Those of warps along K come together in shared memory, and
 /// are added in the order of the warps.
 ///
-/// @param s_sums  [WK, BM, BN + 4] shared memory that nobody uses any more; not used if WK is 1
+/// @param s_sums  [WK, BM, BN + 4] shared memory that nobody uses any more; not used if
+///                WK is 1
 /// @param g_y     [M, N]
 template <class S, class T>
 __device__ __forceinline__ void store_sums(

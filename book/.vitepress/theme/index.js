@@ -2,11 +2,12 @@
 
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import { defineAsyncComponent, h } from 'vue'
-import 'katex/dist/katex.min.css'
+import '../cache/fonts/katex.css'
 import { boxed, componentName, figureName } from './figures.js'
 import { prepareForPrint } from './print.js'
 import NotFound from './NotFound.vue'
 import './fonts.css'
+import 'virtual:code-colours.css'
 import './style.css'
 import './print.css'
 

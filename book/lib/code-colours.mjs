@@ -1,0 +1,101 @@
+// The colours of code. Shiki would read all code twice, once for each of two themes, and
+// write both colours at every word. So one theme stands for both: its colours are numbers,
+// which become classes, and a style sheet gives each class its two colours.
+
+import dark from 'shiki/themes/github-dark-high-contrast.mjs'
+import light from 'shiki/themes/github-light-high-contrast.mjs'
+
+const FOREGROUND = 'editor.foreground'
+
+/** Pairs of colours, the plain text's first; the place is the number of the class. */
+const pairs = [[light.colors[FOREGROUND], dark.colors[FOREGROUND]]]
+
+/** The number of a pair as a colour: "#000003". */
+function numbered(first, second) {
+  const known = pairs.findIndex(([a, b]) => a === first && b === second)
+  const number = known < 0 ? pairs.push([first, second]) - 1 : known
+  return `#${number.toString(16).padStart(6, '0')}`
+}
+
+const sameScopes = light.tokenColors.every(
+  ({ scope }, i) => String(scope) === String(dark.tokenColors[i].scope)
+)
+if (!sameScopes) throw new Error('the two themes of code differ in more than colours')
+
+/** The theme that Shiki is given. */
+export const theme = {
+  name: 'warpbook',
+  type: 'light',
+  colors: { [FOREGROUND]: numbered(...pairs[0]), 'editor.background': '#ffffff' },
+  tokenColors: light.tokenColors.map(({ scope, settings }, i) => {
+    const { fontStyle, foreground } = settings
+    const other = dark.tokenColors[i].settings.foreground
+    const colour = foreground ? { foreground: numbered(foreground, other) } : {}
+    return { scope, settings: { ...(fontStyle ? { fontStyle } : {}), ...colour } }
+  })
+}
+
+/** The style sheet of all classes. */
+export function styleSheet() {
+  const rules = pairs.map(([first, second], i) => {
+    const what = i === 0 ? '' : ` .c${i}`
+    return (
+      `html:not(.dark) .vp-code${what}{color:${first}}` +
+      `.dark .vp-code${what}{color:${second}}`
+    )
+  })
+  return `.vp-code span{color:inherit}\n${rules.join('\n')}\n`
+}
+
+/** The same with neighbours of one look as one; blanks have any look. */
+export function joined(tokens) {
+  const result = []
+  for (const token of tokens) {
+    const last = result.at(-1)
+    const blank = token.content.trim() === '' && !token.fontStyle
+    const same =
+      last?.color === token.color &&
+      (last?.fontStyle ?? 0) === (token.fontStyle ?? 0)
+    if (last && (same || (blank && !last.fontStyle))) last.content += token.content
+    else result.push({ ...token })
+  }
+  return result
+}
+
+const COLOUR = /^color:#([0-9a-f]{6});?/i
+
+/** Plain words need no element; the others get their class. */
+function classed(node) {
+  if (node.tagName !== 'span') return node
+  const { style, ...rest } = node.properties
+  const number = parseInt(COLOUR.exec(style ?? '')?.[1] ?? '0', 16)
+  const others = (style ?? '').replace(COLOUR, '')
+  if (number === 0 && others === '') return node.children[0]
+  const looks = {
+    ...(number === 0 ? {} : { class: `c${number}` }),
+    ...(others === '' ? {} : { style: others })
+  }
+  return { ...node, properties: { ...rest, ...looks } }
+}
+
+/** A transformer for Shiki. */
+export function colourTransformer() {
+  return {
+    name: 'wb-colours',
+    tokens: (lines) => lines.map(joined),
+    line(node) {
+      node.children = node.children.map(classed)
+    }
+  }
+}
+
+const NAME = 'virtual:code-colours.css'
+
+/** The style sheet for the theme of the book: import 'virtual:code-colours.css'. */
+export function coloursPlugin() {
+  return {
+    name: 'warpbook:code-colours',
+    resolveId: (id) => (id === NAME ? `\0${NAME}` : null),
+    load: (id) => (id === `\0${NAME}` ? styleSheet() : null)
+  }
+}
