@@ -10,6 +10,7 @@
 
 #include "wb/hopper_gemm/epilogue.h"
 #include "wb/hopper_gemm/produce.h"
+#include "wb/hopper_gemm/store_bytes.h"
 
 namespace wb::hopper_gemm {
 
@@ -59,6 +60,8 @@ __global__ void __launch_bounds__(S::kThreads, 1)
             if constexpr (S::kTmaStore) {
                 store_by_tma<S, Epilogue>(
                     shared, maps, problem, params, at, group, sums, buffer);
+            } else if constexpr (sizeof(typename S::CType) == 1) {
+                store_bytes<S, Epilogue>(problem, params, at, group, sums);
             } else {
                 store_from_registers<S, Epilogue>(problem, params, at, group, sums);
             }

@@ -8,6 +8,7 @@
 ///     produce.h    one thread: tiles of A and B, by TMA, into a ring of stages
 ///     consume.h    warpgroups: wgmma, from the ring into registers
 ///     epilogue.h   from registers to C: what is done to a sum, and how it is stored
+///     store_bytes.h  the same for a C of 8 bits
 ///     kernel.h     all of that as one persistent kernel, and its launch
 #pragma once
 
@@ -80,7 +81,7 @@ struct TileSizes {
 
     static_assert(BM == kConsumers * kRowBlocks * kWgmmaRows, "whole wgmmas");
     static_assert(BN % kPanel == 0 && BN <= 256, "whole panels, one wgmma wide");
-    static_assert(sizeof(CType) == 2, "stmatrix stores 16-bit elements");
+    static_assert(sizeof(CType) == 2 || !kTmaStore, "stmatrix stores 16-bit elements");
     static_assert(!kRowsOfK || sizeof(T) == 2, "wgmma takes FP8 along K only");
     // Parts of a tile that blocks of a cluster load for each other, in whole rows of
     // the swizzle's pattern.
