@@ -133,9 +133,7 @@ __device__ __forceinline__ void consume_tile(SharedTiles<S>& shared,
         ring.advance();
     }
     wgmma_wait<0>();
-#pragma unroll
-    for (int i = 0; i < S::kRowBlocks; ++i)
-        wgmma_keep(sums.d[i]);
+    wgmma_keep(sums.d);
     release(shared, before, rank);
 }
 // #endregion consume

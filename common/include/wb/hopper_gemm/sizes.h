@@ -10,6 +10,8 @@
 ///     epilogue.h   from registers to C: what is done to a sum, and how it is stored
 ///     store_bytes.h  the same for a C of 8 bits
 ///     kernel.h     all of that as one persistent kernel, and its launch
+///     split_k.h    the same where clusters share a tile, each with a part of K
+///     choose.h     which tiles a product is done with, and in how many parts
 #pragma once
 
 #include <cuda_fp8.h>

@@ -90,6 +90,14 @@ __device__ __forceinline__ void wgmma_keep(float (&d)[kCount]) {
 #endif
 }
 
+/// The same for several accumulators.
+template <int kBlocks, int kCount>
+__device__ __forceinline__ void wgmma_keep(float (&d)[kBlocks][kCount]) {
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i)
+        wgmma_keep(d[i]);
+}
+
 /// d = a * b (+ d, if `accumulate`), both matrices in shared memory. By all threads of
 /// a warpgroup together; a is K-major.
 ///
