@@ -12,7 +12,7 @@ constexpr const char* kContents[] = {"chosen keys",
                                      "falling logits",
                                      "with NaN and infinity"};
 
-/// Of the usual scale; no other test has it.
+/// Of a case's scale; no other test has it.
 constexpr float kNegative = -0.75f;
 
 /// Instead of the largest number of keys or queries others, in turn; and of one that
@@ -66,7 +66,7 @@ std::vector<TripleCase> triple_cases(const TripleLevels& levels) {
                          c["keys"],
                          head_dim,
                          c["mask"] == 1,
-                         usual_scale(head_dim) * (is_negative ? kNegative : 1.0f)},
+                         odd_scale(head_dim) * (is_negative ? kNegative : 1.0f)},
                         static_cast<Contents>(c["contents"]),
                         static_cast<std::size_t>(c["type"]),
                         c["lse"] == 0,
