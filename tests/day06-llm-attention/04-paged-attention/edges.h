@@ -101,10 +101,12 @@ inline Append in_order(const Append& append,
 /// A token that has no place, at one among the others. Gives what must be reported.
 /// @param what   1: no such sequence, 2: no such position, 3: a page that is not there
 /// @param place  of it, in the list
+/// @param page   what stands in the table for that page
 inline std::string add_wrong_token(Append& append,
-                                   const PagedInputs& inputs,
+                                   PagedInputs& inputs,
                                    int64_t what,
-                                   int64_t place) {
+                                   int64_t place,
+                                   int32_t page) {
     const int64_t sequence = inputs.batch() - (what == 1 ? 0 : 1);
     const bool has_entry = inputs.shape.spare_entries > 0;
     int64_t entry = inputs.pages_per_sequence;
@@ -120,10 +122,29 @@ inline std::string add_wrong_token(Append& append,
     const std::string of_sequence = "sequence " + std::to_string(sequence);
     const std::string token = "token " + std::to_string(place);
     if (what == 1) return token + " is for " + of_sequence;
-    if (what == 3 && has_entry)
+    if (what == 3 && has_entry) {
+        const int64_t row = sequence * inputs.pages_per_sequence;
+        inputs.table[static_cast<size_t>(row + entry)] = page;
         return of_sequence + ": entry " + std::to_string(entry) +
-               " of its block table is -1";
+               " of its block table is " + std::to_string(page);
+    }
     return of_sequence + ": " + token + " is for position " + std::to_string(position);
+}
+
+/// Among the numbers of k and v some of each kind: infinity, NaN, -0, subnormal ones
+/// and the largest. They are copied, as all others are.
+inline void set_special_numbers(PagedInputs& inputs, size_t turn) {
+    constexpr unsigned short kBits[] = {
+        0x7F80, 0xFF80, 0x7FFF, 0x8000, 0x0001, 0x807F, 0x7F7F, 0xFF7F};
+    for (size_t s = 0; s < inputs.lengths.size(); ++s)
+        for (auto* numbers : {&inputs.k[s], &inputs.v[s]})
+            for (size_t i = turn % 7; i < numbers->size(); i += 11) {
+                __nv_bfloat16_raw raw;
+                raw.x = kBits[i / 11 % std::size(kBits)];
+                (*numbers)[i] = __nv_bfloat16(raw);
+            }
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        fill_pages(inputs, s);
 }
 
 /// Triples of page, head dimension, K/V heads, sequences, the order of tokens, spare
@@ -157,6 +178,7 @@ inline void grade_append_edges() {
             shape.head_dim = c["D"];
             shape.spare_entries = c["spare"];
             PagedInputs inputs = random_paged(shape, i + 1, 7);
+            set_special_numbers(inputs, i);
             std::vector<NewTokens> prompts;
             for (int64_t s = 0; s < inputs.batch(); ++s)
                 prompts.push_back({s, 0, inputs.lengths[static_cast<size_t>(s)]});
@@ -174,7 +196,8 @@ inline void grade_append_edges() {
             const int64_t places[] = {0, given.tokens() / 2, given.tokens()};
             std::string report;
             if (c["wrong"] != 0)
-                report = add_wrong_token(given, inputs, c["wrong"], places[i % 3]);
+                report = add_wrong_token(
+                    given, inputs, c["wrong"], places[i % 3], no_page(inputs, i / 3));
             if (c["lengths"] == 1)
                 std::fill(begin(inputs.lengths), end(inputs.lengths), 0);
             grade_append(inputs, given, c.text(), report);

@@ -164,6 +164,29 @@ inline void grade_many_sequences(const Layout& layout) {
     const AttentionExpected expected = expect_paged(inputs);
     for (const auto& [name, idea, function] : wb::testing::whose_turn(attentions(), 1))
         attend(name, function, inputs, &expected, with_seed(inputs, 33));
+    // The last one that has keys is at fault.
+    const auto last = static_cast<int64_t>((many - 1) / 129 * 129);
+    const std::string sequence = "sequence " + std::to_string(last);
+    for (const bool is_length : {false, true}) {
+        PagedInputs wrong = inputs;
+        if (is_length)
+            wrong.lengths[static_cast<size_t>(last)] = -3;
+        else
+            wrong.table[static_cast<size_t>(last * inputs.pages_per_sequence)] = -3;
+        const std::string what = is_length ? "its length" : "entry 0 of its block table";
+        for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
+            expect_others(name,
+                          attend(name,
+                                 function,
+                                 wrong,
+                                 nullptr,
+                                 with_seed(inputs, 33),
+                                 true,
+                                 sequence + ": " + what + " is -3"),
+                          expected,
+                          last,
+                          is_length);
+    }
 }
 
 /// A row of the table that holds a page twice: its second, or its 18th of small pages.
