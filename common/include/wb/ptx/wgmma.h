@@ -1,7 +1,7 @@
 /// wb/ptx/wgmma.h: wgmma.mma_async (sm_90a): d (64 x N, float) += a (64 x K) * b (K x
 /// N) by the 128 threads of a warpgroup, asynchronously. K is 16 for half and bfloat16,
-/// 32 for FP8 (e4m3) and for signed bytes, whose sums d are int32_t. N may be 64, 80, 96,
-/// 112, 128, 144, 160, 176, 192, 208, 224, 256.
+/// 32 for FP8 (e4m3) and for signed bytes, whose sums d are int32_t. N may be 64, 80,
+/// 96, 112, 128, 144, 160, 176, 192, 208, 224, 256.
 ///
 /// Thread t of the warpgroup is lane l = t % 32 of warp w = t / 32. With g = l / 4 and
 /// p = 2 (l % 4) it holds, of d,
