@@ -149,6 +149,9 @@ int check() {
                      "without outliers a token's own scale costs 1.5 % at most");
     all &= claim(error_of(output, "per-token") < error_of(output, "per-tensor"),
                  "a token's own scale is better than one for all");
+    for (const char* const way : {"per-tensor", "per-token", "asymmetric"})
+        all &= claim(error_of(qkv, way) > 2.0 * error_of(output, way),
+                     "outlier channels more than double the error");
     all &= claim(error_of(qkv, "smoothed") < 0.5 * error_of(qkv, "per-token"),
                  "smoothing takes away half of the error of outlier channels");
     all &= claim(error_of(down, "asymmetric") < 0.8 * error_of(down, "per-token"),
