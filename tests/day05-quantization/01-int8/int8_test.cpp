@@ -127,14 +127,19 @@ TEST_CASE("quantise: a NaN or an infinity spoils its row, and no other") {
 }
 
 TEST_CASE("quantise: asymmetric rows keep to 8 bits at both ends") {
-    // Where zero and x * r are both rounded up, q would be 128.
+    // Where the zero and x * r are both rounded up, the largest q would be 128; where
+    // both are rounded down, the least would be -129.
+    const float ends[][2] = {{-1.0f, 169.0f},
+                             {-5.0f, 165.0f},
+                             {-255.0f, 255.0f},
+                             {-7.0f, 203.0f},
+                             {-31.0f, 155.0f},
+                             {-57.0f, 133.0f}};
     std::vector<float> x;
-    for (int row = 0; row < 64; ++row)
+    for (const auto& [lo, hi] : ends)
         for (int c = 0; c < 16; ++c)
-            x.push_back(c == 0    ? -1.0f - 0.03125f * static_cast<float>(row)
-                        : c == 15 ? 2.0f
-                                  : 0.1f * static_cast<float>(c));
-    grade_quantize(stored(x), 16, Wanted::zeros_and_sums, ", 64 rows of other ends");
+            x.push_back(c == 4 ? lo : c == 11 ? hi : static_cast<float>(c));
+    grade_quantize(stored(x), 16, Wanted::zeros_and_sums, ", ends that are ties");
 }
 
 TEST_CASE("quantise: sizes and what is wanted meet") {
