@@ -78,8 +78,26 @@ def int4pack_mm(torch, size):
     return Work(launch, moved_bytes(m, n, k, group), "read", is_right)
 
 
+def int_mm(torch, size):
+    """Bytes, whose result is sums of 32 bits."""
+    m, n, k = (int(part) for part in size.split(" x "))
+    x = torch.randint(-127, 128, (m, k), dtype=torch.int8, device="cuda")
+    w = torch.randint(-127, 128, (n, k), dtype=torch.int8, device="cuda")
+    out = [None]
+
+    def launch():
+        out[0] = torch._int_mm(x, w.t())
+
+    def is_right():
+        want = x[-1].double() @ w[:64].double().t()
+        return torch.equal(out[0][-1, :64].double(), want)
+
+    return Work(launch, 0, "bf16", is_right, 2 * m * n * k)
+
+
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
 PEERS = {
+    "int8_matmul": ("torch _int_mm", int_mm),
     "gptq_matmul": ("torch linear bf16", linear),
     "gptq_matmul_many": ("torch linear bf16", linear),
 }

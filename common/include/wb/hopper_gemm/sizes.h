@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace wb::hopper_gemm {
 
@@ -54,6 +55,8 @@ template <class T_, class CType_, LayoutB kLayoutB_, Tiling kTiling>
 struct TileSizes {
     using T = T_;
     using CType = CType_;
+    /// Of bytes, sums are whole numbers.
+    using Sum = std::conditional_t<std::is_same_v<T, int8_t>, int32_t, float>;
     static constexpr LayoutB kLayoutB = kLayoutB_;
     static constexpr bool kRowsOfK = kLayoutB == LayoutB::rows_of_k;
     static constexpr int BM = kTiling.block_rows;
@@ -84,7 +87,7 @@ struct TileSizes {
     static_assert(BM == kConsumers * kRowBlocks * kWgmmaRows, "whole wgmmas");
     static_assert(BN % kPanel == 0 && BN <= 256, "whole panels, one wgmma wide");
     static_assert(sizeof(CType) == 2 || !kTmaStore, "stmatrix stores 16-bit elements");
-    static_assert(!kRowsOfK || sizeof(T) == 2, "wgmma takes FP8 along K only");
+    static_assert(!kRowsOfK || sizeof(T) == 2, "wgmma takes 8 bits along K only");
     // Parts of a tile that blocks of a cluster load for each other, in whole rows of
     // the swizzle's pattern.
     static_assert(BM / kClusterColumns % 8 == 0 && BN / kClusterRows % 8 == 0,
