@@ -1,6 +1,6 @@
 // Times day04-gemm/04-wgmma-tma: how close does a product with wgmma and TMA come to
-// cuBLAS, for 16-bit factors and for FP8, for squares and for a grid of shapes? And what
-// do other sizes of tiles, and other orders, give? (--sizes grid: both)
+// cuBLAS, for 16-bit factors and for FP8, for squares and for a grid of shapes? And
+// what do other sizes of tiles, and other orders, give? (--sizes grid: both)
 #include "wgmma_tma.h"
 
 #include <wb/bench/bench.h>
@@ -80,8 +80,8 @@ std::vector<Size> grid(const Bench& bench) {
 
 /// What the sweep is made for.
 std::vector<Size> swept(const Bench& bench) {
-    return bench.grid<Size>({{96, 80, 192}},
-                            {{4096, 4096, 4096}, {8192, 8192, 8192}, {512, 1024, 4096}});
+    return bench.grid<Size>(
+        {{96, 80, 192}}, {{4096, 4096, 4096}, {8192, 8192, 8192}, {512, 1024, 4096}});
 }
 
 /// The right value of element i of C, and how far a kernel may be from it.
@@ -250,8 +250,8 @@ void time_fp8(Bench& bench) {
     }
 }
 
-/// Prints the share of cuBLAS's speed that the other row of each size has: the geometric
-/// mean of all of them.
+/// Prints the share of cuBLAS's speed that the other row of each size has: the
+/// geometric mean of all of them.
 void print_mean(const Bench& bench) {
     std::map<std::string, double> ours;
     std::map<std::string, double> library;

@@ -39,6 +39,14 @@ constexpr Tiling kAlone = {.block_rows = 128,
                            .store_buffers = 2,
                            .producer_registers = 24,
                            .consumer_registers = 240};
+constexpr Tiling kSmall = {.block_rows = 128,
+                           .block_columns = 128,
+                           .stages = 6,
+                           .consumers = 2,
+                           .cluster_rows = 2,
+                           .store_buffers = 2,
+                           .producer_registers = 24,
+                           .consumer_registers = 240};
 constexpr Tiling kTall = {.block_rows = 256,
                           .block_columns = 128,
                           .stages = 4,
@@ -91,5 +99,9 @@ std::vector<wgmma_tma_sweep::Variant> wgmma_tma_sweep::variants() {
             {"256 x 128, shares A, bands of 8", whole<kTall, 8, true>},
             {"2 parts", in_parts<kTwoBuffers, 2>},
             {"4 parts", in_parts<kTwoBuffers, 4>},
-            {"8 parts", in_parts<kTwoBuffers, 8>}};
+            {"8 parts", in_parts<kTwoBuffers, 8>},
+            {"128 x 128", whole<kSmall, 8, true>},
+            {"128 x 128, 2 parts", in_parts<kSmall, 2>},
+            {"128 x 128, 4 parts", in_parts<kSmall, 4>},
+            {"128 x 128, 8 parts", in_parts<kSmall, 8>}};
 }

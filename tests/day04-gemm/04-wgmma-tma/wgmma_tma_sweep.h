@@ -1,5 +1,5 @@
-// What the benchmark sweeps: one kernel with other sizes and orders, to be compared with
-// what wgmma_tma_bf16() takes.
+// What the benchmark sweeps: one kernel with other sizes and orders, to be compared
+// with what wgmma_tma_bf16() takes.
 #pragma once
 
 #include "wgmma_tma.h"

@@ -1,6 +1,6 @@
-/// wb/hopper_gemm/split_k.h: a matrix product whose K is cut into parts: where C has few
-/// tiles, several clusters compute one, each over its part of K. Their sums, floats, go
-/// to a memory of their own; a second kernel adds them, always in the same order.
+/// wb/hopper_gemm/split_k.h: a matrix product whose K is cut into parts: where C has
+/// few tiles, several clusters compute one, each over its part of K. Their sums, floats,
+/// go to a memory of their own; a second kernel adds them, always in the same order.
 #pragma once
 
 #include <wb/scratch.h>
@@ -29,8 +29,8 @@ struct Parts {
 };
 
 // #region store-part
-/// Stores a warpgroup's sums as they are: each thread two neighbours of a row at a time,
-/// 8 bytes; four lanes a whole sector.
+/// Stores a warpgroup's sums as they are: each thread two neighbours of a row at a
+/// time, 8 bytes; four lanes a whole sector.
 ///
 /// @param g_part  [M, N] floats, without gaps
 template <class S>
@@ -62,7 +62,8 @@ __device__ __forceinline__ void store_part(
 /// @param g_parts  [parts.count, M, N]
 ///
 /// Launch   clusters of S::kCluster blocks, as many as there is room for, or one for
-///          each part of a tile; block S::kThreads; dynamic shared memory kSharedBytes<S>
+///          each part of a tile; block S::kThreads; dynamic shared memory
+///          kSharedBytes<S>
 /// Traffic  loads as hopper_gemm_kernel; writes 4 M N bytes a part, to L2 for the most
 template <class S>
 __global__ void __launch_bounds__(S::kThreads, 1)
@@ -188,8 +189,7 @@ void launch_parts(const Product<typename S::T, typename S::CType>& product,
                         problem,
                         parts,
                         g_parts.data());
-    const int64_t threads =
-        wb::ceil_div(product.M, int64_t{16}) * 8 * (product.N / 2);
+    const int64_t threads = wb::ceil_div(product.M, int64_t{16}) * 8 * (product.N / 2);
     wb::launch_kernel(hopper_gemm_total_kernel<CType, Epilogue>,
                       wb::grid_size(threads, kThreadsTotal),
                       kThreadsTotal,
