@@ -1,6 +1,7 @@
 /// wb/hopper_gemm/split_k.h: a matrix product whose K is cut into parts: where C has
-/// few tiles, several clusters compute one, each over its part of K. Their sums, floats,
-/// go to a memory of their own; a second kernel adds them, always in the same order.
+/// few tiles, several clusters compute one, each over its part of K. Their sums, which
+/// are floats, go to a memory of their own; a second kernel adds them, always in the
+/// same order.
 #pragma once
 
 #include <wb/scratch.h>
@@ -130,8 +131,9 @@ __global__ void __launch_bounds__(kThreadsTotal)
                              const float* g_parts,
                              int parts,
                              const __grid_constant__ typename Epilogue::Params params) {
-    const int64_t i = int64_t{blockIdx.x} * kThreadsTotal + threadIdx.x;
-    const int64_t pairs = p.N / 2;
+    // In 32 bits: with more than 2^32 of them, no GPU has memory for the parts.
+    const uint32_t i = blockIdx.x * uint32_t{kThreadsTotal} + threadIdx.x;
+    const uint32_t pairs = static_cast<uint32_t>(p.N) / 2;
     const int64_t row_of_eight = i / pairs;  // rows 0 to 7, 16 to 23, 32 to 39 ...
     const int64_t row = row_of_eight / 8 * 16 + row_of_eight % 8;
     const int col = static_cast<int>(i % pairs) * 2;
