@@ -9,8 +9,8 @@
 using wb::hopper_gemm::Candidate;
 
 // #region v6-tilings
-/// For large C: v5's tile, and two panels of 16 x 64 elements of C a warp. The times are
-/// from an H100, in bf16, over 46 shapes.
+/// For large C: v5's tile, and two panels of 16 x 64 elements of C a warp. The times
+/// are from an H100, in bf16, over 46 shapes.
 inline constexpr Candidate kLarge = {.tiling = {.block_rows = 128,
                                                 .block_columns = 256,
                                                 .stages = 4,

@@ -1,5 +1,5 @@
-// 07_split_k.cuh: v7: where C has few tiles, several clusters share one: each has a part
-// of K.
+// 07_split_k.cuh: v7: where C has few tiles, several clusters share one: each has a
+// part of K.
 #pragma once
 
 #include "06_tma_store.cuh"
@@ -31,8 +31,8 @@ inline constexpr Candidate kMiddle = {.tiling = {.block_rows = 128,
 // #endregion v7-candidates
 
 // #region v7-launch
-/// v7: v6, with more tiles to choose from, and in parts where that is faster. Parts need
-/// parts * M N * 4 B of device memory while the kernels run.
+/// v7: v6, with more tiles to choose from, and in parts where that is faster. Parts
+/// need parts * M N * 4 B of device memory while the kernels run.
 template <LayoutB kLayoutB, class Epilogue, class T, class CType>
 static void launch_v7(const Product<T, CType>& product,
                       const typename Epilogue::Params& params) {

@@ -53,7 +53,7 @@ TEST_CASE("a block has tile after tile, with a ring that goes on where it was") 
 
 TEST_CASE("many bands of tiles", "[long]") {
     // Tiles are taken in bands of 2048 rows, every other one backwards.
-    const FewMultiprocessors few(GENERATE(1, 4, 132));
+    const FewMultiprocessors few(GENERATE(1, 132));
     const Call c{4360, 520, 8};
     grade_type<__half>(c, whole_numbers(c), ", whole numbers", true);
 }

@@ -1,5 +1,5 @@
-/// wb/hopper_gemm/choose.h: which tiles a product is done with, and in how many parts of
-/// K: those with which it should be done first, by what was measured.
+/// wb/hopper_gemm/choose.h: which tiles a product is done with, and in how many parts
+/// of K: those with which it should be done first, by what was measured.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace wb::hopper_gemm {
 /// Tiles that may be taken, and how long they take on an H100, in nanoseconds.
 struct Candidate {
     Tiling tiling;
-    int band;           ///< rows of clusters that are worked on together
-    int step_ns;        ///< of a stage, with all multiprocessors at work
-    int tile_ns;        ///< of a tile, beside its stages
+    int band;            ///< rows of clusters that are worked on together
+    int step_ns;         ///< of a stage, with all multiprocessors at work
+    int tile_ns;         ///< of a tile, beside its stages
     int most_parts = 1;  ///< that K may be cut into
 };
 
@@ -43,15 +43,15 @@ inline Plan plan_of(
     const Candidate& c, int64_t M, int64_t N, int steps, int multiprocessors) {
     const Tiling& t = c.tiling;
     const int of_cluster = t.cluster_rows * t.cluster_columns;
-    const int64_t tiles =
-        wb::ceil_div(M, int64_t{t.block_rows} * t.cluster_rows) *
-        wb::ceil_div(N, int64_t{t.block_columns} * t.cluster_columns);
+    const int64_t tiles = wb::ceil_div(M, int64_t{t.block_rows} * t.cluster_rows) *
+                          wb::ceil_div(N, int64_t{t.block_columns} * t.cluster_columns);
     const int64_t room = std::max(multiprocessors / of_cluster, 1);
     Plan best;
     for (int wanted = 1; wanted <= c.most_parts; ++wanted) {
         const Parts parts = Parts::of(steps, wanted);
         if (wanted > 1 && parts.steps < kLeastSteps) break;
-        const auto rounds = static_cast<double>(wb::ceil_div(tiles * parts.count, room));
+        const auto rounds =
+            static_cast<double>(wb::ceil_div(tiles * parts.count, room));
         double ns = kLaunchNs + rounds * (static_cast<double>(parts.steps) * c.step_ns +
                                           static_cast<double>(c.tile_ns));
         if (parts.count > 1) {

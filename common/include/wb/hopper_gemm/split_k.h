@@ -1,6 +1,7 @@
-/// wb/hopper_gemm/split_k.h: a matrix product whose K is cut into parts: where C has few
-/// tiles, several clusters compute one, each over its part of K. Their sums, floats, go
-/// to a memory of their own; a second kernel adds them, always in the same order.
+/// wb/hopper_gemm/split_k.h: a matrix product whose K is cut into parts: where C has
+/// few tiles, several clusters compute one, each over its part of K. Their sums, which
+/// are floats, go to a memory of their own; a second kernel adds them, always in the
+/// same order.
 #pragma once
 
 #include <wb/scratch.h>
@@ -29,8 +30,8 @@ struct Parts {
 };
 
 // #region store-part
-/// Stores a warpgroup's sums as they are: each thread two neighbours of a row at a time,
-/// 8 bytes; four lanes a whole sector.
+/// Stores a warpgroup's sums as they are: each thread two neighbours of a row at a
+/// time, 8 bytes; four lanes a whole sector.
 ///
 /// @param g_part  [M, N] floats, without gaps
 template <class S>
@@ -62,7 +63,8 @@ __device__ __forceinline__ void store_part(
 /// @param g_parts  [parts.count, M, N]
 ///
 /// Launch   clusters of S::kCluster blocks, as many as there is room for, or one for
-///          each part of a tile; block S::kThreads; dynamic shared memory kSharedBytes<S>
+///          each part of a tile; block S::kThreads; dynamic shared memory
+///          kSharedBytes<S>
 /// Traffic  loads as hopper_gemm_kernel; writes 4 M N bytes a part, to L2 for the most
 template <class S>
 __global__ void __launch_bounds__(S::kThreads, 1)
@@ -129,8 +131,9 @@ __global__ void __launch_bounds__(kThreadsTotal)
                              const float* g_parts,
                              int parts,
                              const __grid_constant__ typename Epilogue::Params params) {
-    const int64_t i = int64_t{blockIdx.x} * kThreadsTotal + threadIdx.x;
-    const int64_t pairs = p.N / 2;
+    // In 32 bits: with more than 2^32 of them, no GPU has memory for the parts.
+    const uint32_t i = blockIdx.x * uint32_t{kThreadsTotal} + threadIdx.x;
+    const uint32_t pairs = static_cast<uint32_t>(p.N) / 2;
     const int64_t row_of_eight = i / pairs;  // rows 0 to 7, 16 to 23, 32 to 39 ...
     const int64_t row = row_of_eight / 8 * 16 + row_of_eight % 8;
     const int col = static_cast<int>(i % pairs) * 2;
@@ -188,8 +191,7 @@ void launch_parts(const Product<typename S::T, typename S::CType>& product,
                         problem,
                         parts,
                         g_parts.data());
-    const int64_t threads =
-        wb::ceil_div(product.M, int64_t{16}) * 8 * (product.N / 2);
+    const int64_t threads = wb::ceil_div(product.M, int64_t{16}) * 8 * (product.N / 2);
     wb::launch_kernel(hopper_gemm_total_kernel<CType, Epilogue>,
                       wb::grid_size(threads, kThreadsTotal),
                       kThreadsTotal,

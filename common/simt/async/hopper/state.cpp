@@ -70,11 +70,12 @@ void HopperState::thread_ends(Worker& w) {
     }
     if (w.block->alive != 1) return;
     for (const TensorCopy& load : loads) {
-        hopper_fault(w,
-                     load.file,
-                     load.line,
-                     "the block has ended before anybody waited for this TMA load: it "
-                     "may still be writing\n    to the shared memory of the next block");
+        hopper_fault(
+            w,
+            load.file,
+            load.line,
+            "the block has ended before anybody waited for this TMA load: it "
+            "may still be writing\n    to the shared memory of the next block");
     }
 }
 
