@@ -132,8 +132,8 @@ struct Copies {
             const T* g_chunk = g_tile + tid / kChunks * ld + tid % kChunks * kChunk;
 #pragma unroll
             for (int row = 0; row < kRows; row += kStep) {
-                chunk<kAsync>(
-                    s_tile + Rows::offset(row + tid / kChunks, tid % kChunks), g_chunk);
+                chunk<kAsync>(s_tile + Rows::offset(row + tid / kChunks, tid % kChunks),
+                              g_chunk);
                 g_chunk += kStep * ld;
             }
             return;

@@ -3,8 +3,6 @@
 
 #include <wb/scratch.h>
 
-#include <algorithm>
-
 // #region v12-rest
 /// The tiles of a product, and how blocks share the last of them. Blocks 0 to whole - 1
 /// have a tile each. The tiles behind these have `parts` blocks each, one behind the
@@ -36,29 +34,36 @@ struct Rest {
 /// in the time of 0.3 k of a tile for each block, and the second kernel takes 7 us, in
 /// which a multiprocessor makes kSecondKernel products.
 template <class Tiles>
-static double length_of_rest(int64_t rest, int64_t parts, int64_t K) {
+constexpr double length_of_rest(int64_t rest,
+                                int64_t parts,
+                                int64_t K,
+                                int64_t multiprocessors) {
     constexpr double kSecondKernel = 1.3e6;
     const auto blocks = static_cast<double>(rest * parts);
-    const int64_t rounds = wb::ceil_div(rest * parts, int64_t{wb::multiprocessors()});
+    const int64_t rounds = wb::ceil_div(rest * parts, multiprocessors);
     const double more = kSecondKernel / (Tiles::BM * Tiles::BN) + 0.3 * blocks;
     return static_cast<double>(rounds) / static_cast<double>(parts) +
            (parts == 1 ? 0.0 : more / static_cast<double>(K));
 }
 
-/// The number of parts with which the last round is shortest.
+/// The number of parts with which the last round is shortest: at most 16, and at least
+/// four tiles' k for each.
+template <class Tiles>
+constexpr int64_t best_parts(int64_t rest, int64_t K, int64_t multiprocessors) {
+    int64_t best = 1;
+    for (int64_t parts = 2; parts <= 16 && parts * 4 * Tiles::BK <= K; ++parts)
+        if (length_of_rest<Tiles>(rest, parts, K, multiprocessors) <
+            length_of_rest<Tiles>(rest, best, K, multiprocessors))
+            best = parts;
+    return best;
+}
+
 template <class Tiles>
 static Rest rest_of(const wb::GemmShape& s, int64_t K) {
-    constexpr int64_t kMost = 16;
-    constexpr int64_t kLeast = 4 * Tiles::BK;  // elements of K that are worth a block
     const int64_t across = wb::ceil_div(s.N, int64_t{Tiles::BN});
     const int64_t tiles = wb::ceil_div(s.M, int64_t{Tiles::BM}) * across;
     const int64_t rest = tiles % wb::multiprocessors();
-    const auto length = [&](int64_t parts) {
-        return length_of_rest<Tiles>(rest, parts, K);
-    };
-    int64_t best = 1;
-    for (int64_t parts = 2; parts <= std::min(kMost, K / kLeast); ++parts)
-        if (length(parts) < length(best)) best = parts;
+    const int64_t best = best_parts<Tiles>(rest, K, wb::multiprocessors());
     const int64_t of_part =
         wb::ceil_div(wb::ceil_div(K, best), int64_t{Tiles::BK}) * Tiles::BK;
     const int64_t parts = best == 1 ? 1 : wb::ceil_div(K, of_part);
@@ -144,7 +149,7 @@ static bool launch_with_rest(const Product& p,
     constexpr size_t kBytes = kStages * sizeof(Stage<Tiles>);
     const Rest rest = rest_of<Tiles>(s, p.K);
     const int64_t sums = int64_t{rest.shared} * rest.parts * Tiles::BM * Tiles::BN;
-    const wb::Scratch<float> g_parts(std::max(sums, int64_t{1}), stream);
+    const wb::Scratch<float> g_parts(sums + 1, stream);  // there may be no sums
     bool has_room = false;
     const auto launch = [&](auto a, auto b) {
         const auto kernel =
@@ -165,6 +170,10 @@ static bool launch_with_rest(const Product& p,
     return true;
 }
 
+/// 64 x 128 sums, 128 threads: 38 KB of shared memory.
+using WideTiles = WarpTiles<64, 128, 16, 32, 64, 8, 8>;
+
+/// sgemm_v12: tiles as v11's, or smaller ones on a GPU with too little shared memory.
 static void sgemm_v12(const wb::GemmShape& s,
                       float alpha,
                       const float* A,
@@ -174,7 +183,7 @@ static void sgemm_v12(const wb::GemmShape& s,
                       cudaStream_t stream) {
     const Product p = Product::of(s, alpha, A, B, beta, C);
     if (!launch_with_rest<DeepTiles, 2, 2>(p, s, stream))
-        sgemm_v10(s, alpha, A, B, beta, C, stream);
+        launch_with_rest<WideTiles, 3, 4>(p, s, stream);
 }
 // #endregion v12-launch
 WB_RUNG(sgemm, sgemm_v12, "the last tiles shared");

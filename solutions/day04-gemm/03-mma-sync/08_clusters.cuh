@@ -29,18 +29,16 @@ __device__ __forceinline__ void add_in_cluster(const Cluster& cluster,
     for (int i = 0; i < S::kTilesM; ++i)
 #pragma unroll
         for (int j = 0; j < S::kTilesN; ++j)
-            s_sums[(i * S::kTilesN + j) * S::kThreads + tid] = {sums.at[i][j][0],
-                                                                sums.at[i][j][1],
-                                                                sums.at[i][j][2],
-                                                                sums.at[i][j][3]};
+            s_sums[(i * S::kTilesN + j) * S::kThreads + tid] = {
+                sums.at[i][j][0], sums.at[i][j][1], sums.at[i][j][2], sums.at[i][j][3]};
     cluster.sync();
     for (int tile = static_cast<int>(cluster.block_rank());
          tile < S::kTilesM * S::kTilesN;
          tile += parts) {
         float total[4] = {};
         for (int part = 0; part < parts; ++part) {
-            const float4 more = cluster.map_shared_rank(
-                s_sums, part)[tile * S::kThreads + tid];
+            const float4 more =
+                cluster.map_shared_rank(s_sums, part)[tile * S::kThreads + tid];
             total[0] += more.x;
             total[1] += more.y;
             total[2] += more.z;
@@ -142,8 +140,8 @@ static bool launch_small(
 // #endregion v8-small
 
 // #region v8-large
-/// 64 columns of A at a time, half as many barriers as v5: three stages of 48 KB. False,
-/// without a launch, if a block cannot have so much.
+/// 64 columns of A at a time, half as many barriers as v5: three stages of 48 KB.
+/// False, without a launch, if a block cannot have so much.
 ///
 /// A sweep on an H100 gave 256 x 128 sums a block 53.1 % of cuBLAS at 4096^3, where
 /// shares of all steps had 48.6 %; at 8192^3 54.9 and 57.3 %. These are 3.9 and 15.5

@@ -129,13 +129,6 @@ TEST_CASE("without K, C is scaled, whichever way the operands lie") {
     grade_random({GemmShape{7, 9, 0, ta, tb}.packed(), 1.0f, -0.75f});
 }
 
-TEST_CASE("a GPU with little shared memory") {
-    const FewMultiprocessors few(1);
-    const wb::testing::LittleSharedMemory little;
-    const Call call{GemmShape{100, GENERATE(as<int64_t>(), 127, 256), 17}.packed()};
-    grade_one("sgemm", sgemm, call, random_numbers(call), ", 48 KB of shared memory");
-}
-
 namespace {
 
 /// The last two versions, or the learner's.
@@ -148,6 +141,12 @@ void grade_last(const Call& call) {
 
 }  // namespace
 
+TEST_CASE("a GPU with little shared memory") {
+    const FewMultiprocessors few(1);
+    const wb::testing::LittleSharedMemory little;
+    grade_last({GemmShape{100, GENERATE(as<int64_t>(), 127, 256), 17}.packed()});
+}
+
 TEST_CASE("a long K and few tiles: blocks may share a tile") {
     // Two multiprocessors: two of three tiles of 64 x 128 have a block each, and two
     // share the last one. With 132 several share each tile.
@@ -155,6 +154,7 @@ TEST_CASE("a long K and few tiles: blocks may share a tile") {
     const FewMultiprocessors few(count);
     const bool ta = GENERATE(false, true);
     const bool tb = GENERATE(false, true);
+    grade_last({GemmShape{5, 6, 0}.packed()});  // of which nothing may be kept
     grade_last({GemmShape{130, 100, K, ta, tb}.packed(), 1.5f, -0.75f});
 }
 
@@ -165,6 +165,11 @@ TEST_CASE("a long K and few large tiles: blocks may share them, too") {
     const FewMultiprocessors few(count);
     const bool is_transposed = GENERATE(false, true);
     grade_last({GemmShape{M, N, 260, is_transposed, !is_transposed}.packed()});
+}
+
+TEST_CASE("more than 128 tiles side by side", "[long]") {
+    const FewMultiprocessors few(2);
+    grade_last({GemmShape{2, 16400, 3}.packed()});
 }
 
 TEST_CASE("large tiles whose rows are no vectors, some of them shared", "[long]") {

@@ -63,7 +63,6 @@ std::vector<Size> sizes(const Bench& bench) {
                              {{4096, 4096, 4096, Activation::silu},
                               {8192, 8192, 8192, Activation::silu},
                               {4096, 4096, 4096, Activation::gelu},
-                              {8192, 8192, 8192, Activation::gelu},
                               {4096, 4096, 4096, Activation::silu, true},
                               {8192, 8192, 1024, Activation::silu}},
                              {{128, 256, 128, Activation::silu}});

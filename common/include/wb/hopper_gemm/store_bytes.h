@@ -2,9 +2,9 @@
 /// registers.
 ///
 /// A thread has two neighbours of a row in each 8 columns: stored as they are, 2 bytes
-/// at a time, a warp would write 8 bytes of each of 8 rows. So the four threads of a row
-/// exchange theirs: each gets all of 8 columns, and together they write 32 bytes of a
-/// row, a whole sector.
+/// at a time, a warp would write 8 bytes of each of 8 rows. So the four threads of a
+/// row exchange theirs: each gets all of 8 columns, and together they write 32 bytes of
+/// a row, a whole sector.
 #pragma once
 
 #include <cuda_fp8.h>
