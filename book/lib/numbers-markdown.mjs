@@ -68,10 +68,11 @@ export function ladderProps(data, { exercise, sizes, chosen, show }) {
     sizes: sizesOf(rows, sizes, exercise).map((size) => {
       const ofSize = rows.filter((row) => row.size === size)
       const { ceiling, ceiling_value: value, cache } = ofSize[0]
+      const other = ofSize.find((row) => row.other_call)?.other_call
       return {
         size, label: sizeLabel(ofSize[0]), cache, ceiling, value,
         unit: rateOf(ofSize[0]).unit, timed: isTimed(ofSize[0], show),
-        onHost: ofSize[0].clock === 'host',
+        onHost: ofSize[0].clock === 'host', other,
         rows: ofSize.map((row) => ({
           rung: shortRung(row.rung), kind: kindOf(row),
           idea: row.idea.replace(/\+cu\d+/, ''),
