@@ -14,6 +14,7 @@ import { ERROR_COLUMNS, ERROR_KEYS } from './counted-tables.mjs'
 import { diffLines, withoutRung } from './diff.mjs'
 import { marked } from './diff-code.mjs'
 import { fillIn, lessonsByExercise } from './numbers.mjs'
+import { courseOf } from './course.mjs'
 import { ROOT } from './pages.mjs'
 import { snippet } from './markers.mjs'
 import { recent } from './recent.mjs'
@@ -129,6 +130,15 @@ function withPoints(text, data) {
   })
 }
 
+/** <CourseMap /> with its chapters. */
+function withCourse(text) {
+  const places = [...blankCode(text).matchAll(/<CourseMap \/>/g)]
+  const elements = places.map(({ index, 0: open }) => ({ start: index, end: index + open.length }))
+  if (elements.length === 0) return text
+  const data = quoted(JSON.stringify(courseOf()))
+  return replaceElements(text, elements, () => `<CourseMap data=${data} />`)
+}
+
 /** "v3-kernel" is a region of rung "v3"; regions of no rung keep their name. */
 function rungOf(regions) {
   const names = regions.map(([, region]) => region)
@@ -200,6 +210,7 @@ export function expand(text, data, { file, context, watch }) {
   pass('LadderTable', withProps('LadderTable', (given) => ladderProps(data, given)))
   pass('ErrorChart', withProps('ErrorChart', () => errorProps(data)))
   text = withPoints(text, data)
+  text = withCourse(text)
   pass('RungDiff', (element) => expandRungDiff(element, dirname(file), watch))
   return text
 }
