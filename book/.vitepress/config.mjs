@@ -5,12 +5,15 @@ import path from 'node:path'
 import { defineConfig } from 'vitepress'
 import { coloursPlugin } from '../lib/code-colours.mjs'
 import { finishBuild } from '../lib/finish.mjs'
+import { describePage } from '../lib/descriptions.mjs'
+import { editionLine } from '../lib/edition.mjs'
 import { writeFonts } from '../lib/fonts.mjs'
 import { markdown } from '../lib/markdown.mjs'
 import { navigation, sidebar } from '../lib/navigation.mjs'
 import { rewrites, ROOT, srcExclude } from '../lib/pages.mjs'
 import { search } from '../lib/search.mjs'
-import { BASE, sourcesPlugin } from '../lib/sources.mjs'
+import { excerptsPlugin } from '../lib/search-box.mjs'
+import { BASE, REPOSITORY_HOME, sourcesPlugin } from '../lib/sources.mjs'
 
 /** A grid of two blocks, one thread lit; drawn here, so that no page asks for it. */
 const ICON =
@@ -41,12 +44,15 @@ export default defineConfig({
     sidebar: sidebar(),
     outline: { level: [2, 3] },
     externalLinkIcon: true,
+    edition: editionLine(),
+    repository: REPOSITORY_HOME,
     search
   },
   vite: {
-    plugins: [sourcesPlugin(), coloursPlugin()],
+    plugins: [sourcesPlugin(), coloursPlugin(), excerptsPlugin()],
     // VitePress warns from 500 kB; what a page may weigh is checked in finishBuild.
     build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 }
   },
+  transformPageData: describePage,
   buildEnd: finishBuild
 })

@@ -35,12 +35,53 @@ export function loadData(folder) {
     if (!file.endsWith('.json')) continue
     const name = basename(file, '.json')
     try {
-      data[name] = withSummary(name, JSON.parse(readFileSync(join(folder, file))))
+      data[name] = oneCall(withSummary(name, JSON.parse(readFileSync(join(folder, file)))))
     } catch (error) {
       throw new Error(`${join(folder, file)}: ${error.message}`)
     }
   }
   return data
+}
+
+/** Ceilings that each row has for itself: what a model predicts of it. */
+const OF_EACH_ROW = ['the predicted speed']
+
+/** How far apart two ceilings of one name may be and still be one measurement. */
+const SAME = 1.002
+
+/**
+ * One yardstick a table: rows of an exercise and a size that name the same ceiling must
+ * have its value from one call. A file may say in "other_calls" for an exercise why its
+ * libraries were measured in another call; then these have a rate, and no share of a
+ * ceiling.
+ * @throws where calls are mixed without a word, and where a share is of another ceiling
+ */
+export function oneCall(content) {
+  if (!isLadderFile(content)) return content
+  const found = new Map()
+  const rows = content.rows.map((row) => {
+    if (!Number.isFinite(row.percent) || OF_EACH_ROW.includes(row.ceiling)) return row
+    const why = content.other_calls?.[row.exercise]
+    if (why && isLibrary(row)) {
+      const { percent, ceiling_value: value, ...rest } = row
+      return { ...rest, other_call: why }
+    }
+    const rate = row.tflops ?? row.gbps
+    const where = `${row.exercise}, ${row.size}, ${row.rung}`
+    if (Math.abs((100 * rate) / row.ceiling_value - row.percent) > 0.05 * row.percent) {
+      throw new Error(`${where}: ${row.percent} % is not of ${row.ceiling_value}`)
+    }
+    const key = [row.exercise, row.size, row.ceiling].join(', ')
+    const first = found.get(key) ?? row.ceiling_value
+    found.set(key, first)
+    const [low, high] = [first, row.ceiling_value].sort((a, b) => a - b)
+    if (high > SAME * low) {
+      throw new Error(`${where}: measured in another call than the rows beside it: ` +
+        `the ceiling "${row.ceiling}" is ${row.ceiling_value} here and ${first} there`)
+    }
+    return row
+  })
+  return { ...content, rows }
 }
 
 /** Adds to a file of rows with a `ratio` what the text says about all of them. */

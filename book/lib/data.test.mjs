@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 import {
-  MissingNumber, exercises, isOurs, ladderOf, loadData, lookUp, shortRung,
+  MissingNumber, exercises, isOurs, ladderOf, loadData, oneCall, lookUp, shortRung,
 } from './data.mjs'
 
 const row = (exercise, rung, size, more = {}) => ({
@@ -115,4 +115,24 @@ test('files are read by name, and a broken one is named', () => {
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+test('a table has one yardstick, and a share is of the ceiling that it names', () => {
+  const row = (rung, tflops, value, more = {}) => ({
+    exercise: 'gemm', rung, size: 'n', tflops, ceiling: 'bf16', ceiling_value: value,
+    percent: (100 * tflops) / value, ...more
+  })
+  const file = (rows, more = {}) => ({ ceilings: {}, rows, ...more })
+  const [ours, theirs] = [row('gemm_v1', 685, 735), row('cuBLAS', 689, 779)]
+  assert.doesNotThrow(() => oneCall(file([ours, row('cuBLAS', 689, 735.2)])))
+  assert.throws(() => oneCall(file([ours, theirs])),
+    /gemm, n, cuBLAS: measured in another call .* "bf16" is 779 here and 735 there/)
+  assert.throws(() => oneCall(file([row('gemm_v1', 685, 735, { percent: 88 })])),
+    /gemm_v1: 88 % is not of 735/)
+  const declared = oneCall(file([ours, theirs], { other_calls: { gemm: 'Another call.' } }))
+  assert.deepEqual(declared.rows[0], ours)
+  assert.equal(declared.rows[1].percent, undefined)
+  assert.equal(declared.rows[1].other_call, 'Another call.')
+  const predicted = { ceiling: 'the predicted speed' }
+  assert.doesNotThrow(() => oneCall(file([row('a_v1', 2, 4, predicted), row('a_v2', 2, 8, predicted)])))
 })

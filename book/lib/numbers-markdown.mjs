@@ -14,6 +14,7 @@ import { ERROR_COLUMNS, ERROR_KEYS } from './counted-tables.mjs'
 import { diffLines, withoutRung } from './diff.mjs'
 import { marked } from './diff-code.mjs'
 import { fillIn, lessonsByExercise } from './numbers.mjs'
+import { courseOf } from './course.mjs'
 import { ROOT } from './pages.mjs'
 import { snippet } from './markers.mjs'
 import { recent } from './recent.mjs'
@@ -68,10 +69,11 @@ export function ladderProps(data, { exercise, sizes, chosen, show }) {
     sizes: sizesOf(rows, sizes, exercise).map((size) => {
       const ofSize = rows.filter((row) => row.size === size)
       const { ceiling, ceiling_value: value, cache } = ofSize[0]
+      const other = ofSize.find((row) => row.other_call)?.other_call
       return {
         size, label: sizeLabel(ofSize[0]), cache, ceiling, value,
         unit: rateOf(ofSize[0]).unit, timed: isTimed(ofSize[0], show),
-        onHost: ofSize[0].clock === 'host',
+        onHost: ofSize[0].clock === 'host', other,
         rows: ofSize.map((row) => ({
           rung: shortRung(row.rung), kind: kindOf(row),
           idea: row.idea.replace(/\+cu\d+/, ''),
@@ -126,6 +128,15 @@ function withPoints(text, data) {
     if (exercise !== undefined) ladderOf(data, exercise)
     return tag.replace(/\s*\/>$/, ` data=${points} />`)
   })
+}
+
+/** <CourseMap /> with its chapters. */
+function withCourse(text) {
+  const places = [...blankCode(text).matchAll(/<CourseMap \/>/g)]
+  const elements = places.map(({ index, 0: open }) => ({ start: index, end: index + open.length }))
+  if (elements.length === 0) return text
+  const data = quoted(JSON.stringify(courseOf()))
+  return replaceElements(text, elements, () => `<CourseMap data=${data} />`)
 }
 
 /** "v3-kernel" is a region of rung "v3"; regions of no rung keep their name. */
@@ -199,6 +210,7 @@ export function expand(text, data, { file, context, watch }) {
   pass('LadderTable', withProps('LadderTable', (given) => ladderProps(data, given)))
   pass('ErrorChart', withProps('ErrorChart', () => errorProps(data)))
   text = withPoints(text, data)
+  text = withCourse(text)
   pass('RungDiff', (element) => expandRungDiff(element, dirname(file), watch))
   return text
 }

@@ -19,7 +19,9 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { bibliographyTable } from './bibliography.mjs'
 import { exercises, loadData, lookUp } from './data.mjs'
+import { changelog, editionLine } from './edition.mjs'
 import { formatMeasured } from './format.mjs'
 import {
   errorTable, modelErrorTable, mutationTable, productErrorTable, truthTable,
@@ -37,6 +39,9 @@ const BLOCKS = {
   grids: gridTables,
   machines: machineTable,
   ladders: allLadders,
+  bibliography: bibliographyTable,
+  changelog,
+  edition: () => `${editionLine()}.`,
 }
 
 /** Folders of lessons and pages, and no others, relative to the repository. */

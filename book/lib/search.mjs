@@ -71,14 +71,18 @@ export function queryTerms(query) {
   return terms
 }
 
-/** Typing errors are forgiven in words that are long enough to have one. */
+/**
+ * Typing errors are forgiven in words that are long enough to have one: two letters in
+ * the wrong order are two errors.
+ */
 export function fuzziness(term) {
-  return /^[a-z]{6,}$/.test(term) ? 0.17 : false
+  if (!/^[a-z]{6,}$/.test(term)) return false
+  return term.length < 7 ? 1 : 2
 }
 
 /** Options of MiniSearch that the index and every search of it share. */
 export const miniSearch = {
-  options: { tokenize: indexTerms },
+  options: { tokenize: indexTerms, storeFields: ['title', 'titles', 'text'] },
   searchOptions: {
     tokenize: queryTerms,
     combineWith: 'AND',
@@ -128,6 +132,12 @@ export function sectionsOf(tokens) {
   return sections
 }
 
+/** Terms are also found by the words of others: "also: double buffering". */
+function withOtherNames(sections, { also }) {
+  if (also && sections.length > 0) sections[0].text += `Also: ${also}.\n`
+  return sections
+}
+
 /** The option `search` of the theme. */
 export const search = {
   provider: 'local',
@@ -140,8 +150,10 @@ export const search = {
     _render(source, env, md) {
       const { data, body } = splitFrontMatter(source)
       const hidden = data.search === 'false'
-      return JSON.stringify(hidden ? [] : sectionsOf(md.parse(body, env)))
+      const sections = hidden ? [] : sectionsOf(md.parse(body, env))
+      return JSON.stringify(withOtherNames(sections, data))
     },
+    detailedView: true,
     translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search' } }
   }
 }

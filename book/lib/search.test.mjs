@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
 import test from 'node:test'
 import MiniSearch from 'minisearch'
 import { createMarkdownRenderer } from 'vitepress'
+import { excerptOf } from './excerpt.mjs'
+import { ROOT } from './pages.mjs'
+import { withExcerpts } from './search-box.mjs'
 import { indexTerms, miniSearch, queryTerms, search } from './search.mjs'
 
 /** An index as the book builds and loads it, with one document for each text. */
@@ -66,9 +71,10 @@ test('all words of a query must be there', () => {
   assert.deepEqual(find('shared zebra'), [])
 })
 
-test('one wrong letter in a long word is forgiven, none in a short one', () => {
-  const find = indexOf('divergence of a warp')
+test('wrong letters in a long word are forgiven, none in a short one', () => {
+  const find = indexOf('divergence of a warp', 'a swizzle of rows')
   assert.deepEqual(find('divergance'), [0])
+  assert.deepEqual(find('swizzel'), [1])
   assert.deepEqual(find('worp'), [])
 })
 
@@ -109,6 +115,29 @@ test('a page is indexed by its headings, with code and without markup', () => {
   assert.match(found[0].text, /Intro code\./)
   assert.match(found[1].text, /More[^]*__syncthreads\(\);/)
   assert.doesNotMatch(JSON.stringify(found), /words|title: /)
+})
+
+test('a term is found by its other names', () => {
+  const [first] = sections('---\nalso: double buffering\n---\n# Stage\n\ntext\n')
+  assert.match(first.text, /text\nAlso: double buffering\./)
+})
+
+test('an excerpt begins before the first word that was found', () => {
+  const text = `${'word '.repeat(60)}the <b>swizzle</b> of\nrows ${'end '.repeat(60)}`
+  const excerpt = excerptOf(text, ['swizzle', 'absent'])
+  assert.match(excerpt, /^… (?:word )+the &lt;b&gt;swizzle&lt;\/b&gt; of rows (?:end )+…$/)
+  assert.ok(excerpt.length < 220)
+  assert.equal(excerptOf('short', ['none']), 'short')
+  assert.equal(excerptOf(undefined, []), '')
+})
+
+test("VitePress's search box is the one that is changed", () => {
+  const box = 'vitepress/dist/client/theme-default/components/VPLocalSearchBox.vue'
+  const code = fs.readFileSync(path.join(ROOT, 'node_modules', box), 'utf8')
+  const changed = withExcerpts(code)
+  assert.match(changed, /const mods = \[\]\n/)
+  assert.match(changed, /excerptOf\(r\.text/)
+  assert.throws(() => withExcerpts('<script lang="ts" setup>'), /has no .* any more/)
 })
 
 test('a page that asks for it is not indexed', () => {

@@ -49,9 +49,17 @@ export function fileFor(url, folder) {
   return null
 }
 
-function answer(request, response, folder) {
+/** What ./learn keeps of the learner's progress, in the repository of the book. */
+const PROGRESS = fileURLToPath(new URL('../../.learn/progress', import.meta.url))
+
+function answer(request, response, folder, progress) {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.writeHead(405, { Allow: 'GET, HEAD' }).end()
+    return
+  }
+  if (progress && request.url === '/.learn/progress') {
+    response.writeHead(200, { 'Content-Type': TYPES['.txt'], 'Cache-Control': 'no-store' })
+    response.end(fs.readFileSync(progress))
     return
   }
   const found = fileFor(request.url, folder)
@@ -67,7 +75,9 @@ function answer(request, response, folder) {
   }
   response.writeHead(found ? 200 : 404, {
     'Content-Type': TYPES[path.extname(file)] ?? 'application/octet-stream',
-    'Cache-Control': 'no-cache'
+    'Cache-Control': 'no-cache',
+    // The map of the course asks for the progress only where there is one.
+    ...(progress ? { 'Set-Cookie': 'warpbook-learn=1; SameSite=Strict' } : {})
   })
   if (request.method === 'HEAD') response.end()
   else fs.createReadStream(file).pipe(response)
@@ -77,11 +87,13 @@ function answer(request, response, folder) {
  * Serves a folder until the server is closed.
  * @param {string} folder
  * @param {number} port  0: any that is free
+ * @param {?string} progress  the file with what ./learn has seen pass, if there is one
  * @returns {Promise<{server: http.Server, url: string}>}
  */
-export function serve(folder, port = 0) {
+export function serve(folder, port = 0, progress = null) {
   const server = http.createServer((request, response) => {
-    answer(request, response, path.resolve(folder))
+    const known = progress && fs.existsSync(progress) ? progress : null
+    answer(request, response, path.resolve(folder), known)
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -95,7 +107,7 @@ export function serve(folder, port = 0) {
 async function serveNear(folder, port) {
   for (let tried = port; tried < port + 20; tried++) {
     try {
-      return await serve(folder, tried)
+      return await serve(folder, tried, PROGRESS)
     } catch (error) {
       if (error.code !== 'EADDRINUSE') throw error
     }
@@ -116,7 +128,7 @@ async function main(args) {
     throw new Error(`--port wants a number below 65536, not "${values.port}"`)
   }
   const folder = positionals[0] ?? fileURLToPath(new URL('../dist', import.meta.url))
-  const { url } = await (port === null ? serveNear(folder, 4173) : serve(folder, port))
+  const { url } = await (port === null ? serveNear(folder, 4173) : serve(folder, port, PROGRESS))
   console.log(`The book is at ${url}   (Ctrl-C ends it)`)
   if (process.env.SSH_CONNECTION) {
     const { port: chosen } = new URL(url)

@@ -46,3 +46,21 @@ test('an unknown address gets the page for it, with status 404', async () => {
     server.closeAllConnections?.()
   }
 })
+
+test('the progress of ./learn is served where there is one, and pages say so', async () => {
+  const progress = path.join(folder, 'progress')
+  fs.writeFileSync(progress, 'day01.a passed\n')
+  for (const [file, status, cookie] of [[progress, 200, 'warpbook-learn=1'], [null, 404, null]]) {
+    const { server, url } = await serve(site, 0, file)
+    try {
+      const answer = await fetch(`${url}.learn/progress`)
+      assert.equal(answer.status, status)
+      if (file) assert.equal(await answer.text(), 'day01.a passed\n')
+      const page = await fetch(`${url}a/`)
+      assert.equal(page.headers.get('set-cookie')?.split(';')[0] ?? null, cookie)
+    } finally {
+      server.close()
+      server.closeAllConnections?.()
+    }
+  }
+})

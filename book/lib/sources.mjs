@@ -10,6 +10,9 @@ import { ROOT } from './pages.mjs'
 
 const REPOSITORY = process.env.WARPBOOK_REPOSITORY?.replace(/\/+$/, '') ?? ''
 
+/** "https://host/user/warpbook", or nothing. */
+export const REPOSITORY_HOME = REPOSITORY.replace(/\/blob\/[^/]+$/, '')
+
 /** Where the book is served from: "/" or, say, "/warpbook/". */
 export const BASE = process.env.WARPBOOK_BASE ?? '/'
 

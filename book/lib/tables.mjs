@@ -59,7 +59,7 @@ export function sizeLabel(row) {
 
 /** Where there is no ceiling, as for time on the host, a row is about its time. */
 export function isTimed(row, show) {
-  return show === 'time' || !Number.isFinite(row.percent)
+  return show === 'time' || (!Number.isFinite(row.percent) && !row.other_call)
 }
 
 /** "fp32, 51.6 TFLOP/s" */
@@ -72,6 +72,7 @@ function ceilingOf(row) {
 function cellOf(row, first, show) {
   if (row === undefined) return NONE
   if (isTimed(row, show)) return `${formatNumber(row.median_us)} µs`
+  if (row.other_call) return formatNumber(rateOf(row).rate)
   const share = `${formatNumber(row.percent, 2)} %`
   const other = row.ceiling === first.ceiling ? '' : ` of ${row.ceiling}`
   return `${formatNumber(rateOf(row).rate)} (${share}${other})`
@@ -111,8 +112,9 @@ export function ladderTable(data, { exercise, sizes, show }) {
     ? 'Median time of at least 20 samples'
     : 'Median rate of at least 20 samples and, in brackets, its share of the ceiling' +
       (named ? '' : ` (${ceilings[0]})`)
+  const other = rows.find((row) => row.other_call)?.other_call
   const lead = `Measured ${dates(rows)} on one ${machineName(content.machine)}. ` +
-    `${written}; ${cached}.`
+    `${written}; ${cached}.${other ? ` ${other}` : ''}`
   const head = ['size', ...(named ? ['ceiling'] : []), ...rungs.map(shortRung)]
   const lines = firsts.map((first) => {
     const ofSize = rows.filter((row) => row.size === first.size)
@@ -166,7 +168,8 @@ export function comparisonTables(data) {
     .filter(({ ratio }) => verdict(ratio) === wanted)
     .map(({ exercise, our, library, ratio }) => [
       formatNumber(ratio), exercise.replaceAll('_', ' '), sizeLabel(our), time(our),
-      time(library), shortGpu(ladderOf(data, exercise).content.machine)])
+      time(library) + (library.other_call ? ', in another call' : ''),
+      shortGpu(ladderOf(data, exercise).content.machine)])
   return ['Lost', 'Even', 'Won'].flatMap((title) => {
     const lines = part(title.toLowerCase())
     if (lines.length === 0) return []

@@ -2,6 +2,7 @@
 // index is a script, loaded with the first search, because file:// allows no fetch.
 
 import MiniSearch from 'minisearch'
+import { excerptOf } from '../../lib/excerpt.mjs'
 import { miniSearch } from '../../lib/search.mjs'
 
 const MOST = 16
@@ -20,7 +21,6 @@ function loadIndex(document) {
       resolve(
         MiniSearch.loadJSON(window.warpbookIndex, {
           fields: ['title', 'titles', 'text'],
-          storeFields: ['title', 'titles'],
           ...miniSearch.options,
           searchOptions: miniSearch.searchOptions
         })
@@ -32,14 +32,16 @@ function loadIndex(document) {
 }
 
 /** One line of the result. */
-function entry(document, { id, title, titles }) {
+function entry(document, { id, title, titles, text, match }) {
   const [page, hash] = id.replace(/^\//, '').split('#')
   const file = page === '' || page.endsWith('/') ? `${page}index.html` : page
   const link = document.createElement('a')
   link.href = `${rootOf(document)}${file}${hash ? `#${hash}` : ''}`
   link.textContent = [...titles, title].join(' › ')
   const item = document.createElement('li')
-  item.append(link)
+  const excerpt = document.createElement('p')
+  excerpt.innerHTML = excerptOf(text, Object.keys(match))
+  item.append(link, excerpt)
   return item
 }
 

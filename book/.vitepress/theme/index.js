@@ -4,6 +4,7 @@ import DefaultTheme from 'vitepress/theme-without-fonts'
 import { defineAsyncComponent, h } from 'vue'
 import '../cache/fonts/katex.css'
 import { boxed, componentName, figureName } from './figures.js'
+import BookFooter from './BookFooter.vue'
 import { prepareForPrint } from './print.js'
 import NotFound from './NotFound.vue'
 import './fonts.css'
@@ -19,7 +20,11 @@ const figures = import.meta.glob('../../figures/*/Figure.vue', { import: 'defaul
 
 export default {
   extends: DefaultTheme,
-  Layout: () => h(DefaultTheme.Layout, null, { 'not-found': () => h(NotFound) }),
+  Layout: () =>
+    h(DefaultTheme.Layout, null, {
+      'not-found': () => h(NotFound),
+      'doc-after': () => h(BookFooter)
+    }),
   enhanceApp({ app }) {
     for (const [file, component] of Object.entries(components)) {
       app.component(componentName(file), component)

@@ -11,7 +11,7 @@ test('another size of a ladder brings its own numbers', async () => {
   const { page, complaints, close } = await open(browser, origin, LESSON)
   const ladder = page.locator('.wb-ladder').first()
   const rows = () => ladder.locator('.wb-ladder-scroll tbody').innerText()
-  const bars = () => ladder.locator('svg').getAttribute('aria-label')
+  const bars = () => ladder.locator('.wb-ladder-chart').getAttribute('aria-label')
   const before = [await rows(), await bars()]
   const select = ladder.locator('select')
   const others = select.locator('option:not(:checked)')

@@ -50,6 +50,7 @@ test('search finds an identifier, and Enter goes there', async () => {
   await tab.keyboard.press('Control+k')
   await tab.keyboard.type('__shfl_xor_sync')
   await tab.locator('.wb-search li').first().waitFor()
+  assert.match(await tab.locator('.wb-search li p').first().innerText(), /shfl/)
   await tab.keyboard.press('Enter')
   await tab.waitForURL(/shfl|shuffle|#/)
   assert.match(await tab.textContent('.vp-doc'), /__shfl_xor_sync/)

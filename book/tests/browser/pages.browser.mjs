@@ -1,12 +1,14 @@
 // Every page, on a desk in light colours and on a phone in dark ones: no complaint of
 // the browser, no request that leaves the book, nothing to scroll sideways, no serious
-// violation that axe finds, no movement that nobody asked for.
+// violation that axe finds, no movement that nobody asked for; and nothing that is cut,
+// from a telephone to a large screen.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { after, test } from 'node:test'
 import { addresses, DESK, PHONE, reader, start } from './site.mjs'
+import { cut, openFolds, WIDTHS } from './widths.mjs'
 
 const AXE = fs.readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
@@ -109,6 +111,30 @@ test('there are pages to look at', () => {
  */
 const isSample = (url) => !/^\/glossary\/./.test(url) || ALL.indexOf(url) % 8 === 0
 
+/** Pages of each kind, which are looked at in all widths; the others in two. */
+const OF_EACH_KIND = [
+  /^\/$/,
+  /^\/(?:performance|checklist|bibliography)\.html$/,
+  /^\/day01-basics\/(?:01-[^/]+\/)?$/,
+  /^\/day0[567][^/]*\/02-/,
+  /^\/day06[^/]*\/08-/,
+  /^\/figures\/(?:memory-access|roofline|course-map)/
+]
+
+/** What is cut at the widths of a page. The pages of terms are alike: all have none. */
+async function cutAtWidths(page, url) {
+  if (/^\/glossary\/./.test(url)) return []
+  const every = OF_EACH_KIND.some((kind) => kind.test(url))
+  await page.evaluate(openFolds)
+  const found = []
+  for (const width of every ? WIDTHS : [1280, 390]) {
+    await page.setViewportSize({ width, height: DESK.height })
+    for (const what of await page.evaluate(cut)) found.push(`cut at ${width}: ${what}`)
+  }
+  await page.setViewportSize(DESK)
+  return found
+}
+
 async function problemsOf(url, { page, visit }, options) {
   const complaints = await visit(url)
   const wide = await page.evaluate(sideways)
@@ -118,7 +144,8 @@ async function problemsOf(url, { page, visit }, options) {
     ...(isSample(url) ? await violations(page) : []),
     ...(options.reducedMotion && (await page.evaluate(moving)) > 0
       ? ['something moves although nothing should']
-      : [])
+      : []),
+    ...(options.viewport === DESK ? await cutAtWidths(page, url) : [])
   ]
 }
 

@@ -29,12 +29,30 @@ test('the search finds identifiers, words inside of words, and terms', async () 
     ['cudaGetLastError', /Hello|launch/i],
     ['shfl', /./],
     ['block table', /Block table|Paged/i],
+    ['swizzel', /swizzle/i],
+    ['coalesing', /coalesc/i],
+    ['double buffering', /Pipeline stage/i],
+    ['thread coarsening', /Register tile/i],
     ['quantisierung xyzzy', null]
   ]) {
     const found = await search(page, words)
     if (expected === null) assert.deepEqual(found, [], words)
     else assert.ok(found.some((title) => expected.test(title)), `${words}: ${found}`)
   }
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('each result shows where the words stand', async () => {
+  const { page, complaints, close } = await open(browser, origin, '/')
+  await page.keyboard.press('Control+k')
+  await page.locator('.VPLocalSearchBox input').fill('bank conflict')
+  const excerpts = page.locator('.VPLocalSearchBox .result .excerpt')
+  await excerpts.locator('mark').first().waitFor()
+  const texts = await excerpts.allInnerTexts()
+  assert.ok(texts.length > 5, `${texts.length} excerpts`)
+  for (const text of texts) assert.ok(text.trim().length > 20, text)
+  assert.ok(texts.some((text) => /bank conflict/i.test(text)), texts.join('\n'))
   assert.deepEqual(complaints, [])
   await close()
 })
@@ -63,13 +81,28 @@ function onPaper() {
   }
 }
 
-test('paper shows whole lines of code, open folds and no navigation', async () => {
+/** What every lesson has in the browser. */
+async function assertWhole(page, url) {
+  assert.equal(await page.locator('h1').count(), 1, url)
+  assert.ok((await page.locator('.wb-facts dt').count()) >= 2, `${url}: facts`)
+  assert.ok((await page.locator('.pager-link').count()) >= 1, `${url}: pager`)
+  const outline = page.locator('.VPDocAsideOutline a')
+  assert.ok((await outline.count()) > 3, `${url}: outline`)
+  const about = await page.locator('meta[name="description"]').getAttribute('content')
+  assert.ok(about.length > 30 && about.length <= 200, `${url}: ${about}`)
+  const footer = await page.locator('.wb-footer').innerText()
+  assert.match(footer, /Warpbook contributors, MIT licence\. .*dition/, url)
+}
+
+test('a lesson is whole; paper shows its lines, open folds, no navigation', async () => {
+  assert.ok(LESSONS.length >= 11, LESSONS.join(' '))
   const { page, visit, close } = await reader(browser, origin, {
     viewport: { width: 720, height: 1000 }
   })
   for (const url of LESSONS) {
     await page.emulateMedia({ media: 'screen' })
     await visit(url)
+    await assertWhole(page, url)
     await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
     await page.emulateMedia({ media: 'print' })
     const { code, cut, closed, navigation } = await page.evaluate(onPaper)
@@ -105,19 +138,5 @@ test('a term is linked once a lesson, with its definition', async () => {
   await page.locator('.vp-doc a.wb-term').first().click()
   await page.waitForURL((url) => url.pathname === first.href)
   assert.ok((await page.locator('h1').innerText()).length > 1)
-  await close()
-})
-
-test('every lesson has its facts, a way back and a way on', async () => {
-  assert.ok(LESSONS.length >= 11, LESSONS.join(' '))
-  const { page, visit, close } = await reader(browser, origin)
-  for (const url of LESSONS) {
-    await visit(url)
-    assert.equal(await page.locator('h1').count(), 1, url)
-    assert.ok((await page.locator('.wb-facts dt').count()) >= 2, `${url}: facts`)
-    assert.ok((await page.locator('.pager-link').count()) >= 1, `${url}: pager`)
-    const outline = page.locator('.VPDocAsideOutline a')
-    assert.ok((await outline.count()) > 3, `${url}: outline`)
-  }
   await close()
 })
