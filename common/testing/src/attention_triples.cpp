@@ -87,7 +87,8 @@ std::vector<TripleCase> triple_cases(const TripleLevels& levels) {
         set_lengths(next.shape, levels, next.seed);
         if (levels.types.size() > 1) next.type_name = c.words("type") + ", ";
         if (next.contents != Contents::usual) next.text += ", " + c.words("contents");
-        if (!is_usual) next.text += levels.negative_scales ? ", scale < 0" : ", scale / 3";
+        if (!is_usual)
+            next.text += levels.negative_scales ? ", scale < 0" : ", scale / 3";
         if (!next.with_lse) next.text += ", no lse";
         next.text += ", seed " + std::to_string(next.seed);
         result.push_back(std::move(next));

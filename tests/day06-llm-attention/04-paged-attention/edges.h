@@ -102,23 +102,25 @@ inline Append in_order(const Append& append,
 /// @param what   1: no such sequence, 2: no such position, 3: a page that is not there
 /// @param place  of it, in the list
 /// @param page   what stands in the table for that page
-inline std::string add_wrong_token(Append& append,
-                                   PagedInputs& inputs,
-                                   int64_t what,
-                                   int64_t place,
-                                   int32_t page) {
+inline std::string add_wrong_token(
+    Append& append, PagedInputs& inputs, int64_t what, int64_t place, int32_t page) {
     const int64_t sequence = inputs.batch() - (what == 1 ? 0 : 1);
     const bool has_entry = inputs.shape.spare_entries > 0;
     int64_t entry = inputs.pages_per_sequence;
     if (what == 3 && has_entry) entry = inputs.pages_of(sequence);
-    const int64_t position = what == 1 ? 0 : entry * inputs.shape.page_size;
-    append.sequences.insert(append.sequences.begin() + place, int32_t(sequence));
-    append.positions.insert(append.positions.begin() + place, int32_t(position));
+    int64_t position = what == 1 ? 0 : entry * inputs.shape.page_size;
+    if (what == 2 && place > 0) position = std::numeric_limits<int32_t>::max();
     const int64_t numbers = inputs.shape.kv_heads * inputs.shape.head_dim;
-    for (auto* values : {&append.k, &append.v})
-        values->insert(values->begin() + place * numbers,
-                       static_cast<size_t>(numbers),
-                       __float2bfloat16(1.0f));
+    const auto add = [&](int64_t at) {
+        append.sequences.insert(append.sequences.begin() + place, int32_t(sequence));
+        append.positions.insert(append.positions.begin() + place, int32_t(at));
+        for (auto* values : {&append.k, &append.v})
+            values->insert(values->begin() + place * numbers,
+                           static_cast<size_t>(numbers),
+                           __float2bfloat16(1.0f));
+    };
+    if (what == 3 && has_entry) add(position + 1);  // two tokens, and the same report
+    add(position);
     const std::string of_sequence = "sequence " + std::to_string(sequence);
     const std::string token = "token " + std::to_string(place);
     if (what == 1) return token + " is for " + of_sequence;

@@ -197,7 +197,10 @@ inline void grade_triples(bool is_wrong) {
             }
             if (contents == Contents::wrong_length) {
                 const int64_t room = inputs.pages_per_sequence * inputs.shape.page_size;
-                const auto bad = static_cast<int32_t>(i % 2 == 0 ? room + 1 : -1);
+                constexpr auto kMost = std::numeric_limits<int32_t>::max();
+                const int32_t all_bad[] = {
+                    static_cast<int32_t>(room + 1), -1, kMost, -7};
+                const int32_t bad = all_bad[i % std::size(all_bad)];
                 inputs.lengths[static_cast<size_t>(last)] = bad;
                 report = sequence + ": its length is " + std::to_string(bad);
             }

@@ -73,9 +73,9 @@ void grade_three_edges(bool causal) {
         levels.kv_heads = {1, 2};
         levels.groups = {1, 3};
         levels.queries = {1, 33, 131};
-        levels.keys = {3, 97, 400};
+        levels.keys = {3, 97, 300};
         levels.row_tile = 128;
-        levels.most_products = 27'000'000;
+        levels.most_products = 20'000'000;
         levels.negative_scales = false;
         return triple_cases(levels);
     }();
