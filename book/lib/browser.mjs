@@ -20,7 +20,7 @@ export function findBrowser(environment = process.env) {
 }
 
 /** Starts it without a window. Root, in a container, gets no sandbox of its own. */
-export function launchBrowser() {
+export function launchBrowser(more = []) {
   const executablePath = findBrowser()
   if (!executablePath) {
     const how =
@@ -28,5 +28,6 @@ export function launchBrowser() {
     throw new Error(`there is no Chromium here: ${how}`)
   }
   const isRoot = process.getuid?.() === 0
-  return chromium.launch({ executablePath, args: isRoot ? ['--no-sandbox'] : [] })
+  const args = [...(isRoot ? ['--no-sandbox'] : []), ...more]
+  return chromium.launch({ executablePath, args })
 }

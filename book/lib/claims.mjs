@@ -22,7 +22,8 @@ const UNIT = '(?:[µmn]s|seconds|microseconds|milliseconds|nanoseconds|[TGM]FLOP
 const NUMBER = new RegExp(`(?<![\\w.,])\\d[\\d,.]*(?: to \\d[\\d,.]*)?\\s${UNIT}(?![\\w])`)
 
 /** The tense of what has been measured. */
-const PAST = /\b(?:took|had|reached|measured|gained|were|was|ran|got|came|made|lost|won|cost|showed|saved|needed)\b/
+const PAST = new RegExp('\\b(?:took|had|reached|measured|gained|were|was|ran|got|came|' +
+  'made|lost|won|cost|showed|saved|needed)\\b')
 
 /** Words of a prediction, an assumption, or of a number of others. */
 const RECKONED = new RegExp('\\b(?:predict\\w*|expect\\w*|should|would|suppose|assum\\w+|say|let|' +

@@ -134,5 +134,6 @@ test('a table has one yardstick, and a share is of the ceiling that it names', (
   assert.equal(declared.rows[1].percent, undefined)
   assert.equal(declared.rows[1].other_call, 'Another call.')
   const predicted = { ceiling: 'the predicted speed' }
-  assert.doesNotThrow(() => oneCall(file([row('a_v1', 2, 4, predicted), row('a_v2', 2, 8, predicted)])))
+  const each = [row('a_v1', 2, 4, predicted), row('a_v2', 2, 8, predicted)]
+  assert.doesNotThrow(() => oneCall(file(each)))
 })

@@ -11,6 +11,11 @@ import { markdownFiles } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
 import { blankCode, lineOf } from './tags.mjs'
 
+/** "for" before a sentence of its own. */
+const BECAUSE = new RegExp(
+  ',\\s+for\\s+(?:it|they|there|he|she|we|you|this|that|nobody)\\s+' +
+    '(?:is|are|has|have|was|were|do|does|can|must|needs?|will)\\b', 'g')
+
 /** What not to write, and what to write in its place. */
 export const RULES = [
   [/(?<=^|[.!:;]\s)Who (?!\w+ \w+[^.]*\?)[^?.]*\./g, 'not "Who does it …": "If you do it, …"'],
@@ -22,14 +27,13 @@ export const RULES = [
   [/\b(?:error|fault|mistake|finding)s? (?:is|are|was|were) told\b/g, 'not "told": reported'],
   [/(?<!that )\bis no number\b|\bare no numbers\b/g, 'not "is no number": is NaN'],
   [/\b(?:un)?mend(?:s|ed|ing)?\b/gi, 'not "mend": fix'],
-  [/\b(?:takes?|needs?|in|costs?) (?:two|three|four|eight|sixteen|\d+) passes\b(?=[^.]*\b(?:bank|conflict))/g,
+  [/\b(?:takes?|needs?|in|costs?) (?:[a-z]+|\d+) passes\b(?=[^.]*\b(?:bank|conflict))/g,
     'not "passes": wavefronts'],
   [/\bplaces? for (?:a )?warps?\b/g, 'not "places for warps": warp slots'],
   [/\bpatients?\b/gi, 'not "patients": the kernels that are profiled'],
   [/\brulers\b|\brods\b/gi, 'not "rulers" or "rods": microbenchmarks'],
   [/\bnumbers of (?:an?|the) (?:array|vector|matrix|tensor|row)\b/g, 'not "numbers": elements'],
-  [/,\s+for\s+(?:it|they|there|he|she|we|you|this|that|nobody)\s+(?:is|are|has|have|was|were|do|does|can|must|needs?|will)\b/g,
-    'not "for": because']
+  [BECAUSE, 'not "for": because']
 ]
 
 /** The text with all that is no prose blanked out, so that places stay the same. */

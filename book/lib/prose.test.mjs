@@ -40,7 +40,8 @@ test('a fault has its line; code, sources, tables and questions are none', () =>
   const [fault] = styleFaults('# T\n\nGood.\nIt shall be. ')
   assert.deepEqual([fault.line, fault.text], [4, 'shall'])
   const others =
-    '---\ntitle: shall\n---\n`shall`\n\n```\nshall\n```\n\n| shall |\n\n<b title="shall">x</b>\n\n' +
+    '---\ntitle: shall\n---\n`shall`\n\n```\nshall\n```\n\n| shall |\n\n' +
+    '<b title="shall">x</b>\n\n' +
     '[x](shall.md) $shall$\n\nWho writes this element?\n\nSources: A. Shall, *It shall be*.\n'
   assert.deepEqual(styleFaults(others), [])
 })

@@ -3,10 +3,13 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { addresses, open, PHONE, start } from './site.mjs'
+import { addresses, open, PHONE, reader, start } from './site.mjs'
 
 const { browser, origin } = await start(after)
 const FIGURES = addresses().filter((url) => url.startsWith('/figures/'))
+/** A page with JavaScript and one without, for all figures one after the other. */
+const player = await reader(browser, origin)
+const still = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
 const FRAME = '.wb-figure'
 const STATUS = `${FRAME} [role="status"]`
 const CONTROLS = [
@@ -24,13 +27,27 @@ const CONTROLS = [
 
 const statusOf = (page) => page.locator(STATUS).first().innerText()
 
-/** Whether the status line becomes another one. */
-async function changes(page, before) {
-  for (let tried = 0; tried < 10; ++tried) {
-    if ((await statusOf(page)) !== before) return true
-    await page.waitForTimeout(20)
-  }
-  return false
+/** Whether the status line becomes another one, within two frames. */
+function changes(page, before) {
+  return page.locator(STATUS).first().evaluate(async (status, old) => {
+    for (let frame = 0; frame < 2 && status.innerText === old; frame++) {
+      await new Promise(requestAnimationFrame)
+    }
+    return status.innerText !== old
+  }, before)
+}
+
+/**
+ * Whether Vue has given a listener to some part of the figure, which is loaded late; the
+ * trace makes its own controls.
+ */
+function isAlive(frame) {
+  const listens = (element) =>
+    Object.getOwnPropertySymbols(element).some(({ description }) =>
+      ['_vei', '_assign'].includes(description)
+    )
+  const parts = [...document.querySelectorAll(`${frame}, ${frame} *`)]
+  return parts.some(listens) || document.querySelector('.kt input') !== null
 }
 
 /** Presses the keys that a control has; true if one of them changes the status. */
@@ -76,23 +93,21 @@ test('there are figures to look at', () => {
 
 for (const url of FIGURES) {
   test(`${url} answers to the keyboard and to the mouse`, async () => {
+    const { page, visit } = player
     for (const [what, how] of [['keyboard', byKeyboard], ['mouse', byMouse]]) {
-      const { page, complaints, close } = await open(browser, origin, url)
+      const complaints = await visit(url)
+      await page.waitForFunction(isAlive, FRAME)
       assert.ok((await statusOf(page)).length > 10, 'it says something at once')
       assert.ok(await firstThatChanges(page, how), `the ${what} changes nothing`)
       assert.deepEqual(complaints, [])
-      await close()
     }
   })
 
   test(`${url} shows the same without JavaScript`, async () => {
-    const context = await browser.newContext({ javaScriptEnabled: false })
-    const page = await context.newPage()
-    await page.goto(origin + url)
-    assert.ok((await statusOf(page)).length > 10, 'the status line is there')
-    const drawn = page.locator(`${FRAME} svg *, ${FRAME} table td, ${FRAME} canvas`)
+    await still.goto(origin + url)
+    assert.ok((await statusOf(still)).length > 10, 'the status line is there')
+    const drawn = still.locator(`${FRAME} svg *, ${FRAME} table td, ${FRAME} canvas`)
     assert.ok((await drawn.count()) > 5, 'the drawing is there')
-    await context.close()
   })
 }
 
