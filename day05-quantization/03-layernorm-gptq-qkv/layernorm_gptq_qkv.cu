@@ -87,10 +87,10 @@ __global__ void __launch_bounds__(kThreads)
     const int64_t hidden = v.K;
     const int64_t n = int64_t{blockIdx.x % blocks_across} * kThreads + threadIdx.x;
     if (n >= hidden) return;
-    // TODO(learner): the row m is blockIdx.x / blocks_across. Which column of W is column
-    // n of this part? For each of its words, v.qweight, and each of the eight rows of a
-    // word, h times weight_of(), added up as floats. Where in qkv does the sum go?
-    // (about 10 lines)
+    // TODO(learner): the row m is blockIdx.x / blocks_across. Which column of W is
+    // column n of this part? For each of its words, v.qweight, and each of the eight
+    // rows of a word, h times weight_of(), added up as floats. Where in qkv does the
+    // sum go? (about 10 lines)
 }
 
 static void layernorm_gptq_qkv_v1(const QkvShape& shape,

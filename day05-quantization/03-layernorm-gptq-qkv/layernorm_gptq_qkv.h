@@ -41,8 +41,8 @@ int64_t qkv_packed_vectors(const QkvShape& shape, bool has_order);
 /// Brings W into the order of chapter 02's packed.cuh. A model does it once, when it is
 /// loaded.
 ///
-/// @param tensors   qweight [hidden / 8, 3 hidden], qzeros [groups, 3 hidden / 8], scales
-///                  [groups, 3 hidden], g_idx [hidden] or null
+/// @param tensors   qweight [hidden / 8, 3 hidden], qzeros [groups, 3 hidden / 8],
+///                  scales [groups, 3 hidden], g_idx [hidden] or null
 /// @param packed    [qkv_packed_vectors()] device memory, overwritten
 /// @param bad_rows  [1] device memory, to which the number of rows is added whose g_idx
 ///                  is outside of [0, groups). It may be null where g_idx is
@@ -68,22 +68,22 @@ void qkv_repack(const QkvShape& shape,
 ///
 /// @param norm     the LayerNorm's weight and bias
 /// @param tensors  W as GPTQ stores it, as for qkv_repack()
-/// @param packed   the same W, as qkv_repack() has packed it with the same hidden, group
-///                 and zeros_minus_one; a version may use either
+/// @param packed   the same W, as qkv_repack() has packed it with the same hidden,
+///                 group and zeros_minus_one; a version may use either
 /// @param input    x, [batch, seq, hidden] device memory, read only
 /// @param qkv      [3, batch, seq, hidden] device memory, overwritten; shares no memory
 ///                 with the others
 ///
-/// If batch, seq or hidden is 0 there is nothing to do, and nothing is launched. Rows of
-/// W whose g_idx is outside of [0, groups) are zeros; columns of x that meet them are
-/// elements of the LayerNorm as all others are.
+/// If batch, seq or hidden is 0 there is nothing to do, and nothing is launched. Rows
+/// of W whose g_idx is outside of [0, groups) are zeros; columns of x that meet them
+/// are elements of the LayerNorm as all others are.
 ///
 /// Traffic  reads 3 hidden^2 / 2 B, zeros, scales and rows hidden * 2 B; writes 3 rows
 ///          hidden * 2 B, at least
 /// Error    with b[k] how far h[m, k] may be off, which is day 3's bound of a LayerNorm
-///          and the rounding to half: the sum of b[k] |w[k, n]|, and gamma(2 hidden + 16)
-///          of 2^-23 times the sum of (|h| + b) |w|, and the rounding to half. Two calls
-///          with the same arguments on the same GPU give the same bits
+///          and the rounding to half: the sum of b[k] |w[k, n]|, and gamma(2 hidden +
+///          16) of 2^-23 times the sum of (|h| + b) |w|, and the rounding to half. Two
+///          calls with the same arguments on the same GPU give the same bits
 /// NaN      and infinities in row m of x make all of its Q, K and V NaN, and no other
 ///          row. So does a row of equal elements with eps = 0
 /// Throws   wb::InvalidArgument for sizes that are negative, batch * seq above 2^30, a
@@ -91,8 +91,8 @@ void qkv_repack(const QkvShape& shape,
 ///          GptqShape does not allow, a tensor whose length is not what the shape asks
 ///          for, an eps that is negative or not finite, a null, host or misaligned
 ///          pointer (all but qzeros, g_idx and bad_rows: multiples of 16 bytes), for an
-///          output that shares memory with anything else, and on a GPU before sm_80. The
-///          values of scales and of g_idx are in the GPU's memory, where a launcher
+///          output that shares memory with anything else, and on a GPU before sm_80.
+///          The values of scales and of g_idx are in the GPU's memory, where a launcher
 ///          cannot see them
 void layernorm_gptq_qkv(const QkvShape& shape,
                         const QkvNorm& norm,

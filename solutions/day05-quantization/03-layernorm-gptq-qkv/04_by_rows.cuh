@@ -1,5 +1,5 @@
-// 04_by_rows.cuh: v4: v3's kernel with one block a multiprocessor for few rows, v2's with
-// larger tiles for many.
+// 04_by_rows.cuh: v4: v3's kernel with one block a multiprocessor for few rows, v2's
+// with larger tiles for many.
 #pragma once
 
 #include "02_one_launch.cuh"
@@ -7,8 +7,8 @@
 // #region v4-launch
 /// A block of v4's fused kernel has 16 warps and 96 columns: a warp unpacks three tiles
 /// for each eight elements that it normalises, and a row of x is measured once for 96
-/// columns, not once for 32. 4096 x 12288 are 128 blocks, one for each multiprocessor of
-/// an H100 but four.
+/// columns, not once for 32. 4096 x 12288 are 128 blocks, one for each multiprocessor
+/// of an H100 but four.
 using FewRows = Sizes<1, 3, 1, 1, 16, 1, 3, 1>;
 /// Many rows: 64 of them times 256 columns.
 using ManyRows = Sizes<8, 2, 1, 4, 1, 2, 3, 2>;

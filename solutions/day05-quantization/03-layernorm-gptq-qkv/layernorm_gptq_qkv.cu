@@ -5,11 +5,11 @@
 // second stage, v4 in 04_by_rows.cuh.
 //
 // <Ladder of="layernorm_gptq_qkv" at="1 x 4096">
-//       -  idea                                    what limits it
-//   v1  -  a LayerNorm, then three products        one load at a time; four launches
-//   v2  -  a LayerNorm, then one on tensor cores   a launch, and h from memory
-//   v3  -  each block normalises its rows          rows are measured by every block
-//   v4  -  one block a multiprocessor, or v2       memory
+//       -  idea                                   what limits it
+//   v1  -  a LayerNorm, then three products       one load at a time; four launches
+//   v2  -  a LayerNorm, then one on tensor cores  a launch, and h from memory
+//   v3  -  each block normalises its rows         rows are measured by every block
+//   v4  -  one block a multiprocessor, or v2      memory
 // </Ladder> not measured
 // #end
 #include "layernorm_gptq_qkv.h"
@@ -118,10 +118,10 @@ __global__ void __launch_bounds__(kThreads)
     const int64_t hidden = v.K;
     const int64_t n = int64_t{blockIdx.x % blocks_across} * kThreads + threadIdx.x;
     if (n >= hidden) return;
-    // TODO(learner): the row m is blockIdx.x / blocks_across. Which column of W is column
-    // n of this part? For each of its words, v.qweight, and each of the eight rows of a
-    // word, h times weight_of(), added up as floats. Where in qkv does the sum go?
-    // (about 10 lines)
+    // TODO(learner): the row m is blockIdx.x / blocks_across. Which column of W is
+    // column n of this part? For each of its words, v.qweight, and each of the eight
+    // rows of a word, h times weight_of(), added up as floats. Where in qkv does the
+    // sum go? (about 10 lines)
     // #solution
     const int64_t m = blockIdx.x / blocks_across;
     const int64_t column = part * hidden + n;

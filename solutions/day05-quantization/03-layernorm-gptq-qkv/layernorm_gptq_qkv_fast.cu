@@ -26,7 +26,8 @@ __device__ __forceinline__ wb::Moments moments_of(const uint4* row,
     wb::Moments all = {};
     // TODO(learner): for each vector: its eight numbers, unpack_eight(); their mean, an
     // eighth of their sum; the sum of their squared distances from it. That makes
-    // Moments of 8; take them together with what is known, wb::merged() (about 12 lines)
+    // Moments of 8; take them together with what is known, wb::merged() (about 12
+    // lines)
     // #solution
 #pragma unroll 4
     for (int64_t i = first; i < vectors; i += step) {
@@ -81,8 +82,8 @@ __device__ __forceinline__ void measure_rows(RowNorm* s_rows,
 // #endregion v3-statistics
 
 // #region v3-normalise
-/// Eight normalised elements of a row: h = (x - mean) * rstd * weight + bias, rounded once
-/// to half.
+/// Eight normalised elements of a row: h = (x - mean) * rstd * weight + bias, rounded
+/// once to half.
 ///
 /// @param x, weight, bias  eight halves each
 __device__ __forceinline__ uint4 normalised(const uint4& x,
@@ -158,11 +159,11 @@ __device__ __forceinline__ uint4 eight_of(const NormStage<S>& stage,
 // #endregion v3-stage
 
 // #region v3-kernel
-/// v3: LayerNorm, unpacking and three products in one kernel. The first stages of W are on
-/// their way while the block measures its rows.
+/// v3: LayerNorm, unpacking and three products in one kernel. The first stages of W are
+/// on their way while the block measures its rows.
 ///
-/// Launch   grid (blocks, 1, parts), block S::kThreads. Blocks of the same columns follow
-///          each other: they share W in L2
+/// Launch   grid (blocks, 1, parts), block S::kThreads. Blocks of the same columns
+///          follow each other: they share W in L2
 /// Traffic  reads W once for BM rows of x; x twice for BN columns of W, from L2
 ///
 /// @tparam T  __half, if there is one part, or float

@@ -1,4 +1,4 @@
-// Inputs of several kinds, and calls of every version of layernorm_gptq_qkv() with them.
+// Inputs of several kinds, and calls of all versions of layernorm_gptq_qkv() with them.
 #pragma once
 
 #include "layernorm_gptq_qkv.h"

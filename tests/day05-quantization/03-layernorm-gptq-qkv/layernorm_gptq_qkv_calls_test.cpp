@@ -226,8 +226,7 @@ TEST_CASE("qkv of more than 2^31 elements", "[large][serial]") {
 #ifdef SIMT_CPU
     WB_SKIP("2^31 sums are too much for the simulator");
 #else
-    // W is 3 in row 2 of two columns, and 0 elsewhere. Rows are 0, and h the bias, which
-    // is 2, but for a few.
+    // W is 3 in row 2 of two columns, and 0 elsewhere. Rows are 0, and h the bias: 2.
     const Call c{1, (int64_t{1} << 26) + 70, 16, -1, bias_only, none, false};
     const int64_t M = c.rows();
     GptqWeights w = exact_weights(c, 1);
