@@ -70,10 +70,10 @@ __device__ __forceinline__ void measure_rows(RowNorm* s_rows,
 /// once to half.
 ///
 /// @param x, weight, bias  eight halves each
-__device__ __forceinline__ uint4 normalised(const uint4& x,
-                                            const uint4& weight,
-                                            const uint4& bias,
-                                            const RowNorm& row) {
+__device__ __forceinline__ uint4 normalised(uint4 x,
+                                            uint4 weight,
+                                            uint4 bias,
+                                            RowNorm row) {
     // TODO(learner): as floats, see unpack_eight() and pack_eight() (about 9 lines)
     return x;
 }

@@ -30,7 +30,7 @@ struct ToQkv {
 
 // #region eight
 /// Eight halves as floats, and back.
-__device__ __forceinline__ void unpack_eight(float (&eight)[8], const uint4& bits) {
+__device__ __forceinline__ void unpack_eight(float (&eight)[8], uint4 bits) {
     const uint32_t pair[4] = {bits.x, bits.y, bits.z, bits.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
