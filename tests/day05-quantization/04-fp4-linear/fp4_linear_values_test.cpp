@@ -86,7 +86,8 @@ TEST_CASE("scales keep the digits of a float") {
 TEST_CASE("sums that no half can hold, and scales that make them small") {
     const Fp4Scales scales = any_scales();
     const Call c{9, 8, 512, scales};
-    grade_linear(c, equal_weights(c, -12), equal_x(c, 30000.0f), ", 3000 * 2^-12", true);
+    grade_linear(
+        c, equal_weights(c, -12), equal_x(c, 30000.0f), ", 3000 * 2^-12", true);
     grade_linear(c, equal_weights(c, 8), equal_x(c, 0x1p-14f), ", tiny x", true);
     grade_linear(c, equal_weights(c, -22), equal_x(c, 1.0f), ", tiny y", true);
 }
@@ -104,9 +105,22 @@ TEST_CASE("activations of large and small sums") {
     const auto activation = GENERATE(Fp4Activation::silu, Fp4Activation::gelu);
     const Call c{16, 8, 32, Fp4Scales::channel, activation};
     std::vector<__half> x(at(c.M * c.K), static_cast<__half>(0.0f));
-    const float values[16] = {
-        0.0f, 1.0f, -1.0f, 3.0f, -3.0f, 6.0f, -6.0f, 9.0f, -9.0f, 15.0f, -15.0f, 40.0f,
-        -40.0f, 5000.0f, -5000.0f, 0.001f};
+    const float values[16] = {0.0f,
+                              1.0f,
+                              -1.0f,
+                              3.0f,
+                              -3.0f,
+                              6.0f,
+                              -6.0f,
+                              9.0f,
+                              -9.0f,
+                              15.0f,
+                              -15.0f,
+                              40.0f,
+                              -40.0f,
+                              5000.0f,
+                              -5000.0f,
+                              0.001f};
     for (int64_t m = 0; m < c.M; ++m)
         x[at(m * c.K + 3)] = static_cast<__half>(values[m]);
     Fp4Matrix w = equal_weights(c, 0);

@@ -25,8 +25,8 @@ std::vector<float> numbers(const short (&stored)[N]) {
 struct Nearness {
     double cosine;    ///< of all outputs, as one vector
     double relative;  ///< the norm of the difference, over the norm
-    double same;      ///< part of the samples in which the model guesses the same letter
-    double right;     ///< part of the samples in which it guesses the right one
+    double same;   ///< part of the samples in which the model guesses the same letter
+    double right;  ///< part of the samples in which it guesses the right one
 };
 
 /// The letter that the last layer chooses for outputs of a sample.
@@ -59,7 +59,8 @@ std::vector<double> outputs(Weight weight) {
     return y;
 }
 
-inline Nearness nearness(const std::vector<double>& right, const std::vector<double>& y) {
+inline Nearness nearness(const std::vector<double>& right,
+                         const std::vector<double>& y) {
     double dot = 0.0;
     double of_right = 0.0;
     double of_y = 0.0;
@@ -70,7 +71,8 @@ inline Nearness nearness(const std::vector<double>& right, const std::vector<dou
         of_y += y[i] * y[i];
         off += (right[i] - y[i]) * (right[i] - y[i]);
     }
-    Nearness n = {dot / std::sqrt(of_right * of_y), std::sqrt(off / of_right), 0.0, 0.0};
+    Nearness n = {
+        dot / std::sqrt(of_right * of_y), std::sqrt(off / of_right), 0.0, 0.0};
     for (int s = 0; s < kSamples; ++s) {
         const int got = guess(&y[static_cast<std::size_t>(s * kHidden)]);
         n.same += got == guess(&right[static_cast<std::size_t>(s * kHidden)]);
