@@ -80,7 +80,11 @@ static void int8_matmul_v4(const Int8Shape& shape,
                                                     .stream = stream};
     // Tiles of half the size take half as long, and a sixth more, as day 4 measured for
     // numbers of 16 bits.
-    if (168 * rounds_of<Large>(product) <= 100 * rounds_of<Small>(product))
+    const auto rounds = [&]<class S>() {
+        const Problem problem = problem_of<S>(product, 1);
+        return rounds_of<S>(int64_t{problem.down} * problem.across);
+    };
+    if (168 * rounds.operator()<Large>() <= 100 * rounds.operator()<Small>())
         launch<Large, DequantizeEpilogue>(product, in, {.band = 8});
     else
         launch<Small, DequantizeEpilogue>(product, in, {.band = 16});
