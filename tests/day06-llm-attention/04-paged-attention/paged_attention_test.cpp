@@ -204,6 +204,17 @@ TEST_CASE("every key counts once") {
         attend(name, function, inputs, &expected, "q = 0, " + with_seed(inputs, 15));
 }
 
+TEST_CASE("more than 256 pages of several K/V heads", "[long]") {
+    PagedShape shape{{4'097}, 16};
+    shape.kv_heads = shape.query_heads = 2;
+    PagedInputs inputs = random_paged(shape, 18, 7);
+    set_sequence(inputs, 0, wb::testing::chosen_keys(problem_of(inputs, 0), 18));
+    AttentionExpected expected = expect_paged(inputs);
+    expect_exactly(expected);
+    for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
+        attend(name, function, inputs, &expected, "chosen keys");
+}
+
 TEST_CASE("more than 65536 keys: none of them is lost", "[long]") {
     // One page holds them all, so to speak: the table has it again and again.
     constexpr int64_t kPage = 256;
