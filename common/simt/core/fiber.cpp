@@ -9,28 +9,7 @@
 #include "pages.h"
 
 #if defined(__x86_64__)
-asm(R"(
-.text
-.globl simt_switch
-.type simt_switch,@function
-simt_switch:
-    pushq %rbp
-    pushq %rbx
-    pushq %r12
-    pushq %r13
-    pushq %r14
-    pushq %r15
-    movq %rsp, (%rdi)
-    movq %rsi, %rsp
-    popq %r15
-    popq %r14
-    popq %r13
-    popq %r12
-    popq %rbx
-    popq %rbp
-    ret
-.size simt_switch, .-simt_switch
-)");
+// Inline, in the header.
 #elif defined(__aarch64__)
 asm(R"(
 .text
@@ -122,8 +101,7 @@ void FiberPool::prepare(Fiber* fiber) const {
     *--p =
         nullptr;  // keeps the alignment that a call would leave, and ends back traces
     *--p = reinterpret_cast<void*>(entry_);
-    for (int i = 0; i < 6; ++i)
-        *--p = nullptr;
+    *--p = nullptr;  // the frame pointer
 #else
     p -= 20;
     std::memset(p, 0, 20 * sizeof(void*));
