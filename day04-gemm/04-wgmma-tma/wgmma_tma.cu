@@ -20,9 +20,9 @@ __device__ __forceinline__ void multiply_stage(Sums<S>& sums,
     using namespace wb::ptx;
     // TODO(learner): a fence; for each step of the stage, and for each i < kRowBlocks,
     // a wgmma into sums.d[i]: the first step overwrites them unless `accumulate`, all
-    // others add. A commit; then wait until no group is running, and tell the compiler
-    // that each sums.d[i] has changed. Both loops have constant bounds: write #pragma
-    // unroll before each, so that sums are registers (about 14 lines)
+    // others add. Both loops have constant bounds: write #pragma unroll before each, so
+    // that sums are registers. A commit; then wait until no group is running, and tell
+    // the compiler that sums.d has changed: wgmma_keep() (about 12 lines)
     (void)sums, (void)operands, (void)accumulate;  // delete this line
 }
 // #endregion v1-stage
