@@ -1,31 +1,8 @@
 // fp4_linear.cu: weights in FP4: how they are made, and y = act(x W^T + b) with them.
-// #solution
-//
-// v1 is in this file, v2 to v4 in 02_gemv.cuh, v5 in fp4_linear_fast.cu, the second
-// stage.
-//
-// <Ladder of="fp4_linear" at="1 x 12288 x 4096, NVFP4">
-//       -  idea                               what limits it
-//   v1  -  one warp a sum, a byte a lane      loads of a byte, decoding by comparison
-//   v2  -  vectors, a table in shared memory  bank conflicts of lookups
-//   v3  -  a table in registers, by shuffle   one shuffle for each weight
-//   v4  -  a table in two registers, by prmt  conversions to float, a sum for each x
-//   v5  -  tensor cores, prmt                 memory
-// </Ladder> not measured
-//
-// <Ladder of="fp4_quantize" at="12288 x 4096, NVFP4">
-//       -  idea                            what limits it
-//   v1  -  one warp a group                half of the lanes have no weight
-//   v2  -  vectors, rounded by their bits  memory
-// </Ladder> not measured
-// #end
 #include "fp4_linear.h"
 
 #include <wb/check.h>
 #include <wb/exercise.h>
-// #solution
-#include <wb/ladder.h>
-// #end
 #include <wb/launch.h>
 
 #include "formats.h"
@@ -40,14 +17,7 @@ __device__ __forceinline__ float e2m1(uint32_t q) {
     // TODO(learner): bit 3 is the sign, bits 2 and 1 the exponent e, bit 0 the mantissa
     // m. For e = 0 it is m / 2, else (1 + m / 2) 2^(e - 1). The eight values of a table
     // do as well (about 5 lines)
-    // #solution
-    const auto m = static_cast<float>(q & 1);
-    const uint32_t e = q >> 1 & 3;
-    const float magnitude =
-        e == 0 ? 0.5f * m : (1.0f + 0.5f * m) * static_cast<float>(1u << (e - 1));
-    return (q & 8) != 0 ? -magnitude : magnitude;
-    // #end
-    // #starter return 0.0f;
+    return 0.0f;
 }
 
 /// The four bits whose value is nearest to x; in the middle of two, those whose last
@@ -58,12 +28,7 @@ __device__ __forceinline__ uint32_t to_e2m1(float x) {
     // rounded up past the middle in front of them? The middles are 0.25, 0.75, 1.25,
     // 1.75, 2.5, 3.5 and 5; a middle itself is rounded to the code that is even. Put
     // the sign of x into bit 3, that of -0 too: signbit() (about 4 lines)
-    // #solution
-    const int code = (a > 0.25f) + (a >= 0.75f) + (a > 1.25f) + (a >= 1.75f) +
-                     (a > 2.5f) + (a >= 3.5f) + (a > 5.0f);
-    return static_cast<uint32_t>(code) | (signbit(x) ? 8u : 0u);
-    // #end
-    // #starter return a > 0.0f ? 0u : 8u;
+    return a > 0.0f ? 0u : 8u;
 }
 // #endregion v1-e2m1
 
@@ -96,13 +61,7 @@ __global__ void __launch_bounds__(kThreads)
         // TODO(learner): bytes[i] has weight 2 i in its low bits, 2 i + 1 in its high
         // ones: each divided by the scale and rounded. With a scale of 0 all bits are 0
         // (about 5 lines)
-        // #solution
-        uint32_t byte = 0;
-        if (scale != 0.0f)
-            byte = to_e2m1(mine[2 * i] / scale) | to_e2m1(mine[2 * i + 1] / scale) << 4;
-        bytes[i] = static_cast<uint8_t>(byte);
-        // #end
-        // #starter bytes[i] = scale > 0.0f ? uint8_t{8} : uint8_t{0};
+        bytes[i] = scale > 0.0f ? uint8_t{8} : uint8_t{0};
     }
 }
 
@@ -137,14 +96,6 @@ __global__ void __launch_bounds__(kThreads)
     // TODO(learner): lane i takes byte i of row n, byte i + 32, and so on. A row has K
     // / 2 bytes. Byte j has weights 2 j and 2 j + 1: decode both, multiply with x, and
     // their sum with v.scale(n, 2 j / 16 * 16), in float (about 8 lines)
-    // #solution
-    for (int64_t j = lane; j < v.K / 2; j += wb::kWarpSize) {
-        const uint32_t byte = v.values[n * (v.K / 2) + j];
-        const float low = e2m1(byte & 15) * __half2float(x[m * v.K + 2 * j]);
-        const float high = e2m1(byte >> 4) * __half2float(x[m * v.K + 2 * j + 1]);
-        sum += (low + high) * v.scale(n, 2 * j / 16 * 16);
-    }
-    // #end
     for (int apart = wb::kWarpSize / 2; apart > 0; apart /= 2)
         sum += __shfl_xor_sync(wb::kAllLanes, sum, apart);
     if (lane > 0) return;
@@ -166,33 +117,14 @@ static void fp4_linear_v1(const Fp4Shape& shape,
 }
 // #endregion v1-product
 
-// #solution
-#define WB_VERSION_ONLY
-#include "fp4_linear_fast.cu"
-
-#include "02_gemv.cuh"
-
-WB_RUNG(fp4_quantize, fp4_quantize_v1, "one warp a group");
-WB_RUNG(fp4_quantize, fp4_quantize_v2, "vectors, rounded by their bits");
-
-WB_RUNG(fp4_linear, fp4_linear_v1, "one warp a sum, a byte a lane");
-WB_RUNG(fp4_linear, fp4_linear_v2, "vectors, a table in shared memory");
-WB_RUNG(fp4_linear, fp4_linear_v3, "a table in registers, by shuffle");
-WB_RUNG(fp4_linear, fp4_linear_v4, "a table in two registers, by prmt");
-WB_RUNG(fp4_linear, fp4_linear_v5, "tensor cores, prmt");
-
-// #end
 // #region contract
 void fp4_quantize(const Fp4Shape& shape,
                   const float* weights,
                   const Fp4Weights& w,
                   cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // delete this line when the first three are written
+    WB_NOT_SOLVED();  // delete this line when the first three are written
     if (!quantize_has_work(shape, weights, w)) return;
-    // #solution
-    fp4_quantize_v2(shape, weights, w, stream);
-    // #end
-    // #starter fp4_quantize_v1(shape, weights, w, stream);
+    fp4_quantize_v1(shape, weights, w, stream);
 }
 
 void fp4_linear(const Fp4Shape& shape,
@@ -202,11 +134,8 @@ void fp4_linear(const Fp4Shape& shape,
                 const float* bias,
                 __half* y,
                 cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // and this one, when the last one is
+    WB_NOT_SOLVED();  // and this one, when the last one is
     if (!linear_has_work(shape, activation, w, x, bias, y)) return;
-    // #solution
-    fp4_linear_v5(shape, activation, w, x, bias, y, stream);
-    // #end
-    // #starter fp4_linear_v1(shape, activation, w, x, bias, y, stream);
+    fp4_linear_v1(shape, activation, w, x, bias, y, stream);
 }
 // #endregion contract

@@ -23,19 +23,6 @@ __device__ __forceinline__ void decode_word(uint32_t (&w)[4], uint32_t word) {
     // means something else). Then put two bytes at a time into the upper bytes of two
     // halves, by another __byte_perm, and the signs, bits 3 and 7, into bits 15 and 31
     // (about 12 lines)
-    // #solution
-    constexpr uint32_t kFirst = 0x3E3C3800u;  // 0, 0.5, 1, 1.5
-    constexpr uint32_t kLast = 0x46444240u;   // 2, 3, 4, 6
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const uint32_t four = __byte_perm(kFirst, kLast, word & 0x7777u);
-        w[2 * half] = __byte_perm(four, 0u, 0x1404u) | (word << 12 & 0x8000u) |
-                      (word << 24 & 0x80000000u);
-        w[2 * half + 1] = __byte_perm(four, 0u, 0x3424u) | (word << 4 & 0x8000u) |
-                          (word << 16 & 0x80000000u);
-        word >>= 16;
-    }
-    // #end
 }
 // #endregion v5-decode
 
@@ -102,7 +89,7 @@ __device__ __forceinline__ void multiply_words(float (&sum)[S::MT][4],
                                                const Fp4View& v,
                                                const int64_t (&row)[2],
                                                int64_t k) {
-    const auto* const bytes = static_cast<const uint8_t*>(v.scales);
+    [[maybe_unused]] const auto* const bytes = static_cast<const uint8_t*>(v.scales);
     // TODO(learner): decode both words, left and right. For nvfp4 multiply each with
     // its row's byte of the scale of column k + 8 (threadIdx.x % 4): scale_in_half().
     // Then for each tile of x two products: weights 0 to 3 with x and y of its vector,
@@ -110,39 +97,6 @@ __device__ __forceinline__ void multiply_words(float (&sum)[S::MT][4],
     // one's. For mx the products go into four floats of their own, whose first two are
     // then multiplied with e8m0() of the left row's scale of column k and the last two
     // with the right one's, and added to the sums (about 25 lines)
-    // #solution
-    uint32_t left[4];
-    uint32_t right[4];
-    decode_word(left, word[0]);
-    decode_word(right, word[1]);
-    float scales[2] = {1.0f, 1.0f};
-    if (KIND == Fp4Scales::nvfp4) {
-        const int64_t place = (k + threadIdx.x % 4 * 8) / 16;
-        scale_in_half(left, bytes[row[0] * (v.K / 16) + place]);
-        scale_in_half(right, bytes[row[1] * (v.K / 16) + place]);
-    }
-    if (KIND == Fp4Scales::mx)
-        for (int i = 0; i < 2; ++i)
-            scales[i] = e8m0(bytes[row[i] * (v.K / 32) + k / 32]);
-#pragma unroll
-    for (int t = 0; t < S::MT; ++t) {
-        float products[4] = {};
-        float(&to)[4] = KIND == Fp4Scales::mx ? products : sum[t];
-#pragma unroll
-        for (int step = 0; step < 2; ++step) {
-            const uint32_t a[4] = {left[2 * step],
-                                   right[2 * step],
-                                   left[2 * step + 1],
-                                   right[2 * step + 1]};
-            const uint32_t b[2] = {step == 0 ? x[t].x : x[t].z,
-                                   step == 0 ? x[t].y : x[t].w};
-            wb::ptx::mma_m16n8k16_f16(to, a, b);
-        }
-        if (KIND == Fp4Scales::mx)
-            for (int i = 0; i < 4; ++i)
-                sum[t][i] += products[i] * scales[i / 2];
-    }
-    // #end
 }
 // #endregion v5-multiply
 
@@ -276,9 +230,6 @@ static void fp4_linear_v5(const Fp4Shape& shape,
 }
 // #endregion v5-launch
 
-// #solution
-#ifndef WB_VERSION_ONLY  // fp4_linear.cu has all versions, and the contract
-// #end
 // #region contract
 void fp4_quantize(const Fp4Shape& shape,
                   const float* weights,
@@ -295,11 +246,8 @@ void fp4_linear(const Fp4Shape& shape,
                 const float* bias,
                 __half* y,
                 cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // delete this line when both are written
+    WB_NOT_SOLVED();  // delete this line when both are written
     if (!linear_has_work(shape, activation, w, x, bias, y)) return;
     fp4_linear_v5(shape, activation, w, x, bias, y, stream);
 }
 // #endregion contract
-// #solution
-#endif
-// #end

@@ -102,7 +102,7 @@ __device__ __forceinline__ void multiply_words(float (&sum)[S::MT][4],
                                                const Fp4View& v,
                                                const int64_t (&row)[2],
                                                int64_t k) {
-    const auto* const bytes = static_cast<const uint8_t*>(v.scales);
+    [[maybe_unused]] const auto* const bytes = static_cast<const uint8_t*>(v.scales);
     // TODO(learner): decode both words, left and right. For nvfp4 multiply each with
     // its row's byte of the scale of column k + 8 (threadIdx.x % 4): scale_in_half().
     // Then for each tile of x two products: weights 0 to 3 with x and y of its vector,

@@ -1,5 +1,5 @@
-// Times day05-quantization/04-fp4-linear: how much faster is a product with weights of 4
-// bits than cuBLAS with weights of 16?
+// Times day05-quantization/04-fp4-linear: how much faster is a product with weights of
+// 4 bits than cuBLAS with weights of 16?
 #include "fp4_linear.h"
 
 #include <wb/bench/bench.h>

@@ -1,6 +1,8 @@
 // Grades day05-quantization/04-fp4-linear: weights become 4 bits, each bit of them.
 #include "grading.h"
 
+#include <wb/testing/covering.h>
+
 using namespace fp4_grading;
 
 namespace {
@@ -12,7 +14,7 @@ Fp4Scales any_scales() {
     return GENERATE(Fp4Scales::channel, Fp4Scales::mx, Fp4Scales::nvfp4);
 }
 
-/// A row whose quotients are these: its scale is 1, because one of them is 6 (mx: 6 too).
+/// Rows whose quotients are these: scales are 1, because each group has a 6.
 std::vector<float> filled(const Call& c, const std::vector<float>& values) {
     std::vector<float> w;
     for (int64_t i = 0; i < c.N * c.K; ++i)

@@ -27,13 +27,12 @@ std::vector<__half> equal_x(const Call& c, float value) {
     return std::vector<__half>(at(c.M * c.K), static_cast<__half>(value));
 }
 
-/// Whether a column is NaN or infinite, which depends on the order of terms: the same as
-/// the kernel's own, if that is neither a number.
+/// Whether a column is NaN or infinite depends on the order of terms: what the kernel
+/// has is right, if it is no number.
 void grade_spoiled(const Call& c,
                    const Fp4Matrix& w,
                    const std::vector<int64_t>& spoiled) {
     const auto x = whole_x(c);
-    Fp4Matrix without = w;
     const Expected right = expected_of(c, exact_weights(c, 1), x, bias_of(c), true);
     for (const auto& [name, idea, launcher] :
          wb::implementations("fp4_linear", fp4_linear)) {

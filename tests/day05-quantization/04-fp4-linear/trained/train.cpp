@@ -1,13 +1,13 @@
-// Trains the layer that the tests quantise, and prints its weights as trained_layer.inc.
+// Trains the layer that tests quantise, and prints its weights as trained_layer.inc.
 //
 //     g++ -std=c++20 -O3 -march=x86-64-v3 -ffast-math -o train train.cpp
 //     ./train ../../../../day*/*/lesson.md > trained_layer.inc
 //
 // The model guesses a letter of English text from the 8 letters before it: a vector of
-// 16 numbers for each letter, a layer of 128 x 64 with SiLU, the layer of 64 x 28 that
-// chooses. It is trained by plain gradient descent, from a seed, on the
-// lessons of this book. The layer that is kept is the first one, transposed: W [64, 128]
-// of y = silu(x W^T + b).
+// 16 numbers for each letter, a layer of 128 x 64 with SiLU, and one of 64 x 28 that
+// chooses. It is trained by plain gradient descent, from a seed, on the lessons of this
+// book as they were then. What is kept of it: W [64, 128] and b of the first layer, the
+// second one, and 64 samples.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
