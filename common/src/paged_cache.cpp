@@ -1,3 +1,5 @@
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <wb/attention.h>
 #include <wb/check.h>
 #include <wb/errors.h>
@@ -35,21 +37,19 @@ std::string describe(const PagedStatus& status) {
 
 }  // namespace
 
-void check_paged_cache(const Arguments& arguments, const PagedCache& cache) {
+template <class T>
+void check_pages(const Arguments& arguments, const PagedCacheOf<T>& cache) {
     const int64_t size = cache.page_size;
     const bool is_power = size > 0 && (size & (size - 1)) == 0;
     arguments.size("cache.batch", cache.batch)
         .size("cache.pages_per_sequence", cache.pages_per_sequence)
         .positive("cache.num_pages", cache.num_pages)
         .positive("cache.kv_heads", cache.kv_heads)
+        .positive("cache.head_dim", cache.head_dim)
         .require(is_power && size >= 16 && size <= 256,
                  "cache.page_size",
                  size,
                  "must be 16, 32, 64, 128 or 256")
-        .require(cache.head_dim == 64 || cache.head_dim == 128,
-                 "cache.head_dim",
-                 cache.head_dim,
-                 "must be 64 or 128")
         .require(cache.num_pages <= INT32_MAX,
                  "cache.num_pages",
                  cache.num_pages,
@@ -69,13 +69,24 @@ void check_paged_cache(const Arguments& arguments, const PagedCache& cache) {
         .device("cache.v", cache.v, elements)
         .device("cache.block_table", cache.block_table, entries)
         .device("cache.lengths", cache.lengths, cache.batch);
-    for (const __nv_bfloat16* const pool : {cache.k, cache.v}) {
+    for (const T* const pool : {cache.k, cache.v}) {
         const auto address = reinterpret_cast<uintptr_t>(pool);
         arguments.require(address % 16 == 0,
                           pool == cache.k ? "cache.k" : "cache.v",
                           static_cast<int64_t>(address),
                           "must be a multiple of 16: rows are read 16 bytes at a time");
     }
+}
+template void check_pages(const Arguments&, const PagedCacheOf<__half>&);
+template void check_pages(const Arguments&, const PagedCacheOf<__nv_bfloat16>&);
+template void check_pages(const Arguments&, const PagedCacheOf<__nv_fp8_e4m3>&);
+
+void check_paged_cache(const Arguments& arguments, const PagedCache& cache) {
+    arguments.require(cache.head_dim == 64 || cache.head_dim == 128,
+                      "cache.head_dim",
+                      cache.head_dim,
+                      "must be 64 or 128");
+    check_pages(arguments, cache);
 }
 
 PagedWorkspace::PagedWorkspace(int64_t counters) : num_counters_(counters) {

@@ -128,12 +128,13 @@ struct Copies {
                       "as many chunks for each thread");
         const int tid = threadIdx.x;
         if (vectors && rows >= kRows && columns >= kColumns) {
+            constexpr int kStep = kThreads / kChunks;  // rows
+            const T* g_chunk = g_tile + tid / kChunks * ld + tid % kChunks * kChunk;
 #pragma unroll
-            for (int i = 0; i < kRows * kChunks; i += kThreads) {
-                const int row = (i + tid) / kChunks;
-                const int place = (i + tid) % kChunks;
-                chunk<kAsync>(s_tile + Rows::offset(row, place),
-                              g_tile + row * ld + place * kChunk);
+            for (int row = 0; row < kRows; row += kStep) {
+                chunk<kAsync>(s_tile + Rows::offset(row + tid / kChunks, tid % kChunks),
+                              g_chunk);
+                g_chunk += kStep * ld;
             }
             return;
         }

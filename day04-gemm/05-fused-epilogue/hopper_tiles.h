@@ -30,6 +30,19 @@ using HopperTiles = hopper::TileSizes<__nv_bfloat16,
                                                      .store_buffers = 2,
                                                      .producer_registers = 40,
                                                      .consumer_registers = 232}>;
+
+/// The same for a y of 8 bits, which leaves from registers.
+using NarrowHopperTiles = hopper::TileSizes<__nv_bfloat16,
+                                            __nv_fp8_e4m3,
+                                            hopper::LayoutB::rows_of_n,
+                                            hopper::Tiling{.block_rows = 128,
+                                                           .block_columns = 256,
+                                                           .stages = 4,
+                                                           .consumers = 2,
+                                                           .cluster_rows = 2,
+                                                           .store_buffers = 0,
+                                                           .producer_registers = 40,
+                                                           .consumer_registers = 232}>;
 // #endregion tiles
 
 // #region suits

@@ -292,10 +292,13 @@ __device__ __forceinline__ void store_four(float* to, const float4& four) {
 ///
 /// @param s_sums  [WK, BM, BN + 4] shared memory that nobody uses any more; not used if
 ///                WK is 1
-/// @param g_y     [M, N]
-template <class S, class T>
-__device__ __forceinline__ void store_sums(
-    const Sums<S>& sums, float4* s_sums, T* g_y, const Problem& p, const Place<S>& at) {
+/// @param to      (row, column) of y: where it stands in memory
+template <class S, class To>
+__device__ __forceinline__ void store_sums_to(const Sums<S>& sums,
+                                              float4* s_sums,
+                                              const To& to,
+                                              const Problem& p,
+                                              const Place<S>& at) {
     const int lane = threadIdx.x % wb::kWarpSize;
     constexpr int kVectors = S::BN / 4;   // of a row
     constexpr int kApart = kVectors + 1;  // from a row to the next, without conflicts
@@ -315,7 +318,7 @@ __device__ __forceinline__ void store_sums(
                 } else {
                     const int64_t column = at.tile * kTileColumns + vector * 4;
                     if (at.row + row < p.M && column < p.N)
-                        store_four(g_y + (at.row + row) * p.N + column, four);
+                        store_four(to(at.row + row, column), four);
                 }
             }
         }
@@ -336,8 +339,21 @@ __device__ __forceinline__ void store_sums(
             sum.z += next.z;
             sum.w += next.w;
         }
-        store_four(g_y + row * p.N + column, sum);
+        store_four(to(row, column), sum);
     }
+}
+
+/// The same for y of rows that follow each other.
+/// @param g_y  [M, N]
+template <class S, class T>
+__device__ __forceinline__ void store_sums(
+    const Sums<S>& sums, float4* s_sums, T* g_y, const Problem& p, const Place<S>& at) {
+    store_sums_to(
+        sums,
+        s_sums,
+        [&](int64_t row, int64_t column) { return g_y + row * p.N + column; },
+        p,
+        at);
 }
 // #endregion sums
 

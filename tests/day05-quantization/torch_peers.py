@@ -78,10 +78,57 @@ def int4pack_mm(torch, size):
     return Work(launch, moved_bytes(m, n, k, group), "read", is_right)
 
 
+def int_mm(torch, size):
+    """Bytes, whose result is sums of 32 bits."""
+    m, n, k = (int(part) for part in size.split(" x "))
+    x = torch.randint(-127, 128, (m, k), dtype=torch.int8, device="cuda")
+    w = torch.randint(-127, 128, (n, k), dtype=torch.int8, device="cuda")
+    out = [None]
+
+    def launch():
+        out[0] = torch._int_mm(x, w.t())
+
+    def is_right():
+        want = x[-1].double() @ w[:64].double().t()
+        return torch.equal(out[0][-1, :64].double(), want)
+
+    return Work(launch, 0, "bf16", is_right, 2 * m * n * k)
+
+
+def norm_and_linear(torch, size):
+    """LayerNorm and a dense product with Q, K and V side by side, compiled, in fp16."""
+    m, hidden, group = re.match(
+        r"(\d+) x (\d+)(?:, groups of (\d+))?", size).groups()
+    m, hidden, group = int(m), int(hidden), int(group or 128)
+    x, weight, bias = (torch.randn(shape, device="cuda").half()
+                       for shape in ((m, hidden), (hidden,), (hidden,)))
+    w = torch.randn((3 * hidden, hidden), device="cuda").half()
+    functional = torch.nn.functional
+    run = torch.compile(lambda rows: functional.linear(
+        functional.layer_norm(rows, (hidden,), weight, bias), w))
+    out = [None]
+
+    def launch():
+        out[0] = run(x)
+
+    def is_right():
+        h = functional.layer_norm(
+            x[-1:].double(), (hidden,), weight.double(), bias.double())
+        want = (h @ w[:64].double().t())[0]
+        return torch.allclose(out[0][-1, :64].double(), want, rtol=0.02, atol=1.0)
+
+    bytes_of_w = moved_bytes(m, 3 * hidden, hidden, group)
+    if m > 64:
+        return Work(launch, None, "fp16", is_right, flop=6 * m * hidden * hidden)
+    return Work(launch, bytes_of_w + 4 * hidden, "read", is_right)
+
+
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
 PEERS = {
+    "int8_matmul": ("torch _int_mm", int_mm),
     "gptq_matmul": ("torch linear bf16", linear),
     "gptq_matmul_many": ("torch linear bf16", linear),
+    "layernorm_gptq_qkv": ("torch compiled norm and linear fp16", norm_and_linear),
 }
 
 # Where PyTorch has more than one way to do it.

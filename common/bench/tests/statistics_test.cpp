@@ -1,6 +1,7 @@
 #include <wb/bench/statistics.h>
 #include <wb/testing/catch.h>
 
+#include <cmath>
 #include <stdexcept>
 
 using wb::bench::quantile;
@@ -38,6 +39,23 @@ TEST_CASE("statistics: one slow sample moves neither the median nor the spread m
     CHECK(summarise(samples).median == 100.0);
     CHECK(summarise(samples).spread() == 0.0);
     CHECK(summarise(samples).max == 5000.0);
+}
+
+TEST_CASE("statistics: mean, deviation and the upper percentiles, in a line") {
+    std::vector<double> samples;
+    for (int i = 100; i >= 0; --i)
+        samples.push_back(i);
+    const auto s = summarise(samples);
+    CHECK(std::abs(s.mean - 50.0) < 1e-9);
+    CHECK(std::abs(s.deviation - std::sqrt(101.0 * 102.0 / 12.0)) < 1e-9);
+    CHECK(s.p95 == 95.0);
+    CHECK(s.p99 == 99.0);
+    CHECK(wb::bench::in_a_line(s) ==
+          "mean 50.00, min 0.00, max 100.00, std 29.30, P50 50.00, P90 90.00, "
+          "P95 95.00, P99 99.00 of 101");
+    CHECK(summarise({7}).deviation == 0.0);
+    CHECK(summarise({7}).mean == 7.0);
+    CHECK(std::abs(summarise({1, 3}).deviation - std::sqrt(2.0)) < 1e-12);  // n - 1
 }
 
 TEST_CASE("statistics: nothing is said of no samples") {

@@ -34,10 +34,11 @@
 
 namespace wb {
 
-/// A cache in device memory, as kernels get it. Owns nothing.
-struct PagedCache {
-    __nv_bfloat16* k = nullptr;  ///< [num_pages, kv_heads, page_size, head_dim]
-    __nv_bfloat16* v = nullptr;  ///< the same shape; both 16-byte aligned
+/// A cache of numbers of type T in device memory, as kernels get it. Owns nothing.
+template <class T>
+struct PagedCacheOf {
+    T* k = nullptr;  ///< [num_pages, kv_heads, page_size, head_dim]
+    T* v = nullptr;  ///< the same shape; both 16-byte aligned
     const int32_t* block_table = nullptr;  ///< [batch, pages_per_sequence]
     const int32_t* lengths = nullptr;      ///< [batch] tokens that attention sees
     int64_t batch = 0;                     ///< sequences
@@ -59,12 +60,19 @@ struct PagedCache {
     }
 };
 
+/// The cache that attention reads.
+using PagedCache = PagedCacheOf<__nv_bfloat16>;
+
 /// Refuses a cache that no kernel takes: sizes that are not positive (batch and
 /// pages_per_sequence may be 0), a page size or a head dimension that is not in the
 /// list above, 2^31 pages, rows of more than 2^30 tokens, null and host pointers. What
 /// is in the tables only the device knows: see PagedStatus.
 /// Throws wb::InvalidArgument, which names the field.
 void check_paged_cache(const Arguments& arguments, const PagedCache& cache);
+
+/// The same for any head dimension, for caches of fp16, bf16 and FP8 (e4m3).
+template <class T>
+void check_pages(const Arguments& arguments, const PagedCacheOf<T>& cache);
 
 /// What a kernel found wrong in the cache that it was given.
 enum class PagedFault : int32_t {
@@ -99,7 +107,8 @@ __device__ inline void report_fault(PagedStatus* status,
 
 /// The tokens of a sequence. If the table has no room for so many, or the number is
 /// negative: a report, and none.
-__device__ inline int64_t checked_length(const PagedCache& cache,
+template <class T>
+__device__ inline int64_t checked_length(const PagedCacheOf<T>& cache,
                                          int64_t sequence,
                                          PagedStatus* status) {
     const int32_t length = cache.lengths[sequence];
@@ -110,7 +119,8 @@ __device__ inline int64_t checked_length(const PagedCache& cache,
 
 /// The page that holds tokens index * page_size and following of a sequence. If the
 /// pool has no such page: a report, and -1, which must not be read.
-__device__ inline int64_t checked_page(const PagedCache& cache,
+template <class T>
+__device__ inline int64_t checked_page(const PagedCacheOf<T>& cache,
                                        int64_t sequence,
                                        int64_t index,
                                        PagedStatus* status) {
@@ -123,7 +133,8 @@ __device__ inline int64_t checked_page(const PagedCache& cache,
 /// Whether there is a place in the table for a token that append_kv is to write; if
 /// not, a report.
 /// @param token  which one of those to be written
-__device__ inline bool checked_place(const PagedCache& cache,
+template <class T>
+__device__ inline bool checked_place(const PagedCacheOf<T>& cache,
                                      int32_t sequence,
                                      int32_t position,
                                      int64_t token,

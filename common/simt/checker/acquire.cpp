@@ -120,15 +120,16 @@ void order_proxy_fence(BlockOrder& b, uint32_t thread) {
     t.segment = launch_order.new_segment(b);
 }
 
-void order_fence(BlockOrder& b, uint32_t thread) {
+void order_fence(BlockOrder& b, uint32_t thread, bool of_block) {
     BlockOrder::Thread& t = b.threads[thread];
     t.fence = b.segment_of(thread);
-    t.fence_epoch = b.epoch;
     t.segment = launch_order.new_segment(b);
+    launch_order.synchronises = true;
+    if (of_block) return;
+    t.fence_epoch = b.epoch;
     BlockOrder::Warp& warp = b.warps[thread / kLanes];
     warp.fence = std::max(warp.fence, t.fence);
     b.fenced = true;
-    launch_order.synchronises = true;
 }
 
 void order_atomic(BlockOrder& b,
@@ -153,9 +154,11 @@ void order_atomic(BlockOrder& b,
         own = b.segment_of(thread);
         release = {b.epoch, own};
     }
-    if (release.everyone == 0 && release.warp == 0) return;
+    const bool of_block = release.everyone == 0 && release.warp == 0;
+    if (of_block && own < b.epoch) return;
     SyncObject& object = objects[address];
     if (own >= b.epoch) release_threads(b, thread, own, object);
+    if (of_block) return;
     join(object.blocks[release_key(b.linear, warp)], release);
     if (b.clustered && releases && t.known_epoch == b.epoch)
         release_known_warps(b, t, object);

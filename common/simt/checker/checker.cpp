@@ -105,7 +105,8 @@ class Checker : public detail::Observer {
             trace_warp_op(
                 block, warp, present, caller_place(__builtin_frame_address(0)));
     }
-    void fenced() override { fence(); }
+    void fenced() override { fence(false); }
+    void block_fenced() override { fence(true); }
     void undefined_value(const char* file,
                          uint32_t line,
                          const char* what,
@@ -353,11 +354,11 @@ void bad_expression(FindingKind kind,
     w->in_runtime = false;
 }
 
-void fence() {
+void fence(bool of_block) {
     Worker* w = worker;
     if (!w || !w->thread || w->in_runtime) return;
     w->in_runtime = true;
-    safety_fenced(*w);
+    safety_fenced(*w, of_block);
     w->in_runtime = false;
 }
 

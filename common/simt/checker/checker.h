@@ -46,7 +46,8 @@ void bad_expression(FindingKind kind,
                     detail::Caller caller);
 
 /// A fence in the program's own code.
-void fence();
+/// @param of_block  only the threads of its block can rely on it
+void fence(bool of_block);
 
 /// The running thread has entered the basic block before `pc`.
 /// @param frame  the hook's own frame pointer

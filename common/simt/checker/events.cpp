@@ -98,8 +98,8 @@ void safety_warp_synchronised(Block& block, unsigned warp, uint32_t lanes) {
     order_warp_synchronised(state_of(block).order, warp, lanes);
 }
 
-void safety_fenced(Worker& worker) {
-    order_fence(state_of(*worker.block).order, worker.thread->rank);
+void safety_fenced(Worker& worker, bool of_block) {
+    order_fence(state_of(*worker.block).order, worker.thread->rank, of_block);
 }
 
 void safety_shared_variable(Block& block, const detail::SharedVariable& v) {

@@ -222,7 +222,7 @@ SIMT_ATOMICS(32, uint32_t)
 SIMT_ATOMICS(64, uint64_t)
 #undef SIMT_ATOMICS
 void __tsan_atomic_thread_fence(int) {
-    simt::check::fence();
+    simt::check::fence(false);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int) {}

@@ -44,12 +44,12 @@ struct BlockOrder {
         uint32_t complete = 0;  // segments of the warp before this one are over for all
         uint32_t seen_epoch = 0;
         std::unique_ptr<uint32_t[]> seen;  // [kLanes][kLanes], valid in that epoch
-        uint32_t fence = 0;                // the last segment that a fence has closed
+        uint32_t fence = 0;  // the last segment closed by a fence for other blocks
     };
     struct Thread {
         uint32_t segment = 0;
-        uint32_t fence_epoch = 0;  // the epoch in which it last executed a fence
-        uint32_t fence = 0;        // the segment that this fence closed
+        uint32_t fence_epoch = 0;  // of its last fence that holds for other blocks, too
+        uint32_t fence = 0;        // the segment that its last fence closed
         uint32_t proxy_fence = 0;  // the last one that a fence.proxy.async has closed
         uint32_t known_epoch = 0;
         std::vector<uint32_t> known;  // segments acquired, by rank, in that epoch
@@ -182,7 +182,8 @@ bool order_knows(const BlockOrder& block, Record old);
 void order_proxy_fence(BlockOrder& block, uint32_t thread);
 
 /// The thread has executed a fence.
-void order_fence(BlockOrder& block, uint32_t thread);
+/// @param of_block  it says nothing to other blocks
+void order_fence(BlockOrder& block, uint32_t thread, bool of_block);
 
 /// The thread performs an atomic operation on an object.
 ///

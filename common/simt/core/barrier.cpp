@@ -180,6 +180,12 @@ void fence_hint() {
     spin_hint();
 }
 
+void block_fence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (observer && in_kernel()) observer->block_fenced();
+    spin_hint();
+}
+
 void spin_hint() {
     Worker* w = worker;
     if (!w || !w->thread) return;

@@ -118,4 +118,33 @@ template void multiply_m16n8<Binary16>(simt::detail::WarpArg* const*, uint32_t);
 template void multiply_m16n8<Bfloat16>(simt::detail::WarpArg* const*, uint32_t);
 template void multiply_m16n8<Tf32>(simt::detail::WarpArg* const*, uint32_t);
 
+/// A register has four neighbours of a row of a, or of a column of b.
+void multiply_m16n8_s8(simt::detail::WarpArg* const* lanes, uint32_t) {
+    simt::detail::note_product(simt::detail::TensorType::i8, 16, 8, 32);
+    int a[16][32], b[8][32];
+    for (int lane = 0; lane < 32; ++lane) {
+        const auto& mine = *static_cast<MmaBytes*>(lanes[lane]->p);
+        const int group = lane / 4;
+        for (int r = 0; r < 4; ++r)
+            for (int i = 0; i < 4; ++i) {
+                const int k = lane % 4 * 4 + i + r / 2 * 16;
+                a[group + r % 2 * 8][k] = static_cast<int8_t>(mine.a[r] >> 8 * i);
+                if (r < 2)
+                    b[group][lane % 4 * 4 + i + r * 16] =
+                        static_cast<int8_t>(mine.b[r] >> 8 * i);
+            }
+    }
+    for (int lane = 0; lane < 32; ++lane) {
+        const auto& mine = *static_cast<MmaBytes*>(lanes[lane]->p);
+        for (int i = 0; i < 4; ++i) {
+            const int* const row = a[lane / 4 + i / 2 * 8];
+            const int* const column = b[lane % 4 * 2 + i % 2];
+            auto sum = static_cast<unsigned>(mine.c[i]);  // wraps
+            for (int k = 0; k < 32; ++k)
+                sum += static_cast<unsigned>(row[k] * column[k]);
+            mine.c[i] = static_cast<int>(sum);
+        }
+    }
+}
+
 }  // namespace simt::ptx::detail

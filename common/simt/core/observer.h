@@ -74,6 +74,8 @@ class Observer {
     }
     /// The running thread has executed __threadfence() or a wider fence.
     virtual void fenced() {}
+    /// The same for a fence that only the threads of its block can rely on.
+    virtual void block_fenced() {}
 
     /// The worker is about to continue on another stack, of a fiber or, if null, its
     /// own; and has done so.

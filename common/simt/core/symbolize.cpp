@@ -6,10 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 extern char** environ;
 
@@ -80,21 +82,39 @@ std::string output_of(const std::vector<std::string>& command) {
 
 }  // namespace
 
+namespace {
+
+/// The simulator's own files, from its folder on; CMake lists them.
+const std::vector<std::string_view>& own_files() {
+    // Never destroyed: reports are written while the program exits.
+    static const auto& sorted = *new auto([] {
+        std::vector<std::string_view> files = {
+#include "simt_own_files.inc"
+        };
+        std::sort(files.begin(), files.end());
+        return files;
+    }());
+    return sorted;
+}
+
+}  // namespace
+
 std::string own_path(const std::string& file) {
-    // From the name under which this file was compiled. Never destroyed: reports are
-    // written while the program exits.
-    static const auto& root = *new std::string(std::filesystem::path(__FILE__)
-                                                   .parent_path()
-                                                   .parent_path()
-                                                   .lexically_normal()
-                                                   .string() +
-                                               "/");
+    // Not by the folder in which this file was compiled: a compiler's cache may have
+    // brought any part of the program from a copy of the simulator that lies elsewhere.
+    static constexpr std::string_view kRoot = SIMT_ROOT_NAME "/";
     const std::string path = std::filesystem::path(file).lexically_normal();
-    if (path.rfind(root, 0) != 0) return "";
-    std::string own = path.substr(root.size());
-    for (const char* programs : {"tests/", "examples/", "bench/"})
-        if (own.rfind(programs, 0) == 0) return "";
-    return own;
+    const std::string_view whole =
+        std::string_view(path).substr(0, path.find(':', path.rfind('/') + 1));
+    for (size_t at = whole.find(kRoot); at != whole.npos;
+         at = whole.find(kRoot, at + 1)) {
+        if (at != 0 && whole[at - 1] != '/') continue;
+        const size_t begin = at + kRoot.size();
+        if (std::binary_search(
+                own_files().begin(), own_files().end(), whole.substr(begin)))
+            return path.substr(begin);
+    }
+    return "";
 }
 
 bool is_users(const std::string& file) {

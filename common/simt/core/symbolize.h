@@ -7,7 +7,8 @@
 namespace simt::detail {
 
 /// The path of one of the simulator's files from its folder on, "core/fault.cpp"; ""
-/// for any other file.
+/// for any other file. It is known by its end, folder and name, not by where this copy
+/// of the simulator lies. A line number may follow.
 std::string own_path(const std::string& file);
 
 /// True if the file is neither the simulator's nor the system's.

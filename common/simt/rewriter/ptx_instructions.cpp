@@ -122,8 +122,10 @@ Code control(const PtxInstruction& in) {
     const std::string& name = in.opcode[0];
     const std::string_view next =
         in.opcode.size() > 1 ? std::string_view(in.opcode[1]) : std::string_view();
-    if (name == "membar" || (name == "fence" && next != "proxy"))
-        return "::__threadfence();";
+    if (name == "membar" || (name == "fence" && next != "proxy")) {
+        const bool of_block = in.opcode.back() == "cta";
+        return of_block ? "::__threadfence_block();" : "::__threadfence();";
+    }
     if (name == "trap") return "::__trap();";
     if (name == "nanosleep") return "::__nanosleep(1);";
     if (name == "prefetch" || name == "prefetchu" || name == "griddepcontrol" ||

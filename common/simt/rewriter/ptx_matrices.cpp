@@ -72,6 +72,17 @@ Code move_matrices(const PtxInstruction& in) {
                   : Code();
 }
 
+/// mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 d, a, b, c.
+Code multiply_bytes(const PtxInstruction& in) {
+    const Code a = fragment("unsigned", "simt_a", in.operands[1], 4);
+    const Code b = fragment("unsigned", "simt_b", in.operands[2], 2);
+    const Code c = fragment("int", "simt_c", in.operands[3], 4);
+    const Code d = store(in.operands[0], "simt_c", 4);
+    if (!a || !b || !c || !d) return std::nullopt;
+    return "{ " + *a + *b + *c +
+           "::simt::ptx::mma_m16n8k32_s8(simt_c, simt_a, simt_b);" + *d + " }";
+}
+
 /// mma.sync.aligned.m16n8kK.row.col.f32.T.T.f32 d, a, b, c: K is 16 for T of 16 bits,
 /// 8 for these, whose second half of a and b is then zero, and for TF32.
 Code multiply(const PtxInstruction& in) {
@@ -88,6 +99,8 @@ Code multiply(const PtxInstruction& in) {
     std::string opcode;
     for (const std::string& word : words)
         opcode += word + ".";
+    if (opcode == "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32.")
+        return multiply_bytes(in);
     if (opcode != "mma.sync.aligned." + shape + ".row.col.f32." + type + "." + type +
                       ".f32." ||
         format == kFormats.end() ||

@@ -12,8 +12,14 @@ constexpr const char* kContents[] = {"chosen keys",
                                      "falling logits",
                                      "with NaN and infinity"};
 
-/// Of the usual scale; no other test has it.
+/// Of a case's scale; no other test has it.
 constexpr float kNegative = -0.75f;
+constexpr float kThird = 1.0f / 3.0f;
+
+int64_t rows_of(int64_t queries, const TripleLevels& levels) {
+    const int64_t tile = levels.row_tile;
+    return (queries + tile - 1) / tile * tile;
+}
 
 /// Instead of the largest number of keys or queries others, in turn; and of one that
 /// ends in the middle of a tile, by one, by eight, and by sixteen.
@@ -24,14 +30,17 @@ void set_lengths(AttentionShape& shape,
     for (int64_t* const length : {&shape.queries, &shape.keys})
         if (*length == 33 || *length == 97) *length += kMore[turn % 3];
     const int64_t elements = shape.batch * shape.query_heads * shape.head_dim;
-    const auto set = [&](int64_t& length, int64_t other_side) {
-        if (turn % 3 == 1) length = TripleLevels::kWhole;
-        const int64_t products = elements * other_side * TripleLevels::kMore;
-        if (turn % 3 == 0 && products <= levels.most_products)
-            length = TripleLevels::kMore;
+    const auto set = [&](int64_t& length) {
+        const int64_t before = length;
+        if (turn % 3 == 2) return;
+        length = turn % 3 == 1 ? TripleLevels::kWhole : TripleLevels::kMore;
+        const bool must_be_cheap = turn % 3 == 0 || levels.row_tile > 1;
+        if (must_be_cheap && elements * rows_of(shape.queries, levels) * shape.keys >
+                                 levels.most_products)
+            length = before;
     };
-    if (shape.queries == levels.queries.back()) set(shape.queries, shape.keys);
-    if (shape.keys == levels.keys.back()) set(shape.keys, shape.queries);
+    if (shape.queries == levels.queries.back()) set(shape.queries);
+    if (shape.keys == levels.keys.back()) set(shape.keys);
 }
 
 }  // namespace
@@ -48,17 +57,19 @@ std::vector<TripleCase> triple_cases(const TripleLevels& levels) {
         .factor("mask", {"none", "causal"})
         .factor("contents",
                 std::vector<std::string>(std::begin(kContents), std::end(kContents)))
-        .factor("scale", {"usual", "negative"})
+        .factor("scale", {"usual", levels.negative_scales ? "negative" : "small"})
         .factor("lse", {"wanted", "null"})
         .all_triples()
         .forbid({"batch", "kv_heads", "groups", "queries", "keys", "head_dim"},
-                [most = levels.most_products](const std::vector<std::int64_t>& v) {
-                    return v[0] * v[1] * v[2] * v[3] * v[4] * v[5] > most;
+                [&](const std::vector<std::int64_t>& v) {
+                    return v[0] * v[1] * v[2] * rows_of(v[3], levels) * v[4] * v[5] >
+                           levels.most_products;
                 });
     std::vector<TripleCase> result;
     for (const Combination& c : design.cases()) {
         const int64_t head_dim = c["head_dim"];
-        const bool is_negative = c["scale"] == 1;
+        const bool is_usual = c["scale"] == 0;
+        const float other = levels.negative_scales ? kNegative : kThird;
         TripleCase next{{c["batch"],
                          c["kv_heads"] * c["groups"],
                          c["kv_heads"],
@@ -66,7 +77,7 @@ std::vector<TripleCase> triple_cases(const TripleLevels& levels) {
                          c["keys"],
                          head_dim,
                          c["mask"] == 1,
-                         usual_scale(head_dim) * (is_negative ? kNegative : 1.0f)},
+                         odd_scale(head_dim) * (is_usual ? 1.0f : other)},
                         static_cast<Contents>(c["contents"]),
                         static_cast<std::size_t>(c["type"]),
                         c["lse"] == 0,
@@ -76,7 +87,8 @@ std::vector<TripleCase> triple_cases(const TripleLevels& levels) {
         set_lengths(next.shape, levels, next.seed);
         if (levels.types.size() > 1) next.type_name = c.words("type") + ", ";
         if (next.contents != Contents::usual) next.text += ", " + c.words("contents");
-        if (is_negative) next.text += ", scale < 0";
+        if (!is_usual)
+            next.text += levels.negative_scales ? ", scale < 0" : ", scale / 3";
         if (!next.with_lse) next.text += ", no lse";
         next.text += ", seed " + std::to_string(next.seed);
         result.push_back(std::move(next));

@@ -128,11 +128,16 @@ template <class Tiles, class SourceA, class SourceB>
 struct StageFiller {
     Copies<Tiles::BM, Tiles::BK, Tiles::kNumThreads, SourceA> of_a;
     Copies<Tiles::BN, Tiles::BK, Tiles::kNumThreads, SourceB> of_b;
+    int last_whole;  // k where the last tiles begin that are not cut; below 0: none
 
     __device__ __forceinline__ StageFiller(const SourceA& a,
                                            const SourceB& b,
                                            const Work& work)
-        : of_a(a, work.row, work.k_begin), of_b(b, work.col, work.k_begin) {}
+        : of_a(a, work.row, work.k_begin),
+          of_b(b, work.col, work.k_begin),
+          last_whole(work.row + Tiles::BM <= a.rows && work.col + Tiles::BN <= b.rows
+                         ? work.k_end - Tiles::BK
+                         : -1) {}
 
     /// Starts the copies of the tiles from k0 on, if there are such, and closes them
     /// into a group, an empty one if there are none.
@@ -141,10 +146,7 @@ struct StageFiller {
                                           const Work& work,
                                           int k0,
                                           Stage<Tiles>& s_stage) {
-        const bool is_whole = k0 + Tiles::BK <= work.k_end &&
-                              work.row + Tiles::BM <= a.rows &&
-                              work.col + Tiles::BN <= b.rows;
-        if (is_whole)
+        if (k0 <= last_whole)
             start_both<false>(a, b, work, k0, s_stage);
         else if (k0 < work.k_end)
             start_both<true>(a, b, work, k0, s_stage);
@@ -201,9 +203,9 @@ __device__ __forceinline__ void sums_of(const SourceA& a,
         __syncthreads();
         s_stages[0].read(mine, 0, r_a[0], r_b[0]);
     }
-    int used = 0;            // the stage of the tile at hand
-    int free = kStages - 1;  // that of the tile before
+    int used = 0;  // the stage of the tile at hand
     for (int k0 = work.k_begin; k0 < work.k_end; k0 += Tiles::BK) {
+        const int free = used == 0 ? kStages - 1 : used - 1;  // that of the tile before
         filler.start(a, b, work, k0 + (kStages - 1) * Tiles::BK, s_stages[free]);
         const int next = used + 1 == kStages ? 0 : used + 1;
 #pragma unroll
@@ -218,7 +220,6 @@ __device__ __forceinline__ void sums_of(const SourceA& a,
             }
             Order::add(r_c, r_a[now], r_b[now]);
         }
-        free = used;
         used = next;
     }
 }

@@ -27,6 +27,12 @@ struct AlongRows : Operand {
     }
 };
 
+/// Whether each operand is an AlongK or an AlongRows.
+static bool are_known(const Product& p) {
+    const auto is_known = [](const Operand& x) { return x.k_is_fast || x.has_vectors; };
+    return is_known(p.a) && is_known(p.b);
+}
+
 /// function(a, b) with an AlongK or an AlongRows for each operand, of which only the
 /// type matters. False, without a call, if one of them is neither.
 template <class Function>
@@ -37,8 +43,7 @@ static bool with_sources(const Product& p, Function function) {
         else
             function(a, AlongRows(p.b));
     };
-    const auto is_known = [](const Operand& x) { return x.k_is_fast || x.has_vectors; };
-    if (!is_known(p.a) || !is_known(p.b)) return false;
+    if (!are_known(p)) return false;
     if (p.a.k_is_fast)
         with_b(AlongK(p.a));
     else

@@ -3,8 +3,6 @@
 
 #include <wb/scratch.h>
 
-#include <algorithm>
-
 // #region v12-rest
 /// The tiles of a product, and how blocks share the last of them. Blocks 0 to whole - 1
 /// have a tile each. The tiles behind these have `parts` blocks each, one behind the
@@ -31,25 +29,41 @@ struct Rest {
     }
 };
 
-/// How long the last round takes, in rounds, if `rest` tiles have `parts` blocks each:
-/// a few percent more for each part, which has to be stored and added.
-static double length_of_rest(int64_t rest, int64_t parts) {
-    const int64_t rounds = wb::ceil_div(rest * parts, int64_t{wb::multiprocessors()});
-    const double overhead = parts == 1 ? 0.0 : 0.02 + 0.004 * parts;
-    return static_cast<double>(rounds) / static_cast<double>(parts) + overhead;
+/// How long the last round takes, in rounds, if `rest` tiles have `parts` blocks each.
+/// The constants are those of a sweep on an H100: sums of parts are stored and added
+/// in the time of 0.3 k of a tile for each block, and the second kernel takes 7 us, in
+/// which a multiprocessor makes kSecondKernel products.
+template <class Tiles>
+constexpr double length_of_rest(int64_t rest,
+                                int64_t parts,
+                                int64_t K,
+                                int64_t multiprocessors) {
+    constexpr double kSecondKernel = 1.3e6;
+    const auto blocks = static_cast<double>(rest * parts);
+    const int64_t rounds = wb::ceil_div(rest * parts, multiprocessors);
+    const double more = kSecondKernel / (Tiles::BM * Tiles::BN) + 0.3 * blocks;
+    return static_cast<double>(rounds) / static_cast<double>(parts) +
+           (parts == 1 ? 0.0 : more / static_cast<double>(K));
 }
 
-/// The number of parts with which the last round is shortest.
+/// The number of parts with which the last round is shortest: at most 16, and at least
+/// four tiles' k for each.
+template <class Tiles>
+constexpr int64_t best_parts(int64_t rest, int64_t K, int64_t multiprocessors) {
+    int64_t best = 1;
+    for (int64_t parts = 2; parts <= 16 && parts * 4 * Tiles::BK <= K; ++parts)
+        if (length_of_rest<Tiles>(rest, parts, K, multiprocessors) <
+            length_of_rest<Tiles>(rest, best, K, multiprocessors))
+            best = parts;
+    return best;
+}
+
 template <class Tiles>
 static Rest rest_of(const wb::GemmShape& s, int64_t K) {
-    constexpr int64_t kMost = 16;
-    constexpr int64_t kLeast = 4 * Tiles::BK;  // elements of K that are worth a block
     const int64_t across = wb::ceil_div(s.N, int64_t{Tiles::BN});
     const int64_t tiles = wb::ceil_div(s.M, int64_t{Tiles::BM}) * across;
     const int64_t rest = tiles % wb::multiprocessors();
-    int64_t best = 1;
-    for (int64_t parts = 2; parts <= std::min(kMost, K / kLeast); ++parts)
-        if (length_of_rest(rest, parts) < length_of_rest(rest, best)) best = parts;
+    const int64_t best = best_parts<Tiles>(rest, K, wb::multiprocessors());
     const int64_t of_part =
         wb::ceil_div(wb::ceil_div(K, best), int64_t{Tiles::BK}) * Tiles::BK;
     const int64_t parts = best == 1 ? 1 : wb::ceil_div(K, of_part);
@@ -135,7 +149,7 @@ static bool launch_with_rest(const Product& p,
     constexpr size_t kBytes = kStages * sizeof(Stage<Tiles>);
     const Rest rest = rest_of<Tiles>(s, p.K);
     const int64_t sums = int64_t{rest.shared} * rest.parts * Tiles::BM * Tiles::BN;
-    const wb::Scratch<float> g_parts(std::max(sums, int64_t{1}), stream);
+    const wb::Scratch<float> g_parts(sums + 1, stream);  // there may be no sums
     bool has_room = false;
     const auto launch = [&](auto a, auto b) {
         const auto kernel =
@@ -156,20 +170,10 @@ static bool launch_with_rest(const Product& p,
     return true;
 }
 
-/// How long a product takes, in sums of one multiprocessor.
-///
-/// @tparam kPercent  how long a sum takes in this size of tile
-template <class Tiles, int kPercent>
-static double cost_with_rest(const wb::GemmShape& s, int64_t K) {
-    const Rest rest = rest_of<Tiles>(s, K);
-    const int64_t tiles = rest.whole + rest.shared;
-    const int64_t left = tiles % wb::multiprocessors();
-    const double rounds = static_cast<double>(tiles / wb::multiprocessors()) +
-                          length_of_rest(left, rest.parts);
-    return rounds * Tiles::BM * Tiles::BN * kPercent;
-}
+/// 64 x 128 sums, 128 threads: 38 KB of shared memory.
+using WideTiles = WarpTiles<64, 128, 16, 32, 64, 8, 8>;
 
-/// sgemm_v12: large or small tiles, whichever take less.
+/// sgemm_v12: tiles as v11's, or smaller ones on a GPU with too little shared memory.
 static void sgemm_v12(const wb::GemmShape& s,
                       float alpha,
                       const float* A,
@@ -178,10 +182,8 @@ static void sgemm_v12(const wb::GemmShape& s,
                       float* C,
                       cudaStream_t stream) {
     const Product p = Product::of(s, alpha, A, B, beta, C);
-    const double deep = cost_with_rest<DeepTiles, 100>(s, p.K);
-    const double small = cost_with_rest<SmallTiles, 115>(s, p.K);
-    if (deep <= small && launch_with_rest<DeepTiles, 2, 2>(p, s, stream)) return;
-    launch_with_rest<SmallTiles, 3, 6>(p, s, stream);
+    if (!launch_with_rest<DeepTiles, 2, 2>(p, s, stream))
+        launch_with_rest<WideTiles, 3, 4>(p, s, stream);
 }
 // #endregion v12-launch
 WB_RUNG(sgemm, sgemm_v12, "the last tiles shared");

@@ -1,7 +1,7 @@
 // sgemm.cu: C = alpha * op(A) * op(B) + beta * C in floats, row-major, any size.
 // #solution
 //
-// v5 is in sgemm_fast.cu, the second stage; v4 and v6 to v12 have a file each.
+// v5 is in sgemm_fast.cu, the second stage; v4 and v6 to v13 have a file each.
 //
 // <Ladder of="sgemm" at="NN 4096 x 4096 x 4096">
 //        TFLOP/s  idea                         what limits it
@@ -16,7 +16,8 @@
 //   v9      44.6  tiles of three sizes         the same; 8 warps with the large tiles
 //   v10        -  products back and forth      instructions that are no products
 //   v11        -  layouts known, 32 k a tile   the last round of tiles
-//   v12        -  the last tiles shared        A is copied 4 bytes at a time
+//   v12        -  the last tiles shared        two blocks of 8 warps wait together
+//   v13        -  64 x 128 or 128 x 128 sums   A is copied 4 bytes at a time
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
 // #end
 #include "sgemm.h"
@@ -158,6 +159,7 @@ WB_RUNG(sgemm, sgemm_v5, "8 x 8 sums a thread");
 #include "10_back_and_forth.cuh"
 #include "11_known_layout.cuh"
 #include "12_shared_rest.cuh"
+#include "13_tiles_by_shape.cuh"
 
 // #end
 // #region contract
@@ -171,7 +173,7 @@ void sgemm(const wb::GemmShape& shape,
     // #starter WB_NOT_SOLVED();  // delete this line when the TODO is written
     if (!check_sgemm(shape, alpha, A, B, C)) return;
     // #solution
-    sgemm_v12(shape, alpha, A, B, beta, C, stream);
+    sgemm_v13(shape, alpha, A, B, beta, C, stream);
     // #end
     // #starter sgemm_v3(shape, alpha, A, B, beta, C, stream);
 }

@@ -3,7 +3,7 @@
 //
 // v1 is in 01_by_hand.cuh; v2, which you write first, is in this file; v3 is in
 // 03_swizzle.cuh, v4 in mma_sync_fast.cu, the second stage, v5 in 05_block_order.cuh,
-// v6 in 06_split_k.cuh, v7 in 07_stream_k.cuh.
+// v6 in 06_split_k.cuh, v7 in 07_stream_k.cuh, v8 in 08_clusters.cuh.
 //
 // <Ladder of="mma_sync_fp16" at="4096 x 4096 x 4096">
 //       -  idea                                    what limits it
@@ -14,6 +14,7 @@
 //   v5  -  64 x 64 a warp, blocks in squares       the rate of mma.sync
 //   v6  -  K split where C is small                the rate of mma.sync, or memory
 //   v7  -  equal shares of all steps               the rate of mma.sync, or memory
+//   v8  -  clusters add parts, 64 k a stage        the rate of mma.sync, or memory
 // </Ladder> not measured
 //
 // <Ladder of="mma_sync_bf16" at="4096 x 4096 x 4096">
@@ -25,6 +26,7 @@
 //   v5  -  64 x 64 a warp, blocks in squares       the rate of mma.sync
 //   v6  -  K split where C is small                the rate of mma.sync, or memory
 //   v7  -  equal shares of all steps               the rate of mma.sync, or memory
+//   v8  -  clusters add parts, 64 k a stage        the rate of mma.sync, or memory
 // </Ladder> not measured
 // #end
 #include "mma_sync.h"
@@ -173,6 +175,7 @@ static void mma_sync_v2(
 #include "05_block_order.cuh"
 #include "06_split_k.cuh"
 #include "07_stream_k.cuh"
+#include "08_clusters.cuh"
 #include "versions.cuh"
 
 // #end
@@ -185,7 +188,7 @@ void mma_sync_fp16(const wb::GemmShape& shape,
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs are written
     if (!Problem<__half>::has_work("mma_sync_fp16", shape, A, B, C)) return;
     // #solution
-    mma_sync_v7(shape, A, B, C, stream);
+    mma_sync_v8(shape, A, B, C, stream);
     // #end
     // #starter mma_sync_v2(shape, A, B, C, stream);
 }
@@ -198,7 +201,7 @@ void mma_sync_bf16(const wb::GemmShape& shape,
     // #starter WB_NOT_SOLVED();  // and this one
     if (!Problem<__nv_bfloat16>::has_work("mma_sync_bf16", shape, A, B, C)) return;
     // #solution
-    mma_sync_v7(shape, A, B, C, stream);
+    mma_sync_v8(shape, A, B, C, stream);
     // #end
     // #starter mma_sync_v2(shape, A, B, C, stream);
 }

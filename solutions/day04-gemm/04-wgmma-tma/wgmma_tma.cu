@@ -3,7 +3,7 @@
 //
 // v1, which you write first, is in this file; v2 is in wgmma_tma_fast.cu, the second
 // stage; v3 is in 03_two_consumers.cuh, v4 in 04_clusters.cuh, v5 in 05_persistent.cuh,
-// v6 in 06_tma_store.cuh.
+// v6 in 06_tma_store.cuh, v7 in 07_split_k.cuh.
 //
 // <Ladder of="wgmma_tma_bf16" at="4096 x 4096 x 4096">
 //       -  idea                                   what limits it
@@ -13,6 +13,7 @@
 //   v4  -  clusters of two share B                reads of A and B from memory
 //   v5  -  persistent, tiles in bands             the store of C
 //   v6  -  TMA stores C beside the next tile      the tensor cores, and their power
+//   v7  -  small C: K in parts                    the tensor cores, and their power
 // </Ladder> not measured
 //
 // <Ladder of="wgmma_tma_fp16" at="4096 x 4096 x 4096">
@@ -23,6 +24,7 @@
 //   v4  -  clusters of two share B                reads of A and B from memory
 //   v5  -  persistent, tiles in bands             the store of C
 //   v6  -  TMA stores C beside the next tile      the tensor cores, and their power
+//   v7  -  small C: K in parts                    the tensor cores, and their power
 // </Ladder> not measured
 //
 // <Ladder of="wgmma_tma_fp8" at="4096 x 4096 x 4096">
@@ -33,6 +35,7 @@
 //   v4  -  clusters of two share B                reads of A and B from memory
 //   v5  -  persistent, tiles in bands             the store of C
 //   v6  -  TMA stores C beside the next tile      the tensor cores, and their power
+//   v7  -  small C: K in parts                    the tensor cores, and their power
 // </Ladder> not measured
 // #end
 #include "wgmma_tma.h"
@@ -59,9 +62,9 @@ __device__ __forceinline__ void multiply_stage(Sums<S>& sums,
     using namespace wb::ptx;
     // TODO(learner): a fence; for each step of the stage, and for each i < kRowBlocks,
     // a wgmma into sums.d[i]: the first step overwrites them unless `accumulate`, all
-    // others add. A commit; then wait until no group is running, and tell the compiler
-    // that each sums.d[i] has changed. Both loops have constant bounds: write #pragma
-    // unroll before each, so that sums are registers (about 14 lines)
+    // others add. Both loops have constant bounds: write #pragma unroll before each, so
+    // that sums are registers. A commit; then wait until no group is running, and tell
+    // the compiler that sums.d has changed: wgmma_keep() (about 12 lines)
     // #solution
     wgmma_fence();
 #pragma unroll
@@ -75,9 +78,7 @@ __device__ __forceinline__ void multiply_stage(Sums<S>& sums,
     }
     wgmma_commit();
     wgmma_wait<0>();
-#pragma unroll
-    for (int i = 0; i < S::kRowBlocks; ++i)
-        wgmma_keep(sums.d[i]);
+    wgmma_keep(sums.d);
     // #end
     // #starter (void)sums, (void)operands, (void)accumulate;  // delete this line
 }
@@ -179,6 +180,7 @@ static void wgmma_tma_fp8_v1(const wb::GemmShape& shape,
 #include "04_clusters.cuh"
 #include "05_persistent.cuh"
 #include "06_tma_store.cuh"
+#include "07_split_k.cuh"
 #include "versions.cuh"
 
 // #end
@@ -191,7 +193,7 @@ void wgmma_tma_bf16(const wb::GemmShape& shape,
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs are written
     if (!has_work("wgmma_tma_bf16", shape, A, B, C)) return;
     // #solution
-    wgmma_tma_v6(shape, A, B, C, stream);
+    wgmma_tma_v7(shape, A, B, C, stream);
     // #end
     // #starter wgmma_tma_v1(shape, A, B, C, stream);
 }
@@ -204,7 +206,7 @@ void wgmma_tma_fp16(const wb::GemmShape& shape,
     // #starter WB_NOT_SOLVED();  // and this one
     if (!has_work("wgmma_tma_fp16", shape, A, B, C)) return;
     // #solution
-    wgmma_tma_v6(shape, A, B, C, stream);
+    wgmma_tma_v7(shape, A, B, C, stream);
     // #end
     // #starter wgmma_tma_v1(shape, A, B, C, stream);
 }
@@ -219,7 +221,7 @@ void wgmma_tma_fp8(const wb::GemmShape& shape,
     // #starter WB_NOT_SOLVED();  // and this one
     if (!has_work("wgmma_tma_fp8", shape, A, B, scale_a, scale_b, C)) return;
     // #solution
-    wgmma_tma_fp8_v6(shape, A, B, scale_a, scale_b, C, stream);
+    wgmma_tma_fp8_v7(shape, A, B, scale_a, scale_b, C, stream);
     // #end
     // #starter wgmma_tma_fp8_v1(shape, A, B, scale_a, scale_b, C, stream);
 }

@@ -69,9 +69,7 @@ __device__ __forceinline__ void consume(SharedTiles<S>& shared,
         ring.advance();
     }
     wgmma_wait<0>();
-#pragma unroll
-    for (int i = 0; i < S::kRowBlocks; ++i)
-        wgmma_keep(sums.d[i]);
+    wgmma_keep(sums.d);
     release<S>(shared, before, 0);
     // #end
     // #starter (void)shared, (void)steps, (void)row, (void)sums;  // delete this line

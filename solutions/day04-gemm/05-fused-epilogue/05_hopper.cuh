@@ -133,6 +133,68 @@ static void linear_act_v5(const LinearInput& in,
 }
 // #endregion v5-launch
 
+// #region v5-fp8
+/// What becomes of a layer's sums if y has 8 bits.
+template <bool kActivates>
+struct NarrowEpilogue {
+    struct Params {
+        Layer layer;
+        Narrow out;
+    };
+    const Params& params;
+    LayerEpilogue<kActivates, true> inner;
+    float scale;
+    float largest = 0.0f;  // of this thread's numbers so far
+
+    __device__ __forceinline__ NarrowEpilogue(const Params& params_,
+                                              const hopper::Problem& p,
+                                              int row)
+        : params(params_), inner(params_.layer, p, row), scale(*params_.out.scale) {}
+
+    __device__ __forceinline__ void apply(float (&x)[4], int col) {
+        inner.apply(x, col);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            if (inner.rows.exists[e / 2] && col < inner.rows.N)
+                largest = larger(largest, x[e]);
+            x[e] *= scale;
+        }
+    }
+    __device__ __forceinline__ void finish() const {
+        raise_amax(params.out.amax, largest);
+    }
+};
+
+template <bool kActivates>
+static void launch_narrow(const LinearInput& in,
+                          const Layer& layer,
+                          const Narrow& out,
+                          cudaStream_t stream) {
+    using Factors = hopper::Product<__nv_bfloat16, __nv_fp8_e4m3>;
+    const wb::GemmShape shape = forward_shape(in.shape);
+    hopper::launch<NarrowHopperTiles, NarrowEpilogue<kActivates>>(
+        Factors::of(shape, in.x, in.w, out.y, stream), {layer, out}, {});
+}
+
+/// v5 for an output of 8 bits.
+static void linear_act_fp8_v5(const LinearInput& in,
+                              const float* scale,
+                              __nv_fp8_e4m3* y,
+                              float* amax,
+                              cudaStream_t stream) {
+    const Layer layer = Layer::of(in, nullptr, nullptr);
+    const Narrow out = Narrow::of(in, scale, y, amax);
+    // The map of y, which nobody uses, has to be one: rows at multiples of 16 bytes.
+    const bool suits_y =
+        reinterpret_cast<uintptr_t>(y) % 16 == 0 && in.shape.ldy % 16 == 0;
+    if (!suits_y || !suits_hopper(in.shape, layer.vectors, in.x, in.w))
+        return linear_act_fp8_v4(in, scale, y, amax, stream);
+    CUDA_CHECK(cudaMemsetAsync(amax, 0, sizeof(float), stream));
+    if (layer.gate.is_none) return launch_narrow<false>(in, layer, out, stream);
+    launch_narrow<true>(in, layer, out, stream);
+}
+// #endregion v5-fp8
+
 // #region v5-backward
 /// What becomes of the sums of a backward pass.
 struct GradientEpilogue {

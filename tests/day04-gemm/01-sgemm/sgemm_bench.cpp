@@ -76,9 +76,10 @@ Expected element_of(const Array<float>& a,
     return {sum, 1e-5 * magnitude};
 }
 
-/// v1 and v2 take a second for the largest products: of these they are timed at one.
+/// All sizes are to take a minute and a half: of the largest, v1 to v7 have one.
 bool takes_too_long(const std::string& name, const Size& size) {
-    const bool is_slow = name == "sgemm_v1" || name == "sgemm_v2";
+    const bool is_slow = name >= "sgemm_v1" && name <= "sgemm_v7" &&
+                         name.size() == std::string("sgemm_v1").size();
     return is_slow && size.operations() > 5e10 &&
            size.text() != "NN 4096 x 4096 x 4096";
 }

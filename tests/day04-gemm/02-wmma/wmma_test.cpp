@@ -119,6 +119,35 @@ TEST_CASE("edges meet: sizes, gaps, where matrices begin, multiprocessors") {
         }
 }
 
+TEST_CASE("any three edges meet: tails of tiles, rows of C that are padded") {
+    // What is not right with any tail, and any padding, is at a certain depth only.
+    constexpr int64_t kPadded = 16;  // rows begin at multiples of as many elements
+    static const auto cases = wb::testing::Covering()
+                                  .factor("type", {"fp16", "bf16", "tf32"})
+                                  .factor("M", {15, 16, 17, 33})
+                                  .factor("N", {15, 16, 17, 31, 33})
+                                  .factor("K", {15, 16, 40, 303})
+                                  .factor("A and B", {"dense", "padded"})
+                                  .factor("C", {"dense", "padded", "far apart"})
+                                  .all_triples()
+                                  .cases();
+    const auto gap = [](int64_t length) { return (kPadded - length % kPadded) % 16; };
+    for (const auto& c : cases)
+        DYNAMIC_SECTION(c.text()) {
+            Call call{c["M"], c["N"], c["K"]};
+            if (c["A and B"] == 1) {
+                call.gap_a = gap(call.K);
+                call.gap_b = gap(call.N);
+            }
+            if (c["C"] > 0) call.gap_c = gap(call.N) + (c["C"] == 2 ? kPadded : 0);
+            const Factors factors = whole_numbers(call);
+            constexpr const char* kText = ", whole numbers";
+            if (c["type"] == 0) grade_type<__half>(call, factors, kText, true);
+            if (c["type"] == 1) grade_type<__nv_bfloat16>(call, factors, kText, true);
+            if (c["type"] == 2) grade_type<float>(call, factors, kText, true);
+        }
+}
+
 TEST_CASE("a block of whole tiles, as a fast path wants them") {
     // All of it at multiples of 32 bytes; then with an edge in one dimension.
     const FewMultiprocessors few(1);

@@ -111,6 +111,35 @@ TEST_CASE("shares of hundreds of steps", "[long]") {
     grade_one<__half>("mma_sync_fp16", mma_sync_fp16, c, problem, ", whole numbers");
 }
 
+TEST_CASE("parts of K that several blocks of a cluster have, by rows of a tile") {
+    // v8 has tiles of 16, 32, 64 and 128 rows. Two multiprocessors have room for four
+    // blocks: one tile in four parts, the last one short, or two tiles in two.
+    const FewMultiprocessors few(2);
+    const auto c = GENERATE(Call{16, 64, 1100},
+                            Call{13, 100, 530, 0, 0, 1},
+                            Call{32, 60, 776},
+                            Call{33, 70, 600},
+                            Call{90, 64, 520},
+                            Call{100, 72, 590, 0, 0, 2});
+    grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
+}
+
+TEST_CASE("more parts than a tile has sums for, on a whole GPU", "[long]") {
+    // v8 cuts K into eight at most, and a warp has two tiles of 16 x 8.
+    const Call c{GENERATE(as<int64_t>(), 9, 31), 20, 2100};
+    grade_type<__half>(c, whole_numbers(c), ", whole numbers", true);
+}
+
+TEST_CASE("a large C: whole tiles, or shares where there are many rounds of them",
+          "[long]") {
+    // For two multiprocessors 6 tiles of v8 are a few rounds, and 17 are many.
+    const FewMultiprocessors few(2);
+    const Call c{GENERATE(as<int64_t>(), 700, 2100), 200, 136, 8, 0, 3};
+    const Problem<__nv_bfloat16> problem(c, whole_numbers(c), true);
+    grade_one<__nv_bfloat16>(
+        "mma_sync_bf16", mma_sync_bf16, c, problem, ", whole numbers");
+}
+
 TEST_CASE("a tall, a wide and a deep product") {
     const int64_t large = wb::testing::is_watched() ? 150 : 700;
     grade_whole({large, 5, 24});

@@ -1,5 +1,6 @@
 // Times day04-gemm/04-wgmma-tma: how close does a product with wgmma and TMA come to
-// cuBLAS, for 16-bit factors and for FP8, for squares and for a grid of shapes?
+// cuBLAS, for 16-bit factors and for FP8, for squares and for a grid of shapes? And
+// what do other sizes of tiles, and other orders, give? (--sizes grid: both)
 #include "wgmma_tma.h"
 
 #include <wb/bench/bench.h>
@@ -9,9 +10,14 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <map>
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include "wgmma_tma_sweep.h"
 
 #if WB_HAVE_CUBLAS && !defined(SIMT_CPU)  // the simulator has no cuBLASLt
 #define WB_HAVE_CUBLAS_LT
@@ -67,7 +73,15 @@ std::vector<Size> grid(const Bench& bench) {
                          {4104, 4104, 4096},  {5000, 5000, 5000},  {6144, 6144, 6144},
                          {8192, 1024, 8192},  {8192, 8192, 1024},  {8192, 8192, 8192},
                          {8192, 10240, 8192}, {8200, 8200, 4104},  {12288, 12288, 2048},
-                         {16384, 2048, 2048}, {16384, 4096, 4096}, {512, 16384, 4096}});
+                         {16384, 2048, 2048}, {16384, 4096, 4096}, {512, 16384, 4096},
+                         {512, 1024, 4096},   {512, 4096, 4096},   {1024, 1024, 4096},
+                         {1024, 2048, 4096},  {1536, 1536, 4096},  {256, 4096, 4096}});
+}
+
+/// What the sweep is made for.
+std::vector<Size> swept(const Bench& bench) {
+    return bench.grid<Size>(
+        {{96, 80, 192}}, {{4096, 4096, 4096}, {8192, 8192, 8192}, {512, 1024, 4096}});
 }
 
 /// The right value of element i of C, and how far a kernel may be from it.
@@ -140,15 +154,35 @@ void cublas_product(const Cublas& blas,
 }
 #endif
 
-/// All versions and cuBLAS, on the same buffers. C is of the factors' type for both.
+/// What is timed.
 template <class T>
-void time_16_bits(
-    Bench& bench,
-    const std::vector<Size>& sizes,
-    bool transpose_b,
+struct Rung {
+    std::string name;
+    std::string idea;
+    std::function<void(const wb::GemmShape&, const T*, const T*, T*, cudaStream_t)>
+        launcher;
+};
+
+/// All versions of a function, or the last one.
+template <class T>
+std::vector<Rung<T>> rungs(
     const std::string& exercise,
     void (*contract)(const wb::GemmShape&, const T*, const T*, T*, cudaStream_t),
-    Ceiling ceiling) {
+    bool last_only = false) {
+    std::vector<Rung<T>> all;
+    for (const auto& [name, idea, launcher] : wb::implementations(exercise, contract))
+        all.push_back({name, idea, launcher});
+    if (last_only) all = {all.back()};
+    return all;
+}
+
+/// All of them and cuBLAS, on the same buffers. C is of the factors' type for both.
+template <class T>
+void time_16_bits(Bench& bench,
+                  const std::vector<Size>& sizes,
+                  bool transpose_b,
+                  const std::vector<Rung<T>>& rungs,
+                  Ceiling ceiling) {
     for (const Size& size : sizes) {
         if (!bench.fits(size.bytes(sizeof(T)))) continue;
         const wb::GemmShape s = size.shape(transpose_b);
@@ -161,10 +195,9 @@ void time_16_bits(
         auto problem = bench.problem({size.text() + layout, ceiling, size.flop()});
         problem.expect(
             "C", c, [&](int64_t i) { return element_of<T>(s, host_a, host_b, i); }, 16);
-        for (const auto& [name, idea, launcher] :
-             wb::implementations(exercise, contract)) {
-            problem.time(name, idea, [&, launcher = launcher](cudaStream_t stream) {
-                launcher(s, a.data(), b.data(), c.data(), stream);
+        for (const Rung<T>& rung : rungs) {
+            problem.time(rung.name, rung.idea, [&](cudaStream_t stream) {
+                rung.launcher(s, a.data(), b.data(), c.data(), stream);
             });
         }
 #if WB_HAVE_CUBLAS
@@ -217,22 +250,57 @@ void time_fp8(Bench& bench) {
     }
 }
 
+/// Prints the share of cuBLAS's speed that the other row of each size has: the
+/// geometric mean of all of them.
+void print_mean(const Bench& bench) {
+    std::map<std::string, double> ours;
+    std::map<std::string, double> library;
+    for (const Row& row : bench.rows())
+        (row.rung == "cublasGemmEx" ? library : ours)[row.size] = row.rate();
+    double sum = 0.0;
+    int count = 0;
+    int reached = 0;
+    for (const auto& [size, rate] : ours) {
+        const auto peer = library.find(size);
+        if (peer == library.end()) continue;
+        const double share = rate / peer->second;
+        sum += std::log(share);
+        ++count;
+        if (share >= 0.97) ++reached;
+    }
+    if (count == 0) return;
+    std::printf("\n%.1f %% of cuBLAS: the geometric mean of %d shapes; %d have 97 %%\n",
+                100.0 * std::exp(sum / count),
+                count,
+                reached);
+}
+
 }  // namespace
 
 WB_BENCH(wgmma_tma_bf16, bench) {
-    time_16_bits<__nv_bfloat16>(
-        bench, squares(bench), false, "wgmma_tma_bf16", wgmma_tma_bf16, Ceiling::bf16);
-    time_16_bits<__nv_bfloat16>(
-        bench, squares(bench), true, "wgmma_tma_bf16", wgmma_tma_bf16, Ceiling::bf16);
-    time_16_bits<__nv_bfloat16>(
-        bench, grid(bench), false, "wgmma_tma_bf16", wgmma_tma_bf16, Ceiling::bf16);
+    const auto all = rungs("wgmma_tma_bf16", wgmma_tma_bf16);
+    time_16_bits(bench, squares(bench), false, all, Ceiling::bf16);
+    time_16_bits(bench, squares(bench), true, all, Ceiling::bf16);
 }
 
 WB_BENCH(wgmma_tma_fp16, bench) {
-    time_16_bits<__half>(
-        bench, squares(bench), false, "wgmma_tma_fp16", wgmma_tma_fp16, Ceiling::fp16);
+    const auto all = rungs("wgmma_tma_fp16", wgmma_tma_fp16);
+    time_16_bits(bench, squares(bench), false, all, Ceiling::fp16);
 }
 
 WB_BENCH(wgmma_tma_fp8, bench) {
     time_fp8(bench);
+}
+
+WB_BENCH(wgmma_tma_grid, bench) {
+    const auto last = rungs("wgmma_tma_bf16", wgmma_tma_bf16, true);
+    time_16_bits(bench, grid(bench), false, last, Ceiling::bf16);
+    print_mean(bench);
+}
+
+WB_BENCH(wgmma_tma_sweep, bench) {
+    std::vector<Rung<__nv_bfloat16>> all;
+    for (const auto& [name, multiply] : wgmma_tma_sweep::variants())
+        all.push_back({name, "sweep", multiply});
+    time_16_bits(bench, swept(bench), false, all, Ceiling::bf16);
 }

@@ -36,6 +36,22 @@ TEST_CASE("a long sum of positive numbers keeps the digits of a float") {
     grade_type<__nv_fp8_e4m3>(c, f, ", all positive");
 }
 
+TEST_CASE("a sum of several parts of K keeps the digits of a float") {
+    // Parts that were rounded to C's type before they are added would lose them.
+    const Call c{16, 40, 1600, true};
+    grade_type<__half>(c, small_factors(c, 3), ", seed 3");
+    grade_type<__nv_bfloat16>(c, random_factors(c, 3), ", seed 3");
+    grade_type<__nv_fp8_e4m3>(c, random_factors(c, 3), ", seed 3");
+    // The sum is 9: two large halves cancel.
+    Factors f = constant(c, 1.0f, 1.0f);
+    for (size_t i = 0; i < f.a.size(); ++i) {
+        const size_t k = i % static_cast<size_t>(c.K);
+        f.a[i] = k < 797 ? 31.0f : k < 1594 ? -31.0f : 1.5f;
+    }
+    grade_type<__half>(c, f, ", the sum is 9", true);
+    grade_type<__nv_bfloat16>(c, f, ", the sum is 9", true);
+}
+
 TEST_CASE("a small difference of large sums") {
     // A sum in C's type, or in halves, would be 0, or nothing like it.
     const Call c{8, 24, 130, true};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -10,6 +11,15 @@ namespace fused_epilogue_peers {
 
 /// y[i] = silu(y[i]), eight numbers a thread. @param n  a multiple of 8
 void silu_in_place(__nv_bfloat16* y, int64_t n, cudaStream_t stream);
+
+/// y[i] = e4m3(silu(z[i]) * *scale), and *amax = the largest |silu(z[i])|, in the same
+/// way.
+void silu_to_fp8(const __nv_bfloat16* z,
+                 const float* scale,
+                 __nv_fp8_e4m3* y,
+                 float* amax,
+                 int64_t n,
+                 cudaStream_t stream);
 
 /// dz[i] *= silu'(z[i]) in the same way.
 void silu_backward_in_place(__nv_bfloat16* dz,

@@ -14,16 +14,28 @@ TEST_CASE("fp8: sizes and tails") {
     grade_fp8({130, 136, size, Activation::gelu}, 8.0f);
 }
 
+TEST_CASE("fp8: sizes that TMA takes, past one tile in each direction") {
+    // Chapter 04's kernel has 256 rows and 256 columns a cluster, and 64 of K a step.
+    const auto [M, N, K] = GENERATE(table<int64_t, int64_t, int64_t>(
+        {{1, 16, 8}, {9, 48, 72}, {65, 80, 16}, {260, 32, 8}, {20, 272, 136}}));
+    const auto activation = GENERATE(Activation::none, Activation::gelu);
+    Call c{M, N, K, activation, M != 9, M == 65 ? Residual::apart : Residual::none};
+    grade_fp8(c, 8.0f);
+    c.gap_y = 16;
+    c.y_from = 16;
+    grade_fp8(c, 30.0f);
+}
+
 TEST_CASE("fp8: edges meet") {
     static const auto cases = wb::testing::Covering()
                                   .factor("activation", {"none", "silu", "gelu"})
                                   .factor("bias", {"no", "at 0", "at 1", "at 2"})
                                   .factor("residual", {"no", "apart"})
                                   .factor("M", {1, 63, 65, 130})
-                                  .factor("N", {1, 8, 33, 64, 130})
+                                  .factor("N", {1, 8, 33, 64, 130, 136})
                                   .factor("K", {0, 1, 32, 40})
-                                  .factor("gap of y", {0, 1, 2, 6, 8})
-                                  .factor("y from", {0, 1, 2, 8})
+                                  .factor("gap of y", {0, 1, 2, 6, 8, 16})
+                                  .factor("y from", {0, 1, 2, 8, 16})
                                   .factor("scale", {-2, 1, 30, 4000})
                                   .cases();
     for (const auto& c : cases)
@@ -43,22 +55,27 @@ TEST_CASE("fp8: edges meet") {
 
 TEST_CASE("fp8: the largest is anywhere, and of either sign") {
     // In each row and column in turn; nothing else comes near.
-    Call c{130, 66, 1, Activation::none, false};
+    const bool suits_tma = GENERATE(false, true);
+    Call c{130, suits_tma ? 80 : 66, suits_tma ? 8 : 1, Activation::none, false};
     const auto [row, col] = GENERATE(table<int64_t, int64_t>(
         {{0, 0}, {129, 65}, {64, 33}, {17, 1}, {127, 64}, {128, 8}}));
-    Numbers n = {all(c.M, 0.0f), all(c.N, 0.0f), all(c.N, 0.0f), all(c.M * c.N, 0.0f)};
-    n.x[static_cast<size_t>(row)] = row % 2 == 0 ? 3.0f : -3.0f;
-    n.w[static_cast<size_t>(col)] = 5.0f;
+    Numbers n = {all(c.M * c.K, 0.0f),
+                 all(c.N * c.K, 0.0f),
+                 all(c.N, 0.0f),
+                 all(c.M * c.N, 0.0f)};
+    n.x[static_cast<size_t>(row * c.K)] = row % 2 == 0 ? 3.0f : -3.0f;
+    n.w[static_cast<size_t>(col * c.K)] = 5.0f;
     grade_fp8(c, n, 1.0f, ", 15 in one place");
 }
 
 TEST_CASE("fp8: amax is of numbers before the scale, and before they are rounded") {
-    Call c{16, 24, 2, Activation::silu};
+    const int64_t K = GENERATE(2, 8);
+    Call c{16, 32, K, Activation::silu};
     grade_fp8(c, GENERATE(0.001f, 1000.0f));
 }
 
 TEST_CASE("fp8: what is too large becomes 448") {
-    Call c{40, 24, 8, Activation::none};
+    Call c{40, GENERATE(as<int64_t>(), 24, 32), 8, Activation::none};
     grade_fp8(c, GENERATE(1e3f, 1e30f));
 }
 
@@ -75,16 +92,18 @@ TEST_CASE("fp8: small numbers down to the smallest, and 0") {
 }
 
 TEST_CASE("fp8: NaN stays NaN, infinity is 448, and amax knows") {
-    // With 27 columns the last ones of a tile do not exist: infinity times nothing
-    // there is no NaN of amax's.
-    Call c{20, 27, 5, Activation::silu};
+    // With 27 or 48 columns the last ones of a tile do not exist: infinity times
+    // nothing there is no NaN of amax's.
+    const bool suits_tma = GENERATE(false, true);
+    const int64_t K = suits_tma ? 8 : 5;
+    Call c{20, suits_tma ? 48 : 27, K, Activation::silu};
     Numbers n = random_numbers(c, 1);
     for (float& w : n.w)
         w = std::abs(w);
     const Numbers positive = n;
-    n.x[3 * 5 + 1] = kInfinity;
+    n.x[static_cast<size_t>(3 * K + 1)] = kInfinity;
     grade_fp8(c, n, 2.0f, ", an infinity in x");
-    n.x[7 * 5 + 2] = kNan;
+    n.x[static_cast<size_t>(7 * K + 2)] = kNan;
     grade_fp8(c, n, 2.0f, ", a NaN and an infinity in x");
     n = positive;
     n.bias[23] = -kInfinity;

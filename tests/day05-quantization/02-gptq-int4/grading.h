@@ -9,6 +9,7 @@
 #include <wb/reference/gptq.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/gptq_weights.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
@@ -21,21 +22,12 @@
 
 namespace gptq_grading {
 
-using wb::reference::GptqWeights;
+using namespace wb::testing::gptq;
 using wb::testing::FewMultiprocessors;
 using wb::testing::Grader;
 
 /// What the counter of bad rows holds before a call, which adds to it.
 constexpr unsigned long long kBadBefore = 5;
-
-inline std::size_t at(int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
-/// How g_idx gives rows to groups: not at all; in the order of the rows; each group as
-/// often as it should be, in any order; any group for each row, so that groups differ
-/// in size; and with rows of no group in between.
-enum Order { none, rising, shuffled, unequal, with_bad };
 
 /// One launch.
 struct Call {
@@ -48,60 +40,18 @@ struct Call {
 
     GptqShape shape() const { return {M, N, K, group, zeros_minus_one}; }
     std::string text() const {
-        const char* const orders[] = {
-            "no g_idx", "g_idx rising", "g_idx shuffled", "any g_idx", "bad g_idx"};
         return "M = " + std::to_string(M) + ", N = " + std::to_string(N) +
                ", K = " + std::to_string(K) + ", group = " + std::to_string(group) +
                (zeros_minus_one ? ", zeros minus one, " : ", zeros as they are, ") +
-               orders[order];
+               text_of(order);
     }
 };
 
-/// Rows that are in no group: below, above, and with a sign.
-inline int32_t bad_group(int64_t i, int64_t groups) {
-    const int32_t bad[] = {-1, static_cast<int32_t>(groups), INT32_MIN, INT32_MAX};
-    return bad[at(i) % std::size(bad)];
-}
-
-inline std::vector<int32_t> make_order(const Call& c, uint64_t seed) {
-    std::vector<int32_t> g_idx;
-    if (c.order == none) return g_idx;
-    wb::testing::Random random(seed);
-    const int64_t groups = c.shape().groups();
-    for (int64_t k = 0; k < c.K; ++k)
-        g_idx.push_back(static_cast<int32_t>(k / c.shape().rows_of_group()));
-    for (int64_t k = c.K - 1; k > 0 && c.order == shuffled; --k)
-        std::swap(g_idx[at(k)], g_idx[at(random.below(k + 1))]);
-    for (int64_t k = 0; k < c.K && (c.order == unequal || c.order == with_bad); ++k)
-        g_idx[at(k)] = static_cast<int32_t>(random.below(groups));
-    for (int64_t k = 1; k < c.K && c.order == with_bad; k += 5)
-        g_idx[at(k)] = bad_group(k / 5, groups);
-    return g_idx;
-}
-
-/// Random bits, and a random scale for each group and column.
 inline GptqWeights random_weights(const Call& c, uint64_t seed) {
-    wb::testing::Random random(seed);
-    GptqWeights w = wb::reference::empty_gptq(
-        c.N, c.K, c.shape().rows_of_group(), c.zeros_minus_one, false);
-    for (int32_t& word : w.qweight)
-        word = static_cast<int32_t>(random.bits());
-    for (int32_t& word : w.qzeros)
-        word = static_cast<int32_t>(random.bits());
-    for (__half& scale : w.scales)
-        scale = static_cast<__half>(static_cast<float>(0.02 + 0.01 * random.normal()));
-    w.g_idx = make_order(c, seed + 1);
-    return w;
+    return random_weights_of(c.shape(), c.order, seed);
 }
-
-/// The same with scales that are powers of two. With x of small whole numbers all sums
-/// are exact, in any order.
 inline GptqWeights exact_weights(const Call& c, uint64_t seed) {
-    GptqWeights w = random_weights(c, seed);
-    wb::testing::Random random(seed + 2);
-    for (__half& scale : w.scales)
-        scale = static_cast<__half>(random.below(2) == 0 ? 0.25f : -0.5f);
-    return w;
+    return exact_weights_of(c.shape(), c.order, seed);
 }
 
 inline std::vector<__half> whole_x(const Call& c) {

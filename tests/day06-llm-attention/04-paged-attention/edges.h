@@ -101,29 +101,52 @@ inline Append in_order(const Append& append,
 /// A token that has no place, at one among the others. Gives what must be reported.
 /// @param what   1: no such sequence, 2: no such position, 3: a page that is not there
 /// @param place  of it, in the list
-inline std::string add_wrong_token(Append& append,
-                                   const PagedInputs& inputs,
-                                   int64_t what,
-                                   int64_t place) {
+/// @param page   what stands in the table for that page
+inline std::string add_wrong_token(
+    Append& append, PagedInputs& inputs, int64_t what, int64_t place, int32_t page) {
     const int64_t sequence = inputs.batch() - (what == 1 ? 0 : 1);
     const bool has_entry = inputs.shape.spare_entries > 0;
     int64_t entry = inputs.pages_per_sequence;
     if (what == 3 && has_entry) entry = inputs.pages_of(sequence);
-    const int64_t position = what == 1 ? 0 : entry * inputs.shape.page_size;
-    append.sequences.insert(append.sequences.begin() + place, int32_t(sequence));
-    append.positions.insert(append.positions.begin() + place, int32_t(position));
+    int64_t position = what == 1 ? 0 : entry * inputs.shape.page_size;
+    if (what == 2 && place > 0) position = std::numeric_limits<int32_t>::max();
     const int64_t numbers = inputs.shape.kv_heads * inputs.shape.head_dim;
-    for (auto* values : {&append.k, &append.v})
-        values->insert(values->begin() + place * numbers,
-                       static_cast<size_t>(numbers),
-                       __float2bfloat16(1.0f));
+    const auto add = [&](int64_t at) {
+        append.sequences.insert(append.sequences.begin() + place, int32_t(sequence));
+        append.positions.insert(append.positions.begin() + place, int32_t(at));
+        for (auto* values : {&append.k, &append.v})
+            values->insert(values->begin() + place * numbers,
+                           static_cast<size_t>(numbers),
+                           __float2bfloat16(1.0f));
+    };
+    if (what == 3 && has_entry) add(position + 1);  // two tokens, and the same report
+    add(position);
     const std::string of_sequence = "sequence " + std::to_string(sequence);
     const std::string token = "token " + std::to_string(place);
     if (what == 1) return token + " is for " + of_sequence;
-    if (what == 3 && has_entry)
+    if (what == 3 && has_entry) {
+        const int64_t row = sequence * inputs.pages_per_sequence;
+        inputs.table[static_cast<size_t>(row + entry)] = page;
         return of_sequence + ": entry " + std::to_string(entry) +
-               " of its block table is -1";
+               " of its block table is " + std::to_string(page);
+    }
     return of_sequence + ": " + token + " is for position " + std::to_string(position);
+}
+
+/// Among the numbers of k and v some of each kind: infinity, NaN, -0, subnormal ones
+/// and the largest. They are copied, as all others are.
+inline void set_special_numbers(PagedInputs& inputs, size_t turn) {
+    constexpr unsigned short kBits[] = {
+        0x7F80, 0xFF80, 0x7FFF, 0x8000, 0x0001, 0x807F, 0x7F7F, 0xFF7F};
+    for (size_t s = 0; s < inputs.lengths.size(); ++s)
+        for (auto* numbers : {&inputs.k[s], &inputs.v[s]})
+            for (size_t i = turn % 7; i < numbers->size(); i += 11) {
+                __nv_bfloat16_raw raw;
+                raw.x = kBits[i / 11 % std::size(kBits)];
+                (*numbers)[i] = __nv_bfloat16(raw);
+            }
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        fill_pages(inputs, s);
 }
 
 /// Triples of page, head dimension, K/V heads, sequences, the order of tokens, spare
@@ -157,6 +180,7 @@ inline void grade_append_edges() {
             shape.head_dim = c["D"];
             shape.spare_entries = c["spare"];
             PagedInputs inputs = random_paged(shape, i + 1, 7);
+            set_special_numbers(inputs, i);
             std::vector<NewTokens> prompts;
             for (int64_t s = 0; s < inputs.batch(); ++s)
                 prompts.push_back({s, 0, inputs.lengths[static_cast<size_t>(s)]});
@@ -174,7 +198,8 @@ inline void grade_append_edges() {
             const int64_t places[] = {0, given.tokens() / 2, given.tokens()};
             std::string report;
             if (c["wrong"] != 0)
-                report = add_wrong_token(given, inputs, c["wrong"], places[i % 3]);
+                report = add_wrong_token(
+                    given, inputs, c["wrong"], places[i % 3], no_page(inputs, i / 3));
             if (c["lengths"] == 1)
                 std::fill(begin(inputs.lengths), end(inputs.lengths), 0);
             grade_append(inputs, given, c.text(), report);

@@ -34,6 +34,12 @@ TEST_CASE("a token of more than 4096 numbers") {
         inputs, tokens_of(inputs, {{0, 0, 2}, {1, 0, 17}}), with_seed(inputs, 4));
 }
 
+TEST_CASE("more than 4096 tokens at once") {
+    const PagedInputs inputs = random_paged({{4'131, 3}, 256}, 7, 7);
+    grade_append(
+        inputs, tokens_of(inputs, {{1, 0, 3}, {0, 0, 4'131}}), with_seed(inputs, 7));
+}
+
 TEST_CASE("tokens of many sequences") {
 #ifdef SIMT_CPU
     constexpr size_t kMany = 259;

@@ -204,6 +204,24 @@ TEST_CASE("every key counts once") {
         attend(name, function, inputs, &expected, "q = 0, " + with_seed(inputs, 15));
 }
 
+TEST_CASE("more than 65536 keys: none of them is lost", "[long]") {
+    // One page holds them all, so to speak: the table has it again and again.
+    constexpr int64_t kPage = 256;
+    constexpr int64_t kPages = 257;
+    PagedShape shape{{kPage}, kPage};
+    shape.query_heads = 1;
+    PagedInputs inputs = random_paged(shape, 17, 0);
+    std::fill(inputs.q.begin(), inputs.q.end(), __float2bfloat16(0.0f));
+    AttentionExpected expected = expect_paged(inputs);
+    expected.lse[0] += std::log(double{kPages});
+    expected.lse_bound[0] = wb::testing::float_bound(8, 1.0 + expected.lse[0]);
+    inputs.table.assign(kPages, inputs.table[0]);
+    inputs.pages_per_sequence = kPages;
+    inputs.lengths[0] = static_cast<int32_t>(kPages * kPage);
+    for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
+        attend(name, function, inputs, &expected, "65792 keys");
+}
+
 TEST_CASE("scores of ten thousand do not overflow") {
     PagedShape shape{{33, 50}};
     shape.scale = GENERATE(1e4f, -1e4f);

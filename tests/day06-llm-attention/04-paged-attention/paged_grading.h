@@ -56,6 +56,31 @@ struct Result {
     size_t heads = 1;  ///< query heads of a sequence
 };
 
+/// The counters of a workspace are zero behind each call, as its contract says.
+/// @param count  those that the call may have used
+inline void expect_no_counts(const std::string& name,
+                             const std::string& text,
+                             const wb::PagedWorkspace& workspace,
+                             int64_t count) {
+    std::vector<uint32_t> counts(static_cast<size_t>(count));
+    CUDA_CHECK(cudaMemcpy(counts.data(),
+                          workspace.counters(),
+                          counts.size() * sizeof(uint32_t),
+                          cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i] == 0) continue;
+        wb::testing::Finding finding;
+        finding.kind = wb::testing::Kind::wrong_result;
+        finding.implementation = name;
+        finding.inputs = text;
+        finding.what = "counter " + std::to_string(i) +
+                       " of the workspace is not 0 behind the call";
+        finding.numbers.got = counts[i];
+        finding.numbers.expected = 0.0;
+        wb::testing::fail(std::move(finding));
+    }
+}
+
 /// Runs one implementation of paged_attention; checks it, unless nothing is expected.
 ///
 /// @param report  what it must report of these inputs
@@ -83,6 +108,7 @@ Result attend(const std::string& name,
     });
     Result result;
     result.heads = static_cast<size_t>(shape.query_heads);
+    expect_no_counts(name, text, workspace, inputs.batch() * shape.query_heads);
     try {
         workspace.check(nullptr);
     } catch (const wb::PagedCacheError& error) {
@@ -204,6 +230,18 @@ struct Append {
 
     int64_t tokens() const { return static_cast<int64_t>(sequences.size()); }
 };
+
+/// What may stand in a table where there is no page, in turn.
+inline int32_t no_page(const PagedInputs& inputs, size_t turn) {
+    const auto pages = static_cast<int32_t>(inputs.num_pages);
+    const int32_t all[] = {pages,
+                           -1,
+                           pages + 1,
+                           -7,
+                           std::numeric_limits<int32_t>::max(),
+                           std::numeric_limits<int32_t>::min()};
+    return all[turn % std::size(all)];
+}
 
 /// The tokens as they come from a model: [tokens, kv_heads, head_dim].
 inline Append tokens_of(const PagedInputs& inputs,

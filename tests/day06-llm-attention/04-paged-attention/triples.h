@@ -20,6 +20,7 @@ enum class Contents {
     rising,
     falling,
     not_finite,
+    empty,  ///< the last sequence: alone, or behind one that may be long
     missing_page,
     wrong_length
 };
@@ -37,6 +38,7 @@ inline std::vector<wb::testing::Combination> triples() {
                  "rising",
                  "falling",
                  "NaN",
+                 "an empty sequence",
                  "a missing page",
                  "a wrong length"})
         .factor("Hkv", {1, 2, 3})
@@ -72,12 +74,15 @@ inline PagedShape shape_of(const wb::testing::Combination& c, size_t number) {
     if (c["sequences"] == 3)
         shape.lengths = {
             which == 3 ? 17 : ends[which], number % 2 == 0 ? 0 : 5, last[which]};
+    if (static_cast<Contents>(c["contents"]) == Contents::empty) {
+        if (c["sequences"] == 3) shape.lengths[1] = shape.lengths.back();
+        shape.lengths.back() = 0;
+    }
     shape.kv_heads = c["Hkv"];
     shape.query_heads = c["Hkv"] * c["group"];
     shape.head_dim = c["D"];
     shape.spare_entries = c["spare"];
-    const float usual = wb::testing::usual_scale(c["D"]);
-    if (c["scale"] == 1) shape.scale = -0.75f * usual;
+    shape.scale = wb::testing::odd_scale(c["D"]) * (c["scale"] == 1 ? -0.75f : 1.0f);
     return shape;
 }
 
@@ -184,8 +189,7 @@ inline void grade_triples(bool is_wrong) {
             std::string report;
             if (contents == Contents::missing_page) {
                 const int64_t entry = static_cast<int64_t>(i) % inputs.pages_of(last);
-                const auto bad =
-                    static_cast<int32_t>(i % 2 == 0 ? inputs.num_pages : -1);
+                const int32_t bad = no_page(inputs, i);
                 inputs.table[static_cast<size_t>(last * inputs.pages_per_sequence +
                                                  entry)] = bad;
                 report = sequence + ": entry " + std::to_string(entry) +
@@ -193,7 +197,10 @@ inline void grade_triples(bool is_wrong) {
             }
             if (contents == Contents::wrong_length) {
                 const int64_t room = inputs.pages_per_sequence * inputs.shape.page_size;
-                const auto bad = static_cast<int32_t>(i % 2 == 0 ? room + 1 : -1);
+                constexpr auto kMost = std::numeric_limits<int32_t>::max();
+                const int32_t all_bad[] = {
+                    static_cast<int32_t>(room + 1), -1, kMost, -7};
+                const int32_t bad = all_bad[i % std::size(all_bad)];
                 inputs.lengths[static_cast<size_t>(last)] = bad;
                 report = sequence + ": its length is " + std::to_string(bad);
             }

@@ -260,7 +260,8 @@ inline void grade_all(bool by_blocks) {
             const HostCsr pattern = pattern_of(all[i], i + 1);
             auto shape =
                 shape_of(pattern, all[i]["D"], all[i]["batch"], all[i]["heads"]);
-            if (all[i]["scale"] == 1) shape.scale *= -0.75f;
+            shape.scale = wb::testing::odd_scale(shape.head_dim) *
+                          (all[i]["scale"] == 1 ? -0.75f : 1.0f);
             const Problem problem{all[i], i + 1, shape, pattern};
             by_blocks ? grade_by_blocks(problem) : grade_by_rows(problem);
         }

@@ -1,5 +1,6 @@
 // Grades day06-llm-attention/08-hopper-attention.
 #include <wb/testing/attention_grade.h>
+#include <wb/testing/attention_triples.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
@@ -48,14 +49,57 @@ void grade_edges(Mask mask) {
         levels.most_products = 1'100'000;
         return attention_cases(levels);
     }();
-    for_each_case(cases, mask, [](const AttentionCase& c) {
-        const auto inputs = inputs_of(c);
-        if (c.type == 0) {
-            grade_type<__half>(c.shape, inputs, c.text, c.with_lse);
-        } else {
-            grade_type<__nv_bfloat16>(c.shape, inputs, c.text, c.with_lse);
-        }
+    const auto graded = [](const AttentionCase& c, auto zero) {
+        using T = decltype(zero);
+        const auto stored = as_stored<T>(inputs_of(c));
+        grade_these<T>(whose_turn(implementations_of<T>(), c.seed),
+                       c.shape,
+                       stored,
+                       expect_half<T>(c.shape, stored),
+                       c.text,
+                       c.with_lse);
+    };
+    for_each_case(cases, mask, [&](const AttentionCase& c) {
+        c.type == 0 ? graded(c, __half()) : graded(c, __nv_bfloat16());
     });
+}
+
+/// The covering design of strength three, for the last version.
+void grade_three_edges(bool causal) {
+    static const auto cases = [] {
+        TripleLevels levels;
+        levels.types = {"fp16", "bf16"};
+        levels.head_dims = {64, 128, 256};
+        levels.kv_heads = {1, 2};
+        levels.groups = {1, 3};
+        levels.queries = {1, 33, 131};
+        levels.keys = {3, 97, 300};
+        levels.row_tile = 128;
+        levels.most_products = 20'000'000;
+        levels.negative_scales = false;
+        return triple_cases(levels);
+    }();
+    const auto graded = [](const TripleCase& c, auto zero) {
+        using T = decltype(zero);
+        grade_triple<InType<T>>(c,
+                                [&](const AttentionInputs& inputs,
+                                    const AttentionExpected& expected,
+                                    const std::string& text,
+                                    bool with_lse) {
+                                    grade_these<T>(last_of(implementations_of<T>()),
+                                                   c.shape,
+                                                   inputs,
+                                                   expected,
+                                                   text,
+                                                   with_lse);
+                                });
+    };
+    for (const TripleCase& c : cases) {
+        if (c.shape.causal != causal) continue;
+        DYNAMIC_SECTION(c.name()) {
+            c.type == 0 ? graded(c, __half()) : graded(c, __nv_bfloat16());
+        }
+    }
 }
 
 /// Leaves a test case on machines that lack the instructions.
@@ -162,15 +206,26 @@ TEST_CASE("many blocks of keys: every stage is used again and again") {
 TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     NEEDS_HOPPER();
     // The type plays no part in them. A key that is lost shows in lse.
+    using T = __nv_bfloat16;
+    uint64_t turn = 0;
+    const auto graded = [&](const AttentionShape& shape,
+                            const AttentionInputs& inputs,
+                            const char* text) {
+        const auto stored = as_stored<T>(inputs);
+        grade_these<T>(whose_turn(implementations_of<T>(), turn++),
+                       shape,
+                       stored,
+                       expect_half<T>(shape, stored),
+                       text,
+                       true);
+    };
     for (const auto& shape : {plain_attention(1, 1, 3, 4131, 64, true),
                               plain_attention(1, 2, 1, 1101, 128),
                               plain_attention(1, 1, 1, 1101, 256),
                               plain_attention(1, 1, 4099, 2, 64)})
-        grade_type<__nv_bfloat16>(
-            shape, chosen_keys(shape, 1), ", seven keys of eight chosen");
+        graded(shape, chosen_keys(shape, 1), ", seven keys of eight chosen");
     const auto row = plain_attention(1, 1, 1, 4131, 64);
-    grade_type<__nv_bfloat16>(
-        row, with_logits(row, Logits::peak, {}, 1), ", the largest in the middle");
+    graded(row, with_logits(row, Logits::peak, {}, 1), ", the largest in the middle");
 }
 
 TEST_CASE("more tiles than multiprocessors: each block computes several", "[slow]") {
@@ -222,6 +277,16 @@ TEST_CASE("edges meet: causal, fewer queries than keys") {
 TEST_CASE("edges meet: causal, more queries than keys") {
     NEEDS_HOPPER();
     grade_edges(Mask::more_queries);
+}
+
+TEST_CASE("any three edges meet: no mask", "[long]") {
+    NEEDS_HOPPER();
+    grade_three_edges(false);
+}
+
+TEST_CASE("any three edges meet: causal", "[long]") {
+    NEEDS_HOPPER();
+    grade_three_edges(true);
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {

@@ -5,6 +5,7 @@
 #include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_cases.h>
+#include <wb/testing/attention_scores.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
@@ -79,6 +80,33 @@ AttentionExpected expect_half(const AttentionShape& shape,
     return expected;
 }
 
+/// What grade_triple() asks of a type.
+template <class T>
+struct InType {
+    static AttentionInputs stored(const AttentionInputs& inputs) {
+        return as_stored<T>(inputs);
+    }
+    static AttentionExpected expect(const AttentionShape& shape,
+                                    const AttentionInputs& inputs) {
+        return expect_half<T>(shape, inputs);
+    }
+    static AttentionExpected chosen(const AttentionShape& shape,
+                                    const AttentionInputs& inputs) {
+        AttentionExpected expected = expect_equal_weights(shape, inputs);
+        for (size_t i = 0; i < expected.o.size(); ++i)
+            expected.o_bound[i] +=
+                Format<T>::kUnit * (std::abs(expected.o[i]) + expected.o_bound[i]) +
+                0.5 * Format<T>::kSmallest;
+        return expected;
+    }
+    static AttentionExpected uneven(const AttentionShape& shape,
+                                    const AttentionInputs& inputs) {
+        AttentionExpected expected = expect(shape, inputs);
+        expected.lse_bound = expect_uneven_choice(shape, inputs).lse_bound;
+        return expected;
+    }
+};
+
 /// Compares both results, or o alone.
 inline void expect_both(Grader& grade,
                         const AttentionExpected& expected,
@@ -92,16 +120,17 @@ inline void expect_both(Grader& grade,
     });
 }
 
-/// Runs every rung for one type.
+/// Runs some rungs for one type.
 /// @param stored    numbers of T
 /// @param with_lse  the log-sum-exp is wanted; else lse is null
-template <class T>
-void grade_stored(const AttentionShape& shape,
-                  const AttentionInputs& stored,
-                  const AttentionExpected& expected,
-                  const std::string& text,
-                  bool with_lse = true) {
-    for (const auto& [name, idea, attention] : implementations_of<T>()) {
+template <class T, class Implementations>
+void grade_these(const Implementations& implementations,
+                 const AttentionShape& shape,
+                 const AttentionInputs& stored,
+                 const AttentionExpected& expected,
+                 const std::string& text,
+                 bool with_lse) {
+    for (const auto& [name, idea, attention] : implementations) {
         Grader grade(name,
                      std::string(Format<T>::kName) + ", " + describe(shape) + text);
         const T* d_q = grade.input("q", rounded<T>(stored.q));
@@ -120,6 +149,16 @@ void grade_stored(const AttentionShape& shape,
         });
         expect_both(grade, expected, with_lse);
     }
+}
+
+/// Runs every rung for one type.
+template <class T>
+void grade_stored(const AttentionShape& shape,
+                  const AttentionInputs& stored,
+                  const AttentionExpected& expected,
+                  const std::string& text,
+                  bool with_lse = true) {
+    grade_these<T>(implementations_of<T>(), shape, stored, expected, text, with_lse);
 }
 
 /// The same on these numbers, after rounding.

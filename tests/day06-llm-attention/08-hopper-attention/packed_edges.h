@@ -2,6 +2,7 @@
 #pragma once
 
 #include <wb/testing/covering.h>
+#include <wb/testing/special_attention.h>
 
 #include <array>
 
@@ -9,8 +10,8 @@
 
 namespace hopper_grading {
 
-/// Every triple of layout, head dimension and mask, lengths or group, and of type,
-/// head dimension and group; every pair of these and of type,
+/// Every triple of layout, head dimension and logits, mask, lengths or group, and of
+/// type, head dimension and logits or group; every pair of these and of type,
 /// heads, groups, lengths and the most of them, scale, and log-sum-exp wanted or not.
 inline std::vector<Combination> packed_edges() {
     using Values = std::vector<int64_t>;
@@ -27,10 +28,15 @@ inline std::vector<Combination> packed_edges() {
         .factor("type", {"bf16", "fp16"})
         .factor("Hkv", {1, 2})
         .factor("group", {1, 3})
-        .factor("lengths", {"short", "empty ones", "more than a tile", "whole tiles"})
+        .factor("lengths",
+                {"short", "empty ones", "more than a tile", "whole tiles", "long"})
         .factor("max_queries", {"exact", "too large"})
         .factor("scale", {"usual", "0.05"})
         .factor("lse", {"wanted", "null"})
+        .factor("logits",
+                {"usual", "10^4", "near -500", "rising", "falling", "with NaN"})
+        .triples("rows", "D", "logits")
+        .triples("type", "D", "logits")
         .triples("rows", "D", "mask")
         .triples("rows", "D", "lengths")
         .triples("rows", "D", "group")
@@ -41,6 +47,26 @@ inline std::vector<Combination> packed_edges() {
         .cases();
 }
 
+/// Gives each part logits of a kind; the last kind: NaN and infinity in some places.
+template <class T>
+void set_logits(Batch& batch, int64_t kind) {
+    constexpr Logits kKinds[] = {
+        Logits::usual, Logits::high, Logits::low, Logits::rising, Logits::falling};
+    for (size_t s = 0; s < batch.parts.size() && kind > 0; ++s) {
+        const AttentionShape& part = batch.parts[s];
+        AttentionInputs& inputs = batch.inputs[s];
+        if (kind < std::ssize(kKinds)) {
+            inputs = as_stored<T>(with_logits(part, kKinds[kind], {}, s + 1));
+            continue;
+        }
+        batch.expected.push_back(expect_half<T>(part, inputs));
+        if (part.queries == 0 || part.keys == 0) continue;
+        const NotFinite places(part, s);
+        batch.expected[s] = places.spoilt(batch.expected[s]);
+        inputs = places.spoilt(inputs);
+    }
+}
+
 template <class T>
 void grade_packed_edge(const Combination& c) {
     static const std::vector<Lengths> lengths[] = {
@@ -48,6 +74,7 @@ void grade_packed_edge(const Combination& c) {
         {{0, 5}, {65, 1}, {5, 0}, {2, 130}},
         {{130, 140}, {1, 1}, {150, 70}},
         {{64, 128}, {3, 64}, {128, 128}},
+        {{2, 700}, {4, 9}},
     };
     const float scale = c["scale"] == 0 ? 0.0f : std::stof(c.words("scale"));
     Batch batch = make_batch<T>(lengths[c["lengths"]],
@@ -56,6 +83,7 @@ void grade_packed_edge(const Combination& c) {
                                 c["D"],
                                 c["mask"] == 1,
                                 scale);
+    set_logits<T>(batch, c["logits"]);
     if (c["max_queries"] == 1) batch.shape.max_queries += 100;
     const bool with_lse = c["lse"] == 0;
     if (c["rows"] < 2)

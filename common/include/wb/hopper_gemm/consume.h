@@ -12,7 +12,7 @@ namespace wb::hopper_gemm {
 /// A thread's part of its warpgroup's rows of C: for each 64 rows, as wgmma.h has it.
 template <class S>
 struct Sums {
-    float d[S::kRowBlocks][S::BN / 2];
+    typename S::Sum d[S::kRowBlocks][S::BN / 2];
 };
 // #endregion sums
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ int consumer_group() {
 
 // #region operands
 /// A warpgroup's rows of A and all of B in a stage, as wgmma wants to know them. Each
-/// wgmma takes 32 bytes of a row: 16 elements, or 32 of FP8; so a stage has four steps.
+/// wgmma takes 32 bytes of a row: 16 elements, or 32 of 8 bits: a stage has four steps.
 template <class S>
 class Operands {
  public:
@@ -133,9 +133,7 @@ __device__ __forceinline__ void consume_tile(SharedTiles<S>& shared,
         ring.advance();
     }
     wgmma_wait<0>();
-#pragma unroll
-    for (int i = 0; i < S::kRowBlocks; ++i)
-        wgmma_keep(sums.d[i]);
+    wgmma_keep(sums.d);
     release(shared, before, rank);
 }
 // #endregion consume

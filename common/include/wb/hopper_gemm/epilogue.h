@@ -12,6 +12,10 @@
 ///         void finish() const;                       // x[2], x[3]: row + 8
 ///     };
 ///
+/// Where sums are whole numbers, they come as they are:
+///
+///     void apply(const int32_t (&sums)[4], float (&x)[4], int col) const;
+///
 /// Rows and columns past the end of C come along, for threads do not part: read nothing
 /// there. Nothing of them is stored.
 #pragma once
@@ -62,6 +66,23 @@ struct ScaleEpilogue {
 };
 // #endregion plain
 
+/// What an Epilogue makes of a thread's four sums.
+template <class Epilogue, class Sum>
+__device__ __forceinline__ void apply_to(const Epilogue& epilogue,
+                                         const Sum* sums,
+                                         float (&x)[4],
+                                         int col) {
+    if constexpr (std::is_same_v<Sum, int32_t>) {
+        const int32_t of_four[4] = {sums[0], sums[1], sums[2], sums[3]};
+        epilogue.apply(of_four, x, col);
+    } else {
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            x[e] = sums[e];
+        epilogue.apply(x, col);
+    }
+}
+
 // #region store-registers
 /// Stores a warpgroup's sums from registers: each thread two neighbours of a row at a
 /// time, 4 bytes.
@@ -85,10 +106,7 @@ __device__ __forceinline__ void store_from_registers(
         for (int j = 0; j < S::BN / 8; ++j) {
             const int col = at.col + j * 8 + lane % 4 * 2;
             float x[4];
-#pragma unroll
-            for (int e = 0; e < 4; ++e)
-                x[e] = sums.d[i][4 * j + e];
-            epilogue.apply(x, col);
+            apply_to(epilogue, &sums.d[i][4 * j], x, col);
             if (col >= p.N) continue;
             auto* const g_pair = reinterpret_cast<uint32_t*>(C + row * p.ldc + col);
             auto* const g_lower =
@@ -140,11 +158,11 @@ __device__ __forceinline__ void store_by_tma(SharedTiles<S>& shared,
                 for (int half = 0; half < 2; ++half) {
                     const int at_d = panel * S::kPanel / 2 + j * 8 + half * 4;
                     float x[4];
-#pragma unroll
-                    for (int e = 0; e < 4; ++e)
-                        x[e] = sums.d[i][at_d + e];
                     const int in_row = static_cast<int>(lane % 4) * 2;
-                    epilogue.apply(x, col + j * 16 + half * 8 + in_row);
+                    apply_to(epilogue,
+                             &sums.d[i][at_d],
+                             x,
+                             col + j * 16 + half * 8 + in_row);
                     r[2 * half] = pack<typename S::CType>(x[0], x[1]);
                     r[2 * half + 1] = pack<typename S::CType>(x[2], x[3]);
                 }

@@ -10,6 +10,7 @@
 
 #include "wb/hopper_gemm/epilogue.h"
 #include "wb/hopper_gemm/produce.h"
+#include "wb/hopper_gemm/store_bytes.h"
 
 namespace wb::hopper_gemm {
 
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
         if (threadIdx.x < wb::kWarpSize && wb::ptx::elect_one()) {
             for (int tile = first; tile < tiles; tile += clusters) {
                 const Place at = place_of<S>(problem, tile, rank);
-                produce_tile<S>(shared, maps, problem, at, rank, ring);
+                produce_tile<S>(shared, maps, {0, problem.steps}, at, rank, ring);
             }
         }
         __syncwarp();
@@ -59,6 +60,8 @@ __global__ void __launch_bounds__(S::kThreads, 1)
             if constexpr (S::kTmaStore) {
                 store_by_tma<S, Epilogue>(
                     shared, maps, problem, params, at, group, sums, buffer);
+            } else if constexpr (sizeof(typename S::CType) == 1) {
+                store_bytes<S, Epilogue>(problem, params, at, group, sums);
             } else {
                 store_from_registers<S, Epilogue>(problem, params, at, group, sums);
             }
@@ -152,12 +155,12 @@ Problem problem_of(const Product<typename S::T, typename S::CType>& product, int
             .ldc = product.ldc};
 }
 
-/// How many tiles the busiest cluster has, if as many run as there is room for.
+/// How many of these tiles of a cluster the busiest one has, if as many clusters run as
+/// there is room for.
 template <class S>
-int64_t rounds_of(const Product<typename S::T, typename S::CType>& product) {
-    const Problem problem = problem_of<S>(product, 1);
+int64_t rounds_of(int64_t tiles) {
     const int room = std::max(wb::multiprocessors() / S::kCluster, 1);
-    return wb::ceil_div(int64_t{problem.down} * problem.across, int64_t{room});
+    return wb::ceil_div(tiles, int64_t{room});
 }
 
 /// Launches the kernel for a product that has elements, and K > 0.
@@ -170,8 +173,7 @@ void launch(const Product<typename S::T, typename S::CType>& product,
     if (schedule.persistent) {
         // With fewer clusters than there is room for, if that takes no more rounds: 64
         // clusters of two were up to 1.5 % faster than 66 on an H100.
-        const int64_t rounds = rounds_of<S>(product);
-        clusters = wb::ceil_div(clusters, rounds);
+        clusters = wb::ceil_div(clusters, rounds_of<S>(clusters));
     }
     wb::launch_clusters(hopper_gemm_kernel<S, Epilogue>,
                         wb::grid_size(clusters * S::kCluster, 1),

@@ -30,6 +30,12 @@ struct Problem {
     int64_t ldc;
 };
 
+/// Stages along K: from begin to end, without end.
+struct Steps {
+    int begin;
+    int end;
+};
+
 /// Where a block works.
 struct Place {
     int row;  ///< the first of its BM rows of C

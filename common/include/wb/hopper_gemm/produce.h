@@ -84,17 +84,18 @@ __device__ __forceinline__ void load_stage(SharedTiles<S>& shared,
 // #endregion load
 
 // #region produce
-/// All stages of one tile. By one thread.
+/// All stages of one tile, or of a part of its K. By one thread.
 ///
-/// @param ring  goes on to the next tile's first stage
+/// @param steps  the first one, and the one behind the last
+/// @param ring   goes on to the next tile's first stage
 template <class S>
 __device__ __forceinline__ void produce_tile(SharedTiles<S>& shared,
                                              const TensorMaps& maps,
-                                             const Problem& problem,
+                                             const Steps& steps,
                                              const Place& at,
                                              unsigned rank,
                                              wb::ptx::PipelineState<S::kStages>& ring) {
-    for (int step = 0; step < problem.steps; ++step) {
+    for (int step = steps.begin; step < steps.end; ++step) {
         wb::ptx::mbarrier_wait(&shared.empty[ring.stage], ring.parity ^ 1);
         // All that arrives here, whichever block of the cluster has asked for it.
         wb::ptx::mbarrier_expect(&shared.full[ring.stage], S::kABytes + S::kBBytes);

@@ -8,7 +8,10 @@
 ///     produce.h    one thread: tiles of A and B, by TMA, into a ring of stages
 ///     consume.h    warpgroups: wgmma, from the ring into registers
 ///     epilogue.h   from registers to C: what is done to a sum, and how it is stored
+///     store_bytes.h  the same for a C of 8 bits
 ///     kernel.h     all of that as one persistent kernel, and its launch
+///     split_k.h    the same where clusters share a tile, each with a part of K
+///     choose.h     which tiles a product is done with, and in how many parts
 #pragma once
 
 #include <cuda_fp8.h>
@@ -19,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace wb::hopper_gemm {
 
@@ -51,6 +55,8 @@ template <class T_, class CType_, LayoutB kLayoutB_, Tiling kTiling>
 struct TileSizes {
     using T = T_;
     using CType = CType_;
+    /// Of bytes, sums are whole numbers.
+    using Sum = std::conditional_t<std::is_same_v<T, int8_t>, int32_t, float>;
     static constexpr LayoutB kLayoutB = kLayoutB_;
     static constexpr bool kRowsOfK = kLayoutB == LayoutB::rows_of_k;
     static constexpr int BM = kTiling.block_rows;
@@ -80,8 +86,8 @@ struct TileSizes {
 
     static_assert(BM == kConsumers * kRowBlocks * kWgmmaRows, "whole wgmmas");
     static_assert(BN % kPanel == 0 && BN <= 256, "whole panels, one wgmma wide");
-    static_assert(sizeof(CType) == 2, "stmatrix stores 16-bit elements");
-    static_assert(!kRowsOfK || sizeof(T) == 2, "wgmma takes FP8 along K only");
+    static_assert(sizeof(CType) == 2 || !kTmaStore, "stmatrix stores 16-bit elements");
+    static_assert(!kRowsOfK || sizeof(T) == 2, "wgmma takes 8 bits along K only");
     // Parts of a tile that blocks of a cluster load for each other, in whole rows of
     // the swizzle's pattern.
     static_assert(BM / kClusterColumns % 8 == 0 && BN / kClusterRows % 8 == 0,

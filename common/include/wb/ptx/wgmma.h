@@ -1,6 +1,7 @@
 /// wb/ptx/wgmma.h: wgmma.mma_async (sm_90a): d (64 x N, float) += a (64 x K) * b (K x
 /// N) by the 128 threads of a warpgroup, asynchronously. K is 16 for half and bfloat16,
-/// 32 for FP8 (e4m3). N may be 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 256.
+/// 32 for FP8 (e4m3) and for signed bytes, whose sums d are int32_t. N may be 64, 80,
+/// 96, 112, 128, 144, 160, 176, 192, 208, 224, 256.
 ///
 /// Thread t of the warpgroup is lane l = t % 32 of warp w = t / 32. With g = l / 4 and
 /// p = 2 (l % 4) it holds, of d,
@@ -35,6 +36,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "wb/ptx/hopper.h"
 #include "wb/ptx/tile_layout.h"
@@ -90,6 +92,25 @@ __device__ __forceinline__ void wgmma_keep(float (&d)[kCount]) {
 #endif
 }
 
+template <int kCount>
+__device__ __forceinline__ void wgmma_keep(int32_t (&d)[kCount]) {
+#if defined(WB_HOPPER_DEVICE)
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+        asm volatile("" : "+r"(d[i])::"memory");
+#else
+    (void)d;
+#endif
+}
+
+/// The same for several accumulators.
+template <class Sum, int kBlocks, int kCount>
+__device__ __forceinline__ void wgmma_keep(Sum (&d)[kBlocks][kCount]) {
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i)
+        wgmma_keep(d[i]);
+}
+
 /// d = a * b (+ d, if `accumulate`), both matrices in shared memory. By all threads of
 /// a warpgroup together; a is K-major.
 ///
@@ -109,7 +130,25 @@ __device__ __forceinline__ void wgmma(float (&d)[kCount],
 #endif
 }
 
-/// The same with a in registers, which must not change before the wgmma is done.
+/// The same of signed bytes: d are whole numbers of 32 bits, which wrap.
+///
+/// @tparam T  int8_t
+template <class T, bool kTransposeB = false, int kCount>
+__device__ __forceinline__ void wgmma(int32_t (&d)[kCount],
+                                      uint64_t a,
+                                      uint64_t b,
+                                      bool accumulate WB_PTX_SITE) {
+    static_assert(std::is_same_v<T, int8_t> && !kTransposeB, "bytes are K-major");
+#if defined(WB_HOPPER_SIM)
+    simt::ptx::wgmma_ss_s8(d, a, b, accumulate WB_PTX_HERE);
+#elif defined(WB_HOPPER_DEVICE)
+    detail::Wgmma<kCount * 2>::ss_s8(d, a, b, accumulate);
+#else
+    __trap();
+#endif
+}
+
+/// d = a * b (+ d) with a in registers, which must not change before the wgmma is done.
 template <class T, bool kTransposeB = false, int kCount>
 __device__ __forceinline__ void wgmma(float (&d)[kCount],
                                       const uint32_t (&a)[4],

@@ -37,25 +37,25 @@
 #define WB_WGMMA_TEXT_128 WB_WGMMA_TEXT_120                                            \
     ", %120, %121, %122, %123, %124, %125, %126, %127"
 
-#define WB_WGMMA_EIGHT(d, i)                                                     \
-    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]),  \
-    "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
-#define WB_WGMMA_REGS_8(d) WB_WGMMA_EIGHT(d, 0)
-#define WB_WGMMA_REGS_16(d) WB_WGMMA_REGS_8(d), WB_WGMMA_EIGHT(d, 8)
-#define WB_WGMMA_REGS_24(d) WB_WGMMA_REGS_16(d), WB_WGMMA_EIGHT(d, 16)
-#define WB_WGMMA_REGS_32(d) WB_WGMMA_REGS_24(d), WB_WGMMA_EIGHT(d, 24)
-#define WB_WGMMA_REGS_40(d) WB_WGMMA_REGS_32(d), WB_WGMMA_EIGHT(d, 32)
-#define WB_WGMMA_REGS_48(d) WB_WGMMA_REGS_40(d), WB_WGMMA_EIGHT(d, 40)
-#define WB_WGMMA_REGS_56(d) WB_WGMMA_REGS_48(d), WB_WGMMA_EIGHT(d, 48)
-#define WB_WGMMA_REGS_64(d) WB_WGMMA_REGS_56(d), WB_WGMMA_EIGHT(d, 56)
-#define WB_WGMMA_REGS_72(d) WB_WGMMA_REGS_64(d), WB_WGMMA_EIGHT(d, 64)
-#define WB_WGMMA_REGS_80(d) WB_WGMMA_REGS_72(d), WB_WGMMA_EIGHT(d, 72)
-#define WB_WGMMA_REGS_88(d) WB_WGMMA_REGS_80(d), WB_WGMMA_EIGHT(d, 80)
-#define WB_WGMMA_REGS_96(d) WB_WGMMA_REGS_88(d), WB_WGMMA_EIGHT(d, 88)
-#define WB_WGMMA_REGS_104(d) WB_WGMMA_REGS_96(d), WB_WGMMA_EIGHT(d, 96)
-#define WB_WGMMA_REGS_112(d) WB_WGMMA_REGS_104(d), WB_WGMMA_EIGHT(d, 104)
-#define WB_WGMMA_REGS_120(d) WB_WGMMA_REGS_112(d), WB_WGMMA_EIGHT(d, 112)
-#define WB_WGMMA_REGS_128(d) WB_WGMMA_REGS_120(d), WB_WGMMA_EIGHT(d, 120)
+#define WB_WGMMA_EIGHT(c, d, i)                                                  \
+    c(d[i]), c(d[i + 1]), c(d[i + 2]), c(d[i + 3]), c(d[i + 4]), c(d[i + 5]),    \
+    c(d[i + 6]), c(d[i + 7])
+#define WB_WGMMA_REGS_8(c, d) WB_WGMMA_EIGHT(c, d, 0)
+#define WB_WGMMA_REGS_16(c, d) WB_WGMMA_REGS_8(c, d), WB_WGMMA_EIGHT(c, d, 8)
+#define WB_WGMMA_REGS_24(c, d) WB_WGMMA_REGS_16(c, d), WB_WGMMA_EIGHT(c, d, 16)
+#define WB_WGMMA_REGS_32(c, d) WB_WGMMA_REGS_24(c, d), WB_WGMMA_EIGHT(c, d, 24)
+#define WB_WGMMA_REGS_40(c, d) WB_WGMMA_REGS_32(c, d), WB_WGMMA_EIGHT(c, d, 32)
+#define WB_WGMMA_REGS_48(c, d) WB_WGMMA_REGS_40(c, d), WB_WGMMA_EIGHT(c, d, 40)
+#define WB_WGMMA_REGS_56(c, d) WB_WGMMA_REGS_48(c, d), WB_WGMMA_EIGHT(c, d, 48)
+#define WB_WGMMA_REGS_64(c, d) WB_WGMMA_REGS_56(c, d), WB_WGMMA_EIGHT(c, d, 56)
+#define WB_WGMMA_REGS_72(c, d) WB_WGMMA_REGS_64(c, d), WB_WGMMA_EIGHT(c, d, 64)
+#define WB_WGMMA_REGS_80(c, d) WB_WGMMA_REGS_72(c, d), WB_WGMMA_EIGHT(c, d, 72)
+#define WB_WGMMA_REGS_88(c, d) WB_WGMMA_REGS_80(c, d), WB_WGMMA_EIGHT(c, d, 80)
+#define WB_WGMMA_REGS_96(c, d) WB_WGMMA_REGS_88(c, d), WB_WGMMA_EIGHT(c, d, 88)
+#define WB_WGMMA_REGS_104(c, d) WB_WGMMA_REGS_96(c, d), WB_WGMMA_EIGHT(c, d, 96)
+#define WB_WGMMA_REGS_112(c, d) WB_WGMMA_REGS_104(c, d), WB_WGMMA_EIGHT(c, d, 104)
+#define WB_WGMMA_REGS_120(c, d) WB_WGMMA_REGS_112(c, d), WB_WGMMA_EIGHT(c, d, 112)
+#define WB_WGMMA_REGS_128(c, d) WB_WGMMA_REGS_120(c, d), WB_WGMMA_EIGHT(c, d, 120)
 // clang-format on
 
 /// One instruction. `end` are the immediates after the predicate: scales of a and b
@@ -64,7 +64,16 @@
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #p2                             \
                  ", 0;\nwgmma.mma_async.sync.aligned.m64n" #n type                    \
                  " {" WB_WGMMA_TEXT_##count "}, %" #p0 ", %" #p1 ", p, " end ";\n}\n" \
-                 : WB_WGMMA_REGS_##count(d)                                           \
+                 : WB_WGMMA_REGS_##count("+f", d)                                     \
+                 : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)))
+
+/// The same of bytes, whose sums are whole numbers: nothing stands after the predicate.
+#define WB_WGMMA_SS_S8(n, count, p0, p1, p2)                                 \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #p2                    \
+                 ", 0;\nwgmma.mma_async.sync.aligned.m64n" #n                \
+                 "k32.s32.s8.s8"                                             \
+                 " {" WB_WGMMA_TEXT_##count "}, %" #p0 ", %" #p1 ", p;\n}\n" \
+                 : WB_WGMMA_REGS_##count("+r", d)                            \
                  : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)))
 
 #define WB_WGMMA_RS(n, count, type, p0, p1, p2, p3, p4, p5, end)                      \
@@ -72,7 +81,7 @@
                  ", 0;\nwgmma.mma_async.sync.aligned.m64n" #n type                    \
                  " {" WB_WGMMA_TEXT_##count "}, {%" #p0 ", %" #p1 ", %" #p2 ", %" #p3 \
                                             "}, %" #p4 ", p, " end ";\n}\n"           \
-                 : WB_WGMMA_REGS_##count(d)                                           \
+                 : WB_WGMMA_REGS_##count("+f", d)                                     \
                  : "r"(a[0]),                                                         \
                    "r"(a[1]),                                                         \
                    "r"(a[2]),                                                         \
@@ -109,6 +118,12 @@ struct Wgmma;
             } else {                                                                   \
                 WB_WGMMA_SS(n, count, "k16.f32.bf16.bf16", p0, p1, p2, "1, 1, 0, 0");  \
             }                                                                          \
+        }                                                                              \
+        static __device__ __forceinline__ void ss_s8(int32_t (&d)[count],              \
+                                                     uint64_t a,                       \
+                                                     uint64_t b,                       \
+                                                     bool accumulate) {                \
+            WB_WGMMA_SS_S8(n, count, p0, p1, p2);                                      \
         }                                                                              \
         template <class T, bool kTransposeB>                                           \
         static __device__ __forceinline__ void rs(float (&d)[count],                   \
@@ -150,6 +165,7 @@ WB_WGMMA_SHAPE(256, 128, 128, 129, 130, 131, 132, 133);
 
 #undef WB_WGMMA_SHAPE
 #undef WB_WGMMA_SS
+#undef WB_WGMMA_SS_S8
 #undef WB_WGMMA_RS
 
 #endif  // WB_HOPPER_DEVICE

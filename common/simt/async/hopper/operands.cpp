@@ -2,6 +2,8 @@
 
 #include "operands.h"
 
+#include <bit>
+
 #include "core/observer.h"
 #include "simt/formats.h"
 #include "simt/tensor.h"
@@ -141,12 +143,34 @@ void tell_operand_reads(Worker& w,
     }
 }
 
+/// values (rows x n) = a * b (+ values) for signed bytes: sums of 32 bits wrap.
+void multiply_bytes(
+    bool accumulate, int rows, int n, const WgmmaOperands& operands, float* values) {
+    constexpr int kDepth = 32;
+    note_product(TensorType::i8, rows, n, kDepth);
+    const auto number = [](const std::vector<unsigned char>& bytes, int row, int k) {
+        return int{static_cast<int8_t>(bytes[static_cast<size_t>(row * kDepth + k)])};
+    };
+    for (int row = 0; row < rows; ++row) {
+        for (int column = 0; column < n; ++column) {
+            float& value = values[row * n + column];
+            uint32_t sum = accumulate ? std::bit_cast<uint32_t>(value) : 0;
+            for (int k = 0; k < kDepth; ++k)
+                sum += static_cast<uint32_t>(number(operands.a, row, k) *
+                                             number(operands.b, column, k));
+            value = std::bit_cast<float>(sum);
+        }
+    }
+}
+
 void multiply(ptx::detail::WgmmaFormat format,
               bool accumulate,
               int rows,
               int n,
               const WgmmaOperands& operands,
               float* values) {
+    if (format == ptx::detail::WgmmaFormat::s8)
+        return multiply_bytes(accumulate, rows, n, operands, values);
     const bool bytes = format == ptx::detail::WgmmaFormat::e4m3;
     const int depth = bytes ? 32 : 16;
     note_product(bytes ? TensorType::f8 : TensorType::f16, rows, n, depth);

@@ -68,16 +68,18 @@ void HopperState::thread_ends(Worker& w) {
                      "the thread has returned while this wgmma is running: "
                      "wgmma.wait_group is missing");
     }
+    if (w.block->alive != 1) return;
+    for (const TensorCopy& load : loads) {
+        hopper_fault(
+            w,
+            load.file,
+            load.line,
+            "the block has ended before anybody waited for this TMA load: it "
+            "may still be writing\n    to the shared memory of the next block");
+    }
 }
 
 void HopperState::block_ends(Worker& w) {
-    for (const TensorCopy& load : loads) {
-        warn(*w.launch,
-             load.file,
-             load.line,
-             "the block has ended before anybody waited for this TMA load: it may "
-             "still be writing\n    to the shared memory of the next block.");
-    }
     if (tensor_memory) tensor_memory->block_ends(w);
 }
 

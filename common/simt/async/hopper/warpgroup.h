@@ -23,7 +23,7 @@ struct WgmmaTile {
     int n = 0;
     unsigned users = 0;                                 // products that are not done
     std::array<float*, kWarpgroupThreads> registers{};  // of each thread
-    std::vector<float> values;                          // row-major
+    std::vector<float> values;                          // row-major; or bits of int32_t
 };
 
 /// A product's operands as they lie in shared memory: rows of 32 bytes.

@@ -150,7 +150,9 @@ void detail::wgmma(const WgmmaCall& call,
                         "wgmma.mma_async without wgmma.fence: registers written before "
                         "(or read, after a\n    wait) may be accessed in any order; "
                         "call wgmma_fence() before the first product");
-    if (call.format == WgmmaFormat::e4m3 && (call.transpose_a || call.transpose_b))
+    const bool bytes =
+        call.format == WgmmaFormat::e4m3 || call.format == WgmmaFormat::s8;
+    if (bytes && (call.transpose_a || call.transpose_b))
         d::hopper_fault(
             w, file, line, "wgmma of 8-bit types takes K-major operands only");
     d::WgmmaEntry& entry = d::next_entry(h, d::Kind::product, 0, call);

@@ -127,6 +127,8 @@ class ThreadObserver : public detail::Observer {
         release(&fence_);
     }
 
+    void block_fenced() override { fenced(); }
+
     void runs(const Thread& thread) override {
         go_to(contexts_of(*thread.block)[thread.rank]);
     }

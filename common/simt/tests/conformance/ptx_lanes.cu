@@ -266,6 +266,42 @@ CONFORMANCE(ptx_mma_of_half_and_bfloat16) {
     });
 }
 
+CONFORMANCE(ptx_mma_of_bytes) {
+    // a[m][k] = 3 m + k - 64, b[k][n] = 5 n - 7 k + 127 mod 256, signed.
+    const auto a = [] __host__ __device__(int m, int k) { return 3 * m + k - 64; };
+    const auto b = [] __host__ __device__(int k, int n) {
+        return static_cast<int>(static_cast<signed char>(5 * n - 7 * k + 127));
+    };
+    const auto got = run<int>(1, 32, 128, [a, b] __device__(int* out) {
+        const int group = static_cast<int>(threadIdx.x) / 4;
+        const int first = static_cast<int>(threadIdx.x) % 4 * 4;
+        unsigned ra[4] = {}, rb[2] = {};
+        for (int r = 0; r < 4; ++r)
+            for (int i = 0; i < 4; ++i) {
+                const int of_a = a(group + r % 2 * 8, first + i + r / 2 * 16);
+                ra[r] |= (static_cast<unsigned>(of_a) & 0xff) << 8 * i;
+                const int of_b = b(first + i + r % 2 * 16, group);
+                if (r < 2) rb[r] |= (static_cast<unsigned>(of_b) & 0xff) << 8 * i;
+            }
+        int c0 = 1000, c1 = 2000, c2 = 3000, c3 = 4000;
+        asm volatile(
+            "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+r"(c0), "+r"(c1), "+r"(c2), "+r"(c3)
+            : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]));
+        const int col = first / 2;
+        out[8 * group + col] = c0, out[8 * group + col + 1] = c1;
+        out[8 * (group + 8) + col] = c2, out[8 * (group + 8) + col + 1] = c3;
+    });
+    expect_each(got, [&](int i) {
+        const int row = i / 8, col = i % 8;
+        int sum = 1000 + 1000 * (col % 2) + 2000 * (row / 8);
+        for (int k = 0; k < 32; ++k)
+            sum += a(row, k) * b(k, col);
+        return sum;
+    });
+}
+
 CONFORMANCE(ptx_mma_of_half_the_depth) {
     const auto got = run<float>(1, 32, 256, [] __device__(float* out) {
         const unsigned group = threadIdx.x / 4, q = threadIdx.x % 4, k = 2 * q;

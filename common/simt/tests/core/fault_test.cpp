@@ -2,6 +2,7 @@
 #include <cassert>
 #include <stdexcept>
 
+#include "../../core/symbolize.h"
 #include "harness.h"
 
 namespace {
@@ -18,6 +19,30 @@ int g_line = 0;
 
 std::string mistake() {
     return "at " + here(__FILE__, g_line) + ": ";
+}
+
+TEST("the simulator's code is known wherever it was compiled, and a program's too") {
+    using simt::detail::is_users;
+    using simt::detail::own_path;
+    // As debug information has it: of another copy, which a compiler's cache served, or
+    // relative to a build folder.
+    CHECK(own_path("/somewhere/else/common/simt/core/fault.cpp") == "core/fault.cpp");
+    CHECK(own_path("../../common/simt/api/memory.cpp") == "api/memory.cpp");
+    CHECK(own_path("/a/build/sim/../../common/simt/core/fault.cpp:12") ==
+          "core/fault.cpp:12");
+    CHECK(own_path("/simt/of/mine/simt/core/include/simt/core.h:3 (discriminator 2)")
+              .rfind("core/include/simt/core.h:3", 0) == 0);
+    CHECK(!is_users("/somewhere/else/common/simt/headers/include/cuda_fp16.h"));
+    // Programs beside the simulator's rooms, of names like theirs, or in such a folder.
+    CHECK(is_users(__FILE__));
+    CHECK(own_path("/a/common/simt/tests/core/fault_test.cpp").empty());
+    CHECK(own_path("/a/common/simt/bench/bench.cu").empty());
+    CHECK(is_users("/home/me/simt/kernel.cu"));
+    CHECK(is_users("/home/me/simt/core/mine.cu"));
+    CHECK(is_users("/home/me/project/core/fault.cpp"));
+    CHECK(is_users("/home/me/notsimt/core/fault.cpp"));
+    CHECK(!is_users("??"));
+    CHECK(!is_users("/usr/include/c++/12/vector"));
 }
 
 void write_at(float* p, long i) {

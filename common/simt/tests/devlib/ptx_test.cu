@@ -6,6 +6,8 @@
 #include <wb/ptx/ldmatrix.h>
 #include <wb/ptx/mma.h>
 
+#include <cstdint>
+
 #include "check.h"
 
 namespace ptx = wb::ptx;
@@ -92,6 +94,46 @@ void test_mma(const char* name) {
                   name);
 }
 
+/// c = a * b + 1 for bytes: a [16][32], b as 8 columns of 32, c [16][8].
+__global__ void multiply_bytes(const int8_t* a, const int8_t* b, int* c) {
+    const int g = threadIdx.x / 4;
+    const int p = threadIdx.x % 4 * 4;
+    const auto four = [](const int8_t* from) {
+        uint32_t word;
+        memcpy(&word, from, 4);
+        return word;
+    };
+    const uint32_t ra[4] = {four(a + g * 32 + p),
+                            four(a + (g + 8) * 32 + p),
+                            four(a + g * 32 + p + 16),
+                            four(a + (g + 8) * 32 + p + 16)};
+    const uint32_t rb[2] = {four(b + g * 32 + p), four(b + g * 32 + p + 16)};
+    int rc[4] = {1, 1, 1, 1};
+    ptx::mma_m16n8k32_s8(rc, ra, rb);
+    for (int i = 0; i < 4; ++i)
+        c[(g + i / 2 * 8) * 8 + threadIdx.x % 4 * 2 + i % 2] = rc[i];
+}
+
+void test_mma_of_bytes() {
+    std::vector<int8_t> a(16 * 32);
+    std::vector<int8_t> b(8 * 32);
+    for (int i = 0; i < 16 * 32; ++i)
+        a[i] = static_cast<int8_t>(i * 37 % 256 - 128);
+    for (int i = 0; i < 8 * 32; ++i)
+        b[i] = static_cast<int8_t>(i * 91 % 256 - 128);
+    const check::Array<int8_t> device_a(a);
+    const check::Array<int8_t> device_b(b);
+    const check::Array<int> c(128);
+    multiply_bytes<<<1, 32>>>(device_a.data(), device_b.data(), c.data());
+    const auto expected = [&](int i) {
+        int sum = 1;
+        for (int k = 0; k < 32; ++k)
+            sum += a[i / 8 * 32 + k] * b[i % 8 * 32 + k];
+        return sum;
+    };
+    check::expect(check::all_equal(c.host(), expected), "mma.m16n8k32 of bytes");
+}
+
 __global__ void copies(const int* in, int* out) {
     __shared__ alignas(16) int tile[3][32 * 4];
     const int i = threadIdx.x;
@@ -131,6 +173,7 @@ int main() {
     expect_all_lanes(load<4, true>, "ldmatrix.x4.trans");
     test_mma<__half>("mma.m16n8k16 of half");
     test_mma<__nv_bfloat16>("mma.m16n8k16 of bfloat16");
+    test_mma_of_bytes();
 
     std::vector<int> numbers(128);
     for (int i = 0; i < 128; ++i)

@@ -180,6 +180,62 @@ __global__ void groups(const __half* a, const __half* b, float* out) {
     write_out(second, out + kRows * 64);
 }
 
+/// out = 1 + a b^T for bytes: a [64][128], b [kN][128], row-major.
+template <int kN>
+__global__ void multiply_bytes(const int8_t* a, const int8_t* b, int* out) {
+    extern __shared__ char raw[];
+    constexpr int kDepth = 128;
+    const Layout layout_a{128, kRows, kDepth, 1, false};
+    const Layout layout_b{128, kN, kDepth, 1, false};
+    char* const tile_a = hopper::aligned_1024(raw);
+    char* const tile_b = tile_a + layout_a.bytes();
+    place(layout_a, a, tile_a);
+    place(layout_b, b, tile_b);
+    ptx::async_proxy_fence();
+    __syncthreads();
+    int d[kN / 2];
+    for (int& x : d)
+        x = 1;
+    ptx::wgmma_fence();
+    for (int k = 0; k < kDepth / 32; ++k) {
+        ptx::wgmma<int8_t>(d,
+                           descriptor(layout_a, tile_a + k * layout_a.step()),
+                           descriptor(layout_b, tile_b + k * layout_b.step()),
+                           true);
+    }
+    ptx::wgmma_commit();
+    ptx::wgmma_wait<0>();
+    ptx::wgmma_keep(d);
+    const int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+    for (int i = 0; i < kN / 2; ++i) {
+        out[(row + i / 2 % 2 * 8) * kN + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2] =
+            d[i];
+    }
+}
+
+template <int kN>
+void test_bytes(const char* name) {
+    constexpr int kDepth = 128;
+    std::vector<int8_t> a(kRows * kDepth), b(kN * kDepth);
+    for (int i = 0; i < kRows * kDepth; ++i)
+        a[i] = static_cast<int8_t>(i * 37 % 256 - 128);
+    for (int i = 0; i < kN * kDepth; ++i)
+        b[i] = static_cast<int8_t>(i * 91 % 255 - 127);
+    const check::Array<int8_t> device_a(a), device_b(b);
+    const check::Array<int> out(kRows * kN);
+    constexpr int kBytes = 1024 + (kRows + kN) * kDepth;
+    hopper::allow_shared(multiply_bytes<kN>, kBytes);
+    multiply_bytes<kN>
+        <<<1, 128, kBytes>>>(device_a.data(), device_b.data(), out.data());
+    const auto expected = [&](int i) {
+        int sum = 1;
+        for (int k = 0; k < kDepth; ++k)
+            sum += a[i / kN * kDepth + k] * b[i % kN * kDepth + k];
+        return sum;
+    };
+    check::expect(check::all_equal(out.host(), expected), name);
+}
+
 void test_groups() {
     std::vector<__half> a(kRows * 64), b(kRows * 64);
     for (int i = 0; i < kRows * 64; ++i) {
@@ -223,6 +279,8 @@ int main() {
     test<Half, 80, 128, false, true>("a in registers, n80");
     test<__nv_fp8_e4m3, 64, 128, false, false>("e4m3");
     test<__nv_fp8_e4m3, 128, 128, false, true>("e4m3, a in registers");
+    test_bytes<64>("s8, n64");
+    test_bytes<256>("s8, n256");
     test_groups();
     return check::report();
 }

@@ -2,7 +2,7 @@
 /// mma.sync. Code that is to run on a GPU as well calls them through wb/ptx/.
 ///
 /// Source: PTX ISA, "Warp-level matrix load/store" and "Matrix fragments for
-/// mma.m16n8k16".
+/// mma.m16n8k16" and "for mma.m16n8k32".
 #pragma once
 #include <algorithm>
 
@@ -69,6 +69,14 @@ struct Tf32;
 template <class Format>
 void multiply_m16n8(simt::detail::WarpArg* const* lanes, uint32_t mask);
 
+/// What a lane brings to mma.m16n8k32 of signed bytes.
+struct MmaBytes {
+    int* c;
+    const unsigned* a;
+    const unsigned* b;
+};
+void multiply_m16n8_s8(simt::detail::WarpArg* const* lanes, uint32_t mask);
+
 template <class Format>
 void multiply(float (&c)[4],
               const unsigned (&a)[4],
@@ -116,6 +124,20 @@ inline void mma_m16n8k8(float (&c)[4],
                         const unsigned (&b)[2],
                         SIMT_OWN_SITE) {
     detail::multiply<detail::Tf32>(c, a, b, "mma.sync.m16n8k8", file, line);
+}
+/// The same of signed bytes, a [16, 32], b [32, 8]; sums of 32 bits wrap.
+inline void mma_m16n8k32_s8(int (&c)[4],
+                            const unsigned (&a)[4],
+                            const unsigned (&b)[2],
+                            SIMT_OWN_SITE) {
+    detail::MmaBytes operands{c, a, b};
+    simt::detail::WarpArg arg{0, 0, 0, &operands, detail::multiply_m16n8_s8};
+    simt::detail::warp_op(simt::detail::WarpOp::custom,
+                          0xffffffffu,
+                          arg,
+                          "mma.sync.m16n8k32",
+                          file,
+                          line);
 }
 
 }  // namespace simt::ptx

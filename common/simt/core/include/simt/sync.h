@@ -37,6 +37,8 @@ void interrupt();
 void spin_hint();
 /// The same, called by fences.
 void fence_hint();
+/// A fence that orders the thread's accesses for its block alone.
+void block_fence();
 
 }  // namespace simt::detail
 
@@ -60,16 +62,16 @@ inline int __syncthreads_and(int predicate, SIMT_SITE) {
 
 /// Orders this thread's memory accesses as seen by its block.
 inline void __threadfence_block() {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    simt::detail::fence_hint();
+    simt::detail::block_fence();
 }
 /// Orders this thread's memory accesses as seen by the device.
 inline void __threadfence() {
-    __threadfence_block();
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    simt::detail::fence_hint();
 }
 /// Orders this thread's memory accesses as seen by the device and the host.
 inline void __threadfence_system() {
-    __threadfence_block();
+    __threadfence();
 }
 /// Suspends the thread for a short time.
 inline void __nanosleep(unsigned) {

@@ -138,6 +138,12 @@ inline float usual_scale(int64_t head_dim) {
     return 1.0f / std::sqrt(static_cast<float>(head_dim));
 }
 
+/// Nearly the usual scale, for covering designs. In 16 bits it is another number, for
+/// each head dimension; 1 / 8 and 1 / 16 are not, and would hide that.
+inline float odd_scale(int64_t head_dim) {
+    return 1.003418f * usual_scale(head_dim);
+}
+
 /// A shape with as many query heads as K/V heads and the usual scale.
 inline AttentionShape plain_attention(int64_t batch,
                                       int64_t heads,

@@ -32,7 +32,7 @@ enum class Contents {
     not_finite,  ///< NaN and infinity in some places
 };
 
-/// The levels of each factor. Half of the scales are negative.
+/// The levels of each factor. Half of the scales are negative, if they may be.
 struct TripleLevels {
     std::vector<int64_t> batch = {1, 2};
     std::vector<int64_t> kv_heads = {1, 2, 3};
@@ -46,6 +46,9 @@ struct TripleLevels {
     std::vector<std::string> types = {"fp32"};
     /// A case has at most so many products of q and k.
     int64_t most_products = 1'600'000;
+    /// Rows that a tensor core multiplies in any case: queries count as a multiple.
+    int64_t row_tile = 1;
+    bool negative_scales = true;  ///< else these are smaller than the usual one
     static constexpr int64_t kWhole = 512;  ///< whole tiles
     static constexpr int64_t kMore = 2101;
 };

@@ -21,7 +21,7 @@ namespace simt::ptx {
 
 namespace detail {
 
-enum class WgmmaFormat : uint8_t { bfloat16, binary16, e4m3 };
+enum class WgmmaFormat : uint8_t { bfloat16, binary16, e4m3, s8 };
 
 template <class T>
 constexpr WgmmaFormat wgmma_format() {
@@ -48,7 +48,8 @@ struct WgmmaCall {
     bool transpose_a;
     bool transpose_b;
 };
-/// @param d  the thread's n / 2 accumulators, which must live until the wait
+/// @param d  the thread's n / 2 accumulators, which must live until the wait: floats,
+///           or the bits of int32_t
 /// @param a  its four registers of a, or null
 void wgmma(
     const WgmmaCall& call, float* d, const uint32_t* a, const char* file, int line);
@@ -69,7 +70,16 @@ void wgmma_ss(
     call.transpose_b = kTransposeB;
     detail::wgmma(call, d, nullptr, file, line);
 }
-/// The same with a in registers.
+/// The same of signed bytes. Sums of 32 bits wrap.
+template <int kCount>
+void wgmma_ss_s8(
+    int32_t (&d)[kCount], uint64_t a, uint64_t b, bool accumulate, SIMT_OWN_SITE) {
+    static_assert(kCount % 8 == 0 && kCount <= 128, "N is a multiple of 16 up to 256");
+    const detail::WgmmaCall call = {
+        a, b, kCount * 2, detail::WgmmaFormat::s8, accumulate, false, false, false};
+    detail::wgmma(call, reinterpret_cast<float*>(d), nullptr, file, line);
+}
+/// d = a * b (+ d) with a in registers.
 template <class T, bool kTransposeB = false, int kCount>
 void wgmma_rs(float (&d)[kCount],
               const uint32_t (&a)[4],

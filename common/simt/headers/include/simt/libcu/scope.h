@@ -26,7 +26,8 @@ using ::std::memory_order_seq_cst;
 
 /// Orders this thread's memory accesses.
 inline void atomic_thread_fence(memory_order order,
-                                thread_scope = thread_scope_system) {
+                                thread_scope scope = thread_scope_system) {
+    if (scope >= thread_scope_block) return simt::detail::block_fence();
     ::std::atomic_thread_fence(order);
     simt::detail::spin_hint();
 }

@@ -1,0 +1,118 @@
+// Grades day05-quantization/04-fp4-linear: the product, for many sizes.
+#include "grading.h"
+
+#include <wb/testing/covering.h>
+#include <wb/testing/independent_calls.h>
+
+using namespace fp4_grading;
+
+namespace {
+
+Fp4Scales any_scales() {
+    return GENERATE(Fp4Scales::channel, Fp4Scales::mx, Fp4Scales::nvfp4);
+}
+
+}  // namespace
+
+TEST_CASE("one row of x, eight rows of W") {
+    const Fp4Scales scales = any_scales();
+    grade_whole({1, 8, 32, scales});
+    grade_random({1, 8, 64, scales});
+}
+
+TEST_CASE("each code in each place of a word") {
+    // Row n has the code n % 16 in all places; x has one 1 in each of 32 columns.
+    const Fp4Scales scales = any_scales();
+    const Call c{32, 16, 32, scales};
+    Fp4Matrix w = exact_weights(c, 1);
+    std::vector<__half> x(at(c.M * c.K), static_cast<__half>(0.0f));
+    for (int64_t i = 0; i < 32; ++i)
+        x[at(i * 33)] = static_cast<__half>(1.0f);
+    for (int64_t n = 0; n < c.N; ++n)
+        for (int64_t k = 0; k < c.K; ++k)
+            w.set_code(n, k, static_cast<int>((n + (k & 6) * 3) % 16));
+    grade_linear(c, w, x, ", each code in each place", true);
+}
+
+TEST_CASE("rows of x around the tiles of tensor cores") {
+    const auto M = GENERATE(as<int64_t>(), 2, 7, 8, 9, 15, 16, 17, 33);
+    grade_random({M, 40, 64, M % 2 == 0 ? Fp4Scales::mx : Fp4Scales::nvfp4});
+}
+
+TEST_CASE("as many rows of x as a block has, and one more") {
+    const auto M = GENERATE(as<int64_t>(), 64, 65, 129);
+    grade_whole({M, wb::testing::is_watched() ? 8 : 40, 32});
+}
+
+TEST_CASE("rows of W around the tiles of a block, and 1000 of them") {
+    const auto N = GENERATE(as<int64_t>(), 8, 16, 24, 32, 40, 64, 72);
+    grade_random({3, N, 64, Fp4Scales::channel});
+    if (N == 8 && !wb::testing::is_watched()) grade_whole({2, 1000, 32});
+}
+
+TEST_CASE("columns around 128, which a warp takes, and around all warps") {
+    const auto K = GENERATE(as<int64_t>(), 32, 64, 96, 128, 160, 416, 992, 1056, 1152);
+    const Fp4Scales scales = any_scales();
+    if (wb::testing::is_watched() && K > 500) return grade_whole({1, 8, K, scales});
+    grade_whole({3, 8, K, scales});
+    grade_random({18, 8, K, scales}, 2);
+}
+
+TEST_CASE("K = 0: the bias alone") {
+    const Fp4Scales scales = any_scales();
+    grade_whole({3, 16, 0, scales});
+    grade_whole({3, 16, 0, scales, Fp4Activation::none, true});
+}
+
+TEST_CASE("activations, with and without a bias") {
+    const auto activation =
+        GENERATE(Fp4Activation::none, Fp4Activation::silu, Fp4Activation::gelu);
+    const bool has_bias = GENERATE(false, true);
+    const Fp4Scales scales = any_scales();
+    grade_whole({5, 24, 64, scales, activation, has_bias});
+    grade_random({5, 24, 64, scales, activation, has_bias});
+}
+
+TEST_CASE("edges meet: sizes, scales, activations, bias") {
+    static const auto cases = wb::testing::Covering()
+                                  .factor("M", {1, 5, 8, 16, 33, 65})
+                                  .factor("N", {8, 24, 32, 104})
+                                  .factor("K", {32, 96, 128, 160, 1152})
+                                  .factor("scales", {"channel", "mx", "nvfp4"})
+                                  .factor("activation", {"none", "silu", "gelu"})
+                                  .factor("bias", {0, 1})
+                                  .cases();
+    const bool watched = wb::testing::is_watched();
+    for (const auto& c : cases) {
+        if (watched && c["M"] * c["N"] * c["K"] > 40000) continue;
+        DYNAMIC_SECTION(c.text()) {
+            const Call call = {c["M"],
+                               c["N"],
+                               c["K"],
+                               static_cast<Fp4Scales>(c["scales"]),
+                               static_cast<Fp4Activation>(c["activation"]),
+                               c["bias"] == 1};
+            grade_whole(call);
+        }
+    }
+}
+
+TEST_CASE("more than a thousand rows of x") {
+    const int64_t M = wb::testing::is_watched() ? 100 : 1027;
+    grade_whole({M, 8, 32});
+}
+
+TEST_CASE("many rows of W and several blocks in each direction") {
+    if (wb::testing::is_watched()) return grade_whole({66, 72, 32});
+    grade_whole({130, 264, 32, Fp4Scales::mx});
+}
+
+TEST_CASE("calls have nothing in common") {
+    wb::testing::expect_independent(
+        [] {
+            grade_random({3, 40, 96, Fp4Scales::mx});
+        },
+        [] {
+            grade_random({17, 16, 64, Fp4Scales::channel}, 2);
+        });
+}

@@ -1,0 +1,261 @@
+// Grades day06-llm-attention/11-rope-and-kv-append: tokens of many kinds.
+#include "grading.h"
+
+#include <wb/testing/covering.h>
+#include <wb/testing/independent_calls.h>
+
+#include <limits>
+
+using namespace rope_grading;
+
+namespace {
+
+/// All types, for a test that needs no more of them.
+Types any_type() {
+    return GENERATE(fp16, bf16, fp8);
+}
+
+RopePairs any_pairs() {
+    return GENERATE(RopePairs::halves, RopePairs::neighbours);
+}
+
+}  // namespace
+
+TEST_CASE("one token at position 0 of one sequence") {
+    Call c{{{0, 1}}};
+    c.pairs = any_pairs();
+    grade(any_type(), c);
+}
+
+TEST_CASE("as many tokens as a warp has lanes, and one less, and one more") {
+    const auto tokens = GENERATE(as<int64_t>(), 31, 32, 33);
+    Call c{{{5, tokens}}};
+    c.pairs = any_pairs();
+    grade(any_type(), c, static_cast<uint64_t>(tokens));
+}
+
+TEST_CASE("every head dimension, all of it or a quarter of it rotary") {
+    const auto head_dim = GENERATE(as<int64_t>(), 64, 80, 96, 128, 256);
+    Call c{{{3, 2}, {40, 1}}};
+    c.head_dim = head_dim;
+    c.pairs = any_pairs();
+    for (const int64_t part : {1, 4}) {
+        c.rotary_dim = head_dim / part;
+        grade(GENERATE(fp16, bf16, fp8), c);
+    }
+}
+
+TEST_CASE("a rotary dimension that is no multiple of 16") {
+    Call c{{{9, 3}}};
+    c.head_dim = 80;
+    c.rotary_dim = GENERATE(as<int64_t>(), 2, 6, 20, 24, 40, 78);
+    c.pairs = any_pairs();
+    grade(any_type(), c);
+}
+
+TEST_CASE("the largest head dimension, an odd number of pairs") {
+    Call c{{{9, 2}, {0, 1}}};
+    c.head_dim = 256;
+    c.rotary_dim = GENERATE(as<int64_t>(), 130, 254);
+    c.pairs = any_pairs();
+    grade(any_type(), c);
+}
+
+TEST_CASE("nothing is rotary: keys and values are appended, queries stay") {
+    Call c{{{0, 5}}};
+    c.rotary_dim = 0;
+    grade(any_type(), c);
+}
+
+TEST_CASE("no query heads") {
+    Call c{{{0, 5}}};
+    c.query_heads = 0;
+    c.kv_heads = 3;
+    c.layout = GENERATE(apart, packed);
+    grade(any_type(), c);
+}
+
+TEST_CASE("a prompt, tokens one at a time, and a sequence without new ones") {
+    Call c{{{0, 37}, {15, 1}, {16, 1}, {0, 0}, {31, 2}}};
+    c.query_heads = 3;
+    c.kv_heads = 3;
+    c.head_dim = 32;
+    c.pairs = any_pairs();
+    grade(any_type(), c);
+}
+
+TEST_CASE("edges meet") {
+    static const auto cases =
+        wb::testing::Covering()
+            .factor("type", {"fp16", "bf16", "fp8"})
+            .factor("pairs", {"halves", "neighbours"})
+            .factor("D", {16, 48, 128})
+            .factor("rotary", {"all", "none", "a part", "an odd number of pairs"})
+            .factor("Hq", {1, 3, 8, 33})
+            .factor("Hkv", {1, 2, 9})
+            .factor("page", {16, 64, 256})
+            .factor("tokens", {1, 3, 70})
+            .factor("layout", {"apart", "padded", "packed"})
+            .factor("spare", {0, 1, 3})
+            .factor("order", {"rising", "shuffled"})
+            .all_triples()
+            // Else it takes the simulator too long.
+            .forbid({"D", "Hq", "Hkv", "tokens"},
+                    [](const std::vector<int64_t>& v) {
+                        return v[0] * (v[1] + 2 * v[2]) * v[3] > 40'000;
+                    })
+            .forbid({"D", "Hkv", "page"},
+                    [](const std::vector<int64_t>& v) {
+                        return v[0] * v[1] * v[2] > 40'000;
+                    })
+            .cases();
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (wb::testing::is_watched() && i >= 12) break;
+        const auto& c = cases[i];
+        DYNAMIC_SECTION(c.text()) {
+            const int64_t tokens = c["tokens"];
+            Call call{{{c["page"] - 2, tokens}, {7, tokens / 2}}};
+            call.query_heads = c["Hq"];
+            call.kv_heads = c["Hkv"];
+            call.head_dim = c["D"];
+            const int64_t parts[] = {c["D"], 0, 16, c["D"] / 2 + 2};
+            call.rotary_dim = parts[c["rotary"]];
+            call.pairs = static_cast<RopePairs>(c["pairs"]);
+            call.page_size = c["page"];
+            call.layout = static_cast<Layout>(c["layout"]);
+            call.spare_entries = c["spare"];
+            call.shuffled = c["order"] == 1;
+            call.spare_angles = static_cast<int64_t>(i % 2) * 5;
+            grade(static_cast<Types>(c["type"]), call, i + 1);
+        }
+    }
+}
+
+TEST_CASE("a thousand heads, and many tokens") {
+    const bool watched = wb::testing::is_watched();
+    Call c{{{0, 2}}};
+    c.query_heads = watched ? 40 : 1100;
+    c.kv_heads = 5;
+    grade(any_type(), c);
+    Call many{{{0, watched ? 40 : 1030}, {100, 41}}};
+    many.page_size = 64;
+    grade(GENERATE(fp16, fp8), many);
+}
+
+TEST_CASE("positions past 2^24, which a float does not tell apart") {
+    constexpr int64_t kPosition = (int64_t{1} << 24) + 1;
+    Call c{{{0, 1}}};
+    c.rotary_dim = 0;  // 2^24 rows of angles would be much memory
+    c.page_size = 256;
+    grade_types(any_type(), c, 1, ", position 2^24 + 1", [](Inputs& in) {
+        const int32_t page = in.table[0];
+        in.positions[0] = static_cast<int32_t>(kPosition);
+        in.pages_per_sequence = kPosition / 256 + 2;
+        in.table.assign(at(in.pages_per_sequence), -1);
+        in.table[at(kPosition / 256)] = page;
+    });
+}
+
+TEST_CASE("NaN and infinity reach both numbers of their pair, and no other") {
+    const float special = GENERATE(as<float>(),
+                                   std::numeric_limits<float>::quiet_NaN(),
+                                   std::numeric_limits<float>::infinity(),
+                                   -std::numeric_limits<float>::infinity());
+    Call c{{{3, 4}}};
+    c.query_heads = 2;
+    c.kv_heads = 2;
+    c.head_dim = 48;
+    c.rotary_dim = GENERATE(as<int64_t>(), 32, 6);
+    c.pairs = any_pairs();
+    grade_types(any_type(), c, 1, ", special numbers", [&](Inputs& in) {
+        for (auto* numbers : {&in.q, &in.k, &in.v}) {
+            (*numbers)[at(48 + 3)] = special;         // first of a pair
+            (*numbers)[at(3 * 48 + 5)] = special;     // and second one of another
+            (*numbers)[at(5 * 48 + 47)] = special;    // not rotary
+            (*numbers)[at(4 * 48 + 4)] = -0x1p-133f;  // subnormal in bf16
+        }
+    });
+}
+
+TEST_CASE("FP8: large numbers end at 448, small ones are not lost") {
+    Call c{{{0, 3}}};
+    c.kv_heads = 2;
+    c.head_dim = 48;
+    grade_types(fp8, c, 1, ", large and small numbers", [](Inputs& in) {
+        for (std::size_t i = 0; i < in.v.size(); ++i)
+            in.v[i] =
+                std::ldexp(i % 2 == 0 ? 1.25f : -1.75f, static_cast<int>(i % 24) - 12);
+        in.k = in.v;
+        in.v_scale = {1.0f, 0x1p-6f};
+        in.k_scale = {4.0f, 0x1p+10f};
+    });
+}
+
+TEST_CASE("a token without a place is reported, and the others are done") {
+    Call c{{{0, 20}, {3, 5}}};
+    c.kv_heads = 2;
+    c.head_dim = 32;
+    c.pairs = any_pairs();
+    c.shuffled = false;
+    const auto place = GENERATE(as<int64_t>(), 0, 9, 24);
+    const auto type = any_type();
+    const std::string token = "token " + std::to_string(place);
+    const auto put = [&](int32_t sequence, int32_t position, const std::string& part) {
+        grade_types(
+            type,
+            c,
+            1,
+            ", " + part,
+            [&](Inputs& in) {
+                in.sequences[at(place)] = sequence;
+                in.positions[at(place)] = position;
+            },
+            part);
+    };
+    SECTION("no such sequence") {
+        put(2, 0, token + " is for sequence 2");
+    }
+    SECTION("a negative sequence") {
+        put(-1, 0, token + " is for sequence -1");
+    }
+    SECTION("past the row of the table") {
+        put(1, 48, "sequence 1: " + token + " is for position 48");
+    }
+    SECTION("a negative position") {
+        put(0, -1, "sequence 0: " + token + " is for position -1");
+    }
+    SECTION("a page that the table does not have") {
+        put(1, 16, "sequence 1: entry 1 of its block table is -1");
+    }
+    SECTION("the last slot of it") {
+        put(1, 47, "sequence 1: entry 2 of its block table is -1");
+    }
+}
+
+TEST_CASE("a page past the end of the pool is reported") {
+    Call c{{{0, 20}}};
+    c.head_dim = 32;
+    const auto type = any_type();
+    grade_types(
+        type,
+        c,
+        1,
+        ", a page too many",
+        [](Inputs& in) { in.table[1] = static_cast<int32_t>(in.num_pages); },
+        "sequence 0: entry 1 of its block table is");
+}
+
+TEST_CASE("calls have nothing in common") {
+    wb::testing::expect_independent(
+        [] {
+            Call c{{{0, 3}}};
+            c.head_dim = 32;
+            grade(bf16, c);
+        },
+        [] {
+            Call c{{{20, 9}, {1, 2}}};
+            c.pairs = RopePairs::neighbours;
+            c.layout = packed;
+            grade(fp8, c, 2);
+        });
+}
