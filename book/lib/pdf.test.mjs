@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { mainOf, section } from './pdf.mjs'
+import { mainOf, section, takeFolds } from './pdf-document.mjs'
 
 const prefixes = new Map([
   ['a/index.html', 'p0'],
@@ -37,4 +37,20 @@ test('folds are open, and headings of a chapter are one level down', () => {
 test('the main part of a page', () => {
   assert.equal(mainOf('<body><main class="main"><p>x</p></main></body>'), '<p>x</p>')
   assert.throws(() => mainOf('<body></body>'), /without <main>/)
+})
+
+test('folds of a lesson go to the back, with those in them', () => {
+  const fold = (title, inner) =>
+    `<details open class="details custom-block"><summary>${title}</summary>${inner}</details>`
+  const hints = fold('Stuck?', '<details class="wb-hint"><summary>1</summary>a</details>')
+  const table = '<details class="wb-ladder-all"><summary>All</summary>t</details>'
+  const { html, answers } = takeFolds(`x${hints}y${table}${fold('<b>v1</b>', 'code')}`, 'p3')
+  assert.deepEqual(
+    answers.map(({ id, title }) => `${id} ${title}`),
+    ['p3-fold1 Stuck?', 'p3-fold2 v1']
+  )
+  assert.match(answers[0].html, /^<details class="wb-hint">.*<\/details>$/)
+  assert.match(html, /^x<p class="wb-fold"><a href="#p3-fold1">Stuck\?: at the end of the book<\/a>/)
+  assert.match(html, /y<details class="wb-ladder-all">.*t<\/details><p class="wb-fold">/)
+  assert.throws(() => takeFolds('<details class="details custom-block">', 'p'), /its end/)
 })

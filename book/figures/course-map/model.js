@@ -27,7 +27,7 @@ export const TRACKS = [
 export function namedIn(needs, day) {
   const chapters = []
   const text = needs.replace(
-    /\bday (\d), chapters? (\d\d)/g,
+    /\bday (\d)(?:,|'s)\s+chapters? (\d\d)/g,
     (all, other, chapter) => {
       chapters.push(`${other}.${Number(chapter)}`)
       return ''

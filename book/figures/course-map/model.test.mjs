@@ -12,6 +12,8 @@ test('needs name chapters of the same day, of another one, and days', () => {
   assert.deepEqual(namedIn('a ring from day 4, chapter 03', 5), {
     chapters: ['4.3'], days: []
   })
+  assert.deepEqual(namedIn("chapter 02; v4 is day 4's chapter 04", 5).chapters,
+    ['4.4', '5.2'])
   assert.deepEqual(namedIn('chapter 01, and days 2 to 4 for more', 6), {
     chapters: ['6.1'], days: [2, 3, 4]
   })
