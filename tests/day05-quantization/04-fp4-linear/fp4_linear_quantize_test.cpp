@@ -7,13 +7,6 @@ using namespace fp4_grading;
 
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-Fp4Scales any_scales() {
-    return GENERATE(Fp4Scales::channel, Fp4Scales::mx, Fp4Scales::nvfp4);
-}
-
 /// Rows whose quotients are these: scales are 1, because each group has a 6.
 std::vector<float> filled(const Call& c, const std::vector<float>& values) {
     std::vector<float> w;
@@ -136,4 +129,17 @@ TEST_CASE("memory: what 4 bits and their scales take, beside floats") {
     CHECK(part(Fp4Scales::channel) == 0.125 + 1.0 / 4096);
     CHECK(part(Fp4Scales::mx) == 0.125 + 1.0 / 128);
     CHECK(part(Fp4Scales::nvfp4) == 0.125 + 1.0 / 64 + 1.0 / (4096.0 * 4096));
+}
+
+TEST_CASE("quantise: middles, where a scale has no exact reciprocal") {
+    // Rows whose scales are odd numbers: a quotient is exactly a middle, a product with
+    // the reciprocal, which is rounded itself, often is not.
+    const Call c{1, 64, 32, Fp4Scales::channel};
+    const float middles[] = {0.25f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f, 5.0f};
+    std::vector<float> w;
+    for (int64_t i = 0; i < c.N * c.K; ++i) {
+        const float scale = static_cast<float>(2 * (i / c.K) + 3);
+        w.push_back(scale * (i % c.K == 0 ? 6.0f : middles[at(i % c.K % 7)]));
+    }
+    grade_quantize(c, w, ", middles");
 }

@@ -5,13 +5,6 @@ using namespace fp4_grading;
 
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-Fp4Scales any_scales() {
-    return GENERATE(Fp4Scales::channel, Fp4Scales::mx, Fp4Scales::nvfp4);
-}
-
 /// All weights are 6 scales of 2^exponent (nvfp4: the float is the power).
 Fp4Matrix equal_weights(const Call& c, int exponent) {
     Fp4Matrix w = wb::reference::empty_fp4(c.N, c.K, c.kind());
@@ -80,6 +73,20 @@ TEST_CASE("scales keep the digits of a float") {
     x[at(c.K + 8)] = static_cast<__half>(-0.5f);
     grade_linear(c, w, x, ", a scale of 24 bits");
     grade_linear(c, w, equal_x(c, 1.0f), ", a scale of 24 bits, no sign");
+}
+
+TEST_CASE("terms that cancel, if no product was rounded before") {
+    // 2 * 1.5 scale - 3 * 1 scale.
+    const Call c{1, 64, 32, Fp4Scales::channel};
+    Fp4Matrix w = random_weights(c, 7);
+    auto x = equal_x(c, 0.0f);
+    x[0] = static_cast<__half>(2.0f);
+    x[1] = static_cast<__half>(-3.0f);
+    for (int64_t n = 0; n < c.N; ++n) {
+        w.set_code(n, 0, 3);
+        w.set_code(n, 1, 2);
+    }
+    grade_linear(c, w, x, ", 2 * 1.5 scale - 3 * scale");
 }
 
 TEST_CASE("sums that no half can hold, and scales that make them small") {

@@ -30,6 +30,13 @@ inline std::size_t at(int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+inline Fp4Scales any_scales() {
+    return GENERATE(Fp4Scales::channel, Fp4Scales::mx, Fp4Scales::nvfp4);
+}
+
 /// One launch.
 struct Call {
     int64_t M;
