@@ -132,9 +132,10 @@ TEST_CASE("more parts than a tile has sums for, on a whole GPU", "[long]") {
 
 TEST_CASE("a large C: whole tiles, or shares where there are many rounds of them",
           "[long]") {
-    // For two multiprocessors 6 tiles of v8 are a few rounds, and 17 are many.
-    const FewMultiprocessors few(2);
-    const Call c{GENERATE(as<int64_t>(), 700, 2100), 200, 136, 8, 0, 3};
+    // For three multiprocessors 6 tiles of v8 are a few rounds, and 26 are many. The one
+    // in the middle has the end of a tile and the beginning of another one.
+    const FewMultiprocessors few(3);
+    const Call c{GENERATE(as<int64_t>(), 700, 3300), 200, 136, 8, 0, 3};
     const Problem<__nv_bfloat16> problem(c, whole_numbers(c), true);
     grade_one<__nv_bfloat16>(
         "mma_sync_bf16", mma_sync_bf16, c, problem, ", whole numbers");
