@@ -132,8 +132,8 @@ TEST_CASE("more parts than a tile has sums for, on a whole GPU", "[long]") {
 
 TEST_CASE("a large C: whole tiles, or shares where there are many rounds of them",
           "[long]") {
-    // For three multiprocessors 6 tiles of v8 are a few rounds, and 26 are many. The one
-    // in the middle has the end of a tile and the beginning of another one.
+    // For three multiprocessors 6 tiles of v8 are a few rounds, and 26 are many. The
+    // one in the middle has the end of a tile and the beginning of another one.
     const FewMultiprocessors few(3);
     const Call c{GENERATE(as<int64_t>(), 700, 3300), 200, 136, 8, 0, 3};
     const Problem<__nv_bfloat16> problem(c, whole_numbers(c), true);

@@ -163,6 +163,10 @@ void expect_report(Mistake mistake, const char* text) {
         std::printf("  got: %s\n", outcome.report.c_str());
 }
 
+/// What is said of a tile that may still be on its way when the block ends.
+constexpr const char* kNobodyWaited =
+    "the block has ended before anybody waited for this TMA load";
+
 void expect_nan(Mistake mistake, const char* name) {
     const Outcome outcome = run(mistake);
     check::expect(outcome.report.empty() && outcome.nans == 64 * 64, name);
@@ -186,8 +190,8 @@ void test_products() {
 }
 
 void test_barriers() {
-    expect_nan(Mistake::wrong_parity, "wrong parity");
-    expect_nan(Mistake::no_wait_for_tile, "missing wait for the tile");
+    expect_report(Mistake::wrong_parity, kNobodyWaited);
+    expect_report(Mistake::no_wait_for_tile, kNobodyWaited);
     expect_report(Mistake::too_few_bytes, "bytes");
     expect_report(Mistake::too_many_bytes, "lacks 0 of 1 arrivals and 128 bytes");
     expect_report(Mistake::two_expects, "more arrivals in one phase than the 1");
