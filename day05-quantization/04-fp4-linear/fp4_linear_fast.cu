@@ -235,6 +235,7 @@ void fp4_quantize(const Fp4Shape& shape,
                   const float* weights,
                   const Fp4Weights& w,
                   cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete this line, too: quantising is given here
     if (!quantize_has_work(shape, weights, w)) return;
     fp4_quantize_v2(shape, weights, w, stream);
 }
