@@ -15,26 +15,6 @@ namespace {
 
 using namespace hopper_grading;
 
-/// Why the kernels cannot run here: the function's own words. What is not solved fails
-/// here, and is not skipped.
-std::string why_not_here() {
-    std::string reason;
-    Grader grade("hopper_attention", "queries = 0");
-    grade.expect_no_work([&](cudaStream_t s) {
-        __half* const none = nullptr;
-        const auto empty = plain_attention(1, 1, 0, 1, 64);
-        try {
-            hopper_attention(empty, none, none, none, none, nullptr, s);
-        } catch (const wb::InvalidArgument& error) {
-            reason = error.what();
-            const bool machine = reason.find("capability") != std::string::npos ||
-                                 reason.find("simulator") != std::string::npos;
-            if (!machine) throw;
-        }
-    });
-    return reason;
-}
-
 /// The covering design of this chapter, and what of it has this mask.
 void grade_edges(Mask mask) {
     static const auto cases = [] {
@@ -101,13 +81,6 @@ void grade_three_edges(bool causal) {
         }
     }
 }
-
-/// Leaves a test case on machines that lack the instructions.
-#define NEEDS_HOPPER()                             \
-    do {                                           \
-        const std::string reason = why_not_here(); \
-        if (!reason.empty()) WB_SKIP(reason);      \
-    } while (0)
 
 }  // namespace
 
@@ -379,113 +352,6 @@ TEST_CASE("warpgroups that need fewer blocks of keys than their tile, in any ord
     grade_bf16(plain_attention(1, 1, 65, 900, 64), seed);
     if (seed <= 2) grade_bf16(plain_attention(1, 1, 200, 300, 256, true), seed);
     wb::testing::shuffle_threads(0);
-}
-
-TEST_CASE("packed sequences of different lengths") {
-    NEEDS_HOPPER();
-    const std::vector<Lengths> lengths = {
-        {3, 3}, {0, 5}, {130, 130}, {65, 1}, {1, 200}};
-    for (const bool causal : {false, true}) {
-        grade_packed<__nv_bfloat16>(
-            make_batch<__nv_bfloat16>(lengths, 2, 1, 64, causal));
-    }
-}
-
-TEST_CASE("packed and paged: edges meet") {
-    NEEDS_HOPPER();
-    grade_packed_edges();
-}
-
-TEST_CASE("packed and paged: nothing is kept from call to call") {
-    NEEDS_HOPPER();
-    using T = __nv_bfloat16;
-    const auto first = make_batch<T>({{3, 40}, {20, 30}}, 2, 1, 64, true);
-    const auto other = make_batch<T>({{7, 9}}, 1, 1, 128, false, 0.05f);
-    wb::testing::expect_independent([&] { grade_packed<T>(first); },
-                                    [&] { grade_packed<T>(other, 24, false); });
-    wb::testing::expect_independent([&] { grade_paged(first, 16); },
-                                    [&] { grade_paged(other, 64, false); });
-}
-
-TEST_CASE("packed: as many sequences without queries as multiprocessors, then others") {
-    NEEDS_HOPPER();
-    // A block that finds nothing to do must not stop there.
-    const FewMultiprocessors few(2);
-    std::vector<Lengths> lengths(static_cast<size_t>(FewMultiprocessors::count()),
-                                 {0, 1});
-    lengths.push_back({20, 30});
-    lengths.push_back({3, 40});
-    for (int64_t keys = 1; keys <= 15; ++keys)
-        lengths.push_back({1, keys});
-    grade_packed<__nv_bfloat16>(make_batch<__nv_bfloat16>(lengths, 1, 1, 64, false));
-}
-
-TEST_CASE("packed rows with other numbers between them") {
-    NEEDS_HOPPER();
-    grade_packed<__nv_bfloat16>(
-        make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
-}
-
-TEST_CASE("a NaN stays in its own sequence") {
-    NEEDS_HOPPER();
-    // The rows behind a sequence are the next one's; with a weight of 0, too, they must
-    // not be touched. With queries of its own, the next one's results are NaN.
-    using T = __nv_bfloat16;
-    for (const int64_t queries : {0, 9}) {
-        auto batch =
-            make_batch<T>({{40, 50}, {queries, 20}, {30, 70}}, 1, 1, 64, false);
-        const auto clean = expect_batch<T>(batch);
-        const auto bound = [&](int64_t i) {
-            return clean.o_bound[static_cast<size_t>(i)];
-        };
-        for (float& value : batch.inputs[1].v)
-            value = std::numeric_limits<float>::quiet_NaN();
-        for (float& value : batch.inputs[1].k)
-            value = std::numeric_limits<float>::infinity();
-        Grader grade("hopper_attention_packed", batch.text() + ", the second one NaN");
-        const T* q = grade.input("q", pack_rows<T>(batch, &AttentionInputs::q, 1, 64));
-        const T* k = grade.input("k", pack_rows<T>(batch, &AttentionInputs::k, 1, 64));
-        const T* v = grade.input("v", pack_rows<T>(batch, &AttentionInputs::v, 1, 64));
-        const int32_t* query_starts = grade.input("query_starts", batch.query_starts);
-        const int32_t* key_starts = grade.input("key_starts", batch.key_starts);
-        T* o = grade.output<T>("o", {70 + queries, 1, 64});
-        grade.run([&](cudaStream_t s) {
-            hopper_attention_packed(
-                batch.shape, q, k, v, query_starts, key_starts, o, nullptr, s);
-        });
-        if (queries == 0) {
-            grade.expect("o", clean.o, bound);
-            continue;
-        }
-        const auto got = grade.read("o");
-        for (size_t i = 0; i < got.size(); ++i) {
-            const size_t row = i / 64;
-            if (row >= 40 && row < 49) continue;
-            INFO("row " << row << ", column " << i % 64);
-            REQUIRE(std::abs(got[i] - clean.o[i]) <= bound(static_cast<int64_t>(i)));
-        }
-    }
-}
-
-TEST_CASE("a paged cache: pages in any order, and NaN behind the last key") {
-    NEEDS_HOPPER();
-    const auto batch = make_batch<__nv_bfloat16>(
-        {{1, 40}, {33, 33}, {5, 0}, {70, 300}}, 2, 1, 64, true);
-    for (const int64_t page : {16, 64, 256})
-        grade_paged(batch, page);
-    grade_paged(make_batch<__nv_bfloat16>({{20, 150}, {3, 17}}, 4, 2, 128, false), 32);
-}
-
-TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
-    NEEDS_HOPPER();
-    using T = __nv_bfloat16;
-    const auto batch = make_batch<T>({{10, 40}, {10, 40}}, 1, 1, 64, false);
-    auto pages = in_pages(batch, 16, 7);
-    pages.table[1] = static_cast<int32_t>(pages.num_pages) + 5;
-    const std::string fault = run_paged(batch, pages, nullptr);
-    for (const std::string& part :
-         {std::string("sequence 0"), std::to_string(pages.num_pages + 5)})
-        wb::testing::expect_report("hopper_attention_paged", batch.text(), fault, part);
 }
 
 TEST_CASE("no queries: nothing is launched") {
