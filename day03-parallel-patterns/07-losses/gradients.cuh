@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kThreads)
                                        float* dpositive,        // [queries]
                                        float* dnegative) {      // [queries, negatives]
     const int64_t num_real = count.value();
-    const BlockOfQueries queries(in, num_real);
+    const BlockOfQueries queries(in, num_real, blockIdx.x);
     const float scale = *grad_loss / static_cast<float>(num_real);
     float r_all[kQueries];  // log of the sum of all exp()
 #pragma unroll

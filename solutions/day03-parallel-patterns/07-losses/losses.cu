@@ -2,7 +2,7 @@
 // #solution
 //
 // v2 is in losses_fast.cu, the second stage; what of it is given, in the chapter's
-// folder.
+// folder. v3 of the sampled softmax is in 03_groups.cuh.
 //
 // <Ladder of="l2_normalize" at="1048576 x 128">
 //        GB/s  idea                      what limits it
@@ -401,11 +401,14 @@ WB_RUNG(sampled_softmax_backward, sampled_softmax_backward_v1, "a warp a query")
 #define WB_VERSION_ONLY
 #include "losses_fast.cu"
 
+#include "03_groups.cuh"
+
 WB_RUNG(l2_normalize, l2_normalize_v2, "a row in registers");
 WB_RUNG(l2_normalize_backward, l2_normalize_backward_v2, "rows in registers");
 WB_RUNG(bce_with_logits, bce_with_logits_v2, "16 bytes a load, a shorter log");
 WB_RUNG(bce_with_logits_backward, bce_with_logits_backward_v2, "16 bytes a load");
 WB_RUNG(sampled_softmax, sampled_softmax_v2, "four queries a block, read once");
+WB_RUNG(sampled_softmax, sampled_softmax_v3, "four queries a warp or some");
 WB_RUNG(sampled_softmax_backward, sampled_softmax_backward_v2, "four queries a block");
 
 // #end
@@ -473,7 +476,7 @@ void sampled_softmax(const SampledInput& in,
     // #starter WB_NOT_SOLVED();
     if (!check_sampled_softmax(in, losses, loss)) return;
     // #solution
-    sampled_softmax_v2(in, losses, loss, stream);
+    sampled_softmax_v3(in, losses, loss, stream);
     // #end
     // #starter sampled_softmax_v1(in, losses, loss, stream);
 }

@@ -154,15 +154,18 @@ struct MaxSum {
 /// Queries of a block. What the drawn items are, and log_q, is loaded once for them.
 constexpr int kQueries = 4;
 
-/// The kQueries queries of a block, of which `real` are real.
+/// kQueries queries in a row, of which `real` are real.
 struct BlockOfQueries {
     int64_t first;
     int real;
     int32_t r_ids[kQueries];  // of their own items
     float r_own[kQueries];    // their logits with them, corrected
 
-    __device__ __forceinline__ BlockOfQueries(const SampledInput& in, int64_t num_real)
-        : first(int64_t{blockIdx.x} * kQueries) {
+    /// The queries of a group: those of a block, or of some of its warps.
+    __device__ __forceinline__ BlockOfQueries(const SampledInput& in,
+                                              int64_t num_real,
+                                              int64_t group)
+        : first(group * kQueries) {
         const int64_t left = num_real - first;
         real = left < 0 ? 0 : left < kQueries ? static_cast<int>(left) : kQueries;
 #pragma unroll
@@ -223,7 +226,7 @@ __global__ void __launch_bounds__(kThreads)
     __shared__ float s_losses[kQueries];
     const int lane = threadIdx.x % wb::kWarpSize;
     const int warp = threadIdx.x / wb::kWarpSize;
-    const BlockOfQueries queries(in, count.value());
+    const BlockOfQueries queries(in, count.value(), blockIdx.x);
     MaxSum r_known[kQueries];
     for (int64_t col = threadIdx.x * V; col < in.negatives; col += kThreads * V) {
         Pack<float, V> r_x[kQueries];

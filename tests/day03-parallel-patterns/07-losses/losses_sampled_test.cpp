@@ -120,6 +120,14 @@ TEST_CASE("sampled: many queries, or more than 2^16 negatives", "[long]") {
     grade_queries(wide);
 }
 
+TEST_CASE("sampled: more queries than few multiprocessors need") {
+    // Fewer threads may share a query then.
+    const wb::testing::FewMultiprocessors one(1);
+    const int64_t queries = GENERATE(as<int64_t>(), 22, 44, 50, 92, 97);
+    grade_sampled(random_sampled({queries, queries - 3, 140, true}, 11), "");
+    grade_sampled(random_sampled({queries, queries / 2, 33}, 12), "");
+}
+
 TEST_CASE("sampled: log_q of the positive items alone, and of the negative ones") {
     Sampled p = random_sampled({5, 4, 40, true}, 10);
     GENERATE(0, 1) == 0 ? p.positive_log_q.clear() : p.negative_log_q.clear();
