@@ -88,8 +88,7 @@ inline int64_t hidden_elements(int64_t rows, int64_t H) {
     return rows * H > 0 ? rows * H : 1;
 }
 
-/// The first layer of rows `first` to `first + rows - 1`.
-/// @param g_hidden  [rows, H], its output
+/// The first layer of rows `first` to `first + rows - 1`. Its output is [rows, H].
 inline LinearInput first_layer(const MlpInput& in, int64_t first, int64_t rows) {
     return {{rows, in.H, in.K, in.K, in.K, in.H},
             in.activation,

@@ -32,7 +32,7 @@ inline constexpr Candidate kMiddle = {.tiling = {.block_rows = 128,
 
 // #region v7-launch
 /// v7: v6, with more tiles to choose from, and in parts where that is faster. Parts
-/// need parts * M N * 4 B of device memory while the kernels run.
+/// need parts * M N * 4 B of device memory while the kernels run, 32 MiB at most.
 template <LayoutB kLayoutB, class Epilogue, class T, class CType>
 static void launch_v7(const Product<T, CType>& product,
                       const typename Epilogue::Params& params) {

@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "mma_sync_stages.h"
+
 using namespace wb::bench;
 
 namespace {
@@ -178,4 +180,26 @@ WB_BENCH(mma_sync_bf16, bench) {
 
 WB_BENCH(mma_sync_fp16, bench) {
     time_all<__half>(bench, "mma_sync_fp16", mma_sync_fp16, Ceiling::fp16);
+}
+
+WB_BENCH(mma_sync_stages, bench) {
+    for (const Size& s : bench.sizes<Size>({{96, 80, 200}},
+                                           {{1024, 1024, 1024}},
+                                           {{4096, 4096, 4096}, {1024, 1024, 4096}},
+                                           {{128, 128, 128}})) {
+        if (!bench.fits(s.bytes(2.0))) continue;
+        const auto a = random_numbers<__nv_bfloat16>(bench, s.M * s.K);
+        const auto b = random_numbers<__nv_bfloat16>(bench, s.K * s.N);
+        const auto host_a = a.host();
+        const auto host_b = b.host();
+        const auto c = bench.output<float>(s.M * s.N);
+        auto problem = bench.problem({s.text(), Ceiling::bf16, s.flop()});
+        problem.expect(
+            "C", c, [&](int64_t i) { return element_of(s, host_a, host_b, i); }, 16);
+        for (const auto& [name, multiply] : mma_sync_stages::variants()) {
+            problem.time(name, "v4", [&, launch = multiply](cudaStream_t stream) {
+                launch(s.shape(), a.data(), b.data(), c.data(), stream);
+            });
+        }
+    }
 }

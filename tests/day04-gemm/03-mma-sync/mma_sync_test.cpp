@@ -104,8 +104,10 @@ TEST_CASE("shares of K end within tiles, and go on with the next") {
 }
 
 TEST_CASE("shares of hundreds of steps", "[long]") {
+    // Three tiles of 385 steps for six blocks. The fourth begins at step 579, and has
+    // the end of the second tile and the beginning of the third.
     const FewMultiprocessors few(2);
-    const Call c{33, 129, 8400};
+    const Call c{3, 258, 24610};
     const Factors factors = whole_numbers(c);
     const Problem<__half> problem(c, factors, true);
     grade_one<__half>("mma_sync_fp16", mma_sync_fp16, c, problem, ", whole numbers");
@@ -139,6 +141,14 @@ TEST_CASE("a large C: whole tiles, or shares where there are many rounds of them
     const Problem<__nv_bfloat16> problem(c, whole_numbers(c), true);
     grade_one<__nv_bfloat16>(
         "mma_sync_bf16", mma_sync_bf16, c, problem, ", whole numbers");
+}
+
+TEST_CASE("more than 128 tiles side by side, and blocks that share them", "[long]") {
+    // v7 has tiles of 128 columns, and five steps along K in two shares.
+    const Call c{2, 16400, 260};
+    const Factors factors = whole_numbers(c);
+    const Problem<__half> problem(c, factors, true);
+    grade_one<__half>("mma_sync_fp16", mma_sync_fp16, c, problem, ", whole numbers");
 }
 
 TEST_CASE("a tall, a wide and a deep product") {
@@ -217,5 +227,15 @@ TEST_CASE("calls have nothing in common") {
         [] {
             const Call c{70, 18, 50};
             grade_type<__half>(c, random_factors(c, 2), ", seed 2");
+        });
+    // One small tile, with K in two parts, and in as many as a cluster may have.
+    wb::testing::expect_independent(
+        [] {
+            const Call c{9, 20, 300};
+            grade_type<__half>(c, random_factors(c, 3), ", seed 3");
+        },
+        [] {
+            const Call c{12, 18, 2500};
+            grade_type<__half>(c, random_factors(c, 4), ", seed 4");
         });
 }

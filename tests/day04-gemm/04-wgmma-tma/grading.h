@@ -297,13 +297,13 @@ void for_each_version(Use use) {
     }
 }
 
-/// One launcher on these factors.
+/// One launcher on these factors. Returns the memory of C.
 template <class T, class Launcher>
-void grade_one(const std::string& name,
-               Launcher launcher,
-               const Call& c,
-               const Problem<T>& p,
-               const std::string& what) {
+std::vector<double> grade_one(const std::string& name,
+                              Launcher launcher,
+                              const Call& c,
+                              const Problem<T>& p,
+                              const std::string& what) {
     using CType = typename Format<T>::CType;
     Grader grade(name, c.text() + what);
     const wb::GemmShape s = c.template shape<T>();
@@ -336,7 +336,7 @@ void grade_one(const std::string& name,
         grade.expect("C", p.expected.c, [&](int64_t i) {
             return p.expected.bounds[static_cast<size_t>(i)];
         });
-        return;
+        return grade.read("C");
     }
     std::vector<double> all(static_cast<size_t>(count), double{kUntouched});
     std::vector<double> bounds(all.size(), 0.0);
@@ -348,6 +348,7 @@ void grade_one(const std::string& name,
             bounds[to] = p.expected.bounds[i];
         }
     grade.expect("C", all, [&](int64_t i) { return bounds[static_cast<size_t>(i)]; });
+    return grade.read("C");
 }
 
 /// All versions for one type.
@@ -372,10 +373,12 @@ inline void grade_whole(const Call& c) {
     grade_type<__nv_fp8_e4m3>(k_major, whole_numbers(k_major), ", whole numbers", true);
 }
 
-/// The contract's function for bf16 alone, for goals.
-inline void grade_contract(const Call& c) {
-    const Problem<__nv_bfloat16> problem(c, random_factors(c, 1), false);
-    grade_one<__nv_bfloat16>(
+/// The contract's function for bf16 alone, on these factors. Returns the memory of C.
+inline std::vector<double> grade_contract(const Call& c,
+                                          const Factors& factors,
+                                          const std::string& what) {
+    const Problem<__nv_bfloat16> problem(c, factors, false);
+    return grade_one<__nv_bfloat16>(
         "wgmma_tma_bf16",
         [](const wb::GemmShape& shape,
            const __nv_bfloat16* A,
@@ -386,7 +389,12 @@ inline void grade_contract(const Call& c) {
            cudaStream_t stream) { wgmma_tma_bf16(shape, A, B, C, stream); },
         c,
         problem,
-        ", seed 1");
+        what);
+}
+
+/// The same for goals.
+inline void grade_contract(const Call& c) {
+    grade_contract(c, random_factors(c, 1), ", seed 1");
 }
 
 }  // namespace wgmma_tma_grading

@@ -5,6 +5,7 @@
 
 #include <wb/bench/bench.h>
 #include <wb/bench/cublas.h>
+#include <wb/bench/errors.h>
 #include <wb/bench/random_numbers.h>
 #include <wb/implementations.h>
 
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -177,12 +179,15 @@ std::vector<Rung<T>> rungs(
 }
 
 /// All of them and cuBLAS, on the same buffers. C is of the factors' type for both.
+///
+/// @param with_errors  at the size of the ladder, on numbers with outliers
 template <class T>
 void time_16_bits(Bench& bench,
                   const std::vector<Size>& sizes,
                   bool transpose_b,
                   const std::vector<Rung<T>>& rungs,
-                  Ceiling ceiling) {
+                  Ceiling ceiling,
+                  bool with_errors = false) {
     for (const Size& size : sizes) {
         if (!bench.fits(size.bytes(sizeof(T)))) continue;
         const wb::GemmShape s = size.shape(transpose_b);
@@ -195,13 +200,25 @@ void time_16_bits(Bench& bench,
         auto problem = bench.problem({size.text() + layout, ceiling, size.flop()});
         problem.expect(
             "C", c, [&](int64_t i) { return element_of<T>(s, host_a, host_b, i); }, 16);
+        std::optional<ProductErrors<T, T>> errors;
+        if (with_errors) errors = product_errors<T, T>(bench, s);
         for (const Rung<T>& rung : rungs) {
+            if (errors) {
+                errors->note(problem, [&](const T* A, const T* B, T* C, auto stream) {
+                    rung.launcher(s.packed(), A, B, C, stream);
+                });
+            }
             problem.time(rung.name, rung.idea, [&](cudaStream_t stream) {
                 rung.launcher(s, a.data(), b.data(), c.data(), stream);
             });
         }
 #if WB_HAVE_CUBLAS
         const Cublas blas;
+        if (errors) {
+            errors->note(problem, [&](const T* A, const T* B, T* C, auto stream) {
+                cublas_product<T>(blas, s.packed(), A, B, C, stream);
+            });
+        }
         problem.time("cublasGemmEx", "library", [&](cudaStream_t stream) {
             cublas_product<T>(blas, s, a.data(), b.data(), c.data(), stream);
         });
@@ -224,22 +241,34 @@ void time_fp8(Bench& bench) {
         auto problem = bench.problem({size.text(), Ceiling::bf16, size.flop()});
         problem.expect(
             "C", c, [&](int64_t i) { return element_of(s, host_a, host_b, i); }, 16);
+        const auto errors = product_errors<__nv_fp8_e4m3, __nv_bfloat16>(bench, s);
         for (const auto& [name, idea, launcher] :
              wb::implementations("wgmma_tma_fp8", wgmma_tma_fp8)) {
-            problem.time(name, idea, [&, launcher = launcher](cudaStream_t stream) {
-                launcher(s,
-                         a.data(),
-                         b.data(),
-                         scales.data(),
-                         scales.data() + s.M,
-                         c.data(),
-                         stream);
+            const auto multiply = [&, launcher = launcher](const wb::GemmShape& shape,
+                                                           const __nv_fp8_e4m3* A,
+                                                           const __nv_fp8_e4m3* B,
+                                                           __nv_bfloat16* C,
+                                                           cudaStream_t stream) {
+                launcher(shape, A, B, scales.data(), scales.data() + s.M, C, stream);
+            };
+            if (errors) {
+                errors->note(problem, [&](auto* A, auto* B, auto* C, auto stream) {
+                    multiply(s.packed(), A, B, C, stream);
+                });
+            }
+            problem.time(name, idea, [&, multiply](cudaStream_t stream) {
+                multiply(s, a.data(), b.data(), c.data(), stream);
             });
         }
 #ifdef WB_HAVE_CUBLAS_LT
         for (const bool fast : {true, false}) {
             const CublasLtFp8 library(s, scales.data(), fast);
             if (!library.is_there()) continue;
+            if (errors) {  // rows of this size have no gaps
+                errors->note(problem, [&](auto* A, auto* B, auto* C, auto stream) {
+                    library.multiply(A, B, C, stream);
+                });
+            }
             problem.time(fast ? "cublasLtMatmul, fast accumulation" : "cublasLtMatmul",
                          "library",
                          [&](cudaStream_t stream) {
@@ -279,13 +308,13 @@ void print_mean(const Bench& bench) {
 
 WB_BENCH(wgmma_tma_bf16, bench) {
     const auto all = rungs("wgmma_tma_bf16", wgmma_tma_bf16);
-    time_16_bits(bench, squares(bench), false, all, Ceiling::bf16);
+    time_16_bits(bench, squares(bench), false, all, Ceiling::bf16, true);
     time_16_bits(bench, squares(bench), true, all, Ceiling::bf16);
 }
 
 WB_BENCH(wgmma_tma_fp16, bench) {
     const auto all = rungs("wgmma_tma_fp16", wgmma_tma_fp16);
-    time_16_bits(bench, squares(bench), false, all, Ceiling::fp16);
+    time_16_bits(bench, squares(bench), false, all, Ceiling::fp16, true);
 }
 
 WB_BENCH(wgmma_tma_fp8, bench) {

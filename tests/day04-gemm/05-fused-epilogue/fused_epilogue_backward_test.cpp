@@ -18,6 +18,12 @@ TEST_CASE("backward: more than one block in each direction") {
     grade_backward({197, 33, 130, Activation::gelu});
 }
 
+TEST_CASE("backward: sizes that TMA takes, past one tile in each direction") {
+    const BackwardCall silu{136, 72, 272};
+    const BackwardCall gelu{264, 24, 136, Activation::gelu, true, 8, 8, 8, 8, 8, 8};
+    grade_backward(GENERATE_COPY(silu, gelu));
+}
+
 TEST_CASE("backward: one thing alone is not what a fast path wants") {
     const BackwardCall right{20, 40, 40, Activation::silu, true, 8, 8, 8, 8, 8, 8};
     grade_backward(right);

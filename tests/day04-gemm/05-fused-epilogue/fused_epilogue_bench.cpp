@@ -4,9 +4,7 @@
 
 #include <wb/bench/bench.h>
 #include <wb/bench/cublas_lt.h>
-#include <wb/bench/random_numbers.h>
 #include <wb/implementations.h>
-#include <wb/reference/activations.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,91 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "fused_epilogue_bench_layer.h"
 #include "fused_epilogue_bench_peers.h"
 
 using namespace wb::bench;
-using Bf16 = __nv_bfloat16;
+using namespace fused_epilogue_bench;
 
 namespace {
-
-const char* name_of(Activation activation) {
-    return activation == Activation::silu ? "silu" : "gelu";
-}
-
-double act(Activation activation, double z) {
-    return activation == Activation::silu ? wb::reference::silu(z)
-                                          : wb::reference::gelu_tanh(z);
-}
-
-double slope(Activation activation, double z) {
-    return activation == Activation::silu ? wb::reference::silu_slope(z)
-                                          : wb::reference::gelu_tanh_slope(z);
-}
-
-struct Size {
-    int64_t M;
-    int64_t N;
-    int64_t K;
-    Activation activation;
-    bool residual = false;
-
-    std::string text() const {
-        return std::to_string(M) + " x " + std::to_string(N) + " x " +
-               std::to_string(K) + ", " + name_of(activation) +
-               (residual ? ", residual" : "");
-    }
-    LinearShape shape() const { return {M, N, K, K, K, N}; }
-    double flop() const {
-        return 2.0 * static_cast<double>(M) * static_cast<double>(N) *
-               static_cast<double>(K);
-    }
-    double bytes() const {
-        return 2.0 * static_cast<double>(M * K + K * N + 3 * M * N);
-    }
-};
-
-std::vector<Size> sizes(const Bench& bench) {
-    return bench.sizes<Size>({{96, 80, 64, Activation::silu}},
-                             {{1024, 1024, 1024, Activation::silu}},
-                             {{4096, 4096, 4096, Activation::silu},
-                              {8192, 8192, 8192, Activation::silu},
-                              {4096, 4096, 4096, Activation::gelu},
-                              {4096, 4096, 4096, Activation::silu, true},
-                              {8192, 8192, 1024, Activation::silu}},
-                             {{128, 256, 128, Activation::silu}});
-}
-
-/// Numbers of a standard deviation of `scale`.
-Array<Bf16> numbers(Bench& bench, int64_t count, double scale) {
-    auto array = random_numbers<Bf16>(bench, count);
-    auto host = array.host();
-    for (Bf16& value : host)
-        value =
-            static_cast<Bf16>(static_cast<float>(value) * static_cast<float>(scale));
-    array.upload(host);
-    return array;
-}
-
-/// A sum of products, and the sum of their magnitudes.
-struct Sum {
-    double value = 0.0;
-    double magnitude = 0.0;
-
-    void add(Bf16 a, Bf16 b) {
-        const double term = static_cast<double>(a) * static_cast<double>(b);
-        value += term;
-        magnitude += std::abs(term);
-    }
-    /// What may be lost; a bf16 has lost more.
-    double off(int64_t terms) const {
-        return 0x1p-23 * (2.0 * static_cast<double>(terms) + 4.0) * magnitude;
-    }
-};
-
-/// What a bf16 of this value may be off by; peers round twice.
-Expected rounded(double value, double off) {
-    return {value, 2.0 * off + 0x1p-7 * std::abs(value) + 0x1p-8};
-}
 
 constexpr int kPlaces = 16;
 
@@ -117,45 +37,6 @@ void time_library(Problem& problem,
 }
 #endif
 
-/// Buffers of a layer.
-struct Layer {
-    Array<Bf16> x, w, bias, residual, y;
-    Layer(Bench& bench, const Size& s)
-        : x(numbers(bench, s.M * s.K, 1.0)),
-          w(numbers(bench, s.N * s.K, 1.0 / std::sqrt(static_cast<double>(s.K)))),
-          bias(numbers(bench, s.N, 1.0)),
-          residual(numbers(bench, s.residual ? s.M * s.N : 0, 1.0)),
-          y(bench.output<Bf16>(s.M * s.N)) {}
-
-    LinearInput in(const Size& s) const {
-        return {s.shape(),
-                s.activation,
-                x.data(),
-                w.data(),
-                bias.data(),
-                s.residual ? residual.data() : nullptr};
-    }
-    Sum sum(const Size& s, int64_t i) const {
-        const auto row = x.host(i / s.N * s.K, s.K);
-        const auto column = w.host(i % s.N * s.K, s.K);
-        Sum result;
-        for (size_t k = 0; k < row.size(); ++k)
-            result.add(row[k], column[k]);
-        return result;
-    }
-    Expected product(const Size& s, int64_t i) const {
-        const Sum exact = sum(s, i);
-        return rounded(exact.value, exact.off(s.K));
-    }
-    Expected element(const Size& s, int64_t i) const {
-        const Sum exact = sum(s, i);
-        const double z = exact.value + static_cast<double>(bias.at(i % s.N));
-        double v = act(s.activation, z);
-        if (s.residual) v += static_cast<double>(residual.at(i));
-        return rounded(v, exact.off(s.K));
-    }
-};
-
 }  // namespace
 
 WB_BENCH(linear_act, bench) {
@@ -168,33 +49,52 @@ WB_BENCH(linear_act, bench) {
             auto problem = bench.problem({s.text(), Ceiling::bf16, s.flop()});
             problem.expect(
                 "y", y, [&](int64_t i) { return layer.element(s, i); }, kPlaces);
+            const auto errors = layer_errors(bench, s);
             for (const auto& [name, idea, launcher] :
-                 wb::implementations("linear_act", &linear_act))
-                problem.time(name, idea, [&, launcher = launcher](cudaStream_t stream) {
-                    launcher(in, y.data(), nullptr, stream);
+                 wb::implementations("linear_act", &linear_act)) {
+                const auto call = [launcher = launcher](const LinearInput& input,
+                                                        Bf16* output,
+                                                        cudaStream_t stream) {
+                    launcher(input, output, nullptr, stream);
+                };
+                if (errors)
+                    errors->note(problem, [&](auto&, auto& input, Bf16* output) {
+                        call(input, output, nullptr);
+                    });
+                problem.time(name, idea, [&, call](cudaStream_t stream) {
+                    call(in, y.data(), stream);
                 });
+            }
 #if WB_HAVE_CUBLAS
-            const auto lt = [&](cublasLtEpilogue_t epilogue) {
+            const auto lt = [&](cublasLtEpilogue_t epilogue, const Layer& of) {
                 return LtProduct({.rows = s.M,
                                   .columns = s.N,
                                   .depth = s.K,
                                   .b_by_column = true,
                                   .epilogue = epilogue,
-                                  .bias = layer.bias.data()});
+                                  .bias = of.bias.data()});
             };
             if (s.activation == Activation::gelu && !s.residual) {
-                const auto product = lt(CUBLASLT_EPILOGUE_GELU_BIAS);
+                const auto product = lt(CUBLASLT_EPILOGUE_GELU_BIAS, layer);
                 time_library(problem, "cublasLt GELU_BIAS", product, in.x, in.w, y);
             }
             if (s.activation == Activation::silu && !s.residual) {
-                const auto product = lt(CUBLASLT_EPILOGUE_BIAS);
-                problem.time("cublasLt BIAS, silu kernel",
-                             "library, and a kernel",
-                             [&](cudaStream_t stream) {
-                                 product.run(in.x, in.w, nullptr, y.data(), stream);
-                                 fused_epilogue_peers::silu_in_place(
-                                     y.data(), s.M * s.N, stream);
-                             });
+                const auto product = lt(CUBLASLT_EPILOGUE_BIAS, layer);
+                const auto call = [&](const LtProduct& library,
+                                      const LinearInput& input,
+                                      Bf16* output,
+                                      cudaStream_t stream) {
+                    library.run(input.x, input.w, nullptr, output, stream);
+                    fused_epilogue_peers::silu_in_place(output, s.M * s.N, stream);
+                };
+                if (errors)
+                    errors->note(problem, [&](auto& own, auto& input, Bf16* output) {
+                        call(lt(CUBLASLT_EPILOGUE_BIAS, own), input, output, nullptr);
+                    });
+                problem.time(
+                    "cublasLt BIAS, silu kernel",
+                    "library, and a kernel",
+                    [&](cudaStream_t stream) { call(product, in, y.data(), stream); });
             }
 #endif
         }

@@ -25,15 +25,9 @@ struct Problem {
     int steps;   ///< stages that a tile needs: ceil_div(K, BK)
     int down;    ///< tiles of clusters below each other
     int across;  ///< and side by side
-    int band;    ///< rows of clusters that are worked on together, see place_of
+    int band;    ///< rows of clusters that are worked on together, see cluster_tile
     void* C;     ///< [M, N], where it is stored from registers
     int64_t ldc;
-};
-
-/// Stages along K: from begin to end, without end.
-struct Steps {
-    int begin;
-    int end;
 };
 
 /// Where a block works.
@@ -43,30 +37,16 @@ struct Place {
 };
 // #endregion problem
 
-// #region order
-/// Tile number `tile` of 0 <= tile < down * across, for a block of the cluster.
-///
-/// Blocks that run at the same time read rows of A and columns of B from the L2 cache
-/// together. In rows of C, 132 of them would need a few rows of A and all of B; in
-/// bands, column by column, they make up a square, and need the least of both. Every
-/// other band goes backwards: it begins with the columns of B that the band before has
-/// just used.
+/// Tile number `tile` of 0 <= tile < down * across, for a block of the cluster; see
+/// cluster_tile().
 template <class S>
 __device__ __forceinline__ Place place_of(const Problem& p, int tile, unsigned rank) {
-    const int of_band = p.band * p.across;
-    const int band = tile / of_band;
-    const int rest = tile - band * of_band;
-    const int first = band * p.band;
-    const int rows = min(p.band, p.down - first);
-    const int along = rest / rows;
-    const int across = band % 2 == 0 ? along : p.across - 1 - along;
-    const int down = first + rest - along * rows;
+    const ClusterTile at = cluster_tile(tile, p.down, p.across, p.band);
     const int row_in_cluster = static_cast<int>(rank) % S::kClusterRows;
     const int col_in_cluster = static_cast<int>(rank) / S::kClusterRows;
-    return {(down * S::kClusterRows + row_in_cluster) * S::BM,
-            (across * S::kClusterColumns + col_in_cluster) * S::BN};
+    return {(at.down * S::kClusterRows + row_in_cluster) * S::BM,
+            (at.across * S::kClusterColumns + col_in_cluster) * S::BN};
 }
-// #endregion order
 
 /// This block's number in its cluster.
 template <class S>

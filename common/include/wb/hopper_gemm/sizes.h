@@ -3,7 +3,8 @@
 ///
 /// The parts of one kernel, each in a file, in the order of the data:
 ///
-///     sizes.h      Tiling, TileSizes, SharedTiles
+///     plan.h       Tiling, the order of tiles, parts of K: what needs no GPU
+///     sizes.h      TileSizes, SharedTiles
 ///     problem.h    what a kernel is told; which block has which tile
 ///     produce.h    one thread: tiles of A and B, by TMA, into a ring of stages
 ///     consume.h    warpgroups: wgmma, from the ring into registers
@@ -11,7 +12,7 @@
 ///     store_bytes.h  the same for a C of 8 bits
 ///     kernel.h     all of that as one persistent kernel, and its launch
 ///     split_k.h    the same where clusters share a tile, each with a part of K
-///     choose.h     which tiles a product is done with, and in how many parts
+///     choose.h     launches the tiles that plan.h expects to be the fastest
 #pragma once
 
 #include <cuda_fp8.h>
@@ -23,6 +24,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+
+#include "wb/hopper_gemm/plan.h"
 
 namespace wb::hopper_gemm {
 
@@ -36,20 +39,7 @@ enum class LayoutB {
 };
 
 // #region tiling
-/// The sizes of one kernel.
-struct Tiling {
-    int block_rows = 128;        ///< BM: of C, computed by a block
-    int block_columns = 256;     ///< BN: a multiple of 64
-    int stages = 4;              ///< tiles of A and of B in shared memory
-    int consumers = 2;           ///< warpgroups that multiply, each BM / consumers rows
-    int cluster_rows = 1;        ///< blocks of a cluster below each other: share B
-    int cluster_columns = 1;     ///< blocks of a cluster side by side: share A
-    int store_buffers = 2;       ///< panels of C a warp; 0: stored from registers
-    int producer_registers = 0;  ///< of a thread; 0: as the launch has it
-    int consumer_registers = 0;
-};
-
-/// What follows from them, for factors of type T and a C of type CType: `S` in the
+/// What follows from a Tiling, for factors of type T and a C of type CType: `S` in the
 /// kernels.
 template <class T_, class CType_, LayoutB kLayoutB_, Tiling kTiling>
 struct TileSizes {

@@ -10,25 +10,6 @@
 
 namespace wb::hopper_gemm {
 
-/// How K is cut: all parts have as many stages, but for the last.
-struct Parts {
-    int count;
-    int steps;  ///< of each; count * steps >= Problem::steps > (count - 1) * steps
-
-    /// About so many parts, none of them empty.
-    ///
-    /// @param all     stages of a tile, > 0
-    /// @param wanted  > 0
-    static Parts of(int all, int wanted) {
-        const int steps = wb::ceil_div(all, wanted);
-        return {wb::ceil_div(all, steps), steps};
-    }
-
-    __device__ __forceinline__ Steps operator[](int part) const {
-        return {part * steps, (part + 1) * steps};
-    }
-};
-
 // #region store-part
 /// Stores a warpgroup's sums as they are: each thread two neighbours of a row at a
 /// time, 8 bytes; four lanes a whole sector.
@@ -83,11 +64,6 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     const int first = static_cast<int>(blockIdx.x) / S::kCluster;
     // A part of all tiles, then the next part: clusters that run at the same time read
     // the same columns of A and rows of B.
-    const auto steps_of = [&](int i) {
-        Steps steps = parts[i / tiles];
-        steps.end = min(steps.end, problem.steps);
-        return steps;
-    };
     wb::ptx::PipelineState<S::kStages> ring;
     if (group < 0) {
         if constexpr (S::kProducerRegisters > 0)
@@ -95,7 +71,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
         if (threadIdx.x < wb::kWarpSize && wb::ptx::elect_one()) {
             for (int i = first; i < all; i += clusters) {
                 const Place at = place_of<S>(problem, i % tiles, rank);
-                produce_tile<S>(shared, maps, steps_of(i), at, rank, ring);
+                produce_tile<S>(shared, maps, parts[i / tiles], at, rank, ring);
             }
         }
         __syncwarp();
@@ -104,7 +80,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
             wb::ptx::registers_take<S::kConsumerRegisters>();
         for (int i = first; i < all; i += clusters) {
             const Place at = place_of<S>(problem, i % tiles, rank);
-            const Steps steps = steps_of(i);
+            const Steps steps = parts[i / tiles];
             float* const g_part = g_parts + int64_t{i / tiles} * problem.M * problem.N;
             Sums<S> sums;
             consume_tile<S>(shared, steps.end - steps.begin, group, rank, sums, ring);

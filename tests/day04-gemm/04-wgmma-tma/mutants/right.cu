@@ -1,8 +1,10 @@
 // The right functions that the .diff files edit: a producer, two consumers, clusters of
-// two blocks that share B, tile after tile, and a store by the TMA unit.
+// two blocks that share B, tile after tile, and a store by the TMA unit. Where K is
+// long, parts of it, whose sums a second kernel adds.
 #include "wgmma_tma.h"
 
 #include <wb/check.h>
+#include <wb/hopper_gemm/split_k.h>
 #include <wb/ptx/cluster.h>
 
 #include "tiles.h"
@@ -129,11 +131,19 @@ __device__ inline void store(SharedTiles<S>& shared,
     }
 }
 
+/// How K is cut. With one part, C is stored at once.
+struct Cut {
+    int parts;
+    int steps;  // of each part; the last may have fewer
+};
+
 template <class S, class Epilogue>
 __global__ void __launch_bounds__(S::kThreads, 1)
     product_kernel(const __grid_constant__ TensorMaps maps,
                    const __grid_constant__ Problem p,
-                   const __grid_constant__ typename Epilogue::Params params) {
+                   const __grid_constant__ typename Epilogue::Params params,
+                   const Cut cut,
+                   float* g_parts) {  // [parts, M, N]
     using namespace wb::ptx;
     extern __shared__ unsigned char s_dynamic[];
     SharedTiles<S>& shared = wb::hopper_gemm::shared_tiles<S>(s_dynamic);
@@ -154,16 +164,25 @@ __global__ void __launch_bounds__(S::kThreads, 1)
         registers_give_back<S::kProducerRegisters>();
     else
         registers_take<S::kConsumerRegisters>();
-    for (int tile = static_cast<int>(blockIdx.x) / 2; tile < p.down * p.across;
-         tile += clusters) {
+    const int tiles = p.down * p.across;
+    for (int work = static_cast<int>(blockIdx.x) / 2; work < tiles * cut.parts;
+         work += clusters) {
+        const int tile = work % tiles;
+        const int part = work / tiles;
+        const int begin = part * cut.steps;
+        const int end = min(begin + cut.steps, p.steps);
         const Place at = {(tile / p.across * 2 + rank) * S::BM,
                           tile % p.across * S::BN};
         if (group >= 0) {
             Sums<S> sums;
-            multiply(shared, p.steps, group, sums, ring);
-            store<S, Epilogue>(shared, maps, p, params, at, group, sums, buffer);
+            multiply(shared, end - begin, group, sums, ring);
+            float* const g_part = g_parts + int64_t{part} * p.M * p.N;
+            if (cut.parts > 1)
+                wb::hopper_gemm::store_part<S>(p, g_part, at, group, sums);
+            else
+                store<S, Epilogue>(shared, maps, p, params, at, group, sums, buffer);
         } else if (threadIdx.x == 0) {
-            for (int step = 0; step < p.steps; ++step) {
+            for (int step = begin; step < end; ++step) {
                 mbarrier_wait(&shared.empty[ring.stage], ring.parity ^ 1);
                 mbarrier_expect(&shared.full[ring.stage], S::kABytes + S::kBBytes);
                 start_copies(shared, maps, at, step * S::BK, ring.stage, rank);
@@ -176,21 +195,62 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     cluster_sync();
 }
 
+constexpr int kThreadsTotal = 256;
+
+/// A thread adds what all parts have of two neighbours of a row.
+template <class CType, class Epilogue>
+__global__ void add_parts_kernel(const Problem p,
+                                 const float* g_parts,
+                                 int parts,
+                                 const typename Epilogue::Params params) {
+    const int64_t i = int64_t{blockIdx.x} * kThreadsTotal + threadIdx.x;
+    const int64_t row = i / (p.N / 2);
+    const int64_t of_part = int64_t{p.M} * p.N;
+    if (row >= p.M) return;
+    float x[4] = {};
+    for (int part = 0; part < parts; ++part) {
+        x[0] += g_parts[part * of_part + 2 * i];
+        x[1] += g_parts[part * of_part + 2 * i + 1];
+    }
+    const int col = static_cast<int>(i % (p.N / 2)) * 2;
+    const Epilogue epilogue(params, p, static_cast<int>(row));
+    epilogue.apply(x, col);
+    CType* const g_c = static_cast<CType*>(p.C) + row * p.ldc + col;
+    *reinterpret_cast<uint32_t*>(g_c) = wb::ptx::pack<CType>(x[0], x[1]);
+}
+
 template <class S, class Epilogue>
 static void launch_product(const Product<typename S::T, typename S::CType>& product,
                            const typename Epilogue::Params& params) {
     const Problem problem = wb::hopper_gemm::problem_of<S>(product, 1);
     const int room = wb::multiprocessors() > 1 ? wb::multiprocessors() / 2 : 1;
-    const int tiles = problem.down * problem.across;
+    constexpr int kStepsOfPart = 5;
+    Cut cut = {1, problem.steps};
+    if (problem.steps > 16)
+        cut = {wb::ceil_div(problem.steps, kStepsOfPart), kStepsOfPart};
+    const int work = problem.down * problem.across * cut.parts;
+    const wb::Scratch<float> g_parts(cut.parts * product.M * product.N, product.stream);
     wb::launch_clusters(product_kernel<S, Epilogue>,
-                        static_cast<unsigned>(2 * (tiles < room ? tiles : room)),
+                        static_cast<unsigned>(2 * (work < room ? work : room)),
                         S::kThreads,
                         2,
                         wb::hopper_gemm::kSharedBytes<S>,
                         product.stream,
                         wb::hopper_gemm::tensor_maps<S>(product),
                         problem,
-                        params);
+                        params,
+                        cut,
+                        g_parts.data());
+    if (cut.parts == 1) return;
+    wb::launch_kernel(add_parts_kernel<typename S::CType, Epilogue>,
+                      wb::grid_size(product.M * (product.N / 2), kThreadsTotal),
+                      kThreadsTotal,
+                      0,
+                      product.stream,
+                      problem,
+                      static_cast<const float*>(g_parts.data()),
+                      cut.parts,
+                      params);
 }
 
 template <class T>

@@ -65,9 +65,10 @@ Array<T> numbers_with_outliers(Bench& bench, int64_t count) {
     return result;
 }
 
-/// Errors of matrix products C = op(A) op(B), of factors T and a C of floats without
-/// gaps, at 4096 elements of C: the first, the last, and random ones.
-template <class T>
+/// Errors of matrix products C = op(A) op(B), of factors T and a C without gaps, at 4096
+/// elements of C: the first, the last, and random ones. Where C has 16 bits, what its
+/// own rounding costs is a part of the error.
+template <class T, class CType = float>
 class ProductErrors {
  public:
     static constexpr int kPlaces = 4096;
@@ -75,7 +76,7 @@ class ProductErrors {
     ProductErrors(Bench& bench, const GemmShape& shape)
         : a_(numbers_with_outliers<T>(bench, shape.M * shape.K)),
           b_(numbers_with_outliers<T>(bench, shape.K * shape.N)),
-          c_(bench.output<float>(shape.M * shape.N)) {
+          c_(bench.output<CType>(shape.M * shape.N)) {
         const auto a = a_.host();
         const auto b = b_.host();
         for (const int64_t i : Problem::sampled_indices(c_.size(), kPlaces))
@@ -83,14 +84,17 @@ class ProductErrors {
     }
 
     /// Multiplies once, and notes the errors for the problem's next row.
-    /// @param launch  (const T* A, const T* B, float* C, cudaStream_t stream)
+    /// @param launch  (const T* A, const T* B, CType* C, cudaStream_t stream)
     template <class Function>
     void note(Problem& problem, Function launch) const {
         c_.poison();
         CUDA_CHECK(cudaDeviceSynchronize());
         launch(a_.data(), b_.data(), c_.data(), cudaStream_t{});
         CUDA_CHECK(cudaDeviceSynchronize());
-        const Errors errors = errors_of(exact_, c_.host());
+        std::vector<float> result;
+        for (const CType c : c_.host())
+            result.push_back(static_cast<float>(c));
+        const Errors errors = errors_of(exact_, result);
         problem.note("error_max", errors.max);
         problem.note("error_rms", errors.rms);
     }
@@ -119,19 +123,22 @@ class ProductErrors {
 
     Array<T> a_;
     Array<T> b_;
-    Array<float> c_;
+    Array<CType> c_;
     std::vector<Exact> exact_;
 };
 
 /// The errors of products of this size, if it is one at which they are measured: the
-/// size of the ladders, and in the simulator the small ones.
-template <class T>
-std::optional<ProductErrors<T>> product_errors(Bench& bench, const GemmShape& shape) {
+/// size of the ladders, and in the simulator the small ones. Factors of 8 bits have B
+/// transposed there.
+template <class T, class CType = float>
+std::optional<ProductErrors<T, CType>> product_errors(Bench& bench,
+                                                      const GemmShape& shape) {
     const int64_t work = shape.M * shape.N * shape.K;
-    const bool is_of_the_ladder =
-        work == int64_t{4096} * 4096 * 4096 && !shape.transpose_a && !shape.transpose_b;
+    const bool is_of_the_ladder = work == int64_t{4096} * 4096 * 4096 &&
+                                  !shape.transpose_a &&
+                                  shape.transpose_b == (sizeof(T) == 1);
     if (!is_of_the_ladder && work > 1'000'000) return std::nullopt;
-    return ProductErrors<T>(bench, shape);
+    return ProductErrors<T, CType>(bench, shape);
 }
 
 }  // namespace wb::bench
