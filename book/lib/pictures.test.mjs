@@ -1,0 +1,102 @@
+// The pictures of the lessons: what they refuse, and that lessons have the newest ones.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { test } from 'node:test'
+import { schedule } from '../pictures/async-copy.mjs'
+import { count } from '../pictures/histogram.mjs'
+import { scans } from '../pictures/scan.mjs'
+import { markdownFiles } from './numbers.mjs'
+import { ROOT } from './pages.mjs'
+import { picture } from './picture.mjs'
+import { pictureSvg } from './picture-svg.mjs'
+import { pictureText } from './picture-text.mjs'
+import { drawPictures, fillPictures, loadPictures } from './pictures.mjs'
+
+const WORDS = { title: 'A test', label: 'What a reader who does not see it should know.' }
+const made = (draw) => picture(WORDS, draw)
+const pictures = await loadPictures()
+
+test('cells, boxes and arrows stand in the text where they stand on the grid', () => {
+  const all = made((p) => p.text(0, 0, 'row').cells(5, 0, 3, [1, 12]).box(0, 2, 7, 3, 'go')
+    .arrow([[7, 3], [10, 3], [10, 5]]).box(12, 2, 8, 1, 'x'))
+  assert.equal(pictureText(all), [
+    'row   1 12',
+    '',
+    '+-----+     [  x   ]',
+    '|  go |---+',
+    '+-----+   |',
+    '          v'
+  ].join('\n'))
+})
+
+test('a number of one and one of two digits end in the same column', () => {
+  for (const w of [3, 4, 5, 6]) {
+    const [one, two] = pictureText(made((p) => p.cells(0, 0, w, [7]).cells(0, 1, w, [17])))
+      .split('\n')
+    assert.equal(one.length, two.length, `${w} columns`)
+  }
+})
+
+test('what lies on each other, is crooked or too wide is refused', () => {
+  assert.throws(() => pictureText(made((p) => p.text(0, 0, 'abc').text(2, 0, 'd'))),
+    /"d" lies on "c", column 2, line 0/)
+  assert.throws(() => made((p) => p.arrow([[0, 0], [3, 2]])), /crooked/)
+  assert.throws(() => pictureText(made((p) => p.text(80, 0, '123456789'))), /88 columns/)
+  assert.throws(() => made((p) => p.text(-1, 0, 'a')), /not on the grid/)
+  assert.throws(() => made((p) => p.text(2, 0, 'abc', { anchor: 'end' })), /on the left/)
+  assert.throws(() => made((p) => p.text(0, 0, 'a', { tone: 7 })), /no tone 7/)
+  assert.throws(() => made((p) => p.text(0, 0, 'a').step('nothing')), /adds nothing/)
+  assert.throws(() => picture({ title: 'x', label: 'short' }, () => {}), /label/)
+})
+
+test('the drawing has the words, the steps and a description, and no bare < or {', () => {
+  const svg = pictureSvg(made((p) => p.text(0, 0, 'f<<<1, {2}>>>').step('then')
+    .box(0, 1, 9, 1, 'b', { tone: 2 })))
+  assert.match(svg, /aria-label="What a reader/)
+  assert.match(svg, /f&#60;&#60;&#60;1, &#123;2&#125;/)
+  assert.match(svg, /<g data-step="1"><rect[^>]*class="t2"/)
+})
+
+for (const [name, each] of pictures) {
+  test(`${name}: its text and its drawing have the same words`, () => {
+    const svg = pictureSvg(each)
+    const text = pictureText(each)
+    for (const { kind, text: words } of each.elements) {
+      if (kind === 'text') assert.ok(text.includes(words), words)
+    }
+    assert.equal((svg.match(/data-step/g) ?? []).length, each.steps.length)
+    assert.ok(svg.length < 40e3, `${svg.length} bytes`)
+  })
+}
+
+test('every picture stands in a lesson, and its text there is the newest', () => {
+  const used = new Set()
+  for (const file of markdownFiles(ROOT)) {
+    const text = fs.readFileSync(file, 'utf8')
+    if (!text.includes('<Picture')) continue
+    assert.equal(fillPictures(text, pictures), text, `${file}: npm run pictures`)
+    for (const [, name] of text.matchAll(/<Picture name="([\w-]+)">/g)) used.add(name)
+  }
+  assert.deepEqual([...pictures.keys()].filter((name) => !used.has(name)), [])
+})
+
+test('a picture that is not there, and a text that was edited, fail the build', () => {
+  assert.throws(() => fillPictures('a\n\n<Picture name="sofmax"></Picture>', pictures),
+    /line 3: there is no picture "sofmax"; did you mean softmax/)
+  const fresh = fillPictures('<Picture name="softmax"></Picture>', pictures)
+  assert.match(drawPictures(fresh, pictures), /^<Picture data="[^"]*"><svg.*<\/svg><\/Picture>$/)
+  assert.throws(() => drawPictures(fresh.replace('read', 'red'), pictures), /npm run pictures/)
+})
+
+test('the models: sums, counts, and when copies and uses begin', () => {
+  const x = [3, 0, 2, 1]
+  assert.deepEqual(scans(x).inclusive, [3, 3, 5, 6])
+  assert.deepEqual(scans(x).exclusive, [0, 3, 3, 5])
+  assert.deepEqual(scans(x, [1, 0, 1, 0]).inclusive, [3, 3, 2, 3])
+  assert.deepEqual(count([3, 0, 3, 1]), [1, 1, 0, 2])
+  const { copies, uses } = schedule(2, 4)
+  // A buffer is free again when its tile was used; a tile is used when it is there.
+  for (let t = 2; t < 4; ++t) assert.ok(copies[t] > uses[t - 2])
+  for (let t = 1; t < 4; ++t) assert.ok(uses[t] > uses[t - 1])
+})
