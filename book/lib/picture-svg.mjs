@@ -11,7 +11,7 @@ const px = (n) => String(Math.round(n * 10) / 10)
 
 /** Shown in place of what a terminal lacks. */
 const drawnText = (text) =>
-  text.replace(/<->/g, '↔').replace(/->/g, '→').replace(/<-/g, '←').replace(/(\d) x (?=\d)/g, '$1 × ')
+  text.replace(/<->/g, '↔').replace(/->/g, '→').replace(/<-/g, '←').replace(/([0-9A-Z]) x (?=[0-9A-Z])/g, '$1 × ')
     .replace(/(\d) ?\* ?(\d)/g, '$1 · $2').replace(/\.\.\./g, '…')
 
 const classes = (element, more = []) => {

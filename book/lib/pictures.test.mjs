@@ -4,6 +4,10 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 import { schedule } from '../pictures/async-copy.mjs'
+import { fp4 } from '../pictures/fp4-linear.mjs'
+import { nibble } from '../pictures/gptq-int4.mjs'
+import { measuredOf } from '../pictures/memory-hierarchy.mjs'
+import { lanePlace } from '../pictures/mma-sync.mjs'
 import { count } from '../pictures/histogram.mjs'
 import { scans } from '../pictures/scan.mjs'
 import { markdownFiles } from './numbers.mjs'
@@ -99,4 +103,20 @@ test('the models: sums, counts, and when copies and uses begin', () => {
   // A buffer is free again when its tile was used; a tile is used when it is there.
   for (let t = 2; t < 4; ++t) assert.ok(copies[t] > uses[t - 2])
   for (let t = 1; t < 4; ++t) assert.ok(uses[t] > uses[t - 1])
+})
+
+test('the models: formats of four bits, and lanes of a fragment', () => {
+  assert.deepEqual([0, 1, 2, 3, 4, 5, 6, 7].map(fp4), [0, 0.5, 1, 1.5, 2, 3, 4, 6])
+  assert.equal(fp4(15), -6)
+  assert.equal(nibble(28), 7)
+  assert.deepEqual(lanePlace(5), { row: 1, col: 2 })
+  assert.deepEqual(lanePlace(31), { row: 7, col: 6 })
+})
+
+test('the memory hierarchy shows what was measured, and nothing else', () => {
+  const rows = [{ level: 'L2', latency_clocks: 264.2, gbps: 5510 }]
+  const data = { memory_levels: { rows } }
+  assert.deepEqual(measuredOf(data, { level: 'L2' }), { latency: '264 clocks', rate: '5.51 TB/s' })
+  assert.deepEqual(measuredOf({}, { level: 'L2' }), { latency: '', rate: '' })
+  assert.deepEqual(measuredOf(data, { name: 'registers' }), { latency: '', rate: '' })
 })
