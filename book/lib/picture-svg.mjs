@@ -1,18 +1,21 @@
 // A picture as SVG: text that can be selected, colours that follow light and dark.
 
-/** Pixels of a column and of a line. */
+/** Pixels of a column and of a line; a picture of small squares has lower lines. */
 const COLUMN = 8
-const LINE = 23
+const LINE_HEIGHT = 23
 const MARGIN = 6
 
 const escaped = (text) =>
   text.replace(/[&<>"{}]/g, (c) => `&#${c.codePointAt(0)};`)
 const px = (n) => String(Math.round(n * 10) / 10)
 
+const RAISED = { '-': '⁻', ...'⁰¹²³⁴⁵⁶⁷⁸⁹' }
+const raised = (digits) => [...digits].map((digit) => RAISED[digit]).join('')
+
 /** Shown in place of what a terminal lacks. */
 const drawnText = (text) =>
   text.replace(/<->/g, '↔').replace(/->/g, '→').replace(/<-/g, '←').replace(/([0-9A-Z]) x (?=[0-9A-Z])/g, '$1 × ')
-    .replace(/(\d) ?\* ?(\d)/g, '$1 · $2').replace(/\.\.\./g, '…')
+    .replace(/(\d) ?\* ?(\d)/g, '$1 · $2').replace(/\^(-?\d+)/g, (_, n) => raised(n)).replace(/\.\.\./g, '…')
 
 const classes = (element, more = []) => {
   const list = [...more]
@@ -22,18 +25,31 @@ const classes = (element, more = []) => {
   return list.length > 0 ? ` class="${list.join(' ')}"` : ''
 }
 
-const middle = (y) => y * LINE + LINE / 2
+/** Set for each picture: nothing here waits for anything. */
+let line = LINE_HEIGHT
+
+const middle = (y) => y * line + line / 2
 
 /** The rectangle of a cell or a box. A box's frame lies in the middle of its lines. */
 function rectangle(element) {
   const { kind, x, y, w, h } = element
   const isFrame = kind === 'box' && h > 2
-  const top = isFrame ? middle(y) - 4 : y * LINE + 1.5
-  const high = isFrame ? middle(y + h - 1) + 4 - top : h * LINE - 3
+  const top = isFrame ? middle(y) - 4 : y * line + line / 15
+  const high = isFrame ? middle(y + h - 1) + 4 - top : h * line - line / 7.5
   const inset = kind === 'cell' ? 0.5 : isFrame ? COLUMN / 2 - 3 : 0.5
   return `<rect x="${px(x * COLUMN + inset)}" y="${px(top)}" ` +
     `width="${px(w * COLUMN - 2 * inset)}" height="${px(high)}" ` +
-    `rx="${kind === 'cell' ? 2 : 5}"${classes(element)}/>`
+    `rx="${kind === 'cell' ? px(line / 12) : 5}"${classes(element)}/>`
+}
+
+/** Cells without words, all of one tone: one path for hundreds of them. */
+function blanks(cells) {
+  const d = cells.map(({ x, y, w }) => {
+    const [wide, high] = [w * COLUMN - 1, line - line / 7.5]
+    return `M${px(x * COLUMN + 0.5)} ${px(y * line + line / 15)}` +
+      `h${px(wide)}v${px(high)}h${px(-wide)}z`
+  })
+  return `<path d="${d.join('')}"${classes(cells[0], ['cells'])}/>`
 }
 
 function word(x, y, text, look, anchor = 'middle') {
@@ -48,10 +64,10 @@ function wordsOf(element) {
     return word(x * COLUMN, middle(y), text, classes(element, ['w']), anchor)
   const look = element.mono ? ' class="mono"' : element.muted ? ' class="muted"' : ''
   const lines = text.split('\n')
-  const center = (y + h / 2) * LINE
+  const center = (y + h / 2) * line
   return lines.map((each, i) =>
     each === '' ? '' : word((x + w / 2) * COLUMN,
-      center + (i - (lines.length - 1) / 2) * LINE * 0.8, each, look)).join('')
+      center + (i - (lines.length - 1) / 2) * line * 0.8, each, look)).join('')
 }
 
 /** A path with rounded corners, and a head. */
@@ -91,7 +107,7 @@ function arrow(element) {
 
 /** Through the points as they are: [column, line] is the corner of a letter. */
 function link(element) {
-  const [from, to] = element.points.map(([x, y]) => `${px(x * COLUMN)} ${px(y * LINE)}`)
+  const [from, to] = element.points.map(([x, y]) => `${px(x * COLUMN)} ${px(y * line)}`)
   return `<path d="M${from}L${to}"${classes(element, ['line'])}/>`
 }
 
@@ -99,14 +115,20 @@ function link(element) {
  * @param {object} picture  from picture.mjs
  * @returns {string}  one line of SVG; what belongs to step k is in <g data-step="k">
  */
-export function pictureSvg({ label, elements, steps, width, height }) {
-  const size = [width * COLUMN + 2 * MARGIN, height * LINE + 2 * MARGIN]
+export function pictureSvg({ label, elements, steps, width, height, lineHeight }) {
+  line = lineHeight ?? LINE_HEIGHT
+  const size = [width * COLUMN + 2 * MARGIN, height * line + 2 * MARGIN]
   const layer = (step) => {
-    const own = elements.filter((element) => element.step === step)
+    const all = elements.filter((element) => element.step === step)
+    const isBlank = ({ kind, text }) => kind === 'cell' && text === ''
+    const own = all.filter((element) => !isBlank(element))
+    const tones = [...new Set(all.filter(isBlank).map(({ tone }) => tone))]
+    const byTone = tones.map((tone) => all.filter((e) => isBlank(e) && e.tone === tone))
     const shapes = own.map((element) =>
       ({ arrow, link, text: () => '' }[element.kind] ?? rectangle)(element))
     const frames = own.map(({ kind, h }) => (kind === 'box' && h > 2 ? 0 : 1))
-    const drawn = [0, 1].flatMap((z) => shapes.filter((_, i) => frames[i] === z)).join('')
+    const drawn = [0, 1].flatMap((z) => shapes.filter((_, i) => frames[i] === z)).join('') +
+      byTone.map(blanks).join('')
     const words = own.filter(({ points }) => !points).map(wordsOf).join('')
     return step === 0 ? drawn + words : `<g data-step="${step}">${drawn}${words}</g>`
   }

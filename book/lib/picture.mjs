@@ -121,11 +121,11 @@ export function extent({ kind, x, y, w, h, text, anchor, points }) {
 
 /**
  * A picture.
- * @param {{title: string, label: string}} words  the heading, and what a reader who does
- *   not see the drawing should know of it
+ * @param {{title: string, label: string, lineHeight?: number}} words  the heading, and what
+ *   a reader who does not see the drawing should know of it; pixels of a line, if not 23
  * @param {(drawing: Drawing) => void} draw
  */
-export function picture({ title, label }, draw) {
+export function picture({ title, label, lineHeight }, draw) {
   if (!title || !label || label.length < 40)
     throw new Error(`picture "${title}": it needs a title and a label that describes it`)
   const drawing = new Drawing()
@@ -139,7 +139,7 @@ export function picture({ title, label }, draw) {
   const all = elements.map(extent)
   if (all.some(([left]) => left < 0)) throw new Error(`picture "${title}" is cut on the left`)
   return {
-    title, label, elements, steps,
+    title, label, elements, steps, lineHeight,
     width: Math.ceil(Math.max(...all.map((e) => e[2]))),
     height: Math.ceil(Math.max(...all.map((e) => e[3])))
   }

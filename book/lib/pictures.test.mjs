@@ -4,12 +4,21 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 import { schedule } from '../pictures/async-copy.mjs'
+import { trials } from '../pictures/autotuning.mjs'
+import { USES } from '../pictures/blackwell-attention.mjs'
+import { online } from '../pictures/flash-attention-row.mjs'
 import { fp4 } from '../pictures/fp4-linear.mjs'
 import { nibble } from '../pictures/gptq-int4.mjs'
 import { measuredOf } from '../pictures/memory-hierarchy.mjs'
+import { limits } from '../pictures/mixed-precision-attention.mjs'
 import { lanePlace } from '../pictures/mma-sync.mjs'
 import { count } from '../pictures/histogram.mjs'
+import { sees, weightsOf } from '../pictures/naive-attention.mjs'
+import { begins } from '../pictures/occupancy-and-ilp.mjs'
+import { slotsOf } from '../pictures/paged-attention.mjs'
+import { pairOf } from '../pictures/rope-and-kv-append-pairs.mjs'
 import { scans } from '../pictures/scan.mjs'
+import { lanes } from '../pictures/streams-and-memory.mjs'
 import { markdownFiles } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
 import { picture } from './picture.mjs'
@@ -119,4 +128,26 @@ test('the memory hierarchy shows what was measured, and nothing else', () => {
   assert.deepEqual(measuredOf(data, { level: 'L2' }), { latency: '264 clocks', rate: '5.51 TB/s' })
   assert.deepEqual(measuredOf({}, { level: 'L2' }), { latency: '', rate: '' })
   assert.deepEqual(measuredOf(data, { name: 'registers' }), { latency: '', rate: '' })
+})
+
+test('the models: one row of attention, its mask, and what lanes and warps do', () => {
+  assert.deepEqual(weightsOf(0).map((w) => w.toFixed(2)), ['0.84', '0.11', '0.04', '0.00', '0.00'])
+  assert.ok(sees(2, 4) && !sees(1, 4))
+  const scores = [0, 1, 2, -1]
+  const [, { max, sum }] = online(scores, 2)
+  const direct = scores.reduce((all, s) => all + Math.exp(s - 2), 0)
+  assert.equal(max, 2)
+  assert.ok(Math.abs(sum - direct) < 1e-12)
+  assert.deepEqual(begins(1).slice(0, 5), [0, -1, -1, -1, 0])
+  assert.ok(begins(4).every((k) => k >= 0))
+  assert.deepEqual(slotsOf(2), [4, 5, '.', '.'])
+  assert.deepEqual(slotsOf(5), [0, 1, 2, 3])
+  assert.equal(trials(), 27)
+  const chunks = lanes()
+  assert.ok(chunks[3].in >= chunks[0].out)
+  assert.deepEqual(limits(5, 10), {
+    largest: 65504, smallest: '2^-24', next: '1 + 2^-10', unit: '2^-11', whole: 2048 })
+  assert.equal(pairOf(5, 'halves'), 1)
+  assert.equal(pairOf(5, 'neighbours'), 2)
+  assert.equal(USES.reduce((all, [, wide]) => all + wide, 0), 512)
 })

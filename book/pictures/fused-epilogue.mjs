@@ -10,7 +10,8 @@ export default picture({
   p.text(L, 0, 'not fused', { strong: true }).text(R, 0, 'fused', { strong: true })
   const steps = ['product', 'bias kernel', 'activation', 'residual']
   const moved = ['', '67 MB out, 67 in', '67 MB out, 67 in', '67 MB out, 67 in']
-  const inside = ['sums in registers', '+ bias[n];  z -> memory, if asked for', 'act(z)', '+ residual[m, n], round']
+  const inside = ['sums in registers', '+ bias[n];  z -> memory, if asked for', 'act(z)',
+    '+ residual[m, n], round']
   const said = ['The product of x and w. Its sums are floats in registers.',
     'The bias: a kernel of its own, or two instructions behind the product.',
     'The activation.', 'The residual; then the result is rounded.']

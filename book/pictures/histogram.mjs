@@ -24,7 +24,8 @@ export default picture({
     p.cells(left(b), 4, W, count(values), { tones: [1, 2, 3, 4] })
   })
   p.step('Then it adds each bin to global memory once, with an atomic addition.')
-    .text(1, 7, 'global memory').cells(left(1), 7, W, count(BLOCKS.flat()), { tones: [1, 2, 3, 4] })
+    .text(1, 7, 'global memory')
+    .cells(left(1), 7, W, count(BLOCKS.flat()), { tones: [1, 2, 3, 4] })
   BLOCKS.forEach((_, b) => {
     for (let bin = 0; bin < BINS; ++bin)
       p.link([left(b) + bin * W + 2, 5], [left(1) + bin * W + 2, 7], { tone: bin + 1 })

@@ -32,5 +32,6 @@ export default picture({
   p.cells(LEFT + 42, 6, 5, [''], { tone: 2, ascii: ['[ ]'] })
     .text(LEFT + 48, 6, 'its own item, masked')
     .step('Queries 6 and 7 are no real ones: whatever stands there does not count.')
-    .text(1, 7, 'query 6, 7', { muted: true }).text(LEFT + 3, 7, 'do not count', { muted: true })
+    .text(1, 7, 'query 6, 7', { muted: true })
+    .text(LEFT + 3, 7, 'do not count', { muted: true })
 })

@@ -52,7 +52,8 @@ export default picture({
     'shared memory, L1 cache, L2 cache, global memory, memory of the host; with how much ' +
     'each holds, its latency and its bandwidth where they were measured.'
 }, (p) => {
-  p.text(42, 0, 'holds', { strong: true }).text(75, 0, 'bandwidth', { anchor: 'end', strong: true })
+  p.text(42, 0, 'holds', { strong: true })
+    .text(75, 0, 'bandwidth', { anchor: 'end', strong: true })
   if (isMeasured) p.text(87, 0, 'latency', { anchor: 'end', strong: true })
   else p.text(42, 12, 'latencies: not measured yet', { muted: true })
   LEVELS.forEach((level, i) => {

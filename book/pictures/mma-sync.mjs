@@ -28,7 +28,8 @@ export default picture({
     [0, 1].forEach((pair) => {
       const columns = [0, 1, 2, 7].map((n) => `${name}:${4 * n + pair}`)
       p.cells(B[0], B[1] + 2 * half + pair, W, columns, { tone: half + 1 })
-        .text(B[0] - 1, B[1] + 2 * half + pair, `k ${8 * half + 2 * pair}, ${8 * half + 2 * pair + 1}`,
+        .text(B[0] - 1, B[1] + 2 * half + pair,
+          `k ${8 * half + 2 * pair}, ${8 * half + 2 * pair + 1}`,
           { anchor: 'end', muted: true })
     })
   p.text(A[0], 7, 'A: 16 rows (m), 16 columns (k)', { strong: true })

@@ -8,7 +8,8 @@ export default picture({
     'the middle, two warpgroups with 64 by 256 sums each on the right. One thread asks for ' +
     'copies by TMA; wgmma reads the stages; the results go back through shared memory.'
 }, (p) => {
-  p.text(1, 0, 'global memory', { strong: true }).text(28, 0, 'shared memory: a ring', { strong: true })
+  p.text(1, 0, 'global memory', { strong: true })
+    .text(28, 0, 'shared memory: a ring', { strong: true })
     .text(62, 0, 'registers', { strong: true })
   for (let s = 0; s < STAGES; ++s)
     p.box(30, 2 + s, 14, 1, `A | B  (${s})`, { tone: 6 })
