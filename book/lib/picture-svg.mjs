@@ -13,9 +13,13 @@ const RAISED = { '-': '⁻', ...'⁰¹²³⁴⁵⁶⁷⁸⁹' }
 const raised = (digits) => [...digits].map((digit) => RAISED[digit]).join('')
 
 /** Shown in place of what a terminal lacks. */
+const TYPESET = [
+  [/<->/g, '↔'], [/->/g, '→'], [/<-/g, '←'], [/\.\.\./g, '…'],
+  [/([0-9A-Z]) x (?=[0-9A-Z])/g, '$1 × '], [/(\d) ?\* ?(\d)/g, '$1 · $2'],
+  [/\^(-?\d+)/g, (_, digits) => raised(digits)]
+]
 const drawnText = (text) =>
-  text.replace(/<->/g, '↔').replace(/->/g, '→').replace(/<-/g, '←').replace(/([0-9A-Z]) x (?=[0-9A-Z])/g, '$1 × ')
-    .replace(/(\d) ?\* ?(\d)/g, '$1 · $2').replace(/\^(-?\d+)/g, (_, n) => raised(n)).replace(/\.\.\./g, '…')
+  TYPESET.reduce((result, [from, to]) => result.replace(from, to), text)
 
 const classes = (element, more = []) => {
   const list = [...more]

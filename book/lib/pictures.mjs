@@ -52,9 +52,9 @@ export function drawPictures(text, pictures) {
       throw new Error(`line ${element.line}: the text of picture ` +
         `"${element.attributes.name}" is not its drawing's; run: npm run pictures`)
     const { title, label, steps } = picture
-    const data = JSON.stringify({ title, label, steps })
+    const data = JSON.stringify({ title, label, steps, svg: pictureSvg(picture) })
       .replace(/[&"<>]/g, (c) => `&#${c.codePointAt(0)};`)
-    return `<Picture data="${data}">${pictureSvg(picture)}</Picture>`
+    return `<Picture data="${data}" />`
   })
 }
 

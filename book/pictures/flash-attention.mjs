@@ -16,9 +16,11 @@ export default picture({
     .text(3, 6, 'rows 0-127', { muted: true }).text(3, 10, 'rows 128-255', { muted: true })
     .text(67, 3, 'a row keeps', { strong: true })
   for (let t = 0; t < TILES; ++t) {
-    p.step(t === 0 ? 'Tile 0: its keys and values are copied to shared memory; all 128 rows use them.'
-      : t === TILES - 1 ? 'The last tile. Then each row is divided by its sum, and written once.'
-        : `Tile ${t}: the scores of it exist in registers only; each row updates what it keeps.`)
+    const said = ['Tile 0: it is copied to shared memory; all 128 rows use it.',
+      'Tile 1: its scores exist in registers only; each row updates what it keeps.',
+      'Tile 2: the same again.',
+      'The last tile. Then each row is divided by its sum, and written once.'][t]
+    p.step(said)
     for (const y of [3, 7]) p.box(x(t), y, W - 1, 3, 'scores', { tone: 3, dashed: true })
     if (t === 0)
       [['maximum', '1 element'], ['sum', '1 element'], ['output', 'D elements']].forEach(

@@ -7,7 +7,8 @@ export function lanes() {
   const chunks = []
   for (let c = 0; c < CHUNKS; ++c) {
     const last = chunks[c - 1]
-    const begin = Math.max(last ? last.in + IN : 0, c >= BUFFERS ? chunks[c - BUFFERS].out + OUT : 0)
+    const freed = c >= BUFFERS ? chunks[c - BUFFERS].out + OUT : 0
+    const begin = Math.max(last ? last.in + IN : 0, freed)
     const kernel = Math.max(begin + IN, last ? last.kernel + KERNEL : 0)
     const out = Math.max(kernel + KERNEL, last ? last.out + OUT : 0)
     chunks.push({ in: begin, kernel, out })
@@ -25,8 +26,9 @@ export default picture({
   ;['in_lane', 'compute_lane', 'out_lane'].forEach((name, i) => p.text(1, 2 * i, name,
     { mono: true }))
   lanes().forEach((chunk, c) => {
-    const said = c < BUFFERS ? `Chunk ${c}: copied in, computed, copied out; an event joins the lanes.`
-      : `Chunk ${c} waits for the copy out of chunk ${c - BUFFERS}: they share buffer ${c % BUFFERS}.`
+    const said = c < BUFFERS
+      ? `Chunk ${c}: copied in, computed, copied out; an event joins the lanes.`
+      : `Chunk ${c} waits until chunk ${c - BUFFERS} is copied out: it has the same buffer.`
     const tone = 1 + c % BUFFERS
     p.step(said)
       .box(at(chunk.in), 0, IN, 1, `in ${c}`, { tone })
