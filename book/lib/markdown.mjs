@@ -9,6 +9,7 @@ import { lessonPlugin } from './lesson.mjs'
 import { linksPlugin } from './links.mjs'
 import { mathPlugin } from './math.mjs'
 import { numbersPlugin } from './numbers-markdown.mjs'
+import { loadPictures, picturesPlugin } from './pictures.mjs'
 import { snippetsPlugin } from './snippets.mjs'
 import { BASE } from './sources.mjs'
 
@@ -21,6 +22,8 @@ function bracesPlugin(md) {
   })
 }
 
+const pictures = await loadPictures()
+
 /** The option `markdown` of VitePress. */
 export const markdown = {
   languages: [cuda, ptx],
@@ -31,6 +34,7 @@ export const markdown = {
   config(md) {
     md.use(mathPlugin)
     md.use(numbersPlugin)
+    md.use(picturesPlugin, pictures)
     md.use(snippetsPlugin)
     md.use(lessonPlugin)
     md.use(linksPlugin)
