@@ -117,9 +117,12 @@ export function isOurs(row) {
   return /_v\d+\w*$/.test(row.rung) || row.rung === row.exercise
 }
 
-// What ours are compared with and is no library's: a kernel that only reads, and what a
-// search has to find.
-const REFERENCES = ['plain read', 'exhaustive', 'model alone', 'best of the first size']
+// What ours are compared with and is no library's: a kernel that only reads, what a
+// search has to find, and a product without the epilogue that the others have.
+const REFERENCES = [
+  'plain read', 'exhaustive', 'model alone', 'best of the first size',
+  'product alone, as in v5', 'cublasLt, product alone',
+]
 
 /** A library's implementation of the same. */
 export function isLibrary(row) {

@@ -59,7 +59,8 @@ def filled(file: Path, root: Path = Path()) -> str:
     tables = _tables(lines)
     for table in reversed(tables):  # the last first: the numbers of lines stay
         lines[table.begin + 1 : table.end + 1] = _written(
-            table, lines[table.begin + 1 : table.end], _measured(root, file), listed)
+            table, lines[table.begin + 1 : table.end],
+            _measured(root, file, table), listed)
     every_line = "\n".join(f.read_text() for f in file.parent.glob("*.cu")).split("\n")
     indexed = {match[1] for match in map(BEGIN.fullmatch, every_line) if match}
     if missing := sorted(set(listed) - indexed):
@@ -96,12 +97,17 @@ def _tables(lines: list[str]) -> list[Table]:
     return tables
 
 
-def _measured(root: Path, file: Path) -> dict:
+def _measured(root: Path, file: Path, table: Table) -> dict:
+    """The day's file of measurements with the table's exercise: day04.json, or
+    day04_wgmma.json where a chapter was measured in a call of its own."""
     day = file.relative_to(root).parts[1].partition("-")[0]
-    try:
-        return json.loads((root / f"book/data/{day}.json").read_text())
-    except FileNotFoundError:
-        return {}
+    folder = root / "book/data"
+    for path in [*folder.glob(f"{day}.json"), *sorted(folder.glob(f"{day}_*.json"))]:
+        data = json.loads(path.read_text())
+        names = {row["exercise"] for row in data.get("rows", [])}
+        if any(name.startswith(table.measured) for name in names):
+            return data
+    return {}
 
 
 def _written(

@@ -6,33 +6,33 @@
 //
 // <Ladder of="wmma_fp16" at="4096 x 4096 x 4096">
 //       TFLOP/s  idea                                 what limits it
-//   v1     27.3  one warp a tile, from global memory  L1 and L2: 8 FLOP for each byte
-//   v2     31.0  tiles in shared memory               shared memory and bank conflicts
-//   v3     87.1  4 x 2 fragments a warp               bank conflicts
-//   v4      159  16 bytes behind each row             the block waits for each tile
-//   v5      260  cp.async, four stages                L2 and shared memory
+//   v1     27.9  one warp a tile, from global memory  L1 and L2: 8 FLOP for each byte
+//   v2     31.5  tiles in shared memory               shared memory and bank conflicts
+//   v3     89.0  4 x 2 fragments a warp               bank conflicts
+//   v4      160  16 bytes behind each row             the block waits for each tile
+//   v5      255  cp.async, four stages                L2 and shared memory
 //   v6      278  4 x 4 fragments a warp               8 warps a multiprocessor
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="wmma_bf16" at="4096 x 4096 x 4096">
 //       TFLOP/s  idea                                 what limits it
-//   v1     27.2  one warp a tile, from global memory  L1 and L2: 8 FLOP for each byte
-//   v2     33.4  tiles in shared memory               shared memory and bank conflicts
-//   v3     87.1  4 x 2 fragments a warp               bank conflicts
-//   v4      159  16 bytes behind each row             the block waits for each tile
-//   v5      266  cp.async, four stages                L2 and shared memory
-//   v6      282  4 x 4 fragments a warp               8 warps a multiprocessor
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
+//   v1     27.7  one warp a tile, from global memory  L1 and L2: 8 FLOP for each byte
+//   v2     34.1  tiles in shared memory               shared memory and bank conflicts
+//   v3     88.8  4 x 2 fragments a warp               bank conflicts
+//   v4      160  16 bytes behind each row             the block waits for each tile
+//   v5      261  cp.async, four stages                L2 and shared memory
+//   v6      283  4 x 4 fragments a warp               8 warps a multiprocessor
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="wmma_tf32" at="4096 x 4096 x 4096">
 //       TFLOP/s  idea                                 what limits it
-//   v1     16.2  one warp a tile, from global memory  L1 and L2: 8 FLOP for each byte
-//   v2     20.8  tiles in shared memory               shared memory and bank conflicts
-//   v3     54.0  4 x 2 fragments a warp               bank conflicts
-//   v4     74.2  16 bytes behind each row             the block waits for each tile
-//   v5     89.9  cp.async, four stages                L2 and shared memory
-//   v6      101  4 x 4 fragments a warp               8 warps a multiprocessor
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-24
+//   v1     16.5  one warp a tile, from global memory  L1 and L2: 8 FLOP for each byte
+//   v2     21.2  tiles in shared memory               shared memory and bank conflicts
+//   v3     54.6  4 x 2 fragments a warp               bank conflicts
+//   v4     74.8  16 bytes behind each row             the block waits for each tile
+//   v5     92.8  cp.async, four stages                L2 and shared memory
+//   v6      102  4 x 4 fragments a warp               8 warps a multiprocessor
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end
 #include "wmma.h"
 

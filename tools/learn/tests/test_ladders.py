@@ -65,6 +65,14 @@ class Ladders(unittest.TestCase):
         self.assertEqual(text.partition("WB_RUNG")[0], WRITTEN)
         self.assertEqual(self.filled(text), text)
 
+    def test_a_chapter_may_have_a_file_of_its_own(self):
+        text = self.filled()
+        self.data.rename(self.data.with_name("day06_attention.json"))
+        self.assertEqual(self.filled(), text)
+        others = {"machine": {}, "rows": [{"exercise": "other", "size": SIZE}]}
+        self.data.write_text(json.dumps(others))
+        self.assertEqual(self.filled(), text)
+
     def test_new_numbers_replace_the_old_ones(self):
         text = self.filled()
         self.measure(v1=2.5)
