@@ -177,6 +177,10 @@ TEST_CASE("product: more than a thousand rows, and columns") {
     grade_whole({2, watched ? 72 : 1032, 16}, true, true);
 }
 
+TEST_CASE("product: more than 128 blocks of 128 columns") {
+    grade_whole({1, wb::testing::is_watched() ? 264 : 16520, 16}, true, true);
+}
+
 TEST_CASE("product: calls have nothing in common") {
     wb::testing::expect_independent(
         [] {

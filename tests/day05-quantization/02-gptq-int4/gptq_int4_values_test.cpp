@@ -8,20 +8,6 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// All numbers are 15, all zeros 5, all scales this one: all weights are 10 scales.
-GptqWeights equal_weights(const Call& c, float scale) {
-    GptqWeights w = random_weights(c, 1);
-    for (int64_t n = 0; n < c.N; ++n) {
-        for (int64_t k = 0; k < c.K; ++k)
-            w.set_number(k, n, 15);
-        for (int64_t g = 0; g < w.groups(); ++g)
-            w.set_zero(g, n, 5);
-    }
-    for (__half& each : w.scales)
-        each = static_cast<__half>(scale);
-    return w;
-}
-
 std::vector<__half> equal_x(const Call& c, float value) {
     return std::vector<__half>(at(c.M * c.K), static_cast<__half>(value));
 }

@@ -9,8 +9,6 @@
 #include <wb/reference/gptq.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
-#include <wb/testing/gptq_weights.h>
-#include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
 
@@ -20,14 +18,12 @@
 #include <string>
 #include <vector>
 
+#include "../gptq_calls.h"
+
 namespace gptq_grading {
 
-using namespace wb::testing::gptq;
+using namespace gptq_calls;
 using wb::testing::FewMultiprocessors;
-using wb::testing::Grader;
-
-/// What the counter of bad rows holds before a call, which adds to it.
-constexpr unsigned long long kBadBefore = 5;
 
 /// One launch.
 struct Call {
@@ -54,6 +50,10 @@ inline GptqWeights exact_weights(const Call& c, uint64_t seed) {
     return exact_weights_of(c.shape(), c.order, seed);
 }
 
+inline GptqWeights equal_weights(const Call& c, float scale) {
+    return equal_weights_of(c.shape(), c.order, scale);
+}
+
 inline std::vector<__half> whole_x(const Call& c) {
     std::vector<__half> x;
     for (int64_t i = 0; i < c.M * c.K; ++i)
@@ -67,29 +67,6 @@ inline std::vector<__half> random_x(const Call& c, uint64_t seed) {
     for (const float value : wb::testing::random_normal(c.M * c.K, seed))
         x.push_back(static_cast<__half>(value));
     return x;
-}
-
-/// W's tensors as inputs of a launch.
-inline GptqTensors tensors_of(Grader& grade, const GptqWeights& w) {
-    return {grade.input("qweight", w.qweight),
-            grade.input("qzeros", w.qzeros),
-            grade.input("scales", w.scales),
-            w.g_idx.empty() ? nullptr : grade.input("g_idx", w.g_idx),
-            static_cast<int64_t>(w.qweight.size()),
-            static_cast<int64_t>(w.qzeros.size()),
-            static_cast<int64_t>(w.scales.size()),
-            static_cast<int64_t>(w.g_idx.size())};
-}
-
-/// The counter of bad rows, and what the grader expects of it.
-inline unsigned long long* bad_counter(Grader& grade) {
-    return grade.in_out("bad_rows", {1}, std::vector<unsigned long long>{kBadBefore});
-}
-inline void expect_bad(Grader& grade, const GptqWeights& w) {
-    double bad = static_cast<double>(kBadBefore);
-    for (int64_t k = 0; k < w.K; ++k)
-        bad += w.has_group(k) ? 0.0 : 1.0;
-    grade.expect("bad_rows", {bad}, [](int64_t) { return 0.0; });
 }
 
 /// All versions of gptq_dequantize(): every element is known to the last bit.
@@ -114,24 +91,10 @@ inline void grade_dequantize(const Call& c, const GptqWeights& w, const char* wh
 
 /// What gptq_repack() makes of W.
 inline std::vector<uint4> packed_of(const Call& c, const GptqWeights& w) {
-    const bool has_order = !w.g_idx.empty();
-    std::vector<uint4> packed(at(gptq_packed_vectors(c.shape(), has_order)));
-    if (packed.empty()) return packed;
-    Grader grade("gptq_repack", c.text());
-    const GptqTensors tensors = tensors_of(grade, w);
-    auto* const d_packed =
-        grade.output<uint32_t>("packed", {static_cast<int64_t>(packed.size()) * 4});
-    unsigned long long* const d_bad = has_order ? bad_counter(grade) : nullptr;
-    grade.run([&](cudaStream_t stream) {
-        gptq_repack(
-            c.shape(), tensors, reinterpret_cast<uint4*>(d_packed), d_bad, stream);
+    const int64_t vectors = gptq_packed_vectors(c.shape(), !w.g_idx.empty());
+    return packed_by("gptq_repack", c.text(), w, vectors, [&](auto... to) {
+        gptq_repack(c.shape(), to...);
     });
-    if (has_order) expect_bad(grade, w);
-    CUDA_CHECK(cudaMemcpy(packed.data(),
-                          d_packed,
-                          packed.size() * sizeof(uint4),
-                          cudaMemcpyDeviceToHost));
-    return packed;
 }
 
 /// What y must be, and how far from it a kernel may be.

@@ -8,8 +8,6 @@
 #include <wb/reference/layernorm.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
-#include <wb/testing/gptq_weights.h>
-#include <wb/testing/grader.h>
 #include <wb/testing/norms.h>
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
@@ -21,14 +19,12 @@
 #include <utility>
 #include <vector>
 
+#include "../gptq_calls.h"
+
 namespace qkv_grading {
 
-using namespace wb::testing::gptq;
+using namespace gptq_calls;
 using wb::testing::FewMultiprocessors;
-using wb::testing::Grader;
-
-/// What the counter of bad rows holds before a call, which adds to it.
-constexpr unsigned long long kBadBefore = 5;
 
 /// Which of the LayerNorm's arrays there are.
 enum Affine { neither, weight_only, bias_only, both };
@@ -68,6 +64,10 @@ inline GptqWeights random_weights(const Call& c, uint64_t seed) {
 }
 inline GptqWeights exact_weights(const Call& c, uint64_t seed) {
     return exact_weights_of(c.shape().weights(), c.order, seed);
+}
+
+inline GptqWeights equal_weights(const Call& c, float scale) {
+    return equal_weights_of(c.shape().weights(), c.order, scale);
 }
 
 inline __half half_of(double value) {
@@ -122,45 +122,12 @@ inline Rows whole_rows(const Call& c, uint64_t seed) {
     return r;
 }
 
-/// W's tensors as inputs of a launch.
-inline GptqTensors tensors_of(Grader& grade, const GptqWeights& w) {
-    return {grade.input("qweight", w.qweight),
-            grade.input("qzeros", w.qzeros),
-            grade.input("scales", w.scales),
-            w.g_idx.empty() ? nullptr : grade.input("g_idx", w.g_idx),
-            static_cast<int64_t>(w.qweight.size()),
-            static_cast<int64_t>(w.qzeros.size()),
-            static_cast<int64_t>(w.scales.size()),
-            static_cast<int64_t>(w.g_idx.size())};
-}
-
 /// What qkv_repack() makes of W.
 inline std::vector<uint4> packed_of(const Call& c, const GptqWeights& w) {
-    const bool has_order = !w.g_idx.empty();
-    std::vector<uint4> packed(at(qkv_packed_vectors(c.shape(), has_order)));
-    Grader grade("qkv_repack", c.text());
-    const GptqTensors tensors = tensors_of(grade, w);
-    auto* const d_packed =
-        grade.output<uint32_t>("packed", {static_cast<int64_t>(packed.size()) * 4});
-    unsigned long long* const d_bad =
-        has_order
-            ? grade.in_out("bad_rows", {1}, std::vector<unsigned long long>{kBadBefore})
-            : nullptr;
-    grade.run([&](cudaStream_t stream) {
-        qkv_repack(
-            c.shape(), tensors, reinterpret_cast<uint4*>(d_packed), d_bad, stream);
+    const int64_t vectors = qkv_packed_vectors(c.shape(), !w.g_idx.empty());
+    return packed_by("qkv_repack", c.text(), w, vectors, [&](auto... to) {
+        qkv_repack(c.shape(), to...);
     });
-    if (has_order) {
-        auto bad = static_cast<double>(kBadBefore);
-        for (int64_t k = 0; k < w.K; ++k)
-            bad += w.has_group(k) ? 0.0 : 1.0;
-        grade.expect("bad_rows", {bad}, [](int64_t) { return 0.0; });
-    }
-    CUDA_CHECK(cudaMemcpy(packed.data(),
-                          d_packed,
-                          packed.size() * sizeof(uint4),
-                          cudaMemcpyDeviceToHost));
-    return packed;
 }
 
 /// What qkv must be, and how far from it a kernel may be.

@@ -1,13 +1,13 @@
 // Grades day05-quantization/03-layernorm-gptq-qkv: arguments, streams, large sizes.
 #include "grading.h"
 
+#include <wb/launch.h>
 #include <wb/testing/large.h>
-#include <wb/testing/refuses.h>
 
 #include <cstring>
+#include <utility>
 
 using namespace qkv_grading;
-using wb::testing::misaligned;
 
 namespace {
 
@@ -48,8 +48,7 @@ struct Memory {
         right.packed_to = reinterpret_cast<uint4*>(d);
         right.input = reinterpret_cast<const __half*>(d + 8192);
         right.qkv = reinterpret_cast<__half*>(d + 12288);
-        right.bad_rows =
-            grade.in_out("bad_rows", {1}, std::vector<unsigned long long>{kBadBefore});
+        right.bad_rows = bad_counter(grade);
     }
 };
 
@@ -61,11 +60,6 @@ void call_qkv(const Arguments& a, cudaStream_t stream) {
 }
 
 using Refuses = wb::testing::Refuses<Arguments>;
-
-template <class T>
-T* writable(const T* tensor) {
-    return const_cast<T*>(tensor);
-}
 
 /// What both refuse.
 void refuse_shapes_and_tensors(const Refuses& refuse) {
@@ -81,38 +75,11 @@ void refuse_shapes_and_tensors(const Refuses& refuse) {
     refuse("shape.hidden is 60", [](auto& a) { a.shape.hidden = 60; });
     refuse("shape.hidden is 64, but must be a multiple of shape.group",
            [](auto& a) { a.shape.group = 128; });
-    refuse("shape.group is 0", [](auto& a) { a.shape.group = 0; });
-    refuse("shape.group is -2", [](auto& a) { a.shape.group = -2; });
-    refuse("shape.group is 16", [](auto& a) { a.shape.group = 16; });
-    refuse("tensors.qweight_words is 1535",
-           [](auto& a) { a.tensors.qweight_words = 1535; });
     // [groups, group / 8], as a well-known report has it; and [groups, hidden / 8].
     refuse("tensors.qzeros_words is 8, but must be groups * 3 * hidden / 8",
            [](auto& a) { a.tensors.qzeros_words = 8; });
     refuse("tensors.qzeros_words is 16", [](auto& a) { a.tensors.qzeros_words = 16; });
-    refuse("tensors.num_scales is 128", [](auto& a) { a.tensors.num_scales = 128; });
-    refuse("tensors.g_idx_rows is 2", [](auto& a) { a.tensors.g_idx_rows = 2; });
-    refuse("tensors.g_idx_rows is 64", [](auto& a) { a.tensors.g_idx = nullptr; });
-    refuse("tensors.qweight is a null pointer",
-           [](auto& a) { a.tensors.qweight = nullptr; });
-    refuse("tensors.qzeros is a null pointer",
-           [](auto& a) { a.tensors.qzeros = nullptr; });
-    refuse("tensors.scales is a null pointer",
-           [](auto& a) { a.tensors.scales = nullptr; });
-    const int32_t host[1536] = {};
-    const __half host_scales[384] = {};
-    refuse("tensors.qweight is a host pointer",
-           [&](auto& a) { a.tensors.qweight = host; });
-    refuse("tensors.qzeros is a host pointer",
-           [&](auto& a) { a.tensors.qzeros = host; });
-    refuse("tensors.scales is a host pointer",
-           [&](auto& a) { a.tensors.scales = host_scales; });
-    refuse("tensors.g_idx is a host pointer", [&](auto& a) { a.tensors.g_idx = host; });
-    refuse("tensors.qzeros is not aligned",
-           [](auto& a) { a.tensors.qzeros = misaligned(a.tensors.qzeros); });
-    refuse("tensors.qweight is",  // a multiple of 4, and not of 16
-           [](auto& a) { a.tensors.qweight += 1; });
-    refuse("tensors.scales is", [](auto& a) { a.tensors.scales += 4; });
+    refuse_groups_and_tensors(refuse);
 }
 
 }  // namespace
@@ -122,14 +89,8 @@ TEST_CASE("repack: wrong arguments are refused by name") {
     Memory memory("qkv_repack");
     const Refuses refuse = {"qkv_repack", call_repack, memory.right};
     refuse_shapes_and_tensors(refuse);
-    refuse("bad_rows is a null pointer", [](auto& a) { a.bad_rows = nullptr; });
-    unsigned long long host_counter = 0;
-    refuse("bad_rows is a host pointer", [&](auto& a) { a.bad_rows = &host_counter; });
-    refuse("packed is a null pointer", [](auto& a) { a.packed_to = nullptr; });
-    refuse("packed is not aligned",
-           [](auto& a) { a.packed_to = misaligned(a.packed_to); });
-    std::vector<uint4> host(1024);
-    refuse("packed is a host pointer", [&](auto& a) { a.packed_to = host.data(); });
+    refuse_counters(refuse);
+    refuse_packed(refuse);
     refuse("packed - tensors.qweight in bytes is 6128", [](auto& a) {
         a.packed_to = reinterpret_cast<uint4*>(writable(a.tensors.qweight + 1532));
     });
@@ -268,6 +229,73 @@ TEST_CASE("qkv of more than 2^31 elements", "[large][serial]") {
                                   tensors,
                                   d_packed,
                                   d_x,
+                                  reinterpret_cast<__half*>(large.y),
+                                  stream);
+                     });
+#endif
+}
+
+TEST_CASE("hidden of more than 1024 tiles", "[large][serial]") {
+    grade_whole({1, 1, 8});
+#ifdef SIMT_CPU
+    WB_SKIP("W of 3 * 2^30 weights is too much for the simulator");
+#else
+    // W is 3 in its last row and column, and 0 elsewhere. Rows are 0, and h the bias: 2.
+    const int64_t M = GENERATE(as<int64_t>(), 1, 9, 65);
+    const QkvShape shape = {1, M, (int64_t{1} << 15) + 32, -1, false};
+    const int64_t hidden = shape.hidden;
+    const int64_t N = 3 * hidden;
+    const int64_t vectors = qkv_packed_vectors(shape, false);
+    // In floats: qweight, qzeros, scales, packed, x and bias.
+    int64_t floats = 0;
+    const auto take = [&](int64_t count) {
+        return std::exchange(floats, floats + wb::ceil_div(count, int64_t{4}) * 4);
+    };
+    const int64_t words = take(hidden / 8 * N);
+    const int64_t zeros = take(N / 8);
+    const int64_t scales = take(N / 2);
+    const int64_t packed = take(4 * vectors);
+    const int64_t x = take(M * hidden / 2);
+    const int64_t bias = take(hidden / 2);
+    wb::testing::LargeArrays large(floats, M * N / 2);
+    if (!large.has_memory()) WB_SKIP("needs 5 GB of free GPU memory");
+    const uint32_t last_of_eight = 3u << 28;
+    const std::vector<__half> ones(at(N), half_of(1.0));
+    const std::vector<__half> twos(at(hidden), half_of(2.0));
+    const auto put = [&](int64_t place, const void* from, std::size_t bytes) {
+        CUDA_CHECK(cudaMemcpy(large.x + place, from, bytes, cudaMemcpyHostToDevice));
+    };
+    put(words + hidden / 8 * N - 1, &last_of_eight, sizeof last_of_eight);
+    put(scales, ones.data(), ones.size() * sizeof(__half));
+    put(bias, twos.data(), twos.size() * sizeof(__half));
+    const GptqTensors tensors = {reinterpret_cast<const int32_t*>(large.x + words),
+                                 reinterpret_cast<const int32_t*>(large.x + zeros),
+                                 reinterpret_cast<const __half*>(large.x + scales),
+                                 nullptr,
+                                 hidden / 8 * N,
+                                 N / 8,
+                                 N,
+                                 0};
+    auto* const d_packed = reinterpret_cast<uint4*>(large.x + packed);
+    qkv_repack(shape, tensors, d_packed, nullptr, nullptr);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const QkvNorm norm = {
+        nullptr, reinterpret_cast<const __half*>(large.x + bias), 1.0f};
+    const uint32_t six = 0x46000000u;  // of two halves the second one
+    float pair = 0.0f;
+    std::memcpy(&pair, &six, sizeof pair);
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("layernorm_gptq_qkv", layernorm_gptq_qkv))
+        large.expect(name,
+                     "hidden = 32800, M = " + std::to_string(M),
+                     {0, M * N / 2 - 1, 2 * M * hidden / 2 - 1},
+                     {0.0, double{pair}, 0.0},
+                     [&, launcher = launcher](auto stream) {
+                         launcher(shape,
+                                  norm,
+                                  tensors,
+                                  d_packed,
+                                  reinterpret_cast<const __half*>(large.x + x),
                                   reinterpret_cast<__half*>(large.y),
                                   stream);
                      });

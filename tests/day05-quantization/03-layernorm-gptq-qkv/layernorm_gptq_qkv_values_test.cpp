@@ -8,20 +8,6 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// All numbers are 15, all zeros 5, all scales this one: all weights are 10 scales.
-GptqWeights equal_weights(const Call& c, float scale) {
-    GptqWeights w = random_weights(c, 1);
-    for (int64_t n = 0; n < w.N; ++n) {
-        for (int64_t k = 0; k < w.K; ++k)
-            w.set_number(k, n, 15);
-        for (int64_t g = 0; g < w.groups(); ++g)
-            w.set_zero(g, n, 5);
-    }
-    for (__half& each : w.scales)
-        each = half_of(double{scale});
-    return w;
-}
-
 }  // namespace
 
 TEST_CASE("a mean that is large beside the standard deviation") {
@@ -34,6 +20,21 @@ TEST_CASE("a mean that is large beside the standard deviation") {
     for (int64_t i = 0; i < c.rows() * c.hidden; ++i)
         r.x[at(i)] = half_of(30000.0 + (i % 7 == 0 ? 32.0 : 0.0));
     grade_qkv(c, random_weights(c, 6), r, ", mean 30000");
+}
+
+TEST_CASE("statistics keep the digits of a float") {
+    // Normalised, rows are 1 and -1, though their squares have more digits than a half.
+    // With what is added, 1 is near the middle of two halves, from where an rstd that is
+    // off by a hundred thousandth goes to the other side.
+    const Call c{1, 2, wb::testing::is_watched() ? 72 : 384, -1, bias_only};
+    Rows r = whole_rows(c, 3);
+    for (int64_t i = 0; i < c.rows() * c.hidden; ++i) {
+        const bool is_low = r.x[at(i)] < half_of(i < c.hidden ? 0.0 : 1024.0);
+        r.x[at(i)] = half_of(is_low ? -0x1.554p0 : 0x1.554p0);
+    }
+    for (int64_t k = 0; k < c.hidden; ++k)
+        r.bias[at(k)] = half_of(k % 2 == 0 ? 0.49 * 0x1p-10 : 0.51 * 0x1p-10);
+    grade_qkv(c, exact_weights(c, 3), r, ", 1 and nearly half a digit", true);
 }
 
 TEST_CASE("eps counts where the variance is small, and is taken as it is given") {

@@ -1,7 +1,10 @@
-// Grades day05-quantization/04-fp4-linear: arguments and empty calls.
+// Grades day05-quantization/04-fp4-linear: arguments, empty calls, large arrays.
 #include "grading.h"
 
+#include <wb/testing/large.h>
 #include <wb/testing/refuses.h>
+
+#include <cstring>
 
 using namespace fp4_grading;
 using wb::testing::misaligned;
@@ -137,4 +140,98 @@ TEST_CASE("nothing to do: nothing is launched") {
         fp4_quantize({3, 8, 0}, nullptr, empty, stream);
         fp4_quantize({3, 8, 0, Fp4Scales::channel}, nullptr, empty, stream);
     });
+}
+
+#ifndef SIMT_CPU
+
+namespace {
+
+/// Four bytes of an array, as large.expect() looks at them.
+double as_float(uint32_t bits) {
+    float value = 0.0f;
+    std::memcpy(&value, &bits, sizeof value);
+    return double{value};
+}
+
+/// A product of which all inputs are 0, but for one 1 of x's last row and one 3 of W's
+/// last row, in its last column.
+void grade_large_product(const Call& c) {
+    const Fp4Shape s = c.shape();
+    const int64_t of_x = s.M * s.K / 2;  // in floats
+    const int64_t of_values = s.N * s.K / 8;
+    wb::testing::LargeArrays large(of_x + of_values + s.num_scales(), s.M * s.N / 2);
+    if (!large.has_memory()) WB_SKIP("needs 7 GB of free GPU memory");
+    auto* const x = reinterpret_cast<__half*>(large.x);
+    auto* const values = reinterpret_cast<uint8_t*>(large.x + of_x);
+    auto* const scales = reinterpret_cast<uint8_t*>(large.x + of_x + of_values);
+    const auto one = static_cast<__half>(1.0f);
+    const uint8_t three = 0x50;
+    const uint8_t scale_of_one = 127;
+    const auto put = [](auto* to, const auto& value) {
+        CUDA_CHECK(cudaMemcpy(to, &value, sizeof value, cudaMemcpyHostToDevice));
+    };
+    put(x + s.M * s.K - 1, one);
+    put(values + s.N * s.K / 2 - 1, three);
+    put(scales + s.num_scales() - 1, scale_of_one);
+    const Fp4Weights w = {values, scales, nullptr, s.N * s.K / 2, s.num_scales()};
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("fp4_linear", fp4_linear))
+        large.expect(name,
+                     c.text(),
+                     {0, s.N / 2 - 1, (s.M - 1) * s.N / 2, s.M * s.N / 2 - 1},
+                     {0.0, 0.0, 0.0, as_float(0x42000000u)},
+                     [&, launcher = launcher](auto stream) {
+                         launcher(s,
+                                  c.activation,
+                                  w,
+                                  x,
+                                  nullptr,
+                                  reinterpret_cast<__half*>(large.y),
+                                  stream);
+                     });
+}
+
+}  // namespace
+
+#endif
+
+TEST_CASE("x, W and y of more than 2^31 elements", "[large][serial]") {
+    grade_whole({1, 8, 32});
+#ifdef SIMT_CPU
+    WB_SKIP("2^31 elements are too much for the simulator");
+#else
+    constexpr int64_t kMany = int64_t{1} << 16;
+    grade_large_product({kMany + 16, kMany / 2 + 16, 32, Fp4Scales::mx});
+    grade_large_product({kMany / 2 + 16, 8, kMany + 32, Fp4Scales::mx});
+    grade_large_product({1, kMany + 16, kMany + 32, Fp4Scales::mx});
+#endif
+}
+
+TEST_CASE("quantise: more than 2^31 weights", "[large][serial]") {
+    grade_quantize({1, 8, 32}, wb::testing::random_normal(8 * 32, 1), "");
+#ifdef SIMT_CPU
+    WB_SKIP("2^31 weights are too much for the simulator");
+#else
+    // All are 0 but the last one, 6.
+    const auto kind = GENERATE(Fp4Scales::channel, Fp4Scales::mx);
+    const Fp4Shape s = {1, (int64_t{1} << 16) + 16, (int64_t{1} << 15) + 32, kind};
+    const int64_t of_scales = s.num_scales() * s.bytes_of_scale();
+    wb::testing::LargeArrays large(s.N * s.K, (s.N * s.K / 2 + of_scales) / 4);
+    if (!large.has_memory()) WB_SKIP("needs 11 GB of free GPU memory");
+    large.set(s.N * s.K - 1, 6.0f);
+    auto* const values = reinterpret_cast<uint8_t*>(large.y);
+    const Fp4Weights w = {
+        values, values + s.N * s.K / 2, nullptr, s.N * s.K / 2, s.num_scales()};
+    const int64_t last_scales = (s.N * s.K / 2 + of_scales) / 4 - 1;
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("fp4_quantize", fp4_quantize))
+        large.expect(
+            name,
+            "2^31 weights and more",
+            {0, s.N * s.K / 8 - 1, last_scales},
+            {0.0,
+             as_float(0x70000000u),
+             as_float(kind == Fp4Scales::mx ? 0x7F000000u : 0x3F800000u)},
+            [&, launcher = launcher](auto stream) { launcher(s, large.x, w, stream); });
+#endif
 }

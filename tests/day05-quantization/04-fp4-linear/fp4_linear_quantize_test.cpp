@@ -143,3 +143,16 @@ TEST_CASE("quantise: middles, where a scale has no exact reciprocal") {
     }
     grade_quantize(c, w, ", middles");
 }
+
+TEST_CASE("quantise: right in any order of threads and blocks") {
+    // Whichever warp has the largest weight of a row.
+    const Fp4Scales scales = any_scales();
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3, 6);
+    const Call c{1, 16, 1024, scales};
+    auto w = wb::testing::random_normal(c.N * c.K, seed);
+    for (int64_t n = 0; n < c.N; ++n)
+        w[at(n * c.K + n % 8 * 128 + 5 * n)] = 99.0f;
+    wb::testing::shuffle_threads(seed);
+    grade_quantize(c, w, ", each warp has the largest weight of a row");
+    wb::testing::shuffle_threads(0);
+}

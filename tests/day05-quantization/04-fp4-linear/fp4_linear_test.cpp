@@ -50,6 +50,10 @@ TEST_CASE("columns around 128, which a warp takes, and around all warps") {
     grade_random({18, 8, K, scales}, 2);
 }
 
+TEST_CASE("a row of more than 1024 vectors of 32 columns") {
+    grade_whole({1, 8, wb::testing::is_watched() ? 1184 : 32800, any_scales()});
+}
+
 TEST_CASE("K = 0: the bias alone") {
     const Fp4Scales scales = any_scales();
     grade_whole({3, 16, 0, scales});
@@ -97,6 +101,14 @@ TEST_CASE("more than a thousand rows of x") {
 TEST_CASE("many rows of W and several blocks in each direction") {
     if (wb::testing::is_watched()) return grade_whole({66, 72, 32});
     grade_whole({130, 264, 32, Fp4Scales::mx});
+}
+
+TEST_CASE("right in any order of threads and blocks") {
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade_whole({2, 40, 160, Fp4Scales::mx}, seed);
+    grade_whole({18, 40, 160}, seed);
+    wb::testing::shuffle_threads(0);
 }
 
 TEST_CASE("calls have nothing in common") {

@@ -84,4 +84,19 @@ GptqWeights exact_weights_of(const Shape& shape, Order order, uint64_t seed) {
     return w;
 }
 
+/// All numbers are 15, all zeros 5, all scales this one: all weights are 10 scales.
+template <class Shape>
+GptqWeights equal_weights_of(const Shape& shape, Order order, float scale) {
+    GptqWeights w = random_weights_of(shape, order, 1);
+    for (int64_t n = 0; n < w.N; ++n) {
+        for (int64_t k = 0; k < w.K; ++k)
+            w.set_number(k, n, 15);
+        for (int64_t g = 0; g < w.groups(); ++g)
+            w.set_zero(g, n, 5);
+    }
+    for (__half& each : w.scales)
+        each = static_cast<__half>(scale);
+    return w;
+}
+
 }  // namespace wb::testing::gptq
