@@ -31,7 +31,8 @@
 // <Ladder of="sampled_softmax" at="8192 x 8192, 3 in 4 real">
 //        GB/s  idea                             what limits it
 //   v1  1,240  a warp a query, read twice       logits twice, ids for each query
-//   v2  2,580  four queries a block, read once  the speed of memory
+//   v2  2,580  four queries a block, read once  what warps know is merged too often
+//   v3      -  four queries a warp or some      the speed of memory
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="sampled_softmax_backward" at="8192 x 8192, 3 in 4 real">
