@@ -164,6 +164,7 @@ __global__ void __launch_bounds__(kThreadsOfColumns)
     const int64_t k = int64_t{blockIdx.x} * kThreadsOfColumns + threadIdx.x;
     if (k >= K) return;
     float sum = 0.0f;
+#pragma unroll 32  // so many loads are on their way at a time
     for (int64_t part = 0; part < parts; ++part)
         sum += g_parts[part * K + k];
     dbias[k] = sum;

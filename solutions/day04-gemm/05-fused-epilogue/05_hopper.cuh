@@ -22,13 +22,14 @@ struct TwoRows {
             exists[i] = row + 8 * i < p.M;
         }
     }
-    /// The pair of a row, as float; 0 where the matrix has none.
-    __device__ __forceinline__ float2 load(const __nv_bfloat16* from,
-                                           int i,
-                                           int col) const {
-        if (!exists[i] || col >= N) return {0.0f, 0.0f};
-        return __bfloat1622float2(
-            *reinterpret_cast<const __nv_bfloat162*>(from + place[i] + col));
+    /// The pair of a row as it is stored; 0 where the matrix has none.
+    __device__ __forceinline__ __nv_bfloat162 fetch(const __nv_bfloat16* from,
+                                                    int i,
+                                                    int col) const {
+        __nv_bfloat162 pair = {};
+        if (exists[i] && col < N)
+            pair = *reinterpret_cast<const __nv_bfloat162*>(from + place[i] + col);
+        return pair;
     }
 };
 // #endregion v5-rows
@@ -50,16 +51,32 @@ struct LayerEpilogue {
                                              int row)
         : layer(layer_), rows(p, row, layer_.ld) {}
 
-    /// @param x  columns col and col + 1 of the upper row, then of the lower one
-    __device__ __forceinline__ void apply(float (&x)[4], int col) const {
-        if (layer.bias != nullptr && col < rows.N) {
-            const float2 bias = __bfloat1622float2(
-                *reinterpret_cast<const __nv_bfloat162*>(layer.bias + col));
-            x[0] += bias.x;
-            x[1] += bias.y;
-            x[2] += bias.x;
-            x[3] += bias.y;
+    struct Ahead {
+        __nv_bfloat162 bias = {};
+        __nv_bfloat162 residual[2] = {};
+    };
+    __device__ __forceinline__ Ahead fetch(int col) const {
+        Ahead ahead;
+        if (layer.bias != nullptr && col < rows.N)
+            ahead.bias = *reinterpret_cast<const __nv_bfloat162*>(layer.bias + col);
+        if constexpr (kMore) {
+            if (layer.residual == nullptr) return ahead;
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+                ahead.residual[i] = rows.fetch(layer.residual, i, col);
         }
+        return ahead;
+    }
+
+    /// @param x  columns col and col + 1 of the upper row, then of the lower one
+    __device__ __forceinline__ void apply(float (&x)[4],
+                                          int col,
+                                          const Ahead& ahead) const {
+        const float2 bias = __bfloat1622float2(ahead.bias);
+        x[0] += bias.x;
+        x[1] += bias.y;
+        x[2] += bias.x;
+        x[3] += bias.y;
         if constexpr (kMore) {
             if (layer.z != nullptr) store_z(x, col);
         }
@@ -68,7 +85,7 @@ struct LayerEpilogue {
             activate_two(layer.gate, x[2], x[3]);
         }
         if constexpr (kMore) {
-            if (layer.residual != nullptr) add_residual(x, col);
+            if (layer.residual != nullptr) add_residual(x, ahead);
         }
     }
     __device__ __forceinline__ void finish() const {}
@@ -82,10 +99,11 @@ struct LayerEpilogue {
                 __floats2bfloat162_rn(x[2 * i], x[2 * i + 1]);
         }
     }
-    __device__ __forceinline__ void add_residual(float (&x)[4], int col) const {
+    __device__ __forceinline__ void add_residual(float (&x)[4],
+                                                 const Ahead& ahead) const {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            const float2 more = rows.load(layer.residual, i, col);
+            const float2 more = __bfloat1622float2(ahead.residual[i]);
             x[2 * i] += more.x;
             x[2 * i + 1] += more.y;
         }
@@ -151,8 +169,11 @@ struct NarrowEpilogue {
                                               int row)
         : params(params_), inner(params_.layer, p, row), scale(*params_.out.scale) {}
 
-    __device__ __forceinline__ void apply(float (&x)[4], int col) {
-        inner.apply(x, col);
+    using Ahead = typename LayerEpilogue<kActivates, true>::Ahead;
+    __device__ __forceinline__ Ahead fetch(int col) const { return inner.fetch(col); }
+
+    __device__ __forceinline__ void apply(float (&x)[4], int col, const Ahead& ahead) {
+        inner.apply(x, col, ahead);
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
             if (inner.rows.exists[e / 2] && col < inner.rows.N)
@@ -211,10 +232,20 @@ struct GradientEpilogue {
                                                 int row)
         : params(params_), rows(p, row, params_.gradient.ld), part(row / 16) {}
 
-    __device__ __forceinline__ void apply(float (&x)[4], int col) const {
+    struct Ahead {
+        __nv_bfloat162 z[2];
+    };
+    __device__ __forceinline__ Ahead fetch(int col) const {
+        return {{rows.fetch(params.gradient.z, 0, col),
+                 rows.fetch(params.gradient.z, 1, col)}};
+    }
+
+    __device__ __forceinline__ void apply(float (&x)[4],
+                                          int col,
+                                          const Ahead& ahead) const {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            const float2 z = rows.load(params.gradient.z, i, col);
+            const float2 z = __bfloat1622float2(ahead.z[i]);
             x[2 * i] *= slope_v4(params.gradient.gate, z.x);
             x[2 * i + 1] *= slope_v4(params.gradient.gate, z.y);
             if (rows.exists[i]) continue;

@@ -18,12 +18,22 @@
 ///
 /// Rows and columns past the end of C come along, for threads do not part: read nothing
 /// there. Nothing of them is stored.
+///
+/// An Epilogue that reads memory says what it wants of it, for the same four sums:
+///
+///     struct Ahead { ... };                 // what was read, in registers
+///     Ahead fetch(int col) const;
+///     void apply(float (&x)[4], int col, const Ahead& ahead) const;
+///
+/// Then all of a panel is fetched while the panel before it is done. Where apply()
+/// reads memory itself, each read is waited for: between two of them are stores.
 #pragma once
 
 #include <wb/ptx/pack.h>
 #include <wb/ptx/stmatrix.h>
 #include <wb/ptx/tma.h>
 
+#include "wb/hopper_gemm/ahead.h"
 #include "wb/hopper_gemm/consume.h"
 
 namespace wb::hopper_gemm {
@@ -67,12 +77,18 @@ struct ScaleEpilogue {
 // #endregion plain
 
 /// What an Epilogue makes of a thread's four sums.
-template <class Epilogue, class Sum>
+template <class Epilogue, class Sum, class Ahead = NothingAhead>
 __device__ __forceinline__ void apply_to(const Epilogue& epilogue,
                                          const Sum* sums,
                                          float (&x)[4],
-                                         int col) {
-    if constexpr (std::is_same_v<Sum, int32_t>) {
+                                         int col,
+                                         const Ahead& ahead = {}) {
+    if constexpr (!std::is_same_v<Ahead, NothingAhead>) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            x[e] = sums[e];
+        epilogue.apply(x, col, ahead);
+    } else if constexpr (std::is_same_v<Sum, int32_t>) {
         const int32_t of_four[4] = {sums[0], sums[1], sums[2], sums[3]};
         epilogue.apply(of_four, x, col);
     } else {
@@ -143,8 +159,14 @@ __device__ __forceinline__ void store_by_tma(SharedTiles<S>& shared,
     for (int i = 0; i < S::kRowBlocks; ++i) {
         const int first = at.row + group * S::kGroupRows + i * kWgmmaRows + warp * 16;
         Epilogue epilogue(params, p, first + static_cast<int>(lane) / 4);
+        const int in_row = static_cast<int>(lane % 4) * 2;
+        auto next = fetch_columns<S::kPanel / 8>(epilogue, at.col + in_row);
 #pragma unroll
         for (int panel = 0; panel < S::kPanels; ++panel) {
+            const auto ahead = next;
+            if (panel + 1 < S::kPanels)
+                next = fetch_columns<S::kPanel / 8>(
+                    epilogue, at.col + (panel + 1) * S::kPanel + in_row);
             unsigned char* const s_panel = shared.c[group * 4 + warp][buffer];
             // The store that last used this buffer has read it.
             if (lane == 0) tma_store_wait_read<S::kStoreBuffers - 1>();
@@ -158,11 +180,11 @@ __device__ __forceinline__ void store_by_tma(SharedTiles<S>& shared,
                 for (int half = 0; half < 2; ++half) {
                     const int at_d = panel * S::kPanel / 2 + j * 8 + half * 4;
                     float x[4];
-                    const int in_row = static_cast<int>(lane % 4) * 2;
                     apply_to(epilogue,
                              &sums.d[i][at_d],
                              x,
-                             col + j * 16 + half * 8 + in_row);
+                             col + j * 16 + half * 8 + in_row,
+                             ahead.of[2 * j + half]);
                     r[2 * half] = pack<typename S::CType>(x[0], x[1]);
                     r[2 * half + 1] = pack<typename S::CType>(x[2], x[3]);
                 }

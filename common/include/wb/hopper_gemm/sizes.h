@@ -9,6 +9,7 @@
 ///     produce.h    one thread: tiles of A and B, by TMA, into a ring of stages
 ///     consume.h    warpgroups: wgmma, from the ring into registers
 ///     epilogue.h   from registers to C: what is done to a sum, and how it is stored
+///     ahead.h      what that needs from memory, fetched before
 ///     store_bytes.h  the same for a C of 8 bits
 ///     kernel.h     all of that as one persistent kernel, and its launch
 ///     split_k.h    the same where clusters share a tile, each with a part of K

@@ -9,6 +9,7 @@
 
 #include <cuda_fp8.h>
 
+#include "wb/hopper_gemm/ahead.h"
 #include "wb/hopper_gemm/consume.h"
 
 namespace wb::hopper_gemm {
@@ -56,8 +57,13 @@ __device__ __forceinline__ void store_bytes(const Problem& p,
         const int row =
             at.row + group * S::kGroupRows + i * kWgmmaRows + warp * 16 + lane / 4;
         Epilogue epilogue(params, p, row);
+        const int in_row = lane % 4 * 2;
+        auto next = fetch_columns<4>(epilogue, at.col + in_row);
 #pragma unroll
         for (int j = 0; j < S::BN / 8; j += 4) {
+            const auto ahead = next;
+            if (j + 4 < S::BN / 8)
+                next = fetch_columns<4>(epilogue, at.col + (j + 4) * 8 + in_row);
             uint32_t r[4];  // of four times 8 columns, a pair of each of two rows
 #pragma unroll
             for (int k = 0; k < 4; ++k) {
@@ -65,7 +71,7 @@ __device__ __forceinline__ void store_bytes(const Problem& p,
 #pragma unroll
                 for (int e = 0; e < 4; ++e)
                     x[e] = sums.d[i][4 * (j + k) + e];
-                epilogue.apply(x, at.col + (j + k) * 8 + lane % 4 * 2);
+                epilogue.apply(x, at.col + (j + k) * 8 + in_row, ahead.of[k]);
                 r[k] = pack_e4m3(x[0], x[1]) | pack_e4m3(x[2], x[3]) << 16;
             }
             transpose_among_four(r);
