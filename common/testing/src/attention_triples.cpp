@@ -16,6 +16,11 @@ constexpr const char* kContents[] = {"chosen keys",
 constexpr float kNegative = -0.75f;
 constexpr float kThird = 1.0f / 3.0f;
 
+/// Of a case, as TripleLevels counts them.
+int64_t keys_of(int64_t keys) {
+    return std::max(keys, int64_t{3});
+}
+
 int64_t rows_of(int64_t queries, const TripleLevels& levels) {
     const int64_t tile = levels.row_tile;
     return (queries + tile - 1) / tile * tile;
@@ -35,8 +40,9 @@ void set_lengths(AttentionShape& shape,
         if (turn % 3 == 2) return;
         length = turn % 3 == 1 ? TripleLevels::kWhole : TripleLevels::kMore;
         const bool must_be_cheap = turn % 3 == 0 || levels.row_tile > 1;
-        if (must_be_cheap && elements * rows_of(shape.queries, levels) * shape.keys >
-                                 levels.most_products)
+        if (must_be_cheap &&
+            elements * rows_of(shape.queries, levels) * keys_of(shape.keys) >
+                levels.most_products)
             length = before;
     };
     if (shape.queries == levels.queries.back()) set(shape.queries);
@@ -62,7 +68,8 @@ std::vector<TripleCase> triple_cases(const TripleLevels& levels) {
         .all_triples()
         .forbid({"batch", "kv_heads", "groups", "queries", "keys", "head_dim"},
                 [&](const std::vector<std::int64_t>& v) {
-                    return v[0] * v[1] * v[2] * rows_of(v[3], levels) * v[4] * v[5] >
+                    return v[0] * v[1] * v[2] * rows_of(v[3], levels) * keys_of(v[4]) *
+                               v[5] >
                            levels.most_products;
                 });
     std::vector<TripleCase> result;

@@ -83,6 +83,7 @@ TEST_CASE("more batches, heads and groups than usual") {
     // Threads race for the tiles of a shape, not for its heads.
     if (wb::testing::is_watched()) return;
     grade(grouped(2, {66, 33}, 1, 3, 32));
+    grade(grouped(1, {82, 2}, 1, 3, 32));  // 41 * (1.0f / 41) is less than 1
     grade(grouped(2, {130, 1}, 1, 2, 32));
     grade(grouped(131, {2, 1}, 1, 2, 32));
     grade(grouped(3, {9, 9}, 1, 3, 32));  // of one

@@ -120,7 +120,8 @@ inline void grade_far_scores(const Layout& layout) {
     }
 }
 
-/// Many weights of exp(-60) of the largest each, which make most of the result.
+/// Many weights of exp(-60) of the largest each, which make most of the result; fewer of
+/// exp(-84).
 inline void grade_small_weights(const Layout& layout) {
     PagedShape shape = layout.shape({2101, 3});
     shape.scale = 1.0f;
@@ -128,6 +129,12 @@ inline void grade_small_weights(const Layout& layout) {
     for (int64_t s = 0; s < inputs.batch(); ++s)
         set_sequence(inputs, s, wb::testing::small_weights(problem_of(inputs, s)));
     grade_inputs(inputs, "scores -64 and -124");
+    shape.lengths = {203, 3};
+    inputs = random_paged(shape, 1, 7);
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        set_sequence(
+            inputs, s, wb::testing::small_weights(problem_of(inputs, s), 84.0f));
+    grade_inputs(inputs, "scores -64 and -148");
     shape.lengths = {4, 4};
     inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)

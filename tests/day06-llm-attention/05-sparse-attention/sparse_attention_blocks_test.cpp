@@ -202,6 +202,12 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
         shape.scale = 1.0f;
         grade_both(
             shape, pattern, wb::testing::small_weights(shape), "scores -64 and -124");
+        const auto fewer = wb::dense_pattern(1, 203, false);
+        shape.keys = 203;
+        grade_both(shape,
+                   fewer,
+                   wb::testing::small_weights(shape, 84.0f),
+                   "scores -64 and -148");
     }
 }
 

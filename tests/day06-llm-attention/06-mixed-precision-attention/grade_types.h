@@ -81,6 +81,10 @@ struct InType : InFloat {
     static AttentionInputs stored(const AttentionInputs& inputs) {
         return as_stored<T>(inputs);
     }
+    static AttentionExpected stepped(const AttentionShape& shape,
+                                     const AttentionInputs& inputs) {
+        return expect_stepped(shape, inputs);
+    }
 };
 
 /// Runs every rung for both types.

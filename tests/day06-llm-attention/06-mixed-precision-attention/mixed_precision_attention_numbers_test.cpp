@@ -95,6 +95,9 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
         auto shape = plain_attention(1, 1, 1, D == 32 ? 2101 : 203, D);
         shape.scale = 1.0f;
         grade_type<__nv_bfloat16>(shape, small_weights(shape), ", scores -64 and -124");
+        shape.keys = 203;
+        grade_type<__nv_bfloat16>(
+            shape, small_weights(shape, 84.0f), ", scores -64 and -148");
         shape.keys = 4;
         grade_type<__half>(shape, nearly_alone(shape), ", scores 0 and below -10");
     }

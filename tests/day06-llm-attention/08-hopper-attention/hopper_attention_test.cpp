@@ -288,6 +288,12 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     grade_type<__nv_bfloat16>(shape, small_weights(shape), ", scores -64 and -124");
     shape.keys = 4;
     grade_type<__half>(shape, nearly_alone(shape), ", scores 0 and below -10");
+    for (const int64_t D : {64, 128, 256}) {
+        auto fewer = plain_attention(1, 1, 1, 203, D);
+        fewer.scale = 1.0f;
+        grade_type<__nv_bfloat16>(
+            fewer, small_weights(fewer, 84.0f), ", scores -64 and -148");
+    }
 }
 
 TEST_CASE("a NaN reaches the rows that see it, and no others") {

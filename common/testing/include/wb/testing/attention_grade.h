@@ -199,6 +199,8 @@ inline void grade_small_weights(const std::string& exercise,
             grade_attention(exercise, contract, shape, inputs, expected, text);
         };
         graded(small_weights(shape), ", scores -64 and -124");
+        shape.keys = 203;
+        graded(small_weights(shape, 84.0f), ", scores -64 and -148");
         shape.keys = 4;
         for (const float highest : {0.0f, 128.0f, -128.0f})
             graded(nearly_alone(shape, highest), ", three scores 10 below the fourth");

@@ -60,39 +60,122 @@ inline AttentionExpected expect_equal_weights(const AttentionShape& shape,
     return expected;
 }
 
-/// The same, but what is chosen has the score -3 - 2^-10, and the last key has -1; for
-/// an even seed the first one, too, so that either all that is summed up shrinks in the
-/// end, or nothing does. Neither score, nor their exponentials, is a number of 16 bits
-/// and 1: one that is rounded to them shows, though all its neighbours are rounded
-/// alike, and so does a maximum in another unit. The scale must be a power of two, or
-/// minus one. No value is near 0.
+/// The same, but there are two scores, near -1 and -3 (or twice that): the last eighth of
+/// the keys has the first; for an even seed the first key, too, so that either all that
+/// is summed up shrinks in the end, or nothing does. Neither score, nor their
+/// exponentials, is a number of 16 bits: one that is rounded to them shows, though all
+/// its neighbours are rounded alike, and so does a maximum in another unit. In odd
+/// columns, values of the last keys are of the other sign: o is a small difference, and
+/// its rounding hides little.
+///
+/// A score is the sum of a large product and of one nearly as large of the other sign,
+/// in two neighbouring columns, for every other query in the last two, besides. All
+/// numbers have eight bits, their products have more: one that is rounded to 16 bits
+/// shows, too. No value is near 0.
 inline AttentionInputs uneven_choice(const AttentionShape& shape, std::uint64_t seed) {
+    constexpr float kQuery = 1.0f + 0x1p-7f;
+    // In fp16 their products are rounded up, and those of the others down.
+    constexpr float kHighest[] = {85.0f, 93.0f};
+    constexpr float kOthers[] = {91.0f, 83.0f};
     AttentionInputs inputs = chosen_keys(shape, seed);
-    for (std::size_t i = 0; i < inputs.k.size(); ++i) {
-        const int64_t key = static_cast<int64_t>(i) / shape.head_dim % shape.keys;
-        const bool is_highest = (key == 0 && seed % 2 == 0) || key == shape.keys - 1;
-        if (is_highest || inputs.k[i] == 0.0f)
-            inputs.k[i] = (is_highest ? -1.0f : -3.0f - 0x1p-10f) / shape.scale;
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    for (std::size_t i = 0; i < inputs.q.size(); i += 2) {
+        const bool is_last = i % dim == dim - 2 && i / dim % 2 == 1;
+        if (inputs.q[i] + inputs.q[i + 1] != 0.0f || is_last)
+            inputs.q[i] = inputs.q[i + 1] = kQuery;
     }
-    for (float& value : inputs.v)
-        value += 8.0f;
+    const auto first_of_last = [](int64_t keys) { return keys - 1 - keys / 8; };
+    const float near = std::round(1.0f / shape.scale);
+    for (std::size_t i = 0; i < inputs.k.size(); i += 2) {
+        const int64_t key = static_cast<int64_t>(i / dim) % shape.keys;
+        const bool is_highest =
+            (key == 0 && seed % 2 == 0) || key >= first_of_last(shape.keys);
+        const float far = inputs.k[i] + inputs.k[i + 1];
+        const float sum = is_highest ? -near : far == 0.0f ? -3.0f * near : far;
+        const float large = (is_highest ? kHighest : kOthers)[i / 4 % 2];
+        inputs.k[i + i / 2 % 2] = large;
+        inputs.k[i + 1 - i / 2 % 2] = sum - large;
+    }
+    for (std::size_t i = 0; i < inputs.v.size(); ++i) {
+        const int64_t key = static_cast<int64_t>(i / dim) % shape.keys;
+        const float size = 8.0f + std::abs(inputs.v[i]);
+        const bool is_positive = i % 2 == 0 || key < first_of_last(shape.keys);
+        inputs.v[i] = is_positive ? size : -size;
+    }
     return inputs;
 }
 
-/// What is expected of uneven_choice(): there are two scores, both exact, so that the
-/// maximum of a sum changes once, and once more where sums are merged, which up to 64
-/// threads have. A weight is an exponential; it passes an addition for each key.
+/// Bounds of values from 8 to 15 whose sums and weights are wrong by this factor in all:
+/// they are positive in even columns, and of both signs in odd ones.
+inline void bound_of_columns(AttentionExpected& expected, double error) {
+    for (std::size_t i = 0; i < expected.o.size(); ++i) {
+        const double most = i % 2 == 0 ? std::abs(expected.o[i]) : 15.0;
+        expected.o_bound[i] = std::min(expected.o_bound[i], error * most);
+    }
+}
+
+/// What is expected of uneven_choice(): there are two scores, so that the maximum of a
+/// sum changes once, and once more where sums are merged, which up to 64 threads have. A
+/// weight is an exponential; it passes an addition for each key. Products and their
+/// sums are exact; a scale that is multiplied before rounds four products, which are
+/// 260 |scale| at most.
 inline AttentionExpected expect_uneven_choice(const AttentionShape& shape,
                                               const AttentionInputs& inputs) {
     AttentionExpected expected = expect_attention(shape, inputs);
     const double terms = static_cast<double>(shape.keys) + 9.0 * 66.0 + 20.0;
-    const double error = 2.0 * gamma(terms, kUnitRoundoff<float>);
-    for (std::size_t i = 0; i < expected.o.size(); ++i)
-        expected.o_bound[i] =
-            std::min(expected.o_bound[i], error * std::abs(expected.o[i]));
+    const double products = 4.0 * 260.0 * std::abs(double{shape.scale});
+    const double error = 2.0 * (gamma(terms, kUnitRoundoff<float>) +
+                                gamma(6.0, kUnitRoundoff<float>) * products);
+    bound_of_columns(expected, error);
     for (std::size_t i = 0; i < expected.lse.size(); ++i)
         if (std::isfinite(expected.lse[i]))
             expected.lse_bound[i] = std::min(expected.lse_bound[i], error + 1e-5);
+    return expected;
+}
+
+/// Scores that rise from key to key by a step, or not at all: up to 64 equal steps. What
+/// a step multiplies the earlier sums with lies in the middle between two numbers of
+/// fp16, and of bf16: where it is rounded to them, each step makes the same mistake, and
+/// all the earlier weights shrink or grow. In odd columns, the later half of the keys
+/// has values of the other sign, so that o is a small difference of both, and the
+/// mistake is large beside it, and beside the rounding of o. Numbers have eight bits.
+inline AttentionInputs stepped_scores(const AttentionShape& shape, std::uint64_t seed) {
+    constexpr int64_t kSteps = 64;
+    AttentionInputs inputs = chosen_keys(shape, seed);
+    const double scale = std::abs(double{shape.scale});
+    const double unit = std::ldexp(1.0, -7 - std::ilogb(scale));
+    const auto apart = [](double x) { return std::abs(x - std::nearbyint(x)); };
+    double query = unit;
+    double farthest = 0.0;
+    for (int i = 0; i < 128; ++i) {
+        const double next = unit * (1.0 + i / 128.0);
+        const double factor = std::exp(-scale * next);
+        const double distance = std::min(apart(factor * 0x1p11), apart(factor * 0x1p8));
+        if (distance > farthest) query = next;
+        farthest = std::max(distance, farthest);
+    }
+    for (float& value : inputs.q)
+        value *= static_cast<float>(std::copysign(query, shape.scale));
+    const int64_t width = (shape.keys + kSteps - 1) / kSteps;
+    for (std::size_t i = 0; i < inputs.k.size(); ++i) {
+        const int64_t key = static_cast<int64_t>(i) / shape.head_dim % shape.keys;
+        inputs.k[i] = static_cast<float>(key / width - kSteps);
+        const float size = 8.0f + std::abs(inputs.v[i]);
+        inputs.v[i] = i % 2 == 0 || 2 * key < shape.keys ? size : -size;
+    }
+    return inputs;
+}
+
+/// What is expected of stepped_scores(): each step, and each of up to 64 threads whose
+/// sums are merged, is a product and an exponential.
+inline AttentionExpected expect_stepped(const AttentionShape& shape,
+                                        const AttentionInputs& inputs) {
+    AttentionExpected expected = expect_attention(shape, inputs);
+    const double terms = static_cast<double>(shape.keys) + 9.0 * (64.0 + 66.0) + 20.0;
+    const double error = 2.0 * gamma(terms, kUnitRoundoff<float>);
+    bound_of_columns(expected, error);
+    for (double& allowed : expected.lse_bound)
+        allowed = std::min(allowed, error + 1e-5);
     return expected;
 }
 
@@ -116,7 +199,10 @@ inline AttentionInputs far_scores(const AttentionShape& shape, float score) {
 /// together they make most of the result. exp(-124) is 0 in float: divided by exp(-64)
 /// it is no weight. The scale must be 1, and the type one that has such values: not
 /// fp16.
-inline AttentionInputs small_weights(const AttentionShape& shape) {
+/// @param below  how far the others are below the first: 60, or up to 84, which is a
+///               weight of 3e-37, for a few hundred keys
+inline AttentionInputs small_weights(const AttentionShape& shape, float below = 60.0f) {
+    const float unit = std::exp2(std::floor(below * 1.442695f) - 12.0f);
     AttentionInputs inputs = equal_weights(shape, 1);
     const auto dim = static_cast<std::size_t>(shape.head_dim);
     const auto keys = static_cast<std::size_t>(shape.keys);
@@ -124,8 +210,8 @@ inline AttentionInputs small_weights(const AttentionShape& shape) {
         inputs.q[i] = 1.0f;
     for (std::size_t i = 0; i < inputs.k.size(); ++i) {
         const bool is_first = i / dim % keys == 0;
-        inputs.k[i] = i % dim != 0 ? 0.0f : is_first ? -64.0f : -124.0f;
-        inputs.v[i] = is_first ? 1.0f : 0x1p74f * static_cast<float>(16 + i % 7);
+        inputs.k[i] = i % dim != 0 ? 0.0f : is_first ? -64.0f : -64.0f - below;
+        inputs.v[i] = is_first ? 1.0f : unit * static_cast<float>(16 + i % 7);
     }
     return inputs;
 }

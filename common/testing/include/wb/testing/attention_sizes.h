@@ -34,9 +34,10 @@ inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t se
 }
 
 /// More than 4096 of each: batches, K/V heads, and, if wanted, query heads of a group,
-/// with one query and two keys each, for they cost a block in the simulator; and
-/// queries. On a GPU more than 65,535 of the first three: a grid has no more blocks
-/// along y and along z. Last, as many queries as keys, causal, as far as that is to be
+/// with one query and two keys each, for they cost a block in the simulator. On a GPU
+/// more than 65,535 of these: a grid has no more blocks along y and along z. Then more
+/// queries than 16 bits with a sign hold, of two heads, which are more rows than 16 bits
+/// without a sign hold. Last, as many queries as keys, causal, as far as that is to be
 /// had.
 /// @param in_simulator  as many, instead, in the simulator
 inline std::vector<AttentionShape> shapes_of_many(
@@ -56,7 +57,7 @@ inline std::vector<AttentionShape> shapes_of_many(
         shapes.push_back(plain_attention(1, many, 1, 2, head_dim));
         shapes.back().kv_heads = 1;
     }
-    shapes.push_back(plain_attention(1, 1, 4099, 3, head_dim));
+    shapes.push_back(plain_attention(1, 2, 33'003, 1, head_dim));
     shapes.push_back(plain_attention(1, 1, kSide, kSide, head_dim, true));
     return shapes;
 }

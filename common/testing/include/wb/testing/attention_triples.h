@@ -41,10 +41,11 @@ struct TripleLevels {
     /// kWhole instead, and some kMore, if that does not cost too much. For 33 and 97
     /// some have 7 more, and some 15: multiples of eight, and of sixteen.
     std::vector<int64_t> queries = {1, 5, 33, 64, 515};
-    std::vector<int64_t> keys = {3, 64, 97, 1031};
+    std::vector<int64_t> keys = {1, 3, 64, 97, 1031};
     std::vector<int64_t> head_dims = {32, 64, 128, 256};
     std::vector<std::string> types = {"fp32"};
-    /// A case has at most so many products of q and k.
+    /// A case has at most so many products of q and k. Fewer keys than three count as
+    /// three, for there are rows to make and to compare.
     int64_t most_products = 1'600'000;
     /// Rows that a tensor core multiplies in any case: queries count as a multiple.
     int64_t row_tile = 1;
@@ -86,13 +87,25 @@ struct InFloat {
     }
 };
 
+/// Makes logits of every other head, or of a lone one for odd seeds, Logits::highest.
+/// @param inputs  of Logits::high
+inline void raise_some(AttentionInputs& inputs,
+                       const AttentionShape& shape,
+                       std::uint64_t seed) {
+    const auto highest = with_logits(shape, Logits::highest, {}, seed);
+    const auto head = static_cast<std::size_t>(shape.keys * shape.head_dim);
+    for (std::size_t i = 0; i < inputs.k.size(); ++i)
+        if ((i / head + seed) % 2 == 1) inputs.k[i] = highest.k[i];
+}
+
 /// Makes the numbers of a case, and what is expected of them.
 ///
 /// Chosen keys are graded twice: the output of weights that are all 1 or 0 is exact;
-/// what is wrong with all weights alike shows where there are two scores.
+/// what is wrong with all weights alike shows where there are two scores. Some of the
+/// rising logits do it by small steps, if the type asks for it.
 ///
 /// @tparam Type  as InFloat: numbers as they are stored, and what is expected of these,
-///               of chosen_keys() and of uneven_choice()
+///               of chosen_keys() and of uneven_choice(); perhaps of stepped_scores(), too
 /// @param grade  is given inputs, expected, the text behind the shape, and whether the
 ///               log-sum-exp is wanted
 template <class Type, class Grade>
@@ -105,6 +118,16 @@ void grade_triple(const TripleCase& c, Grade grade) {
             uneven, Type::uneven(c.shape, uneven), ", two scores" + c.text, c.with_lse);
         return;
     }
+    if constexpr (requires(AttentionInputs of) { Type::stepped(c.shape, of); }) {
+        if (c.contents == Contents::rising && c.seed % 2 == 1 && c.shape.keys >= 64) {
+            const auto stepped = Type::stored(stepped_scores(c.shape, c.seed));
+            grade(stepped,
+                  Type::stepped(c.shape, stepped),
+                  ", by small steps" + c.text,
+                  c.with_lse);
+            return;
+        }
+    }
     if (c.contents == Contents::not_finite) {
         const NotFinite places(c.shape, c.seed);
         const auto inputs = Type::stored(random_attention(c.shape, c.seed));
@@ -114,11 +137,12 @@ void grade_triple(const TripleCase& c, Grade grade) {
               c.with_lse);
         return;
     }
-    const Logits high = c.seed % 2 == 0 ? Logits::high : Logits::highest;
     const Logits logits[] = {
-        Logits::usual, high, Logits::low, Logits::rising, Logits::falling};
+        Logits::usual, Logits::high, Logits::low, Logits::rising, Logits::falling};
     const auto kind = static_cast<std::size_t>(c.contents) - 1;
-    const auto inputs = Type::stored(with_logits(c.shape, logits[kind], {}, c.seed));
+    auto numbers = with_logits(c.shape, logits[kind], {}, c.seed);
+    if (c.contents == Contents::high) raise_some(numbers, c.shape, c.seed);
+    const auto inputs = Type::stored(numbers);
     grade(inputs, Type::expect(c.shape, inputs), c.text, c.with_lse);
 }
 
