@@ -1,5 +1,5 @@
-// 03_groups.cuh: v3 of the sampled softmax: fewer warps share four queries, so that they
-// merge what they know less often.
+// 03_groups.cuh: v3 of the sampled softmax: with many queries a warp has four of its own,
+// so that lanes merge what they know less often.
 #pragma once
 
 #include <wb/device.h>
@@ -20,7 +20,7 @@ __device__ __forceinline__ MaxSum together(const MaxSum& a, const MaxSum& b) {
 /// losses[r] = log(1 + sum over c of exp(s[r, c] - s[r])), as in losses.h
 ///
 /// @tparam V      floats of a load, 1 or 4
-/// @tparam kTeam  warps that share four queries: 1, 2, 4 or 8
+/// @tparam kTeam  warps that share four queries: 1, or all of a block
 ///
 /// Launch   grid ceil_div(queries, kQueries * kWarps / kTeam), block kThreads
 /// Traffic  reads each logit once; ids and log_q once for four queries, most of them
@@ -78,18 +78,9 @@ __global__ void __launch_bounds__(kThreads)
 // #endregion v3-sampled
 
 // #region v3-sampled-launch
-/// Warps that a multiprocessor should have at least, before a team gets smaller.
-constexpr int64_t kWarpsOfSm = 24;
-
-/// The smallest team with which the queries still give every multiprocessor enough
-/// warps.
-static int team_of(int64_t queries) {
-    const int64_t groups = wb::ceil_div(queries, int64_t{kQueries});
-    int team = 1;
-    while (team < kWarps && groups * team < kWarpsOfSm * wb::multiprocessors())
-        team *= 2;
-    return team;
-}
+/// Warps that the queries must give a multiprocessor before a warp has four of its own:
+/// two rounds of them, for with one that is not full v2's blocks were faster.
+constexpr int64_t kWarpsOfSm = 64;
 
 template <int kTeam>
 static void launch_sampled_v3(const SampledInput& in,
@@ -112,16 +103,10 @@ static void sampled_softmax_v3(const SampledInput& in,
                                float* losses,
                                float* loss,
                                cudaStream_t stream) {
-    static_assert(kWarps == 8, "a team has 1, 2, 4 or 8 warps");
-    switch (team_of(in.queries)) {
-        case 1:
-            return launch_sampled_v3<1>(in, losses, loss, stream);
-        case 2:
-            return launch_sampled_v3<2>(in, losses, loss, stream);
-        case 4:
-            return launch_sampled_v3<4>(in, losses, loss, stream);
-        default:
-            return launch_sampled_v3<8>(in, losses, loss, stream);
-    }
+    const int64_t groups = wb::ceil_div(in.queries, int64_t{kQueries});
+    if (groups >= kWarpsOfSm * wb::multiprocessors())
+        launch_sampled_v3<1>(in, losses, loss, stream);
+    else
+        launch_sampled_v3<kWarps>(in, losses, loss, stream);
 }
 // #endregion v3-sampled-launch

@@ -32,7 +32,7 @@
 //        GB/s  idea                             what limits it
 //   v1  1,240  a warp a query, read twice       logits twice, ids for each query
 //   v2  2,580  four queries a block, read once  what warps know is merged too often
-//   v3      -  four queries a warp or some      the speed of memory
+//   v3      -  many queries: four a warp        the speed of memory
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
 //
 // <Ladder of="sampled_softmax_backward" at="8192 x 8192, 3 in 4 real">
@@ -409,7 +409,7 @@ WB_RUNG(l2_normalize_backward, l2_normalize_backward_v2, "rows in registers");
 WB_RUNG(bce_with_logits, bce_with_logits_v2, "16 bytes a load, a shorter log");
 WB_RUNG(bce_with_logits_backward, bce_with_logits_backward_v2, "16 bytes a load");
 WB_RUNG(sampled_softmax, sampled_softmax_v2, "four queries a block, read once");
-WB_RUNG(sampled_softmax, sampled_softmax_v3, "four queries a warp or some");
+WB_RUNG(sampled_softmax, sampled_softmax_v3, "many queries: four a warp");
 WB_RUNG(sampled_softmax_backward, sampled_softmax_backward_v2, "four queries a block");
 
 // #end
