@@ -376,8 +376,9 @@ inline void grade_whole(const Call& c) {
 /// The contract's function for bf16 alone, on these factors. Returns the memory of C.
 inline std::vector<double> grade_contract(const Call& c,
                                           const Factors& factors,
-                                          const std::string& what) {
-    const Problem<__nv_bfloat16> problem(c, factors, false);
+                                          const std::string& what,
+                                          bool is_exact = false) {
+    const Problem<__nv_bfloat16> problem(c, factors, is_exact);
     return grade_one<__nv_bfloat16>(
         "wgmma_tma_bf16",
         [](const wb::GemmShape& shape,
