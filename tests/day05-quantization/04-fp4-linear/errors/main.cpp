@@ -1,5 +1,5 @@
-// fp4_errors: what a layer of a trained model loses in 4 bits, with each kind of scales.
-// See kUsage.
+// fp4_errors: what a layer of a trained model loses in 4 bits, with each kind of
+// scales. See kUsage.
 #include <cstdio>
 #include <cstring>
 #include <string>

@@ -9,8 +9,8 @@
 //     b[0] = B[8q .. 8q+7][g]        b[1] = B[8q+32 .. 8q+39][g]
 //     c[0], c[1] = C[g][2q, 2q+1]    c[2], c[3] = C[g + 8][2q, 2q+1]
 //
-// Byte i of a scale belongs to k = 16 i to 16 i + 15. Those of row g of A come from lane
-// q = 0, of row g + 8 from q = 1, of column g of B from q = 0: the selectors {0, 0}.
+// Byte i of a scale belongs to k = 16 i to 16 i + 15. Those of row g of A come from
+// lane q = 0, of row g + 8 from q = 1, of column g of B from q = 0: selectors {0, 0}.
 //
 // Never run on a GPU: compiled for sm_120a, and modelled on the CPU after the PTX ISA.
 // Source: PTX ISA, "Matrix Fragments for mma.m16n8k64", "Block Scaling for mma.sync".
