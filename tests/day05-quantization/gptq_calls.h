@@ -77,8 +77,8 @@ T* writable(const T* tensor) {
     return const_cast<T*>(tensor);
 }
 
-/// What every function refuses of groups and of W's tensors. The right ones have 64 rows
-/// in two groups, and a g_idx.
+/// What every function refuses of groups and of W's tensors. The right ones have 64
+/// rows in two groups, and a g_idx.
 ///
 /// @param refuse  a Refuses of Arguments with `shape` and `tensors`
 template <class Refuses>

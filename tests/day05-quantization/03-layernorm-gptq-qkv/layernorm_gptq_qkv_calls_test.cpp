@@ -240,7 +240,7 @@ TEST_CASE("hidden of more than 1024 tiles", "[large][serial]") {
 #ifdef SIMT_CPU
     WB_SKIP("W of 3 * 2^30 weights is too much for the simulator");
 #else
-    // W is 3 in its last row and column, and 0 elsewhere. Rows are 0, and h the bias: 2.
+    // W is 3 in its last row and column, and 0 elsewhere. x is 0, and h the bias: 2.
     const int64_t M = GENERATE(as<int64_t>(), 1, 9, 65);
     const QkvShape shape = {1, M, (int64_t{1} << 15) + 32, -1, false};
     const int64_t hidden = shape.hidden;
