@@ -449,6 +449,7 @@ BlockPlan plan_block(const BlockShape& shape,
                      bool is_quantized,
                      int64_t tokens,
                      bool keep) {
+    WB_NOT_SOLVED();  // delete this line, too: the plan is given here
     return planned_arrays(shape, is_quantized, tokens, keep);
 }
 

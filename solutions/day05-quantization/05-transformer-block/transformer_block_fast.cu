@@ -511,6 +511,7 @@ BlockPlan plan_block(const BlockShape& shape,
                      bool is_quantized,
                      int64_t tokens,
                      bool keep) {
+    // #starter WB_NOT_SOLVED();  // delete this line, too: the plan is given here
     return planned_arrays(shape, is_quantized, tokens, keep);
 }
 
