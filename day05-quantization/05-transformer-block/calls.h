@@ -56,8 +56,7 @@ class BlockArguments {
                      "shape.d_model",
                      s.d_model,
                      "must be 64 or 128 times shape.heads")
-            .require(
-                s.d_ff % 32 == 0, "shape.d_ff", s.d_ff, "must be a multiple of 32")
+            .require(s.d_ff % 32 == 0, "shape.d_ff", s.d_ff, "must be a multiple of 32")
             .require(s.place == NormPlace::pre || s.place == NormPlace::post,
                      "shape.place",
                      static_cast<int64_t>(s.place),
@@ -104,8 +103,7 @@ class BlockArguments {
                    s.rotary_dim,
                    "must be 0 without a cache");
         if (t.tokens == 0) return false;
-        const BlockPlan plan =
-            plan_block(s, block.is_quantized(), t.tokens, work.keep);
+        const BlockPlan plan = plan_block(s, block.is_quantized(), t.tokens, work.keep);
         a_.require(work.bytes >= plan.bytes,
                    "work.bytes",
                    work.bytes,
@@ -148,10 +146,7 @@ class BlockArguments {
                    to == 16 ? "must be a multiple of 16" : "must be a multiple of 256");
     }
 
-    void of_layer(const char* layer,
-                  const BlockLinear& l,
-                  int64_t N,
-                  int64_t K) const {
+    void of_layer(const char* layer, const BlockLinear& l, int64_t N, int64_t K) const {
         const std::string prefix = std::string(layer) + ".";
         const auto name = [&](const char* field) { return prefix + field; };
         const auto length = [&](const char* field, int64_t given, int64_t wanted) {

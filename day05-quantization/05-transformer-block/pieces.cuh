@@ -136,14 +136,14 @@ inline __half* quantized_product(const Call& c,
                     z,
                     c.stream);
     else
-        fp4_linear({M, N, K, layer.fp4_scales},
-                   has_all ? static_cast<Fp4Activation>(activation)
-                           : Fp4Activation::none,
-                   layer.fp4,
-                   x_half,
-                   has_all ? layer.fp4_bias : nullptr,
-                   z,
-                   c.stream);
+        fp4_linear(
+            {M, N, K, layer.fp4_scales},
+            has_all ? static_cast<Fp4Activation>(activation) : Fp4Activation::none,
+            layer.fp4,
+            x_half,
+            has_all ? layer.fp4_bias : nullptr,
+            z,
+            c.stream);
     return z;
 }
 
@@ -182,8 +182,10 @@ inline void linear_fused(const Call& c,
         return finish(c, z, nullptr, Activation::none, residual, y, N);
     }
     const LinearShape shape = {c.rows(), N, K, K, K, N};
-    linear_act(
-        {shape, activation, x, layer.dense, layer.bias, residual}, y, nullptr, c.stream);
+    linear_act({shape, activation, x, layer.dense, layer.bias, residual},
+               y,
+               nullptr,
+               c.stream);
 }
 // #endregion linear
 

@@ -100,7 +100,7 @@ static void run_block(const Call& c) {
     __nv_bfloat16* const normed = c.at(c.plan.normed);
     __nv_bfloat16* const middle = c.at(c.plan.middle);
     __nv_bfloat16* const hidden = c.at(c.plan.hidden);
-    // TODO(learner): norm(), linear_apart() and attend(c), in the order of the contract, for
+    // TODO(learner): norm(), linear_apart() and attend(c), in the contract's order, for
     // pre (c.is_pre()) and for post. What is read twice, as a residual, must still be
     // there; a norm may write to where it reads (about 18 lines)
     (void)b, (void)x, (void)y, (void)normed, (void)middle, (void)hidden;
@@ -115,9 +115,7 @@ void block_forward(const Block& block,
                    const BlockWorkspace& work,
                    cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the TODOs above are written
-    forward_checked(block, tokens, cache, work, stream, [](const Call& c) {
-        run_block(c);
-    });
+    forward_checked(block, tokens, cache, work, stream, run_block);
 }
 
 void block_decode(const Block& block,
@@ -127,8 +125,6 @@ void block_decode(const Block& block,
                   const BlockWorkspace& work,
                   cudaStream_t stream) {
     WB_NOT_SOLVED();  // and this one
-    decode_checked(block, cache, x, y, work, stream, [](const Call& c) {
-        run_block(c);
-    });
+    decode_checked(block, cache, x, y, work, stream, run_block);
 }
 // #endregion contract

@@ -38,14 +38,15 @@ struct BlockShape {
 /// weights it has the one that `kind` names.
 struct BlockLinear {
     WeightKind kind = WeightKind::bf16;
-    const __nv_bfloat16* bias = nullptr;  ///< [N], or null: 0
+    const __nv_bfloat16* bias = nullptr;   ///< [N], or null: 0
     const __nv_bfloat16* dense = nullptr;  ///< [N, K]
-    GptqTensors int4 = {};                ///< of w^T, [K, N], zeros minus one
-    int64_t int4_group = 128;             ///< of its rows
-    const uint4* int4_packed = nullptr;   ///< by gptq_repack()
-    Fp4Weights fp4 = {};                  ///< [N, K]
+    GptqTensors int4 = {};                 ///< of w^T, [K, N], zeros minus one
+    int64_t int4_group = 128;              ///< of its rows
+    const uint4* int4_packed = nullptr;    ///< by gptq_repack()
+    Fp4Weights fp4 = {};                   ///< [N, K]
     Fp4Scales fp4_scales = Fp4Scales::nvfp4;
-    const float* fp4_bias = nullptr;  ///< [N] the numbers of bias; null where it is null
+    const float* fp4_bias =
+        nullptr;  ///< [N] the numbers of bias; null where it is null
 };
 
 /// The factors and summands of a LayerNorm, [d_model] each.
@@ -102,9 +103,9 @@ BlockPlan plan_block(const BlockShape& shape,
 
 /// Memory of a call. Not for two streams at once.
 struct BlockWorkspace {
-    void* memory = nullptr;  ///< device, aligned to 256
-    int64_t bytes = 0;       ///< plan_block().bytes or more
-    bool keep = false;       ///< as it was planned
+    void* memory = nullptr;                     ///< device, aligned to 256
+    int64_t bytes = 0;                          ///< plan_block().bytes or more
+    bool keep = false;                          ///< as it was planned
     const wb::PagedWorkspace* pages = nullptr;  ///< for sequences * heads counters
 };
 // #endregion plan

@@ -3,17 +3,17 @@
 //
 // v1 and v2 are in this file, v3 in transformer_block_fast.cu, the second stage.
 //
-// <Ladder of="block_decode" at="B1, 1024 tokens">
-//       -  idea                                    what limits it
-//   v1  -  a kernel for everything                 launches
-//   v2  -  epilogues of products                   launches, a tile of 128 rows for one
-//   v3  -  norm, product and rest in one kernel    one block a head in attention
+// <Ladder of="block_decode" at="B1 behind 1024, 768 x 3072">
+//       -  idea                                  what limits it
+//   v1  -  a kernel for everything               launches
+//   v2  -  epilogues of products                 launches, a tile of 128 rows for one
+//   v3  -  norm, product and rest in one kernel  one block a head in attention
 // </Ladder> not measured
 //
-// <Ladder of="block_forward" at="B8, 1024 tokens">
-//       -  idea                                    what limits it
-//   v1  -  a kernel for everything                 each number through memory again
-//   v2  -  epilogues of products                   tensor cores
+// <Ladder of="block_forward" at="B8 N1024, 768 x 3072">
+//       -  idea                     what limits it
+//   v1  -  a kernel for everything  each number through memory again
+//   v2  -  epilogues of products    tensor cores
 // </Ladder> not measured
 // #end
 #include "transformer_block.h"
@@ -165,7 +165,7 @@ static void run_block(const Call& c) {
     __nv_bfloat16* const normed = c.at(c.plan.normed);
     __nv_bfloat16* const middle = c.at(c.plan.middle);
     __nv_bfloat16* const hidden = c.at(c.plan.hidden);
-    // TODO(learner): norm(), linear_apart() and attend(c), in the order of the contract, for
+    // TODO(learner): norm(), linear_apart() and attend(c), in the contract's order, for
     // pre (c.is_pre()) and for post. What is read twice, as a residual, must still be
     // there; a norm may write to where it reads (about 18 lines)
     // #solution
@@ -237,12 +237,10 @@ void block_forward(const Block& block,
                    const BlockWorkspace& work,
                    cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the TODOs above are written
-    forward_checked(block, tokens, cache, work, stream, [](const Call& c) {
-        // #solution
-        run_block_v2(c);
-        // #end
-        // #starter run_block(c);
-    });
+    // #solution
+    forward_checked(block, tokens, cache, work, stream, run_block_v2);
+    // #end
+    // #starter forward_checked(block, tokens, cache, work, stream, run_block);
 }
 
 void block_decode(const Block& block,
@@ -255,8 +253,6 @@ void block_decode(const Block& block,
     // #solution
     block_decode_v3(block, cache, x, y, work, stream);
     // #end
-    // #starter decode_checked(block, cache, x, y, work, stream, [](const Call& c) {
-    // #starter     run_block(c);
-    // #starter });
+    // #starter decode_checked(block, cache, x, y, work, stream, run_block);
 }
 // #endregion contract

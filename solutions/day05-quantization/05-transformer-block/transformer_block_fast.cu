@@ -10,7 +10,7 @@
 #include "../04-fp4-linear/formats.h"
 #include "order.cuh"
 
-constexpr int kFewRows = 8;      // rows, at most: a warp of a block normalises each
+constexpr int kFewRows = 8;  // rows, at most: a warp of a block normalises each
 constexpr int kFewThreads = 256;
 constexpr int kFewWarps = kFewThreads / wb::kWarpSize;
 constexpr int kFewShared = 160 << 10;  // bytes of shared memory for rows, at most
@@ -22,14 +22,14 @@ using Vector = wb::Elements<__nv_bfloat16, 8>;
 // #region v3-layer
 /// A layer for few rows, as its kernel takes it.
 struct FewRows {
-    const __nv_bfloat16* x;         ///< [rows, K]
-    const __nv_bfloat16* gamma;     ///< [K] of a norm before the product, or null: none
-    const __nv_bfloat16* beta;      ///< [K]
+    const __nv_bfloat16* x;      ///< [rows, K]
+    const __nv_bfloat16* gamma;  ///< [K] of a norm before the product, or null: none
+    const __nv_bfloat16* beta;   ///< [K]
     float eps;
-    __nv_bfloat16* normed;          ///< [rows, K] what the norm gives, or null: not wanted
-    const __nv_bfloat16* dense;     ///< [N, K]
-    Fp4View fp4;                    ///< the same in 4 bits
-    const __nv_bfloat16* bias;      ///< [N], or null
+    __nv_bfloat16* normed;       ///< [rows, K] what the norm gives, or null: not wanted
+    const __nv_bfloat16* dense;  ///< [N, K]
+    Fp4View fp4;                 ///< the same in 4 bits
+    const __nv_bfloat16* bias;   ///< [N], or null
     const __nv_bfloat16* residual;  ///< [rows, N], or null
     Activation activation;
     __nv_bfloat16* y;  ///< [rows, N]
@@ -363,8 +363,7 @@ __global__ void __launch_bounds__(kAttendThreads) append_attend_kernel(const Att
     const int head = static_cast<int>(blockIdx.x) % heads;
     const int tid = threadIdx.x;
     const int last = cache.lengths[sequence];  // the new token's position
-    const bool has_place =
-        wb::checked_place(cache, sequence, last, sequence, p.status);
+    const bool has_place = wb::checked_place(cache, sequence, last, sequence, p.status);
     const int page_size = static_cast<int>(cache.page_size);
     const auto place = [&](int position) {
         const int64_t page =
@@ -379,7 +378,8 @@ __global__ void __launch_bounds__(kAttendThreads) append_attend_kernel(const Att
         return;
     }
     if (tid < D) {
-        const __nv_bfloat16* const q = p.qkv + (int64_t{sequence} * 3 * heads + head) * D;
+        const __nv_bfloat16* const q =
+            p.qkv + (int64_t{sequence} * 3 * heads + head) * D;
         const __nv_bfloat16* const k = q + int64_t{heads} * D;
         const float2* const angles = p.angles + int64_t{last} * (p.rotary_dim / 2);
         s_q[tid] = turned(q, tid, angles, p.rotary_dim);

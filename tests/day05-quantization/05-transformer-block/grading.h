@@ -87,8 +87,8 @@ inline HostLayer random_layer(const Sizes& s, int64_t N, int64_t K, uint64_t see
         layer.int4 = wb::testing::gptq::random_weights_of(
             shape, wb::testing::gptq::none, seed + 1);
         for (__half& scale : layer.int4.scales)
-            scale = static_cast<__half>(static_cast<float>(
-                0.2 * size * (0.5 + random.uniform())));
+            scale = static_cast<__half>(
+                static_cast<float>(0.2 * size * (0.5 + random.uniform())));
         const auto w = wb::reference::dequantized(layer.int4);
         for (int64_t n = 0; n < N; ++n)
             for (int64_t k = 0; k < K; ++k)
@@ -131,10 +131,10 @@ inline HostBlock random_block(const Sizes& s, int64_t capacity, uint64_t seed) {
     b.down = random_layer(s, s.d(), s.d_ff, seed + 40);
     for (int64_t p = 0; p < capacity; ++p)
         for (int64_t j = 0; j < s.rotary_dim / 2; ++j) {
-            const double angle =
-                static_cast<double>(p) *
-                std::pow(100.0, -2.0 * static_cast<double>(j) /
-                                    static_cast<double>(s.rotary_dim));
+            const double angle = static_cast<double>(p) *
+                                 std::pow(100.0,
+                                          -2.0 * static_cast<double>(j) /
+                                              static_cast<double>(s.rotary_dim));
             b.angles.push_back(static_cast<float>(std::cos(angle)));
             b.angles.push_back(static_cast<float>(std::sin(angle)));
         }
@@ -162,7 +162,8 @@ inline std::vector<uint4> packed_of(const HostLayer& l) {
     auto* const d_packed =
         grade.output<uint32_t>("packed", {static_cast<int64_t>(packed.size()) * 4});
     grade.run([&](cudaStream_t stream) {
-        gptq_repack(shape, tensors, reinterpret_cast<uint4*>(d_packed), nullptr, stream);
+        gptq_repack(
+            shape, tensors, reinterpret_cast<uint4*>(d_packed), nullptr, stream);
     });
     CUDA_CHECK(cudaMemcpy(packed.data(),
                           d_packed,
@@ -219,13 +220,14 @@ inline BlockLinear layer_of(Grader& grade,
 
 inline Block block_of(Grader& grade, const HostBlock& b, const Packed& packed) {
     const Sizes& s = b.sizes;
-    return {s.shape(),
-            {grade.input("norm1.gamma", b.gamma[0]), grade.input("norm1.beta", b.beta[0])},
-            {grade.input("norm2.gamma", b.gamma[1]), grade.input("norm2.beta", b.beta[1])},
-            layer_of(grade, "qkv", s, b.qkv, packed.qkv),
-            layer_of(grade, "out", s, b.out, packed.out),
-            layer_of(grade, "up", s, b.up, packed.up),
-            layer_of(grade, "down", s, b.down, packed.down)};
+    return {
+        s.shape(),
+        {grade.input("norm1.gamma", b.gamma[0]), grade.input("norm1.beta", b.beta[0])},
+        {grade.input("norm2.gamma", b.gamma[1]), grade.input("norm2.beta", b.beta[1])},
+        layer_of(grade, "qkv", s, b.qkv, packed.qkv),
+        layer_of(grade, "out", s, b.out, packed.out),
+        layer_of(grade, "up", s, b.up, packed.up),
+        layer_of(grade, "down", s, b.down, packed.down)};
 }
 
 }  // namespace block_grading

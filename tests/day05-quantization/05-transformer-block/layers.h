@@ -157,8 +157,8 @@ inline Wanted normed(const Wanted& x,
         for (int64_t c = 0; c < columns; ++c) {
             const double distance = row[c] - moments.mean;
             const double off = x.bounds[at(first + c)] + mean_off;
-            const double passed_on = std::abs(gamma[at(c)]) *
-                                     (std::abs(distance) * of_rstd + off * largest);
+            const double passed_on =
+                std::abs(gamma[at(c)]) * (std::abs(distance) * of_rstd + off * largest);
             y.add(distance * moments.rstd * gamma[at(c)] + beta[at(c)],
                   passed_on + 2.0 * bounds.of_element(
                                         row[c], moments, gamma[at(c)], beta[at(c)]));

@@ -118,7 +118,8 @@ class Reference {
         : b_(block), s_(block.sizes), t_(tokens), cache_(cache) {}
 
     Wanted qkv(const Wanted& x) const {
-        return linear(is_pre() ? norm(0, x).stored() : x, b_.qkv.exact, none()).stored();
+        return linear(is_pre() ? norm(0, x).stored() : x, b_.qkv.exact, none())
+            .stored();
     }
 
     /// Attention of all tokens; and what the cache's pools have to hold.
@@ -143,12 +144,13 @@ class Reference {
                 std::vector<const double*> values;
                 for (int64_t p = 0; p < past; ++p) {
                     const int64_t from = cache_->place(s_, int64_t(i), p, h);
-                    keys.push_back(Wanted::of({past_k.begin() + from,
-                                               past_k.begin() + from + D}));
+                    keys.push_back(
+                        Wanted::of({past_k.begin() + from, past_k.begin() + from + D}));
                     values.push_back(&past_v[at(from)]);
                 }
                 for (int64_t j = 0; j < t_.added[i]; ++j) {
-                    const double* const q = &qkv.values[at((token + j) * 3 * d + h * D)];
+                    const double* const q =
+                        &qkv.values[at((token + j) * 3 * d + h * D)];
                     const double* const k = q + d;
                     const double* const v = q + 2 * d;
                     const float* const angles =
@@ -177,9 +179,12 @@ class Reference {
                                   {values.begin(), values.begin() + seen},
                                   1.0 / std::sqrt(static_cast<double>(D)));
                     row = row.stored();
-                    const auto to = static_cast<std::ptrdiff_t>((token + j) * d + h * D);
-                    std::copy(row.values.begin(), row.values.end(), o.values.begin() + to);
-                    std::copy(row.bounds.begin(), row.bounds.end(), o.bounds.begin() + to);
+                    const auto to =
+                        static_cast<std::ptrdiff_t>((token + j) * d + h * D);
+                    std::copy(
+                        row.values.begin(), row.values.end(), o.values.begin() + to);
+                    std::copy(
+                        row.bounds.begin(), row.bounds.end(), o.bounds.begin() + to);
                 }
             }
             token += t_.added[i];
@@ -291,8 +296,7 @@ struct OnDevice {
         p.head_dim = s.head_dim;
         cache.lengths = grade.in_out<int32_t>("lengths", {c->batch()}, c->lengths);
         if (s.rotary_dim == 0) return;
-        cache.angles =
-            reinterpret_cast<const float2*>(grade.input("angles", b.angles));
+        cache.angles = reinterpret_cast<const float2*>(grade.input("angles", b.angles));
         cache.angle_rows = c->capacity();
     }
     const BlockCache* maybe_cache() const { return has_cache ? &cache : nullptr; }
@@ -384,18 +388,15 @@ inline void grade_forward(const Sizes& s,
                           uint64_t seed = 1) {
     HostCache c;
     if (has_cache)
-        c = make_cache(s,
-                       std::vector<int32_t>(t.added.size()),
-                       t.longest(),
-                       page_size,
-                       seed + 3);
+        c = make_cache(
+            s, std::vector<int32_t>(t.added.size()), t.longest(), page_size, seed + 3);
     const HostBlock b = random_block(s, c.capacity(), seed);
-    grade_block(b,
-                t,
-                has_cache ? &c : nullptr,
-                random_x(s, t, seed + 5),
-                std::string(has_cache ? ", cache" : "") + ", seed " +
-                    std::to_string(seed));
+    grade_block(
+        b,
+        t,
+        has_cache ? &c : nullptr,
+        random_x(s, t, seed + 5),
+        std::string(has_cache ? ", cache" : "") + ", seed " + std::to_string(seed));
 }
 
 /// A step behind these lengths.

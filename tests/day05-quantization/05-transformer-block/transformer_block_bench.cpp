@@ -61,7 +61,8 @@ struct Size {
                (decodes() ? " behind " + std::to_string(past)
                           : " N" + std::to_string(tokens)) +
                ", " + std::to_string(64 * heads) + " x " + std::to_string(d_ff) +
-               kinds[static_cast<int>(kind)] + (place == NormPlace::post ? ", post" : "");
+               kinds[static_cast<int>(kind)] +
+               (place == NormPlace::post ? ", post" : "");
     }
 };
 
@@ -136,10 +137,10 @@ struct Weights {
                 words.push_back(
                     static_cast<int32_t>(state = state * 1664525u + 1013904223u));
             qweight.upload(words);
-            qzeros.upload(std::vector<int32_t>(
-                static_cast<size_t>(K / 128 * N / 8), 0x77777777));
-            half_scales.upload(std::vector<__half>(
-                static_cast<size_t>(K / 128 * N), static_cast<__half>(size / 4.6f)));
+            qzeros.upload(
+                std::vector<int32_t>(static_cast<size_t>(K / 128 * N / 8), 0x77777777));
+            half_scales.upload(std::vector<__half>(static_cast<size_t>(K / 128 * N),
+                                                   static_cast<__half>(size / 4.6f)));
             layer.int4 = {qweight.data(),
                           qzeros.data(),
                           half_scales.data(),
@@ -178,8 +179,10 @@ struct Model {
     Block block;
 
     explicit Model(const Size& s)
-        : ones(upload(std::vector<Bf16>(static_cast<size_t>(64 * s.heads), Bf16(1.0f)))),
-          zeros(upload(std::vector<Bf16>(static_cast<size_t>(64 * s.heads), Bf16(0.0f)))),
+        : ones(
+              upload(std::vector<Bf16>(static_cast<size_t>(64 * s.heads), Bf16(1.0f)))),
+          zeros(
+              upload(std::vector<Bf16>(static_cast<size_t>(64 * s.heads), Bf16(0.0f)))),
           qkv(s.kind, 3 * 64 * s.heads, 64 * s.heads, 1),
           out(s.kind, 64 * s.heads, 64 * s.heads, 2),
           up(s.kind, s.d_ff, 64 * s.heads, 3),
@@ -253,13 +256,8 @@ WB_BENCH(block_forward, bench) {
         for (int64_t i = 0; i <= s.batch; ++i)
             starts.push_back(static_cast<int32_t>(i * s.tokens));
         const auto d_starts = upload(starts);
-        const BlockTokens tokens = {x.data(),
-                                    y.data(),
-                                    s.rows(),
-                                    s.batch,
-                                    d_starts.data(),
-                                    s.tokens,
-                                    true};
+        const BlockTokens tokens = {
+            x.data(), y.data(), s.rows(), s.batch, d_starts.data(), s.tokens, true};
         auto problem = bench.problem({s.text(), Ceiling::bf16, s.flop()});
         const auto all = wb::implementations("block_forward", block_forward);
         all.front().function(model.block, tokens, nullptr, work.get(), nullptr);

@@ -50,8 +50,7 @@ struct Memory {
 };
 
 void call_forward(const Arguments& a, cudaStream_t stream) {
-    block_forward(
-        a.block, a.tokens, a.has_cache ? &a.cache : nullptr, a.work, stream);
+    block_forward(a.block, a.tokens, a.has_cache ? &a.cache : nullptr, a.work, stream);
 }
 void call_decode(const Arguments& a, cudaStream_t stream) {
     block_decode(a.block, a.cache, a.tokens.x, a.tokens.y, a.work, stream);
@@ -92,9 +91,8 @@ void refuse_all(const Refuses& refuse) {
     refuse("cache.angles is a null", [](auto& a) { a.cache.angles = nullptr; });
     refuse("work.bytes is", [](auto& a) { a.work.bytes -= 1; });
     refuse("work.memory is a null", [](auto& a) { a.work.memory = nullptr; });
-    refuse("must be a multiple of 256", [](auto& a) {
-        a.work.memory = static_cast<char*>(a.work.memory) + 128;
-    });
+    refuse("must be a multiple of 256",
+           [](auto& a) { a.work.memory = static_cast<char*>(a.work.memory) + 128; });
     refuse("work.pages is 0", [](auto& a) { a.work.pages = nullptr; });
     static const wb::PagedWorkspace few(3);
     refuse("work.pages->num_counters() is 3", [](auto& a) { a.work.pages = &few; });

@@ -37,8 +37,7 @@ struct Step {
     void run() const {
         cudaStream_t stream = nullptr;
         CUDA_CHECK(cudaStreamCreate(&stream));
-        block_decode(
-            on.block, on.cache, on.tokens.x, on.tokens.y, on.work, stream);
+        block_decode(on.block, on.cache, on.tokens.x, on.tokens.y, on.work, stream);
         CUDA_CHECK(cudaStreamSynchronize(stream));
         CUDA_CHECK(cudaStreamDestroy(stream));
     }

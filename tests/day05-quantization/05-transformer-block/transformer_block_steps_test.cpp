@@ -55,9 +55,8 @@ Results run_steps(const Version& version,
         packed_of(b.qkv), packed_of(b.out), packed_of(b.up), packed_of(b.down)};
     const OnDevice on(grade, b, packed, x, t, &c, pages, false);
     grade.run_and_wait([&](cudaStream_t stream) {
-        steps(stream, [&] {
-            version(on.block, on.tokens, &on.cache, on.work, stream);
-        });
+        steps(stream,
+              [&] { version(on.block, on.tokens, &on.cache, on.work, stream); });
         CUDA_CHECK(cudaStreamSynchronize(stream));
     });
     pages.check(nullptr);
@@ -149,7 +148,8 @@ TEST_CASE("a sequence that is full or lacks a page is reported, and others are r
         std::vector<double> right, k_pool, v_pool;
         for (const bool is_wrong : {false, true}) {
             HostCache now = c;
-            if (is_wrong && is_full) now.lengths[1] = static_cast<int32_t>(c.capacity());
+            if (is_wrong && is_full)
+                now.lengths[1] = static_cast<int32_t>(c.capacity());
             if (is_wrong && !is_full) now.table[at(c.pages_per_sequence)] = -1;
             const wb::PagedWorkspace pages(3 * s.heads);
             Grader grade(version.name,
@@ -187,9 +187,8 @@ TEST_CASE("a sequence that is full or lacks a page is reported, and others are r
             grade.expect("cache.k", k_pool, exactly);
             grade.expect("cache.v", v_pool, exactly);
             if (is_full)
-                grade.expect("lengths",
-                             {6.0, static_cast<double>(c.capacity()), 21.0},
-                             exactly);
+                grade.expect(
+                    "lengths", {6.0, static_cast<double>(c.capacity()), 21.0}, exactly);
         }
     }
 }
@@ -208,16 +207,17 @@ TEST_CASE("a plan: arrays that live at the same time have places of their own") 
         const char* name;
         int64_t begin;
         int64_t bytes;
-    } arrays[] = {{"normed", p.normed, 2 * d},
-                  {"qkv", p.qkv, 6 * d},
-                  {"queries", p.queries, 2 * d},
-                  {"attended", p.attended, 2 * d},
-                  {"middle", p.middle, 2 * d},
-                  {"hidden", p.hidden, 2 * shape.d_ff},
-                  {"half_in", p.half_in, is_quantized ? 2 * std::max(d, shape.d_ff) : 0},
-                  {"half_out", p.half_out, is_quantized ? 2 * widest : 0},
-                  {"sequences", p.sequences, 4},
-                  {"positions", p.positions, 4}};
+    } arrays[] = {
+        {"normed", p.normed, 2 * d},
+        {"qkv", p.qkv, 6 * d},
+        {"queries", p.queries, 2 * d},
+        {"attended", p.attended, 2 * d},
+        {"middle", p.middle, 2 * d},
+        {"hidden", p.hidden, 2 * shape.d_ff},
+        {"half_in", p.half_in, is_quantized ? 2 * std::max(d, shape.d_ff) : 0},
+        {"half_out", p.half_out, is_quantized ? 2 * widest : 0},
+        {"sequences", p.sequences, 4},
+        {"positions", p.positions, 4}};
     int64_t sum = 0;
     for (const auto& a : arrays) {
         INFO(a.name << " at " << a.begin << " of " << p.bytes << " bytes");

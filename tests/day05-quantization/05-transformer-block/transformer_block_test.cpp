@@ -30,8 +30,12 @@ TEST_CASE("one step of one sequence, pre") {
 
 TEST_CASE("one sequence, and one step, post") {
     const Sizes s = sizes(NormPlace::post, 1, 64, 96);
-    SECTION("forward") { grade_forward(s, {{5}}, false); }
-    SECTION("decode") { grade_decode(s, {3}); }
+    SECTION("forward") {
+        grade_forward(s, {{5}}, false);
+    }
+    SECTION("decode") {
+        grade_decode(s, {3});
+    }
 }
 
 TEST_CASE("the first token of a sequence sees itself alone") {
@@ -50,7 +54,9 @@ TEST_CASE("a token may see those behind it") {
     SECTION("without a cache") {
         grade_forward(sizes(any_place(), 2, 64, 64), t, false);
     }
-    SECTION("with a cache") { grade_forward(sizes(any_place(), 1, 64, 64), t, true); }
+    SECTION("with a cache") {
+        grade_forward(sizes(any_place(), 1, 64, 64), t, true);
+    }
 }
 
 TEST_CASE("whole sequences fill the cache, in pages of any order") {
@@ -66,8 +72,12 @@ TEST_CASE("numbers that are far from zero") {
 TEST_CASE("heads of 128") {
     Sizes s = sizes(any_place(), 1, 128, 64);
     s.rotary_dim = 128;
-    SECTION("forward") { grade_forward(s, {{6, 2}}, true, 32); }
-    SECTION("decode") { grade_decode(s, {31, 32, 0}, 32); }
+    SECTION("forward") {
+        grade_forward(s, {{6, 2}}, true, 32);
+    }
+    SECTION("decode") {
+        grade_decode(s, {31, 32, 0}, 32);
+    }
 }
 
 TEST_CASE("steps of sequences of different lengths") {
@@ -78,8 +88,12 @@ TEST_CASE("steps of sequences of different lengths") {
 
 TEST_CASE("eight sequences, and nine, a step each", "[large]") {
     const Sizes s = sizes(any_place(), 1, 64, 64);
-    SECTION("eight") { grade_decode(s, {5, 0, 16, 2, 33, 1, 7, 3}); }
-    SECTION("nine") { grade_decode(s, {5, 0, 16, 2, 33, 1, 7, 3, 4}); }
+    SECTION("eight") {
+        grade_decode(s, {5, 0, 16, 2, 33, 1, 7, 3});
+    }
+    SECTION("nine") {
+        grade_decode(s, {5, 0, 16, 2, 33, 1, 7, 3, 4});
+    }
 }
 
 TEST_CASE("a step behind many tokens") {
@@ -93,8 +107,12 @@ TEST_CASE("each activation, without biases", "[large]") {
     Sizes s = sizes(NormPlace::pre, 1, 64, 64);
     s.activation = GENERATE(Activation::none, Activation::silu, Activation::gelu);
     s.has_bias = false;
-    SECTION("forward") { grade_forward(s, {{9}}, false); }
-    SECTION("decode") { grade_decode(s, {2, 4}); }
+    SECTION("forward") {
+        grade_forward(s, {{9}}, false);
+    }
+    SECTION("decode") {
+        grade_decode(s, {2, 4});
+    }
 }
 
 TEST_CASE("more hidden numbers than a round of a warp's loads") {
@@ -106,6 +124,10 @@ TEST_CASE("several seeds, a large eps", "[large]") {
     Sizes s = sizes(any_place(), 2, 64, 64);
     s.eps = 0.5f;
     const uint64_t seed = s.place == NormPlace::pre ? 2 : 3;
-    SECTION("forward") { grade_forward(s, {{12}}, false, 16, seed); }
-    SECTION("decode") { grade_decode(s, {12}, 16, seed); }
+    SECTION("forward") {
+        grade_forward(s, {{12}}, false, 16, seed);
+    }
+    SECTION("decode") {
+        grade_decode(s, {12}, 16, seed);
+    }
 }
