@@ -116,7 +116,7 @@ TEST_CASE("each activation, without biases", "[large]") {
 }
 
 TEST_CASE("more hidden numbers than a round of a warp's loads") {
-    Sizes s = sizes(NormPlace::pre, 1, 64, 1312);
+    Sizes s = sizes(NormPlace::pre, 1, 64, 1088);
     grade_decode(s, {2});
 }
 
