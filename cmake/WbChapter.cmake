@@ -1,6 +1,8 @@
 # One line declares a chapter: wb_chapter(day01-basics/02-vector-add)
 # HOPPER or BLACKWELL behind it: its kernels are for sm_90a or sm_100a alone. GATE sm_90a:
 # the build fails if ptxas spills registers of the solution's there (WbBackend.cmake).
+# USES day04_fused_epilogue …: what it is put together from, other chapters' functions.
+# Their solutions are linked into its programs, checked ones into those of the checker.
 #
 # The folder's name gives the chapter's: vector_add. From it follow all files,
 #   day01-basics/02-vector-add/vector_add.{h,cu}   contract and the learner's file
@@ -186,6 +188,7 @@ function(wb_checked_programs id of who source contract_dir)
     set(suffix "")
     set(learners LEARNERS)
     set(own wb_learners_program)
+    set(given ${given_to_checked})
     if(who STREQUAL "solution")
         set(suffix _solution)
         set(learners "")
@@ -198,8 +201,8 @@ function(wb_checked_programs id of who source contract_dir)
     if(TARGET ${of}_bench_main)
         add_executable(${id}_xray${suffix} EXCLUDE_FROM_ALL
             $<TARGET_OBJECTS:${of}_bench_main>)
-        if(given)
-            set(given ${given}_checked)
+        if(TARGET ${of}_given_checked)
+            list(TRANSFORM given REPLACE "_given$" "_given_checked")
         endif()
         target_link_libraries(${id}_xray${suffix} PRIVATE
             ${kernels} ${given} ${own} wb_bench)
@@ -218,6 +221,7 @@ endfunction()
 # CTest's view of the checker: solutions are safe and meet their goals, and what misses
 # a goal is told so.
 function(wb_checked_tests id day test tests_dir contract_dir labels)
+    set(given ${given_to_checked})
     set(solution $<TARGET_FILE:${id}_checked_solution>)
     add_test(NAME ${test}.checked COMMAND ${CMAKE_COMMAND} -DPROGRAM=${solution}
         "-DCASES=~[large]~[long]~[fault]~[goal]" -P ${WB_SCRIPTS}/expect_safe.cmake)
@@ -312,7 +316,8 @@ function(wb_second_stage)
 endfunction()
 
 function(wb_chapter path)
-    cmake_parse_arguments(WB "HOPPER;BLACKWELL" "GATE" "GIVEN" ${ARGN})  # sets WB_HOPPER …
+    # Sets WB_HOPPER …
+    cmake_parse_arguments(WB "HOPPER;BLACKWELL" "GATE" "GIVEN;USES" ${ARGN})
     string(REGEX MATCH "^(day[0-9]+)-[^/]+/[0-9]+-(.+)$" matched "${path}")
     if(NOT matched)
         message(FATAL_ERROR "wb_chapter: '${path}' is not of the form dayNN-name/NN-chapter")
@@ -329,10 +334,16 @@ function(wb_chapter path)
     wb_kernels(${id}_solution_kernels ${solution} WERROR GATED EVERY_GPU
         INCLUDES ${contract_dir})
     set(given "")
+    set(given_to_checked "")
     if(WB_GIVEN)
         wb_given_sources(${id} ${contract_dir} ${WB_GIVEN})
         set(given ${id}_given)
+        set(given_to_checked ${id}_given)
     endif()
+    foreach(used ${WB_USES})
+        list(APPEND given ${used}_solution_kernels)
+        list(APPEND given_to_checked ${used}_checked_solution_kernels)
+    endforeach()
     wb_kernels(${id}_unsolved_kernels ${starter} WERROR QUICK INCLUDES ${contract_dir})
     add_custom_target(${id}_kernels DEPENDS ${starter})
     add_dependencies(${id}_unsolved_kernels ${id}_kernels)

@@ -123,18 +123,141 @@ def norm_and_linear(torch, size):
     return Work(launch, bytes_of_w + 4 * hidden, "read", is_right)
 
 
+def block_sizes(size):
+    """Batch, tokens or tokens before, d_model, d_ff, post of "B8 N1024, 768 x 3072"."""
+    batch, tokens, past, model, hidden, post = re.match(
+        r"B(\d+) (?:N(\d+)|behind (\d+)), (\d+) x (\d+)(?:, \w+4)?(, post)?$",
+        size).groups()
+    return (int(batch), int(tokens or 0), int(past or 0), int(model), int(hidden),
+            post is not None)
+
+
+def make_block(torch, model, hidden, post):
+    """A block of heads of 64, and the parts of it: qkv(), rest()."""
+    functional = torch.nn.functional
+    parts = [torch.nn.Linear(k, n, device="cuda", dtype=torch.bfloat16)
+             for n, k in ((3 * model, model), (model, model), (hidden, model),
+                          (model, hidden))]
+    norms = [torch.nn.LayerNorm(model, device="cuda", dtype=torch.bfloat16)
+             for _ in range(2)]
+    qkv, out, up, down = parts
+
+    def heads(x):
+        """[batch, heads, tokens, 64] of Q, K and V."""
+        rows = qkv(x if post else norms[0](x))
+        return rows.view(*x.shape[:2], 3, model // 64, 64).permute(2, 0, 3, 1, 4)
+
+    def rest(x, attended):
+        a = attended.transpose(1, 2).reshape(x.shape)
+        h = x + out(a)
+        if post:
+            h = norms[0](h)
+        m = h if post else norms[1](h)
+        y = h + down(functional.gelu(up(m), approximate="tanh"))
+        return norms[1](y) if post else y
+
+    return heads, rest
+
+
+def block(torch, size, mode):
+    """A whole block, causal, eager or compiled."""
+    batch, tokens, _, model, hidden, post = block_sizes(size)
+    heads, rest = make_block(torch, model, hidden, post)
+    attention = torch.nn.functional.scaled_dot_product_attention
+    x = torch.randn((batch, tokens, model), device="cuda").bfloat16()
+    out = [None]
+
+    def run(x):
+        q, k, v = heads(x)
+        return rest(x, attention(q, k, v, is_causal=True))
+
+    eager = run
+    if mode:
+        run = torch.compile(run)
+
+    def launch():
+        with torch.no_grad():
+            out[0] = run(x)
+
+    def is_right():
+        if not mode:
+            return out[0].isfinite().all().item()
+        with torch.no_grad():
+            return torch.allclose(out[0], eager(x), rtol=0.05, atol=0.1)
+
+    weights = 4 * model * model + 2 * model * hidden
+    flop = 2 * weights * batch * tokens + 2 * model * tokens * tokens * batch
+    return Work(launch, None, "bf16", is_right, flop=flop)
+
+
+def block_step(torch, size, mode):
+    """A step: one token of each sequence behind a contiguous cache that it writes."""
+    batch, _, past, model, hidden, post = block_sizes(size)
+    heads, rest = make_block(torch, model, hidden, post)
+    attention = torch.nn.functional.scaled_dot_product_attention
+    x = torch.randn((batch, 1, model), device="cuda").bfloat16()
+    keys, values = (torch.randn((batch, model // 64, past + 1, 64),
+                                device="cuda").bfloat16() for _ in range(2))
+    place = torch.tensor([past], device="cuda")
+    out = [None]
+
+    def run(x):
+        q, k, v = heads(x)
+        keys.index_copy_(2, place, k)
+        values.index_copy_(2, place, v)
+        return rest(x, attention(q, keys, values))
+
+    eager = run
+    if mode:
+        run = torch.compile(run)
+
+    def launch():
+        with torch.no_grad():
+            out[0] = run(x)
+
+    if mode == "graph":
+        for _ in range(3):
+            launch()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            launch()
+        launch = graph.replay
+
+    def is_right():
+        if not mode:
+            return out[0].isfinite().all().item()
+        got = out[0].clone()
+        with torch.no_grad():
+            return torch.allclose(got, eager(x), rtol=0.05, atol=0.1)
+
+    weights = 4 * model * model + 2 * model * hidden
+    moved = 2 * weights + 4 * model * batch + 4 * model * batch * (past + 1)
+    return Work(launch, moved, "read", is_right)
+
+
+def with_mode(make, mode):
+    return lambda torch, size: make(torch, size, mode)
+
+
 # Exercise, as it is named in our rows: the rung, and what makes its work of a size.
 PEERS = {
     "int8_matmul": ("torch _int_mm", int_mm),
     "gptq_matmul": ("torch linear bf16", linear),
     "gptq_matmul_many": ("torch linear bf16", linear),
     "layernorm_gptq_qkv": ("torch compiled norm and linear fp16", norm_and_linear),
+    "block_forward": ("torch eager", with_mode(block, "")),
+    "block_decode": ("torch eager", with_mode(block_step, "")),
 }
 
 # Where PyTorch has more than one way to do it.
 MORE_PEERS = {
     "gptq_matmul": [("torch int4pack_mm", int4pack_mm)],
     "gptq_matmul_many": [("torch int4pack_mm", int4pack_mm)],
+    "block_forward": [("torch compiled", with_mode(block, "compiled"))],
+    "block_decode": [("torch compiled", with_mode(block_step, "compiled")),
+                     ("torch compiled, graph",
+                      with_mode(block_step, "graph"))],
 }
 
 

@@ -1,0 +1,233 @@
+// Blocks with random weights of three kinds, and calls of every version with them: each
+// array of the workspace is held against a reference in double that is given the arrays
+// before it as they were stored.
+#pragma once
+
+#include "transformer_block.h"
+
+#include <wb/implementations.h>
+#include <wb/reference/fp4.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/gptq_weights.h>
+#include <wb/testing/grader.h>
+#include <wb/testing/random.h>
+#include <wb/testing/simulator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "layers.h"
+
+namespace block_grading {
+
+using wb::testing::Grader;
+
+/// Sizes and options of a test.
+struct Sizes {
+    int64_t heads = 1;
+    int64_t head_dim = 64;
+    int64_t d_ff = 64;
+    NormPlace place = NormPlace::pre;
+    Activation activation = Activation::gelu;
+    int64_t rotary_dim = 0;
+    WeightKind kind = WeightKind::bf16;
+    Fp4Scales scales = Fp4Scales::nvfp4;
+    bool has_bias = true;
+    float eps = 1e-5f;
+
+    BlockShape shape() const {
+        return {heads * head_dim, heads, d_ff, place, activation, eps, rotary_dim};
+    }
+    int64_t d() const { return heads * head_dim; }
+    std::string text() const {
+        const char* const kinds[] = {"bf16", "int4", "fp4"};
+        const char* const acts[] = {"none", "silu", "gelu"};
+        return "heads " + std::to_string(heads) + " x " + std::to_string(head_dim) +
+               ", d_ff " + std::to_string(d_ff) +
+               (place == NormPlace::pre ? ", pre, " : ", post, ") +
+               acts[static_cast<int>(activation)] + ", rotary " +
+               std::to_string(rotary_dim) + ", " + kinds[static_cast<int>(kind)] +
+               (has_bias ? "" : ", no bias");
+    }
+};
+
+/// A layer on the host: its weights as they are after their storage, and the storage.
+struct HostLayer {
+    int64_t N = 0;
+    int64_t K = 0;
+    std::vector<Bf16> dense, bias;
+    wb::testing::gptq::GptqWeights int4;
+    wb::reference::Fp4Matrix fp4;
+    Layer exact;  ///< for the reference
+};
+
+inline HostLayer random_layer(const Sizes& s, int64_t N, int64_t K, uint64_t seed) {
+    HostLayer layer;
+    layer.N = N;
+    layer.K = K;
+    Layer& e = layer.exact;
+    e = {N, K, {}, {}, s.kind != WeightKind::bf16};
+    const double size = 1.0 / std::sqrt(static_cast<double>(K));
+    wb::testing::Random random(seed);
+    std::vector<float> weights;
+    for (int64_t i = 0; i < N * K; ++i)
+        weights.push_back(static_cast<float>(size * random.normal()));
+    for (int64_t n = 0; n < N && s.has_bias; ++n)
+        layer.bias.push_back(Bf16(static_cast<float>(0.3 * random.normal())));
+    e.bias = doubles(layer.bias);
+    if (s.kind == WeightKind::bf16) {
+        for (const float w : weights)
+            layer.dense.push_back(Bf16(w));
+        e.weights = doubles(layer.dense);
+    } else if (s.kind == WeightKind::int4) {
+        const GptqShape shape = {1, N, K, 32, true};
+        layer.int4 = wb::testing::gptq::random_weights_of(
+            shape, wb::testing::gptq::none, seed + 1);
+        for (__half& scale : layer.int4.scales)
+            scale = static_cast<__half>(
+                static_cast<float>(0.2 * size * (0.5 + random.uniform())));
+        const auto w = wb::reference::dequantized(layer.int4);
+        for (int64_t n = 0; n < N; ++n)
+            for (int64_t k = 0; k < K; ++k)
+                e.weights.push_back(double{w[at(k * N + n)]});
+    } else {
+        layer.fp4 = wb::reference::fp4_quantized(
+            weights,
+            N,
+            K,
+            static_cast<wb::reference::Fp4Kind>(s.scales),
+            s.scales == Fp4Scales::nvfp4 ? wb::reference::fp4_global_scale(weights)
+                                         : 1.0f);
+        for (int64_t n = 0; n < N; ++n)
+            for (int64_t k = 0; k < K; ++k)
+                e.weights.push_back(layer.fp4.weight(n, k));
+    }
+    return layer;
+}
+
+/// A block on the host.
+struct HostBlock {
+    Sizes sizes;
+    std::vector<Bf16> gamma[2], beta[2];
+    HostLayer qkv, out, up, down;
+    std::vector<float> angles;  ///< [capacity, rotary_dim / 2, 2]
+};
+
+inline HostBlock random_block(const Sizes& s, int64_t capacity, uint64_t seed) {
+    HostBlock b;
+    b.sizes = s;
+    wb::testing::Random random(seed);
+    for (int i = 0; i < 2; ++i)
+        for (int64_t c = 0; c < s.d(); ++c) {
+            b.gamma[i].push_back(Bf16(static_cast<float>(1.0 + 0.2 * random.normal())));
+            b.beta[i].push_back(Bf16(static_cast<float>(0.2 * random.normal())));
+        }
+    b.qkv = random_layer(s, 3 * s.d(), s.d(), seed + 10);
+    b.out = random_layer(s, s.d(), s.d(), seed + 20);
+    b.up = random_layer(s, s.d_ff, s.d(), seed + 30);
+    b.down = random_layer(s, s.d(), s.d_ff, seed + 40);
+    for (int64_t p = 0; p < capacity; ++p)
+        for (int64_t j = 0; j < s.rotary_dim / 2; ++j) {
+            const double angle = static_cast<double>(p) *
+                                 std::pow(100.0,
+                                          -2.0 * static_cast<double>(j) /
+                                              static_cast<double>(s.rotary_dim));
+            b.angles.push_back(static_cast<float>(std::cos(angle)));
+            b.angles.push_back(static_cast<float>(std::sin(angle)));
+        }
+    return b;
+}
+
+/// What is on the device besides a grader's arrays: weights packed by 02's function.
+struct Packed {
+    std::vector<uint4> qkv, out, up, down;
+};
+
+inline std::vector<uint4> packed_of(const HostLayer& l) {
+    if (l.int4.qweight.empty()) return {};
+    const GptqShape shape = {1, l.N, l.K, 32, true};
+    std::vector<uint4> packed(at(gptq_packed_vectors(shape, false)));
+    Grader grade("gptq_repack", "a layer");
+    const GptqTensors tensors = {grade.input("qweight", l.int4.qweight),
+                                 grade.input("qzeros", l.int4.qzeros),
+                                 grade.input("scales", l.int4.scales),
+                                 nullptr,
+                                 static_cast<int64_t>(l.int4.qweight.size()),
+                                 static_cast<int64_t>(l.int4.qzeros.size()),
+                                 static_cast<int64_t>(l.int4.scales.size()),
+                                 0};
+    auto* const d_packed =
+        grade.output<uint32_t>("packed", {static_cast<int64_t>(packed.size()) * 4});
+    grade.run([&](cudaStream_t stream) {
+        gptq_repack(
+            shape, tensors, reinterpret_cast<uint4*>(d_packed), nullptr, stream);
+    });
+    CUDA_CHECK(cudaMemcpy(packed.data(),
+                          d_packed,
+                          packed.size() * sizeof(uint4),
+                          cudaMemcpyDeviceToHost));
+    return packed;
+}
+
+/// A layer as an input of a launch, which the grader watches.
+inline BlockLinear layer_of(Grader& grade,
+                            const std::string& name,
+                            const Sizes& s,
+                            const HostLayer& l,
+                            const std::vector<uint4>& packed) {
+    BlockLinear linear;
+    linear.kind = s.kind;
+    if (s.has_bias) linear.bias = grade.input(name + ".bias", l.bias);
+    if (s.kind == WeightKind::bf16) linear.dense = grade.input(name + ".w", l.dense);
+    if (s.kind == WeightKind::int4) {
+        linear.int4 = {grade.input(name + ".qweight", l.int4.qweight),
+                       grade.input(name + ".qzeros", l.int4.qzeros),
+                       grade.input(name + ".scales", l.int4.scales),
+                       nullptr,
+                       static_cast<int64_t>(l.int4.qweight.size()),
+                       static_cast<int64_t>(l.int4.qzeros.size()),
+                       static_cast<int64_t>(l.int4.scales.size()),
+                       0};
+        linear.int4_group = 32;
+        linear.int4_packed = grade.input(name + ".packed", packed);
+    }
+    if (s.kind == WeightKind::fp4) {
+        const auto& m = l.fp4;
+        linear.fp4_scales = s.scales;
+        const void* scales = nullptr;
+        if (s.scales == Fp4Scales::channel)
+            scales = grade.input(name + ".scales", m.float_scales);
+        else
+            scales = grade.input(name + ".scales", m.byte_scales);
+        linear.fp4 = {
+            const_cast<uint8_t*>(grade.input(name + ".values", m.values)),
+            const_cast<void*>(scales),
+            s.scales == Fp4Scales::nvfp4
+                ? grade.input(name + ".global", std::vector<float>{m.global_scale})
+                : nullptr,
+            static_cast<int64_t>(m.values.size()),
+            static_cast<int64_t>(m.float_scales.size() + m.byte_scales.size())};
+        std::vector<float> bias;
+        for (const double x : l.exact.bias)
+            bias.push_back(static_cast<float>(x));
+        if (s.has_bias) linear.fp4_bias = grade.input(name + ".fp4_bias", bias);
+    }
+    return linear;
+}
+
+inline Block block_of(Grader& grade, const HostBlock& b, const Packed& packed) {
+    const Sizes& s = b.sizes;
+    return {
+        s.shape(),
+        {grade.input("norm1.gamma", b.gamma[0]), grade.input("norm1.beta", b.beta[0])},
+        {grade.input("norm2.gamma", b.gamma[1]), grade.input("norm2.beta", b.beta[1])},
+        layer_of(grade, "qkv", s, b.qkv, packed.qkv),
+        layer_of(grade, "out", s, b.out, packed.out),
+        layer_of(grade, "up", s, b.up, packed.up),
+        layer_of(grade, "down", s, b.down, packed.down)};
+}
+
+}  // namespace block_grading

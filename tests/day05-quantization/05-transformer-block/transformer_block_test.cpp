@@ -1,0 +1,133 @@
+// Grades day05-quantization/05-transformer-block: whole sequences, and steps.
+#include "run.h"
+
+using namespace block_grading;
+
+namespace {
+
+Sizes sizes(NormPlace place, int64_t heads, int64_t head_dim, int64_t d_ff) {
+    Sizes s;
+    s.place = place;
+    s.heads = heads;
+    s.head_dim = head_dim;
+    s.d_ff = d_ff;
+    return s;
+}
+
+NormPlace any_place() {
+    return GENERATE(NormPlace::pre, NormPlace::post);
+}
+
+}  // namespace
+
+TEST_CASE("one sequence, pre") {
+    grade_forward({}, {{5}}, false);
+}
+
+TEST_CASE("one step of one sequence, pre") {
+    grade_decode({}, {3});
+}
+
+TEST_CASE("one sequence, and one step, post") {
+    const Sizes s = sizes(NormPlace::post, 1, 64, 96);
+    SECTION("forward") {
+        grade_forward(s, {{5}}, false);
+    }
+    SECTION("decode") {
+        grade_decode(s, {3});
+    }
+}
+
+TEST_CASE("the first token of a sequence sees itself alone") {
+    grade_decode(sizes(any_place(), 2, 64, 96), {0});
+}
+
+TEST_CASE("sequences of different lengths, several heads", "[large]") {
+    Sizes s = sizes(any_place(), 3, 64, 96);
+    s.activation = Activation::silu;
+    grade_forward(s, {{1, 19, 0, 7}}, false);
+}
+
+TEST_CASE("a token may see those behind it") {
+    Tokens t = {{4, 9}};
+    t.causal = false;
+    SECTION("without a cache") {
+        grade_forward(sizes(any_place(), 2, 64, 64), t, false);
+    }
+    SECTION("with a cache") {
+        grade_forward(sizes(any_place(), 1, 64, 64), t, true);
+    }
+}
+
+TEST_CASE("whole sequences fill the cache, in pages of any order") {
+    Sizes s = sizes(NormPlace::pre, 2, 64, 64);
+    s.rotary_dim = GENERATE(0, 16);
+    grade_forward(s, {{17, 3, 32}}, true);
+}
+
+TEST_CASE("numbers that are far from zero") {
+    grade_decode(sizes(any_place(), 1, 64, 64), {3, 4}, 16, 1, 30.0f);
+}
+
+TEST_CASE("heads of 128") {
+    Sizes s = sizes(any_place(), 1, 128, 64);
+    s.rotary_dim = 128;
+    SECTION("forward") {
+        grade_forward(s, {{6, 2}}, true, 32);
+    }
+    SECTION("decode") {
+        grade_decode(s, {31, 32, 0}, 32);
+    }
+}
+
+TEST_CASE("steps of sequences of different lengths") {
+    Sizes s = sizes(any_place(), 2, 64, 96);
+    s.rotary_dim = s.place == NormPlace::pre ? GENERATE(0, 64) : 32;
+    grade_decode(s, {0, 1, 15, 16, 31, 70});
+}
+
+TEST_CASE("eight sequences, and nine, a step each", "[large]") {
+    const Sizes s = sizes(any_place(), 1, 64, 64);
+    SECTION("eight") {
+        grade_decode(s, {5, 0, 16, 2, 33, 1, 7, 3});
+    }
+    SECTION("nine") {
+        grade_decode(s, {5, 0, 16, 2, 33, 1, 7, 3, 4});
+    }
+}
+
+TEST_CASE("a step behind many tokens") {
+    // More keys than one round of any version has: 256, and a few behind them.
+    Sizes s = sizes(NormPlace::pre, 1, 64, 32);
+    s.rotary_dim = 64;
+    grade_decode(s, {261, 255, 517}, 64);
+}
+
+TEST_CASE("each activation, without biases", "[large]") {
+    Sizes s = sizes(NormPlace::pre, 1, 64, 64);
+    s.activation = GENERATE(Activation::none, Activation::silu, Activation::gelu);
+    s.has_bias = false;
+    SECTION("forward") {
+        grade_forward(s, {{9}}, false);
+    }
+    SECTION("decode") {
+        grade_decode(s, {2, 4});
+    }
+}
+
+TEST_CASE("more hidden numbers than a round of a warp's loads") {
+    Sizes s = sizes(NormPlace::pre, 1, 64, 1088);
+    grade_decode(s, {2});
+}
+
+TEST_CASE("several seeds, a large eps", "[large]") {
+    Sizes s = sizes(any_place(), 2, 64, 64);
+    s.eps = 0.5f;
+    const uint64_t seed = s.place == NormPlace::pre ? 2 : 3;
+    SECTION("forward") {
+        grade_forward(s, {{12}}, false, 16, seed);
+    }
+    SECTION("decode") {
+        grade_decode(s, {12}, 16, seed);
+    }
+}
