@@ -65,9 +65,9 @@ Array<T> numbers_with_outliers(Bench& bench, int64_t count) {
     return result;
 }
 
-/// Errors of matrix products C = op(A) op(B), of factors T and a C without gaps, at 4096
-/// elements of C: the first, the last, and random ones. Where C has 16 bits, what its
-/// own rounding costs is a part of the error.
+/// Errors of matrix products C = op(A) op(B), of factors T and a C without gaps, at
+/// 4096 elements of C: the first, the last, and random ones. Where C has 16 bits, what
+/// its own rounding costs is a part of the error.
 template <class T, class CType = float>
 class ProductErrors {
  public:
