@@ -1,4 +1,4 @@
-// transformer_block.cu: a block of a transformer, put together from this book's kernels.
+// transformer_block.cu: a block of a transformer, made of this book's kernels.
 // #solution
 //
 // v1 and v2 are in this file, v3 in transformer_block_fast.cu, the second stage.

@@ -193,9 +193,10 @@ inline void grade_decode(const Sizes& s,
                          const std::vector<int32_t>& lengths,
                          int64_t page_size = 16,
                          uint64_t seed = 1,
-                         float mean = 0.0f) {
+                         float mean = 0.0f,
+                         double k_size = 1.0) {
     const Tokens t = {std::vector<int64_t>(lengths.size(), 1), true, true};
-    const HostCache c = make_cache(s, lengths, 1, page_size, seed + 3);
+    const HostCache c = make_cache(s, lengths, 1, page_size, seed + 3, k_size);
     const HostBlock b = random_block(s, c.capacity(), seed);
     std::string what;
     for (const int32_t length : lengths)

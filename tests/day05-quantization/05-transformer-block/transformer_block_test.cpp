@@ -100,7 +100,21 @@ TEST_CASE("a step behind many tokens") {
     // More keys than one round of any version has: 256, and a few behind them.
     Sizes s = sizes(NormPlace::pre, 1, 64, 32);
     s.rotary_dim = 64;
-    grade_decode(s, {261, 255, 517}, 64);
+    grade_decode(s, {261, 1300}, 64);
+}
+
+TEST_CASE("scores that are hundreds apart") {
+    grade_decode(sizes(any_place(), 1, 64, 32), {40, 7}, 16, 1, 0.0f, 100.0);
+}
+
+TEST_CASE("heads of 128, then of 64: nothing is kept") {
+    grade_decode(sizes(NormPlace::pre, 1, 128, 32), {2});
+    grade_decode(sizes(NormPlace::post, 1, 64, 32), {2});
+}
+
+TEST_CASE("more numbers of a token than a round of a warp's loads", "[large]") {
+    Sizes s = sizes(NormPlace::pre, 9, 128, 32);
+    grade_decode(s, {1});
 }
 
 TEST_CASE("each activation, without biases", "[large]") {
