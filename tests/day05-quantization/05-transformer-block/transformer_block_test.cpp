@@ -66,7 +66,9 @@ TEST_CASE("whole sequences fill the cache, in pages of any order") {
 }
 
 TEST_CASE("numbers that are far from zero") {
-    grade_decode(sizes(any_place(), 1, 64, 64), {3, 4}, 16, 1, 30.0f);
+    Sizes s = sizes(any_place(), 1, 64, 64);
+    s.positive = s.place == NormPlace::pre;
+    grade_decode(s, {3, 4}, 16, 1, 30.0f);
 }
 
 TEST_CASE("heads of 128") {
@@ -98,13 +100,24 @@ TEST_CASE("eight sequences, and nine, a step each", "[large]") {
 
 TEST_CASE("a step behind many tokens") {
     // More keys than one round of any version has: 256, and a few behind them.
-    Sizes s = sizes(NormPlace::pre, 1, 64, 32);
-    s.rotary_dim = 64;
-    grade_decode(s, {261, 1300}, 64);
+    // Without outliers and without turning, so that little is allowed.
+    grade_decode(sizes(NormPlace::pre, 1, 64, 32), {261, 1300}, 64, 1, 0.5f);
 }
 
 TEST_CASE("scores that are hundreds apart") {
-    grade_decode(sizes(any_place(), 1, 64, 32), {40, 7}, 16, 1, 0.0f, 100.0);
+    grade_decode(sizes(any_place(), 1, 64, 32), {200, 7}, 16, 1, 0.0f, 100.0);
+}
+
+TEST_CASE("hidden numbers beyond the largest of fp16") {
+    Sizes s = sizes(NormPlace::pre, 1, 64, 32);
+    s.activation = Activation::none;
+    s.up_bias = 1e6;
+    SECTION("forward") {
+        grade_forward(s, {{3}}, false);
+    }
+    SECTION("decode") {
+        grade_decode(s, {3});
+    }
 }
 
 TEST_CASE("heads of 128, then of 64: nothing is kept") {
