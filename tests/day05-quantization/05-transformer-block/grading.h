@@ -39,6 +39,7 @@ struct Sizes {
     float eps = 1e-5f;
     bool positive = false;  ///< all weights are: errors of a row add up
     double up_bias = 0.3;   ///< of up, how large
+    bool is_large = false;  ///< the last version alone, once
 
     BlockShape shape() const {
         return {heads * head_dim, heads, d_ff, place, activation, eps, rotary_dim};
