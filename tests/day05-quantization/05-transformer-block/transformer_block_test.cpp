@@ -127,8 +127,9 @@ TEST_CASE("heads of 128, then of 64: nothing is kept") {
 
 TEST_CASE("more numbers of a token than a round of a warp's loads", "[large]") {
     Sizes s = sizes(NormPlace::pre, 9, 128, 32);
-    s.is_large = s.positive = true;
-    grade_decode(s, {1}, 16, 1, 300.0f);
+    s.is_large = true;
+    s.positive = GENERATE(true, false);
+    grade_decode(s, {1}, 16, 1, s.positive ? 300.0f : 0.0f);
 }
 
 TEST_CASE("each activation, without biases", "[large]") {
