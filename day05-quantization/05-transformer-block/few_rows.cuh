@@ -10,8 +10,8 @@
 constexpr int kFewRows = 8;  // rows, at most: a warp of a block normalises each
 constexpr int kFewThreads = 256;
 constexpr int kFewWarps = kFewThreads / wb::kWarpSize;
-constexpr int kFewShared = 160 << 10;  // bytes of shared memory for rows, at most
-constexpr int kAhead = 4;              // vectors of a row of W under way at first
+constexpr int kFewShared = 48 << 10;  // bytes of shared memory for rows, at most
+constexpr int kAhead = 4;             // vectors of a row of W under way at first
 
 using Vector = wb::Elements<__nv_bfloat16, 8>;
 

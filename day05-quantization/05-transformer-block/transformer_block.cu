@@ -1,4 +1,4 @@
-// transformer_block.cu: a block of a transformer, put together from this book's kernels.
+// transformer_block.cu: a block of a transformer, made of this book's kernels.
 #include "transformer_block.h"
 
 #include <wb/check.h>

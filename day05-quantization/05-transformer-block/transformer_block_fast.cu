@@ -128,8 +128,6 @@ template <int ROWS, WeightKind KIND>
 void launch_few_rows(const FewRows& p, cudaStream_t stream) {
     const auto kernel = few_rows_kernel<ROWS, KIND>;
     const int bytes = p.rows * p.K * int{sizeof(__nv_bfloat16)};
-    CUDA_CHECK(cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kFewShared));
     kernel<<<wb::grid_size(p.N, kFewWarps),
              kFewThreads,
              static_cast<size_t>(bytes),
@@ -313,6 +311,8 @@ static void decode_few_rows(const Call& c) {
 // #endregion v3-block
 
 // #region contract
+#include "plan.cuh"
+
 BlockPlan plan_block(const BlockShape& shape,
                      bool is_quantized,
                      int64_t tokens,

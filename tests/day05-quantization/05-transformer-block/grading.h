@@ -37,6 +37,9 @@ struct Sizes {
     Fp4Scales scales = Fp4Scales::nvfp4;
     bool has_bias = true;
     float eps = 1e-5f;
+    bool positive = false;  ///< all weights are: errors of a row add up
+    double up_bias = 0.3;   ///< of up, how large
+    bool is_large = false;  ///< the last version alone, once
 
     BlockShape shape() const {
         return {heads * head_dim, heads, d_ff, place, activation, eps, rotary_dim};
@@ -64,7 +67,8 @@ struct HostLayer {
     Layer exact;  ///< for the reference
 };
 
-inline HostLayer random_layer(const Sizes& s, int64_t N, int64_t K, uint64_t seed) {
+inline HostLayer random_layer(
+    const Sizes& s, int64_t N, int64_t K, uint64_t seed, double bias_size = 0.3) {
     HostLayer layer;
     layer.N = N;
     layer.K = K;
@@ -73,10 +77,12 @@ inline HostLayer random_layer(const Sizes& s, int64_t N, int64_t K, uint64_t see
     const double size = 1.0 / std::sqrt(static_cast<double>(K));
     wb::testing::Random random(seed);
     std::vector<float> weights;
-    for (int64_t i = 0; i < N * K; ++i)
-        weights.push_back(static_cast<float>(size * random.normal()));
+    for (int64_t i = 0; i < N * K; ++i) {
+        const double weight = size * random.normal();
+        weights.push_back(static_cast<float>(s.positive ? std::abs(weight) : weight));
+    }
     for (int64_t n = 0; n < N && s.has_bias; ++n)
-        layer.bias.push_back(Bf16(static_cast<float>(0.3 * random.normal())));
+        layer.bias.push_back(Bf16(static_cast<float>(bias_size * random.normal())));
     e.bias = doubles(layer.bias);
     if (s.kind == WeightKind::bf16) {
         for (const float w : weights)
@@ -127,7 +133,7 @@ inline HostBlock random_block(const Sizes& s, int64_t capacity, uint64_t seed) {
         }
     b.qkv = random_layer(s, 3 * s.d(), s.d(), seed + 10);
     b.out = random_layer(s, s.d(), s.d(), seed + 20);
-    b.up = random_layer(s, s.d_ff, s.d(), seed + 30);
+    b.up = random_layer(s, s.d_ff, s.d(), seed + 30, s.up_bias);
     b.down = random_layer(s, s.d(), s.d_ff, seed + 40);
     for (int64_t p = 0; p < capacity; ++p)
         for (int64_t j = 0; j < s.rotary_dim / 2; ++j) {

@@ -71,7 +71,8 @@ inline double activated_exactly(double z, Activation activation) {
 
 /// act(x w^T + bias) + residual, before it is stored. Errors of x reach the sums
 /// through |w|. Sums themselves: chapter 02's bound, gamma(2 K + 16) of 2^-23. They may
-/// be rounded to bf16, in 4 bits to half, and x to half before that. act has a slope of
+/// be rounded to bf16, in 4 bits to half; x, which is bf16, is a half without rounding,
+/// unless it is small. act has a slope of
 /// 1.13 at most, and an error of its own of 2^-13 of it.
 ///
 /// @param residual  [M, N], or empty
@@ -93,8 +94,7 @@ inline Wanted linear(const Wanted& x,
                 const double w = layer.weights[at(n * layer.K + k)];
                 const double factor = x.values[at(m * layer.K + k)];
                 double off = x.bounds[at(m * layer.K + k)];
-                if (layer.is_quantized)
-                    off += 0x1p-11 * (std::abs(factor) + off) + 0x1p-25;
+                if (layer.is_quantized) off += 0x1p-25;
                 sum += factor * w;
                 magnitude += (std::abs(factor) + off) * std::abs(w);
                 error += off * std::abs(w);
@@ -122,7 +122,7 @@ inline Wanted linear(const Wanted& x,
 /// With e how far the elements may be off and E their mean, the mean is off by E, a
 /// distance d from it by e + E, and the variance by dv, the mean of 2 |d| (e + E) + (e
 /// + E)^2. So rstd is between those of v + dv and v - dv. What float arithmetic adds is
-/// the contract's bound, of chapter 03/04: twice, since it may be that of other numbers.
+/// the contract's bound, of chapter 03/04: twice, for it may be that of others.
 inline Wanted normed(const Wanted& x,
                      const std::vector<double>& gamma,
                      const std::vector<double>& beta,
@@ -197,9 +197,9 @@ inline Wanted turned(const std::vector<double>& head,
 ///
 /// With e how far the numbers of q and k may be off, a score is off by scale times the
 /// sum of |q| e_k + e_q (|k| + e_k), and by what float arithmetic adds, gamma(2 D + 16)
-/// of 2^-23. If no score is off by more than delta, no weight is by more than exp(2
-/// delta) - 1 of itself; exp in float adds a few roundings of the exponent. A weight may
-/// be rounded to bf16, 2^-8.
+/// of 2^-23. If no score is off by more than delta, no weight is by more than
+/// exp(2 delta) - 1 of itself; exp in float adds a few roundings of the exponent. A
+/// weight may be rounded to bf16, 2^-8.
 ///
 /// @param k  [keys][D]
 /// @param v  [keys][D]

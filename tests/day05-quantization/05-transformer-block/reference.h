@@ -1,4 +1,4 @@
-// Caches, tokens, and what each array of a block has to hold, from the arrays before it.
+// Caches, tokens, and what each array of a block has to hold, from those before it.
 #pragma once
 
 #include "grading.h"
@@ -25,11 +25,14 @@ struct HostCache {
 };
 
 /// Room for `room` more tokens of each sequence, in pages of a random order.
+///
+/// @param k_size  of keys: with large ones, scores are far apart
 inline HostCache make_cache(const Sizes& s,
                             const std::vector<int32_t>& lengths,
                             int64_t room,
                             int64_t page_size,
-                            uint64_t seed) {
+                            uint64_t seed,
+                            double k_size = 1.0) {
     HostCache c;
     c.lengths = lengths;
     c.page_size = page_size;
@@ -59,7 +62,7 @@ inline HostCache make_cache(const Sizes& s,
             for (int64_t h = 0; h < s.heads; ++h)
                 for (int64_t d = 0; d < s.head_dim; ++d) {
                     c.k[at(c.place(s, i, p, h) + d)] =
-                        Bf16(static_cast<float>(random.normal()));
+                        Bf16(static_cast<float>(k_size * random.normal()));
                     c.v[at(c.place(s, i, p, h) + d)] =
                         Bf16(static_cast<float>(random.normal()));
                 }
@@ -96,14 +99,17 @@ struct Tokens {
     }
 };
 
-/// @param mean  around which the numbers lie
+/// @param mean  around which the numbers lie; if it is not 0, there are no outliers
 inline std::vector<Bf16> random_x(const Sizes& s,
                                   const Tokens& t,
                                   uint64_t seed,
                                   float mean = 0.0f) {
     std::vector<Bf16> x;
-    for (const float value : wb::testing::random_normal(t.count() * s.d(), seed))
-        x.push_back(Bf16(value + mean));
+    wb::testing::Random random(seed);
+    for (float value : wb::testing::random_normal(t.count() * s.d(), seed)) {
+        if (mean != 0.0f) value = mean + static_cast<float>(random.normal());
+        x.push_back(Bf16(value));
+    }
     return x;
 }
 

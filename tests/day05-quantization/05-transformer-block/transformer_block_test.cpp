@@ -66,7 +66,9 @@ TEST_CASE("whole sequences fill the cache, in pages of any order") {
 }
 
 TEST_CASE("numbers that are far from zero") {
-    grade_decode(sizes(any_place(), 1, 64, 64), {3, 4}, 16, 1, 30.0f);
+    Sizes s = sizes(any_place(), 1, 64, 64);
+    s.positive = s.place == NormPlace::pre;
+    grade_decode(s, {3, 4}, 16, 1, 30.0f);
 }
 
 TEST_CASE("heads of 128") {
@@ -87,7 +89,7 @@ TEST_CASE("steps of sequences of different lengths") {
 }
 
 TEST_CASE("eight sequences, and nine, a step each", "[large]") {
-    const Sizes s = sizes(any_place(), 1, 64, 64);
+    const Sizes s = sizes(NormPlace::post, 1, 64, 64);
     SECTION("eight") {
         grade_decode(s, {5, 0, 16, 2, 33, 1, 7, 3});
     }
@@ -98,9 +100,36 @@ TEST_CASE("eight sequences, and nine, a step each", "[large]") {
 
 TEST_CASE("a step behind many tokens") {
     // More keys than one round of any version has: 256, and a few behind them.
+    // Without outliers and without turning, so that little is allowed.
+    grade_decode(sizes(NormPlace::pre, 1, 64, 32), {261, 1300}, 64, 1, 0.5f);
+}
+
+TEST_CASE("scores that are hundreds apart") {
+    grade_decode(sizes(any_place(), 1, 64, 32), {200, 7}, 16, 1, 0.0f, 100.0);
+}
+
+TEST_CASE("hidden numbers beyond the largest of fp16") {
     Sizes s = sizes(NormPlace::pre, 1, 64, 32);
-    s.rotary_dim = 64;
-    grade_decode(s, {261, 255, 517}, 64);
+    s.activation = Activation::none;
+    s.up_bias = 1e6;
+    SECTION("forward") {
+        grade_forward(s, {{3}}, false);
+    }
+    SECTION("decode") {
+        grade_decode(s, {3});
+    }
+}
+
+TEST_CASE("heads of 128, then of 64: nothing is kept") {
+    grade_decode(sizes(NormPlace::pre, 1, 128, 32), {2});
+    grade_decode(sizes(NormPlace::post, 1, 64, 32), {2});
+}
+
+TEST_CASE("more numbers of a token than a round of a warp's loads", "[large]") {
+    Sizes s = sizes(NormPlace::pre, 9, 128, 32);
+    s.is_large = true;
+    s.positive = GENERATE(true, false);
+    grade_decode(s, {1}, 16, 1, s.positive ? 300.0f : 0.0f);
 }
 
 TEST_CASE("each activation, without biases", "[large]") {

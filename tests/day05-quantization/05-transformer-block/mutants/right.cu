@@ -5,6 +5,7 @@
 #include <wb/check.h>
 
 #include "order.cuh"
+#include "plan.cuh"
 
 BlockPlan plan_block(const BlockShape& shape,
                      bool is_quantized,
