@@ -120,8 +120,8 @@ inline void grade_far_scores(const Layout& layout) {
     }
 }
 
-/// Many weights of exp(-60) of the largest each, which make most of the result; fewer of
-/// exp(-84).
+/// Many weights of exp(-60) of the largest each, which make most of the result; fewer
+/// of exp(-84).
 inline void grade_small_weights(const Layout& layout) {
     PagedShape shape = layout.shape({2101, 3});
     shape.scale = 1.0f;

@@ -252,7 +252,7 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     grade_equal(long_rows, false, "rows of 8193, 1 and 4097 keys");
     // More rows than 16 bits with a sign hold; more rows of blocks than 64.
     for (const bool blocks : {false, true}) {
-        std::vector<std::vector<int32_t>> rows(blocks ? 4259 : 33'003, {0});
+        std::vector<std::vector<int32_t>> rows(blocks ? 8451 : 33'003, {0});
         rows.back() = {1, 2};
         grade_equal(rows_of(3, rows), blocks, "rows of one key, the last sees others");
     }

@@ -104,6 +104,19 @@ TEST_CASE("a paged cache: pages in any order, and NaN behind the last key") {
     grade_paged(make_batch<__nv_bfloat16>({{20, 150}, {3, 17}}, 4, 2, 128, false), 32);
 }
 
+TEST_CASE("packed and paged: small weights count") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    for (const int64_t D : {64, 128, 256}) {
+        auto batch = make_batch<T>({{1, 203}, {2, 67}}, 1, 1, D, false, 1.0f);
+        for (size_t s = 0; s < batch.parts.size(); ++s)
+            batch.inputs[s] =
+                as_stored<T>(wb::testing::small_weights(batch.parts[s], 84.0f));
+        grade_packed<T>(batch);
+        if (D != 256) grade_paged(batch, 64);
+    }
+}
+
 TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
     NEEDS_HOPPER();
     using T = __nv_bfloat16;

@@ -161,7 +161,8 @@ TEST_CASE("instruction descriptors, whole") {
 TEST_CASE("addresses in tensor memory") {
     for (const uint32_t base : {0u, 32u, 256u})
         for (int lane = 0; lane < 128; ++lane)
-            for (const int column : {0, 1, 31, 128, 255}) {
+            for (const int column : {0, 1, 31, 128, 255, 256, 479, 511}) {
+                if (base + static_cast<uint32_t>(column) > 511) continue;
                 const auto address =
                     result_of([&] { return tensor_address(base, lane, column); });
                 const std::string call =

@@ -143,6 +143,16 @@ TEST_CASE("a thousand heads, and many tokens") {
     grade(any_type(), many);
 }
 
+TEST_CASE("more tokens than 16 bits with a sign hold", "[long]") {
+    Call c{{{0, 33'003}}};
+    c.query_heads = 1;
+    c.kv_heads = 1;
+    c.head_dim = 16;
+    c.rotary_dim = 0;
+    c.page_size = 256;
+    grade(fp16, c);
+}
+
 TEST_CASE("positions past 4096") {
     Call c{{{4094, 5}, {9000, 1}}};
     c.pairs = any_pairs();
@@ -169,10 +179,10 @@ TEST_CASE("NaN and infinity reach both numbers of their pair, and no other") {
                                    std::numeric_limits<float>::infinity(),
                                    -std::numeric_limits<float>::infinity());
     Call c{{{3, 4}}};
-    c.query_heads = 2;
     c.kv_heads = 2;
     c.head_dim = 48;
     c.rotary_dim = GENERATE(as<int64_t>(), 32, 6);
+    c.query_heads = c.rotary_dim == 32 ? 2 : 6;
     c.pairs = any_pairs();
     grade_types(any_type(), c, 1, ", special numbers", [&](Inputs& in) {
         for (auto* numbers : {&in.q, &in.k, &in.v}) {
@@ -195,6 +205,10 @@ TEST_CASE("FP8: large numbers end at 448, small ones are not lost") {
         in.k = in.v;
         in.v_scale = {1.0f, 0x1p-6f};
         in.k_scale = {4.0f, 0x1p+10f};
+    });
+    grade_types(fp8, c, 1, ", scales far below 1", [](Inputs& in) {
+        in.v_scale = {0x1p-9f, 0x1p-20f};
+        in.k_scale = {0x1p-12f, 0x1p-7f};
     });
 }
 

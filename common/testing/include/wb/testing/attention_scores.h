@@ -60,9 +60,9 @@ inline AttentionExpected expect_equal_weights(const AttentionShape& shape,
     return expected;
 }
 
-/// The same, but there are two scores, near -1 and -3 (or twice that): the last eighth of
-/// the keys has the first; for an even seed the first key, too, so that either all that
-/// is summed up shrinks in the end, or nothing does. Neither score, nor their
+/// The same, but there are two scores, near -1 and -3 (or twice that): the last eighth
+/// of the keys has the first; for an even seed the first key, too, so that either all
+/// that is summed up shrinks in the end, or nothing does. Neither score, nor their
 /// exponentials, is a number of 16 bits: one that is rounded to them shows, though all
 /// its neighbours are rounded alike, and so does a maximum in another unit. In odd
 /// columns, values of the last keys are of the other sign: o is a small difference, and
@@ -105,8 +105,8 @@ inline AttentionInputs uneven_choice(const AttentionShape& shape, std::uint64_t 
     return inputs;
 }
 
-/// Bounds of values from 8 to 15 whose sums and weights are wrong by this factor in all:
-/// they are positive in even columns, and of both signs in odd ones.
+/// Bounds of values from 8 to 15 whose sums and weights are wrong by this factor in
+/// all: they are positive in even columns, and of both signs in odd ones.
 inline void bound_of_columns(AttentionExpected& expected, double error) {
     for (std::size_t i = 0; i < expected.o.size(); ++i) {
         const double most = i % 2 == 0 ? std::abs(expected.o[i]) : 15.0;
@@ -115,8 +115,8 @@ inline void bound_of_columns(AttentionExpected& expected, double error) {
 }
 
 /// What is expected of uneven_choice(): there are two scores, so that the maximum of a
-/// sum changes once, and once more where sums are merged, which up to 64 threads have. A
-/// weight is an exponential; it passes an addition for each key. Products and their
+/// sum changes once, and once more where sums are merged, which up to 64 threads have.
+/// A weight is an exponential; it passes an addition for each key. Products and their
 /// sums are exact; a scale that is multiplied before rounds four products, which are
 /// 260 |scale| at most.
 inline AttentionExpected expect_uneven_choice(const AttentionShape& shape,
@@ -133,11 +133,11 @@ inline AttentionExpected expect_uneven_choice(const AttentionShape& shape,
     return expected;
 }
 
-/// Scores that rise from key to key by a step, or not at all: up to 64 equal steps. What
-/// a step multiplies the earlier sums with lies in the middle between two numbers of
-/// fp16, and of bf16: where it is rounded to them, each step makes the same mistake, and
-/// all the earlier weights shrink or grow. In odd columns, the later half of the keys
-/// has values of the other sign, so that o is a small difference of both, and the
+/// Scores that rise from key to key by a step, or not at all: up to 64 equal steps.
+/// What a step multiplies the earlier sums with lies in the middle between two numbers
+/// of fp16, and of bf16: where it is rounded to them, each step makes the same mistake,
+/// and all the earlier weights shrink or grow. In odd columns, the later half of the
+/// keys has values of the other sign, so that o is a small difference of both, and the
 /// mistake is large beside it, and beside the rounding of o. Numbers have eight bits.
 inline AttentionInputs stepped_scores(const AttentionShape& shape, std::uint64_t seed) {
     constexpr int64_t kSteps = 64;

@@ -36,9 +36,9 @@ inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t se
 /// More than 4096 of each: batches, K/V heads, and, if wanted, query heads of a group,
 /// with one query and two keys each, for they cost a block in the simulator. On a GPU
 /// more than 65,535 of these: a grid has no more blocks along y and along z. Then more
-/// queries than 16 bits with a sign hold, of two heads, which are more rows than 16 bits
-/// without a sign hold. Last, as many queries as keys, causal, as far as that is to be
-/// had.
+/// queries than 16 bits with a sign hold, of two heads, which are more rows than 16
+/// bits without a sign hold. Last, as many queries as keys, causal, as far as that is
+/// to be had.
 /// @param in_simulator  as many, instead, in the simulator
 inline std::vector<AttentionShape> shapes_of_many(
     int64_t head_dim, bool groups, [[maybe_unused]] int64_t in_simulator = 4099) {

@@ -105,7 +105,7 @@ inline void raise_some(AttentionInputs& inputs,
 /// rising logits do it by small steps, if the type asks for it.
 ///
 /// @tparam Type  as InFloat: numbers as they are stored, and what is expected of these,
-///               of chosen_keys() and of uneven_choice(); perhaps of stepped_scores(), too
+///               of chosen_keys() and of uneven_choice(), perhaps of stepped_scores()
 /// @param grade  is given inputs, expected, the text behind the shape, and whether the
 ///               log-sum-exp is wanted
 template <class Type, class Grade>
