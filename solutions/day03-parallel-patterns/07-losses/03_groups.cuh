@@ -1,5 +1,5 @@
-// 03_groups.cuh: v3 of the sampled softmax: with many queries a warp has four of its own,
-// so that lanes merge what they know less often.
+// 03_groups.cuh: v3 of the sampled softmax: with many queries a warp has four of its
+// own, so that lanes merge what they know less often.
 #pragma once
 
 #include <wb/device.h>
