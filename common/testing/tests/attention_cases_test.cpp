@@ -109,5 +109,5 @@ TEST_CASE("attention triples: any two factors meet many keys, and many queries")
     CHECK(of_keys.size() == 4 * 7);
     CHECK(of_queries.size() == 4 * 3);
     CHECK(lengths == std::set<int64_t>{512, 1031, 2101});
-    CHECK(cases.size() <= 200);  // each costs every chapter its time
+    CHECK(cases.size() <= 205);  // each costs every chapter its time
 }
