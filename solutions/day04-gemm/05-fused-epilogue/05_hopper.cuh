@@ -8,6 +8,12 @@
 #include "layers.h"
 
 // #region v5-rows
+/// Two neighbouring bf16 as they are stored, as floats: the upper half of a float is a
+/// bf16.
+__device__ __forceinline__ float2 pair_of(uint32_t bits) {
+    return {__uint_as_float(bits << 16), __uint_as_float(bits & 0xffff0000u)};
+}
+
 /// The two rows that a thread has of a tile of 64, 8 apart, and what is there.
 struct TwoRows {
     int64_t place[2];  ///< of their first elements, rows ld apart
@@ -23,13 +29,11 @@ struct TwoRows {
         }
     }
     /// The pair of a row as it is stored; 0 where the matrix has none.
-    __device__ __forceinline__ __nv_bfloat162 fetch(const __nv_bfloat16* from,
-                                                    int i,
-                                                    int col) const {
-        __nv_bfloat162 pair = {};
-        if (exists[i] && col < N)
-            pair = *reinterpret_cast<const __nv_bfloat162*>(from + place[i] + col);
-        return pair;
+    __device__ __forceinline__ uint32_t fetch(const __nv_bfloat16* from,
+                                              int i,
+                                              int col) const {
+        if (!exists[i] || col >= N) return 0;
+        return *reinterpret_cast<const uint32_t*>(from + place[i] + col);
     }
 };
 // #endregion v5-rows
@@ -52,13 +56,13 @@ struct LayerEpilogue {
         : layer(layer_), rows(p, row, layer_.ld) {}
 
     struct Ahead {
-        __nv_bfloat162 bias = {};
-        __nv_bfloat162 residual[2] = {};
+        uint32_t bias;  // pairs: arrays of a class call its constructor, unoptimised
+        uint32_t residual[2];
     };
     __device__ __forceinline__ Ahead fetch(int col) const {
-        Ahead ahead;
+        Ahead ahead = {};
         if (layer.bias != nullptr && col < rows.N)
-            ahead.bias = *reinterpret_cast<const __nv_bfloat162*>(layer.bias + col);
+            ahead.bias = *reinterpret_cast<const uint32_t*>(layer.bias + col);
         if constexpr (kMore) {
             if (layer.residual == nullptr) return ahead;
 #pragma unroll
@@ -72,7 +76,7 @@ struct LayerEpilogue {
     __device__ __forceinline__ void apply(float (&x)[4],
                                           int col,
                                           const Ahead& ahead) const {
-        const float2 bias = __bfloat1622float2(ahead.bias);
+        const float2 bias = pair_of(ahead.bias);
         x[0] += bias.x;
         x[1] += bias.y;
         x[2] += bias.x;
@@ -103,7 +107,7 @@ struct LayerEpilogue {
                                                  const Ahead& ahead) const {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            const float2 more = __bfloat1622float2(ahead.residual[i]);
+            const float2 more = pair_of(ahead.residual[i]);
             x[2 * i] += more.x;
             x[2 * i + 1] += more.y;
         }
@@ -233,7 +237,7 @@ struct GradientEpilogue {
         : params(params_), rows(p, row, params_.gradient.ld), part(row / 16) {}
 
     struct Ahead {
-        __nv_bfloat162 z[2];
+        uint32_t z[2];
     };
     __device__ __forceinline__ Ahead fetch(int col) const {
         return {{rows.fetch(params.gradient.z, 0, col),
@@ -245,7 +249,7 @@ struct GradientEpilogue {
                                           const Ahead& ahead) const {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            const float2 z = __bfloat1622float2(ahead.z[i]);
+            const float2 z = pair_of(ahead.z[i]);
             x[2 * i] *= slope_v4(params.gradient.gate, z.x);
             x[2 * i + 1] *= slope_v4(params.gradient.gate, z.y);
             if (rows.exists[i]) continue;
