@@ -136,6 +136,12 @@ struct InType {
         expected.lse_bound = expect_uneven_choice(shape, inputs).lse_bound;
         return expected;
     }
+    static AttentionExpected stepped(const AttentionShape& shape,
+                                     const AttentionInputs& inputs) {
+        AttentionExpected expected = expect(shape, inputs);
+        expected.lse_bound = expect_stepped(shape, inputs).lse_bound;
+        return expected;
+    }
 };
 
 /// Runs the last rung, or the contract's function, on a case of strength three.

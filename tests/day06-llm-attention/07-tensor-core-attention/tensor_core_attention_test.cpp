@@ -114,6 +114,9 @@ TEST_CASE("nothing is kept from call to call") {
 
 TEST_CASE("batches and heads keep to themselves") {
     grade(plain_attention(2, 3, 13, 11, 64));
+    auto groups = plain_attention(2, 9, 13, 11, 64);
+    groups.kv_heads = 3;
+    grade(groups);
 }
 
 TEST_CASE("causal: more heads than there is room for in the L2 cache") {
