@@ -104,6 +104,19 @@ TEST_CASE("a step behind many tokens") {
     grade_decode(sizes(NormPlace::pre, 1, 64, 32), {261, 1300}, 64, 1, 0.5f);
 }
 
+TEST_CASE("a new token turns by its position, however far that is") {
+    Sizes s = sizes(NormPlace::pre, 1, 64, 32);
+    s.rotary_dim = 64;
+    grade_decode(s, {261, 1300}, 64);
+}
+
+TEST_CASE("a step of more sequences than a block has threads") {
+    std::vector<int32_t> lengths(259, 1);
+    lengths[256] = 0;
+    lengths[258] = 5;
+    grade_decode(sizes(NormPlace::pre, 1, 64, 32), lengths);
+}
+
 TEST_CASE("scores that are hundreds apart") {
     grade_decode(sizes(any_place(), 1, 64, 32), {200, 7}, 16, 1, 0.0f, 100.0);
 }
