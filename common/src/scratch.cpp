@@ -4,6 +4,12 @@
 #include <map>
 #include <mutex>
 
+// For tools such as compute-sanitizer. The simulator sees all stores.
+#if __has_include(<nvtx3/nvToolsExtMemCudaRt.h>)
+#include <nvtx3/nvToolsExtMemCudaRt.h>
+#define WB_HAS_NVTX_MEMORY
+#endif
+
 namespace wb {
 namespace {
 
@@ -32,6 +38,23 @@ void forget_scratch(const void* memory) {
     auto& all = Scratches::instance();
     const std::lock_guard<std::mutex> lock(all.mutex);
     all.bytes.erase(reinterpret_cast<std::uintptr_t>(memory));
+}
+
+void note_written([[maybe_unused]] const void* memory,
+                  [[maybe_unused]] std::size_t bytes,
+                  [[maybe_unused]] cudaStream_t stream) {
+#ifdef WB_HAS_NVTX_MEMORY
+    if (bytes == 0) return;
+    const nvtxMemVirtualRangeDesc_t range{bytes, memory};
+    nvtxMemMarkInitializedBatch_t batch{};
+    batch.extCompatID = NVTX_EXT_COMPATID_MEM;
+    batch.structSize = sizeof(batch);
+    batch.regionType = NVTX_MEM_TYPE_VIRTUAL_ADDRESS;
+    batch.regionDescCount = 1;
+    batch.regionDescElementSize = sizeof(range);
+    batch.regionDescElements = &range;
+    nvtxMemCudaMarkInitialized(nullptr, stream, 0, &batch);
+#endif
 }
 
 cudaMemPool_t scratch_pool() {

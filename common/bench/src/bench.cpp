@@ -159,6 +159,7 @@ void Problem::time_traffic(Traffic kind,
                            const std::string& rung,
                            const std::string& idea) {
     if (bench_.simulated_ || !bench_.options_.xray.empty()) return;
+    if (!bench_.is_asked_for(rung, spec_.size)) return;
     const double moved = kind == Traffic::copy ? spec_.work / 2 : spec_.work;
     const auto n = static_cast<int64_t>(moved / sizeof(float4));
     const Array<float> from = bench_.random_normal(n * 4);
@@ -184,6 +185,7 @@ void Problem::time(const std::string& rung,
                    const std::string& idea,
                    const Launch& launch) {
     if (!bench_.options_.xray.empty()) return run_for_xray(rung, idea, launch);
+    if (!bench_.is_asked_for(rung, spec_.size)) return notes_.clear();
     Row row = begin_row(rung, idea);
     if (checks_.empty()) {
         throw std::logic_error(bench_.exercise_ +
@@ -223,6 +225,13 @@ Bench::Bench(std::string exercise,
       simulated_(simulated),
       timer_(timer),
       ceilings_(ceilings) {}
+
+bool Bench::is_asked_for(const std::string& rung, const std::string& size) {
+    if (size.find(options_.size) == std::string::npos) return false;
+    if ((exercise_ + "/" + rung).find(options_.row) == std::string::npos) return false;
+    ++asked_for_;
+    return true;
+}
 
 double Bench::time_alone(const Launch& launch) {
     if (simulated_ || !options_.xray.empty()) return 0.0;

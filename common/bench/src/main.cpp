@@ -40,6 +40,19 @@ int list() {
     return 0;
 }
 
+/// What the exit status says: no row was asked for, one was wrong, or all is well.
+int status_of(const Options& options, int asked_for, int wrong) {
+    if (asked_for == 0 && !(options.size + options.row).empty()) {
+        std::fprintf(stderr,
+                     "no row has '%s' in its size and '%s' in its name; --list has the "
+                     "names\n",
+                     options.size.c_str(),
+                     options.row.c_str());
+        return kWrongUsage;
+    }
+    return wrong == 0 ? 0 : 1;
+}
+
 /// In the simulator: does every rung run, and is it right? Nothing is timed.
 int smoke_test(Options options) {
     std::puts(
@@ -52,12 +65,14 @@ int smoke_test(Options options) {
     Timer timer(kMiB, Budget{2, 2, 0.0});
     Ceilings ceilings(timer, kMiB);
     int wrong = 0;
+    int asked_for = 0;
     for (const auto& [exercise, function] : registered_benches()) {
         Bench bench(exercise, options, true, timer, ceilings);
         function(bench);
         wrong += bench.wrong();
+        asked_for += bench.asked_for();
     }
-    return wrong == 0 ? 0 : 1;
+    return status_of(options, asked_for, wrong);
 }
 
 /// For ./learn xray: every rung once, on one problem; writes what the contract needs.
@@ -105,10 +120,12 @@ int measure(const Options& options, const Machine& machine) {
 
     std::vector<Row> rows;
     int wrong = 0;
+    int asked_for = 0;
     for (const auto& [exercise, function] : registered_benches()) {
         Bench bench(exercise, options, false, timer, ceilings);
         function(bench);
         wrong += bench.wrong();
+        asked_for += bench.asked_for();
         rows.insert(rows.end(), bench.rows().begin(), bench.rows().end());
     }
     if (!options.json.empty()) {
@@ -117,7 +134,7 @@ int measure(const Options& options, const Machine& machine) {
             document(machine, readings, ceilings.measured(), floor_us, rows));
         std::printf("\n%zu rows merged into %s\n", rows.size(), options.json.c_str());
     }
-    return wrong == 0 ? 0 : 1;
+    return status_of(options, asked_for, wrong);
 }
 
 int run(const std::vector<std::string>& arguments) {

@@ -18,7 +18,8 @@ const char* const kUsage =
     "  --ceilings FILE          take the ceilings that ./learn ceilings has stored\n"
     "  --list                   what would be timed; needs no GPU\n"
     "  --xray FILE              for ./learn xray: run every rung once, time nothing\n"
-    "  --size TEXT              with --xray: on the first size that contains TEXT\n"
+    "  --size TEXT              only sizes that contain TEXT; with --xray, the first\n"
+    "  --row TEXT               only rows whose exercise/name contains TEXT\n"
     "  --help                   this text\n";
 
 namespace {
@@ -63,6 +64,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
                                       {"ceilings", required_argument, nullptr, 'c'},
                                       {"xray", required_argument, nullptr, 'x'},
                                       {"size", required_argument, nullptr, 'n'},
+                                      {"row", required_argument, nullptr, 'r'},
                                       {"list", no_argument, nullptr, 'l'},
                                       {"help", no_argument, nullptr, 'h'},
                                       {}};
@@ -104,6 +106,9 @@ Options parse_options(const std::vector<std::string>& arguments) {
             case 'n':
                 options.size = value;
                 break;
+            case 'r':
+                options.row = value;
+                break;
             case 'l':
                 options.list = true;
                 break;
@@ -115,8 +120,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
         }
     }
     if (optind < argc) throw unknown(argv[static_cast<std::size_t>(optind)]);
-    if (!options.size.empty() && options.xray.empty())
-        throw std::invalid_argument("--size goes with --xray; otherwise --sizes");
+    if (!options.row.empty() && !options.xray.empty())
+        throw std::invalid_argument("--row does not go with --xray, which runs all");
     return options;
 }
 

@@ -151,6 +151,36 @@ TEST_CASE("bench: a grid of shapes is run when it was asked for, and nothing els
     CHECK(f.bench.grid(tiny, all) == tiny);
 }
 
+TEST_CASE("bench: rows that were not asked for are neither run nor timed") {
+    Fixture f;
+    f.options.size = "1000";
+    f.options.row = "copy/copy_v2";
+    Problem problem = f.problem();
+    problem.note("share", 0.5);
+    problem.time("copy_v1", "not asked for", [](cudaStream_t) { FAIL("it runs"); });
+    problem.time("copy_v2", "asked for", f.copy(1000));
+    REQUIRE(f.bench.rows().size() == 1);
+    CHECK(f.bench.rows()[0].rung == "copy_v2");
+    CHECK(f.bench.rows()[0].notes.empty());
+    CHECK(f.bench.asked_for() == 1);
+    f.options.size = "1001";
+    problem.time("copy_v2", "another size", [](cudaStream_t) { FAIL("it runs"); });
+    CHECK(f.bench.asked_for() == 1);
+}
+
+TEST_CASE("bench: problems whose size was not asked for get no inputs") {
+    struct Length {
+        int64_t n;
+        std::string text() const { return "n = " + std::to_string(n); }
+    };
+    Fixture f;
+    f.options.size = "= 2";
+    const auto sizes = f.bench.sizes<Length>({}, {}, {{1}, {2}, {23}});
+    REQUIRE(sizes.size() == 2);
+    CHECK(sizes[0].n == 2);
+    CHECK(sizes[1].n == 23);
+}
+
 TEST_CASE("bench: a size that does not fit into the memory is left out") {
     Fixture f;
     CHECK(f.bench.fits(1.0));

@@ -28,6 +28,9 @@ TEST_CASE("options: each of them") {
     const Options xray = parse_options({"--xray", "x.json", "--size", "n = 4096"});
     CHECK(xray.xray == "x.json");
     CHECK(xray.size == "n = 4096");
+    const Options one = parse_options({"--size", "4096", "--row", "sgemm/sgemm_v13"});
+    CHECK(one.size == "4096");
+    CHECK(one.row == "sgemm/sgemm_v13");
     CHECK(parse_options({"--ceilings", "c.json"}).ceilings == "c.json");
     CHECK(parse_options({"--help"}).help);
     CHECK(parse_options({"-h"}).help);
@@ -36,7 +39,8 @@ TEST_CASE("options: each of them") {
 TEST_CASE("options: whatever is not understood is refused in a sentence") {
     CHECK_THROWS_WITH(parse_options({"--fast"}), contains("unknown option '--fast'"));
     CHECK_THROWS_WITH(parse_options({"full"}), contains("unknown option 'full'"));
-    CHECK_THROWS_WITH(parse_options({"--size", "n = 4"}), contains("goes with --xray"));
+    CHECK_THROWS_WITH(parse_options({"--xray", "x.json", "--row", "v1"}),
+                      contains("--row does not go with --xray"));
     CHECK_THROWS_WITH(parse_options({"--sizes"}), contains("--sizes needs a value"));
     CHECK_THROWS_WITH(parse_options({"--json", ""}), contains("--json needs a value"));
     CHECK_THROWS_WITH(parse_options({"--sizes", "big"}),

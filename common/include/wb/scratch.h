@@ -27,6 +27,9 @@ cudaMemPool_t scratch_pool();
 void note_scratch(const void* memory, std::size_t bytes);
 void forget_scratch(const void* memory);
 
+/// Scratch::note_written().
+void note_written(const void* memory, std::size_t bytes, cudaStream_t stream);
+
 }  // namespace detail
 
 /// Whether an address lies in a Scratch that has not ended. While a stream is captured,
@@ -66,6 +69,14 @@ class Scratch {
 
     /// The device address, aligned to 256 bytes.
     T* data() const { return data_; }
+
+    /// Tells compute-sanitizer's initcheck that what was launched so far has written
+    /// the first `count` elements: the tool does not see what TMA stores. Without the
+    /// tool, nothing happens.
+    void note_written(std::int64_t count) const {
+        detail::note_written(
+            data_, static_cast<std::size_t>(count) * sizeof(T), stream_);
+    }
 
  private:
     T* data_ = nullptr;

@@ -289,6 +289,7 @@ static void mlp_v5(const MlpInput& in, __nv_bfloat16* y, cudaStream_t stream) {
         const int64_t rows = std::min(at_a_time, in.M - first);
         if (in.H > 0)
             linear_act_v5(first_layer(in, first, rows), hidden.data(), nullptr, stream);
+        hidden.note_written(hidden_elements(rows, in.H));
         linear_act_v5(second_layer(in, hidden.data(), first, rows),
                       y + first * in.N,
                       nullptr,

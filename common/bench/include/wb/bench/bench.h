@@ -161,7 +161,7 @@ class Bench {
                          const std::vector<T>& small,
                          const std::vector<T>& full,
                          const std::vector<T>& xray = {}) const {
-        if (!options_.size.empty()) {  // one of them is the one that was asked for
+        if (!options_.xray.empty() && !options_.size.empty()) {  // one is asked for
             std::vector<T> all = xray;
             all.insert(all.end(), small.begin(), small.end());
             all.insert(all.end(), tiny.begin(), tiny.end());
@@ -172,9 +172,9 @@ class Bench {
             if (!xray.empty()) return xray;
             return {small.front(), tiny.front()};
         }
-        if (options_.sizes == Sizes::tiny) return tiny;
+        if (options_.sizes == Sizes::tiny) return chosen(tiny);
         if (options_.sizes == Sizes::grid) return {};
-        return options_.sizes == Sizes::small ? small : full;
+        return chosen(options_.sizes == Sizes::small ? small : full);
     }
 
     /// For a benchmark of a grid of shapes: all of them if that is what the user asked
@@ -182,8 +182,8 @@ class Bench {
     template <class T>
     std::vector<T> grid(const std::vector<T>& tiny, const std::vector<T>& all) const {
         if (!options_.xray.empty()) return {};
-        if (options_.sizes == Sizes::tiny) return tiny;
-        return options_.sizes == Sizes::grid ? all : std::vector<T>{};
+        if (options_.sizes == Sizes::tiny) return chosen(tiny);
+        return options_.sizes == Sizes::grid ? chosen(all) : std::vector<T>{};
     }
 
     /// Whether so much device memory is free; says so if it is not.
@@ -215,8 +215,25 @@ class Bench {
     /// How many implementations gave a wrong result.
     int wrong() const { return wrong_; }
 
+    /// How many rows were asked for, by --size and --row.
+    int asked_for() const { return asked_for_; }
+
  private:
     friend class Problem;
+
+    /// Without those that --size leaves out, where a size can say its text already: no
+    /// inputs are made for them.
+    template <class T>
+    std::vector<T> chosen(std::vector<T> all) const {
+        if constexpr (requires(const T& size) { size.text().find(options_.size); })
+            std::erase_if(all, [this](const T& size) {
+                return size.text().find(options_.size) == std::string::npos;
+            });
+        return all;
+    }
+
+    /// Whether neither --size nor --row leaves it out; counts what is not left out.
+    bool is_asked_for(const std::string& rung, const std::string& size);
 
     std::string exercise_;
     const Options& options_;
@@ -228,6 +245,7 @@ class Bench {
     std::vector<Section> sections_;
     std::string xray_size_;  ///< the one problem that --xray runs, once it is chosen
     int wrong_ = 0;
+    int asked_for_ = 0;
 };
 
 /// A registered benchmark.

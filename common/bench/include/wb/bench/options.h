@@ -25,8 +25,9 @@ struct Options {
     /// Not to time anything, but to run each rung once, on one problem, for the
     /// simulator's checker; what the contract needs is written to this file.
     std::string xray;
-    std::string
-        size;  ///< with xray: the problem whose size has this text; "": the first
+    /// Only problems whose size has this text; with xray the first of them.
+    std::string size;
+    std::string row;  ///< only rows whose "exercise/name" has this text: for a profiler
 };
 
 /// The text of --help.
