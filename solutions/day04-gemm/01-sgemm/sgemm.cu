@@ -5,19 +5,19 @@
 //
 // <Ladder of="sgemm" at="NN 4096 x 4096 x 4096">
 //        TFLOP/s  idea                         what limits it
-//   v1     0.499  a thread an element          a line of memory for each element of A
-//   v2      3.31  coalesced                    two loads for each product
+//   v1     0.503  a thread an element          a line of memory for each element of A
+//   v2      3.33  coalesced                    two loads for each product
 //   v3      8.08  tiles in shared memory       2 loads from shared memory for a product
-//   v4      18.4  8 sums a thread              9 loads for 8 products
-//   v5      29.0  8 x 8 sums a thread          bank conflicts
-//   v6      21.8  16 bytes at a time           141 registers, and so one block
-//   v7      33.0  a warp's tile nearly square  all threads wait while tiles are loaded
-//   v8      45.6  three stages of cp.async     operands that meet in a register bank
-//   v9      45.4  tiles of three sizes         the same; 8 warps with the large tiles
-//   v10     48.9  products back and forth      instructions that are no products
-//   v11     49.9  layouts known, 32 k a tile   the last round of tiles
-//   v12     51.2  the last tiles shared        two blocks of 8 warps wait together
-//   v13     50.5  64 x 128 or 128 x 128 sums   A is copied 4 bytes at a time
+//   v4      18.5  8 sums a thread              9 loads for 8 products
+//   v5      29.1  8 x 8 sums a thread          bank conflicts
+//   v6      21.9  16 bytes at a time           141 registers, and so one block
+//   v7      33.1  a warp's tile nearly square  all threads wait while tiles are loaded
+//   v8      45.9  three stages of cp.async     operands that meet in a register bank
+//   v9      45.7  tiles of three sizes         the same; 8 warps with the large tiles
+//   v10     49.2  products back and forth      instructions that are no products
+//   v11     50.2  layouts known, 32 k a tile   the last round of tiles
+//   v12     51.5  the last tiles shared        two blocks of 8 warps wait together
+//   v13     51.4  64 x 128 or 128 x 128 sums   A is copied 4 bytes at a time
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end
 #include "sgemm.h"

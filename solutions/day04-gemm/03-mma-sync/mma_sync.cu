@@ -7,26 +7,26 @@
 //
 // <Ladder of="mma_sync_fp16" at="4096 x 4096 x 4096">
 //       TFLOP/s  idea                                    what limits it
-//   v1     12.5  one warp a tile, loaded by hand         loads of 2 bytes, from L1, L2
-//   v2      172  tiles in shared memory, and ldmatrix    the block waits for each tile
+//   v1     12.4  one warp a tile, loaded by hand         loads of 2 bytes, from L1, L2
+//   v2      173  tiles in shared memory, and ldmatrix    the block waits for each tile
 //   v3      156  chunks swizzled, no padding             the block waits for each tile
-//   v4      313  cp.async, three stages, 64 x 32 a warp  L2 and shared memory
-//   v5      377  64 x 64 a warp, blocks in squares       the rate of mma.sync
-//   v6      386  K split where C is small                the rate of mma.sync or memory
-//   v7      385  equal shares of all steps               the rate of mma.sync or memory
-//   v8      410  clusters add parts, 64 k a stage        the rate of mma.sync or memory
+//   v4      322  cp.async, three stages, 64 x 32 a warp  L2 and shared memory
+//   v5      384  64 x 64 a warp, blocks in squares       the rate of mma.sync
+//   v6      382  K split where C is small                the rate of mma.sync or memory
+//   v7      387  equal shares of all steps               the rate of mma.sync or memory
+//   v8      425  clusters add parts, 64 k a stage        the rate of mma.sync or memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="mma_sync_bf16" at="4096 x 4096 x 4096">
 //       TFLOP/s  idea                                    what limits it
-//   v1     12.4  one warp a tile, loaded by hand         loads of 2 bytes, from L1, L2
-//   v2      173  tiles in shared memory, and ldmatrix    the block waits for each tile
-//   v3      155  chunks swizzled, no padding             the block waits for each tile
-//   v4      324  cp.async, three stages, 64 x 32 a warp  L2 and shared memory
-//   v5      386  64 x 64 a warp, blocks in squares       the rate of mma.sync
-//   v6      388  K split where C is small                the rate of mma.sync or memory
+//   v1     12.5  one warp a tile, loaded by hand         loads of 2 bytes, from L1, L2
+//   v2      172  tiles in shared memory, and ldmatrix    the block waits for each tile
+//   v3      156  chunks swizzled, no padding             the block waits for each tile
+//   v4      329  cp.async, three stages, 64 x 32 a warp  L2 and shared memory
+//   v5      388  64 x 64 a warp, blocks in squares       the rate of mma.sync
+//   v6      391  K split where C is small                the rate of mma.sync or memory
 //   v7      388  equal shares of all steps               the rate of mma.sync or memory
-//   v8      421  clusters add parts, 64 k a stage        the rate of mma.sync or memory
+//   v8      424  clusters add parts, 64 k a stage        the rate of mma.sync or memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end
 #include "mma_sync.h"

@@ -8,33 +8,33 @@
 // <Ladder of="wgmma_tma_bf16" at="4096 x 4096 x 4096">
 //       TFLOP/s  idea                                   what limits it
 //   v1      486  TMA and wgmma, one stage               the block waits for each tile
-//   v2      552  one warp produces, one group consumes  L2, and shared memory
+//   v2      554  one warp produces, one group consumes  L2, and shared memory
 //   v3      649  128 x 256 tiles, two consumers         L2, and tiles that end together
-//   v4      649  clusters of two share B                reads of A and B from memory
-//   v5      674  persistent, tiles in bands             the store of C
-//   v6      740  TMA stores C beside the next tile      tensor cores, and their power
-//   v7      739  small C: K in parts                    tensor cores, and their power
+//   v4      648  clusters of two share B                reads of A and B from memory
+//   v5      693  persistent, tiles in bands             the store of C
+//   v6      779  TMA stores C beside the next tile      tensor cores, and their power
+//   v7      778  small C: K in parts                    tensor cores, and their power
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="wgmma_tma_fp16" at="4096 x 4096 x 4096">
 //       TFLOP/s  idea                                   what limits it
-//   v1      485  TMA and wgmma, one stage               the block waits for each tile
-//   v2      543  one warp produces, one group consumes  L2, and shared memory
+//   v1      483  TMA and wgmma, one stage               the block waits for each tile
+//   v2      550  one warp produces, one group consumes  L2, and shared memory
 //   v3      639  128 x 256 tiles, two consumers         L2, and tiles that end together
-//   v4      623  clusters of two share B                reads of A and B from memory
-//   v5      676  persistent, tiles in bands             the store of C
-//   v6      706  TMA stores C beside the next tile      tensor cores, and their power
-//   v7      688  small C: K in parts                    tensor cores, and their power
+//   v4      638  clusters of two share B                reads of A and B from memory
+//   v5      684  persistent, tiles in bands             the store of C
+//   v6      733  TMA stores C beside the next tile      tensor cores, and their power
+//   v7      699  small C: K in parts                    tensor cores, and their power
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="wgmma_tma_fp8" at="4096 x 4096 x 4096">
 //       TFLOP/s  idea                                   what limits it
 //   v1      852  TMA and wgmma, one stage               the block waits for each tile
-//   v2      827  one warp produces, one group consumes  L2, and shared memory
-//   v3      945  128 x 256 tiles, two consumers         L2, and tiles that end together
-//   v4      929  clusters of two share B                reads of A and B from memory
-//   v5      996  persistent, tiles in bands             the store of C
-//   v6    1,350  TMA stores C beside the next tile      tensor cores, and their power
+//   v2      828  one warp produces, one group consumes  L2, and shared memory
+//   v3      946  128 x 256 tiles, two consumers         L2, and tiles that end together
+//   v4      934  clusters of two share B                reads of A and B from memory
+//   v5    1,000  persistent, tiles in bands             the store of C
+//   v6    1,360  TMA stores C beside the next tile      tensor cores, and their power
 //   v7    1,350  small C: K in parts                    tensor cores, and their power
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end

@@ -7,33 +7,33 @@
 // <Ladder of="linear_act" at="4096 x 4096 x 4096, silu">
 //       TFLOP/s  idea                                   what limits it
 //   v1      222  a kernel for each thing                memory, six times
-//   v2      270  one kernel behind the product          memory, twice
-//   v3      295  in the registers of the product        the product of chapter 03
-//   v4      311  rows of 16 bytes, half a reciprocal    the product of chapter 03
-//   v5      687  in chapter 04's kernel: TMA and wgmma  sigmoids: nothing else runs
+//   v2      272  one kernel behind the product          memory, twice
+//   v3      291  in the registers of the product        the product of chapter 03
+//   v4      310  rows of 16 bytes, half a reciprocal    the product of chapter 03
+//   v5      737  in chapter 04's kernel: TMA and wgmma  sigmoids: nothing else runs
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="linear_act_fp8" at="4096 x 4096 x 4096, silu">
 //       TFLOP/s  idea                                what limits it
-//   v2      162  one kernel behind the product       memory, twice
+//   v2      163  one kernel behind the product       memory, twice
 //   v3      289  in the registers of the product     the product of chapter 03
-//   v4      310  rows of 8 bytes, half a reciprocal  the product of chapter 03
-//   v5      666  in chapter 04's kernel              sigmoids: nothing else runs
+//   v4      308  rows of 8 bytes, half a reciprocal  the product of chapter 03
+//   v5      679  in chapter 04's kernel              sigmoids: nothing else runs
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="linear_act_backward" at="4096 x 4096 x 4096, silu">
 //       TFLOP/s  idea                             what limits it
-//   v2      142  kernels behind the product       memory, twice
+//   v2      177  kernels behind the product       memory, twice
 //   v3      286  in the registers of the product  the product of chapter 03
-//   v4      311  rows of 16 bytes                 the product of chapter 03
-//   v5      469  in chapter 04's kernel           slopes: nothing else runs then
+//   v4      315  rows of 16 bytes                 the product of chapter 03
+//   v5      582  in chapter 04's kernel           slopes: nothing else runs then
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="mlp" at="8192 x 4096 x 16384 x 4096, silu">
 //       TFLOP/s  idea                                  what limits it
-//   v3      269  all hidden rows, then all outputs     the product of chapter 03
-//   v4      258  as many rows as half of L2 holds      the product of chapter 03
-//   v5      652  chapter 04's kernel, rounds of tiles  the products, and launches
+//   v3      272  all hidden rows, then all outputs     the product of chapter 03
+//   v4      264  as many rows as half of L2 holds      the product of chapter 03
+//   v5      705  chapter 04's kernel, rounds of tiles  the products, and launches
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end
 #include "fused_epilogue.h"
