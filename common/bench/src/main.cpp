@@ -43,7 +43,7 @@ int list() {
 /// In the simulator: does every rung run, and is it right? Nothing is timed.
 int smoke_test(Options options) {
     std::puts(
-        "no GPU: timings of the simulator mean nothing, so that each rung is only "
+        "no GPU: timings of the simulator mean nothing, so that each version is only "
         "checked on a tiny size");
     if (!options.json.empty()) {
         std::printf("nothing is written to %s\n", options.json.c_str());
