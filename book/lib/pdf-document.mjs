@@ -63,8 +63,8 @@ export function section(html, file, prefixes, deeper = 0, base = '/') {
 const escapeHtml = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
 
 /** A chapter belongs below its day, and a term below the list of all terms. */
-const isChapter = (page) => /^day\d\d-[^/]+\/[^/]+\//.test(page.file)
-const isTerm = (page) => /^\/glossary\/./.test(page.url)
+export const isChapter = (page) => /^day\d\d-[^/]+\/[^/]+\//.test(page.file)
+export const isTerm = (page) => /^\/glossary\/./.test(page.url)
 const isBelow = (page) => isChapter(page) || isTerm(page)
 
 /** The file of a page in the built site. */
