@@ -24,6 +24,7 @@ TRACES = {
     "dot_product": ("day01_dot_product_xray_solution", "v2", ""),
     "transpose": ("day02_transpose_xray_solution", "v2", ""),
     "reduction": ("day03_reduction_xray_solution", "v2", ""),
+    "softmax": ("day03_softmax_xray_solution", "v3", ""),
     "flash_attention": ("day06_flash_attention_xray_solution", "v4", ""),
     "hopper_attention": ("day06_hopper_attention_xray_solution", "v3", "Nk512")}
 

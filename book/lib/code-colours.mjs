@@ -47,6 +47,10 @@ export function styleSheet() {
   return `.vp-code span{color:inherit}\n${rules.join('\n')}\n`
 }
 
+/** The light colours alone, for a book without a dark mode of its own. */
+export const lightColours = () =>
+  pairs.map(([first], i) => `.vp-code${i === 0 ? '' : ` .c${i}`}{color:${first}}`).join('\n')
+
 /** The same with neighbours of one look as one; blanks have any look. */
 export function joined(tokens) {
   const result = []

@@ -55,7 +55,7 @@ export function modelErrorTable(data) {
     row.ratio.toFixed(2), row.bound,
   ])
   return markdownTable(
-    [['rung', 'size', 'measured', 'model', 'model / measured', 'bound'], ...lines])
+    [['version', 'size', 'measured', 'model', 'model / measured', 'bound'], ...lines])
 }
 
 /**

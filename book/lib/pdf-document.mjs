@@ -1,5 +1,6 @@
 // The whole book as one document for paper: cover, contents, all pages in reading order,
-// and at the back what lessons fold away.
+// what lessons fold away, at the back, and an index of terms. `data-page="ID"` stands
+// where the number of the page with that id is to be written.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -62,12 +63,15 @@ export function section(html, file, prefixes, deeper = 0, base = '/') {
 const escapeHtml = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
 
 /** A chapter belongs below its day, and a term below the list of all terms. */
-const isChapter = (page) => /^day\d\d-[^/]+\/[^/]+\//.test(page.file)
-const isTerm = (page) => /^\/glossary\/./.test(page.url)
+export const isChapter = (page) => /^day\d\d-[^/]+\/[^/]+\//.test(page.file)
+export const isTerm = (page) => /^\/glossary\/./.test(page.url)
 const isBelow = (page) => isChapter(page) || isTerm(page)
 
 /** The file of a page in the built site. */
 export const fileIn = (page) => rewritten(page.url).replace(/\.md$/, '.html')
+
+/** The number of the page that has an id, to be filled in. */
+const pageOf = (id) => `<span class="wb-number" data-page="${id}">000</span>`
 
 /** Where the fold that begins at `start` ends. */
 function foldEnd(html, start) {
@@ -97,10 +101,35 @@ export function takeFolds(html, prefix) {
     const title = inner.replace(/<[^>]*>/g, '').trim()
     answers.push({ id, title, html: body })
     left += html.slice(at, index) +
-      `<p class="wb-fold"><a href="#${id}">${title}: at the end of the book</a></p>`
+      `<p class="wb-fold"><a href="#${id}">${title}: page ${pageOf(id)}</a></p>`
     at = end
   }
   return { html: left + html.slice(at), answers }
+}
+
+/** Gives each linked term an id, and adds the ids to its places. */
+function markTerms(html, prefix, places) {
+  let count = 0
+  return html.replace(/<a href="#([\w-]+)" class="wb-term"/g, (all, term) => {
+    const id = `${prefix}-term${++count}`
+    places.set(term, [...(places.get(term) ?? []), id])
+    return `<a id="${id}" href="#${term}" class="wb-term"`
+  })
+}
+
+/** The index: each term, the page of its definition, and where lessons use it. */
+function indexHtml(pages, places) {
+  const rows = pages
+    .map((page, i) => ({ page, own: `p${i}` }))
+    .filter(({ page }) => isTerm(page))
+    .sort((a, b) => a.page.title.localeCompare(b.page.title, 'en'))
+    .map(({ page, own }) => {
+      const used = (places.get(own) ?? []).map((id) => `<a href="#${id}">${pageOf(id)}</a>`)
+      const numbers = [`<a href="#${own}"><b>${pageOf(own)}</b></a>`, ...used]
+      return `<p>${escapeHtml(page.title)} <span class="wb-places">${numbers.join(' ')}</span></p>`
+    })
+  return `<div class="wb-contents wb-index" id="index"><h1>Index of terms</h1>` +
+    `<p>Bold: the definition.</p><div class="columns">${rows.join('\n')}</div></div>`
 }
 
 const STYLE = `
@@ -108,10 +137,14 @@ const STYLE = `
   .wb-title { display: grid; place-content: center; height: 85vh; text-align: center; }
   .wb-title p { margin-top: 12px; }
   .wb-title strong { font-size: 34pt; }
-  .wb-contents ul { columns: 2; padding: 0; }
-  .wb-contents li { margin: 4px 0; list-style: none; }
+  .wb-contents ul, .wb-index .columns { columns: 2; padding: 0; }
+  .wb-contents li { display: flex; margin: 4px 0; list-style: none; break-inside: avoid; }
+  .wb-contents li a { flex: 1; }
   .wb-contents li.deeper { margin-left: 24px; }
   .wb-contents a, .wb-fold a { color: inherit; text-decoration: none; }
+  .wb-contents .columns p { margin: 2px 0 2px 16px; text-indent: -16px; break-inside: avoid;
+    font-size: 9.5pt; line-height: 1.35; }
+  .wb-places { word-spacing: 2px; }
   .wb-fold { font-style: italic; }
   .wb-answers > h3 { font-size: 12pt; break-after: avoid; }
   .wb-page .vp-doc h1, .wb-page .vp-doc h2:first-child { font-size: 21pt; border: 0; }
@@ -135,7 +168,9 @@ function answersHtml(answers) {
 export function wholeBook(pages) {
   const prefixes = new Map(pages.map((page, i) => [fileIn(page), `p${i}`]))
   const entry = (id, title, deeper = false) =>
-    `<li${deeper ? ' class="deeper"' : ''}><a href="#${id}">${escapeHtml(title)}</a></li>`
+    `<li${deeper ? ' class="deeper"' : ''}><a href="#${id}">${escapeHtml(title)}</a>` +
+    `${pageOf(id)}</li>`
+  const places = new Map()
   const answers = []
   const sections = pages.map((page, i) => {
     const html = fs.readFileSync(path.join(SITE, fileIn(page)), 'utf8')
@@ -146,11 +181,13 @@ export function wholeBook(pages) {
       whole = taken.html
       if (taken.answers.length > 0) answers.push({ page, list: taken.answers })
     }
+    whole = markTerms(whole, `p${i}`, places)
     return isTerm(page) ? `<div class="wb-term">${whole}</div>` : whole
   })
   const contents = [
     ...pages.map((page, i) => entry(`p${i}`, page.title, isBelow(page))),
-    entry('answers', 'Hints, solutions and answers')
+    entry('answers', 'Hints, solutions and answers'),
+    entry('index', 'Index of terms')
   ]
   // The offline copy's style sheet: it finds its fonts wherever the site is served.
   const assets = path.join(SITE, 'offline/assets')
@@ -166,5 +203,6 @@ export function wholeBook(pages) {
 <div class="wb-contents"><p><strong>Contents</strong></p>
 <ul>${contents.join('\n')}</ul></div>
 ${sections.join('\n')}
-${answersHtml(answers)}</body></html>`
+${answersHtml(answers)}
+${indexHtml(pages, places)}</body></html>`
 }

@@ -9,11 +9,42 @@ import { fileURLToPath } from 'node:url'
 import { launchBrowser } from './browser.mjs'
 import { readingOrder } from './pages.mjs'
 import { fileIn, SITE, wholeBook } from './pdf-document.mjs'
+import { pageNumbers } from './pdf-pages.mjs'
 import { serve } from './serve.mjs'
 
 const FOOTER =
   '<div style="width:100%;text-align:center;font-size:8px;color:#555">' +
   '<span class="pageNumber"></span></div>'
+
+/** Prints, writes the numbers of the pages into the document, and prints again. */
+async function withNumbers(page, print) {
+  let known = null
+  for (let tried = 0; tried < 4; tried++) {
+    const pdf = await print()
+    const numbers = pageNumbers(pdf)
+    const written = JSON.stringify([...numbers])
+    if (written === known) return pdf
+    known = written
+    await page.evaluate(fillNumbers, Object.fromEntries(numbers))
+  }
+  throw new Error('the numbers of the pages do not come to rest')
+}
+
+/** In the document: the number of each page; in the index, each page once. */
+function fillNumbers(numbers) {
+  for (const place of document.querySelectorAll('[data-page]')) {
+    const number = numbers[place.dataset.page]
+    if (!number) throw new Error(`no page has #${place.dataset.page}`)
+    place.textContent = number
+  }
+  for (const list of document.querySelectorAll('.wb-places')) {
+    const seen = new Set()
+    for (const link of list.querySelectorAll('a')) {
+      link.hidden = seen.has(link.textContent)
+      seen.add(link.textContent)
+    }
+  }
+}
 
 /**
  * Prints the built book.
@@ -33,8 +64,7 @@ export async function writePdf(output) {
     const page = await browser.newPage()
     await page.goto(`${url}whole-book.html`, { waitUntil: 'networkidle' })
     await page.emulateMedia({ media: 'print', colorScheme: 'light' })
-    await page.pdf({
-      path: output,
+    const print = () => page.pdf({
       format: 'A4',
       margin: { top: '16mm', bottom: '18mm', left: '16mm', right: '16mm' },
       printBackground: true,
@@ -45,6 +75,7 @@ export async function writePdf(output) {
       tagged: true,
       timeout: 300_000
     })
+    fs.writeFileSync(output, await withNumbers(page, print))
   } finally {
     fs.rmSync(source, { force: true })
     await browser.close()

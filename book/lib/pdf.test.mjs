@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { mainOf, section, takeFolds } from './pdf-document.mjs'
+import { pageNumbers } from './pdf-pages.mjs'
 
 const prefixes = new Map([
   ['a/index.html', 'p0'],
@@ -50,8 +51,21 @@ test('folds of a lesson go to the back, with those in them', () => {
     ['p3-fold1 Stuck?', 'p3-fold2 v1']
   )
   assert.match(answers[0].html, /^<details class="wb-hint">.*<\/details>$/)
-  const link = /^x<p class="wb-fold"><a href="#p3-fold1">Stuck\?: at the end of the book<\/a>/
-  assert.match(html, link)
+  assert.match(html, /^x<p class="wb-fold"><a href="#p3-fold1">Stuck\?: page <span/)
   assert.match(html, /y<details class="wb-ladder-all">.*t<\/details><p class="wb-fold">/)
   assert.throws(() => takeFolds('<details class="details custom-block">', 'p'), /its end/)
+})
+
+test('the number of the page of each place, through a tree of pages', () => {
+  const pdf = [
+    '1 0 obj\n<</Type /Page\n/Parent 9 0 R>>\nendobj',
+    '2 0 obj\n<</Type /Page\n/Parent 8 0 R>>\nendobj',
+    '3 0 obj\n<</Type /Page\n/Parent 8 0 R>>\nendobj',
+    '8 0 obj\n<</Type /Pages\n/Kids [3 0 R 2 0 R]>>\nendobj',
+    '9 0 obj\n<</Type /Pages\n/Kids [1 0 R 8 0 R]>>\nendobj',
+    '10 0 obj\n<</p1 [1 0 R /XYZ 6 8 0]\n/p2#2Dx [2 0 R /XYZ 6 8 0]>>\nendobj',
+    '11 0 obj\n<</Title (x)\n/Dest [3 0 R /XYZ 6 8 0]>>\nendobj',
+    '12 0 obj\n<</Type /Catalog\n/Pages 9 0 R\n/Dests 10 0 R>>\nendobj\n'
+  ].join('\n')
+  assert.deepEqual([...pageNumbers(Buffer.from(pdf))], [['p1', 1], ['p2-x', 3]])
 })

@@ -33,6 +33,7 @@ export const RULES = [
   [/\bpatients?\b/gi, 'not "patients": the kernels that are profiled'],
   [/\brulers\b|\brods\b/gi, 'not "rulers" or "rods": microbenchmarks'],
   [/\bnumbers of (?:an?|the) (?:array|vector|matrix|tensor|row)\b/g, 'not "numbers": elements'],
+  [/(?<!, |by )\brungs?\b(?! by)/gi, 'not "rung": version'],
   [BECAUSE, 'not "for": because']
 ]
 

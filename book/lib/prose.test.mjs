@@ -26,6 +26,7 @@ const SENTENCES = [
   ['Then six patients wait for you.', 'Then six kernels wait for you.'],
   ['The roofs are measured with *rulers*.', 'They are measured with microbenchmarks.'],
   ['The numbers of an array lie side by side.', 'The elements of an array do.'],
+  ['A rung need not be faster.', 'The solution, rung by rung. v3 need not be faster.'],
   ['v4 is faster, for it has half as many trees.', 'v4 has room for it, and is fast.']
 ]
 

@@ -30,7 +30,11 @@ constexpr const char* kGoesWrong = "What it looks like when it goes wrong";
 constexpr LessonSection kSections[] = {
     {Kind::race, "same_warp", "", "", ""},
     {Kind::race, "async", kAsync, kGroups, "cp_async_wait"},
-    {Kind::race, "proxy", kHopper, "The solution, rung by rung", "asynchronous proxy"},
+    {Kind::race,
+     "proxy",
+     kHopper,
+     "The solution, version by version",
+     "asynchronous proxy"},
     {Kind::race, "writers", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "update", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "blocks", kBarrier, kTheBarrier, "no barrier for the whole grid"},

@@ -130,6 +130,9 @@ fake chromium true
 learn_there book pdf --yes
 expect_status 0
 expect 'book/dist/warpbook.pdf'
+learn_there book epub --yes
+expect_status 0
+expect_called 'lib/epub.mjs'
 export CHROMIUM=/nowhere/chromium
 learn_there book pdf --yes
 expect_status 2
@@ -139,7 +142,7 @@ unset CHROMIUM
 # Slips.
 learn_there book print
 expect_status 2
-expect "./learn book knows build, pdf and --port N, not 'print'."
+expect "./learn book knows build, pdf, epub and --port N, not 'print'."
 learn_there book --port many
 expect_status 2
 expect '--port wants a number'

@@ -33,7 +33,7 @@ expect_not '--own'
 learn xray one --solution
 expect_not '--own'
 
-# The solution, by option, by rung, or by path.
+# The solution, by option, by version, or by path.
 learn xray one --solution
 expect '--title day01/01-one, the solution'
 expect_not '--section'

@@ -135,7 +135,7 @@ expect 'At this size it launches, moves and waits as transpose_v1 does'
 [[ $(grep -c 'At this size' <<<"$OUTPUT$(<"$WORK/alike.html")") == 2 ]] \
     || complain 'other than once in the text and once in the page'
 OUTPUT=$("${RENDERER[@]}" --json "$WORK/s.json" --section v2 2>&1)
-expect "there is no rung 'v2'; there are: transpose_v1"
+expect "there is no version 'v2'; there are: transpose_v1"
 
 # --- Registers, occupancy, the model ---------------------------------------------------
 cat >"$WORK/ptxas" <<'PTXAS'

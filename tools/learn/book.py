@@ -1,9 +1,9 @@
-"""./learn book [build | pdf] [--port N]
+"""./learn book [build | pdf | epub] [--port N]
 
 The lessons as a book, with figures and search: builds what has changed and
 serves it on this machine. Installs the packages of the book on first use,
 after asking. build: only builds, into book/dist; book/dist/offline needs no
-server. pdf: all of it as book/dist/warpbook.pdf.
+server. pdf, epub: all of it as book/dist/warpbook.pdf or warpbook.epub.
 """
 
 import filecmp
@@ -34,8 +34,9 @@ def arguments(parser) -> None:
 def run(options) -> int:
     what = options.what[-1] if options.what else "serve"
     for word in options.what:
-        if word not in ("build", "pdf", "serve"):
-            raise ui.Stop(f"./learn book knows build, pdf and --port N, not '{word}'.")
+        if word not in ("build", "pdf", "epub", "serve"):
+            raise ui.Stop(
+                f"./learn book knows build, pdf, epub and --port N, not '{word}'.")
     if options.port and not re.fullmatch(r"\d{1,5}", options.port):
         raise ui.Stop("--port wants a number, as in ./learn book --port 8000.")
     lock.take()
@@ -50,6 +51,8 @@ def run(options) -> int:
         return 0
     if what == "pdf":
         return _node("book/lib/pdf.mjs")
+    if what == "epub":
+        return _node("book/lib/epub.mjs")
     lock.release()
     port = ["--port", options.port] if options.port else []
     return _node("book/lib/serve.mjs", *port)

@@ -3,7 +3,7 @@
 What the memory system would do for each line of your kernel, and what is
 unsafe in it, without a GPU. Also for any program of your own; ARGUMENTS are
 passed on to it. The report is written as a page, too.
---solution     the rungs of the solution; --rung v3 only one of them
+--solution     the versions of the solution; --rung v3 only one of them
 --given        judge the given lines, too, not only those that you wrote
 --kernel NAME  only kernels whose name contains NAME
 --size TEXT    on the size that contains TEXT, as "n = 4096"
@@ -62,7 +62,7 @@ def run(options) -> int:
     if models and options.gpu not in models:
         raise ui.Stop(
             f"There is no data of a GPU '{options.gpu}'; there is {' '.join(models)}.")
-    # A rung is one of the solution's.
+    # --rung is one of the solution's.
     options.solution = options.solution or bool(options.rung)
     # The simulator counts, whatever else this machine has.
     ui.Settings.device = "cpu"
@@ -236,7 +236,8 @@ def _stop_if_unsolved(file: str) -> None:
         places = [str(number) for number, line in lines if "TODO" in line]
         ui.say(f"not solved yet: write the TODO in {file}:{', '.join(places)}")
         raise ui.Stop(
-            "There is nothing to look at yet; --solution shows the solution's rungs.")
+            "There is nothing to look at yet; --solution shows the solution's"
+            " versions.")
 
 
 def _ask_for_registers(name: str, file: str, gpu: str, *flags: str) -> None:

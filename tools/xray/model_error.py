@@ -113,7 +113,7 @@ def main(build: Path) -> None:
     lines = ",\n".join("    " + json.dumps(row, separators=(",", ":")) for row in rows)
     text = json.dumps(head, indent=2).removesuffix("\n}")
     OUTPUT.write_text(f'{text},\n  "rows": [\n{lines}\n  ]\n}}\n')
-    print("| rung | size | measured | model | model / measured | bound |")
+    print("| version | size | measured | model | model / measured | bound |")
     print("| --- | --- | --- | --- | --- | --- |")
     for row in rows:
         print(f"| {row['rung']} | {row['size']} | {row['measured_us']:.0f} us |"

@@ -271,5 +271,5 @@ def select(run: Run, kernel: str, section: str) -> None:
     if not there:
         raise ValueError("the program launched no kernel that was checked")
     raise ValueError(
-        f"there is no rung '{section}'; there are: {there}" if section else
+        f"there is no version '{section}'; there are: {there}" if section else
         f"no kernel is called '{kernel}'; there are: {there}")

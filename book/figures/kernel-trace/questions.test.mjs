@@ -71,3 +71,18 @@ test('Hopper attention: one thread copies, turns are passed on, a stage is relea
   assert.match(said[201], /^warp 8,.*arrive at the mbarrier.*byte 81952/)
   assert.match(said[203], /^warp 0,.*waited for the mbarrier.*byte 81952/)
 })
+
+test('softmax: each element twice, ten shuffles before the barrier and ten after it', () => {
+  const said = sayings('softmax')
+  assert.deepEqual(where(said, BARRIER), [193])
+  assert.deepEqual(where(said, /^warp 0,.*load .*global memory.*, byte 0 on/), [9, 338])
+  const ofWarp = said.filter((text) => /^warp 0,/.test(text))
+  assert.equal(where(ofWarp, /load .*global memory/).length, 8)
+  assert.equal(where(ofWarp, /store .*global memory/).length, 4)
+  const shuffles = where(said, /^warp 0,.*exchange values/)
+  assert.deepEqual([shuffles.length, shuffles[0], shuffles[5]], [20, 73, 121])
+  assert.equal(shuffles.filter((step) => step < 193).length, 10)
+  assert.match(said[194], /^warp 0,.*lanes 0-7 load .*s_warps/)
+  assert.equal(where(said, /store .*s_warps/).length, 16)
+  assert.ok(where(said, /store .*s_warps/).every((step) => step < 193))
+})

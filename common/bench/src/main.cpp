@@ -56,7 +56,7 @@ int status_of(const Options& options, int asked_for, int wrong) {
 /// In the simulator: does every rung run, and is it right? Nothing is timed.
 int smoke_test(Options options) {
     std::puts(
-        "no GPU: timings of the simulator mean nothing, so that each rung is only "
+        "no GPU: timings of the simulator mean nothing, so that each version is only "
         "checked on a tiny size");
     if (!options.json.empty()) {
         std::printf("nothing is written to %s\n", options.json.c_str());

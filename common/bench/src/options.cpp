@@ -9,17 +9,20 @@
 namespace wb::bench {
 
 const char* const kUsage =
-    "Times every rung of an exercise, and the library's version, on this GPU.\n"
+    "Times every version of an exercise, and the library's version, on this GPU.\n"
     "\n"
     "  --sizes tiny|small|full  how large the problems are (full)\n"
-    "  --sizes grid             the last rung over many shapes, few samples each\n"
+    "  --sizes grid             the last version over many shapes, few samples each\n"
     "  --seconds S              time spent on each row, at least 20 samples (0.2)\n"
-    "  --json FILE              merge the rows into FILE, by exercise, rung and size\n"
+    "  --json FILE              merge rows into FILE, by exercise, version and size\n"
     "  --ceilings FILE          take the ceilings that ./learn ceilings has stored\n"
     "  --list                   what would be timed; needs no GPU\n"
-    "  --xray FILE              for ./learn xray: run every rung once, time nothing\n"
-    "  --size TEXT              only sizes that contain TEXT; with --xray, the first\n"
-    "  --row TEXT               only rows whose exercise/name contains TEXT\n"
+    "  --xray FILE              for ./learn xray: run each version once, time nothing
+"
+    "  --size TEXT              only sizes that contain TEXT; with --xray, the first
+"
+    "  --row TEXT               only rows whose exercise/name contains TEXT
+"
     "  --help                   this text\n";
 
 namespace {

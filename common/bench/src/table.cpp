@@ -99,7 +99,7 @@ std::string problem_text(const Row& row) {
                                     ? "% of " + row.ceiling_name()
                                     : row.ceiling_name() + " not measured";
     return text + format("  %-22s %-32s %11s %7s %9s  %s\n",
-                         "rung",
+                         "version",
                          "idea",
                          "median us",
                          "spread",
