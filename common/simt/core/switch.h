@@ -49,10 +49,23 @@ inline void Worker::resume(Thread* t) {
     switch_stack(&self->sp, fiber->sp, fiber);
 }
 
+/// The stacks of a block are more than the first-level cache holds: what a thread has
+/// in its innermost frames is fetched while the one before it runs. (Always inline: g++
+/// 12 drops calls of a function that only prefetches.)
+[[gnu::always_inline]] inline void fetch_stack(const Thread& t) {
+    if (!t.fiber) return;
+    const char* sp = static_cast<const char*>(t.fiber->sp);
+    __builtin_prefetch(sp, 1);
+    __builtin_prefetch(sp + 64, 1);
+    __builtin_prefetch(sp + 128, 1);
+}
+
 inline Thread* Worker::next_thread() {
     if (requested.load(std::memory_order_relaxed) < kTimeOut)
-        if (Thread* t = ready_.pop_in_order()) [[likely]]
+        if (Thread* t = ready_.pop_in_order()) [[likely]] {
+            if (const Thread* after = t->next) fetch_stack(*after);
             return t;
+        }
     return next_thread_other();
 }
 

@@ -22,6 +22,11 @@
 #include <cstring>
 #include <new>
 #include <utility>
+#if __has_include(<bits/stl_algobase.h>)
+#include <bits/stl_algobase.h>  // std::min, fill, copy: nvcc's <cmath> brings them
+#else
+#include <algorithm>
+#endif
 
 #include "cuda_runtime_api.h"
 #include "simt/atomics.h"

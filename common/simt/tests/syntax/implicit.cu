@@ -1,4 +1,5 @@
-// What nvcc includes without being asked: the CUDA runtime and the C headers.
+// What nvcc includes without being asked: the CUDA runtime, the C headers, and of
+// <algorithm> what <cmath> needs.
 __global__ void hello(int* o) {
     printf("hello from thread %d of block %d\n", threadIdx.x, blockIdx.x);
     assert(threadIdx.x < 4);
@@ -26,6 +27,11 @@ int main(int argc, char** argv) {
         fprintf(stderr, "got %d\n", h[3]);
         exit(EXIT_FAILURE);
     }
+    int copy[4] = {}, *end = std::copy(h, h + 4, copy);
+    std::swap(copy[0], copy[1]);
+    if (end != copy + 4 || !std::equal(copy, end, h) || std::max(copy[0], 3) != 10)
+        exit(EXIT_FAILURE);
+    std::fill(copy, end, std::min(std::numeric_limits<int>::max(), 7));
     free(h);
-    return 0;
+    return copy[3] == 7 ? 0 : EXIT_FAILURE;
 }

@@ -4,8 +4,6 @@
 /// Source: PTX ISA, "Warp-level matrix load/store" and "Matrix fragments for
 /// mma.m16n8k16" and "for mma.m16n8k32".
 #pragma once
-#include <algorithm>
-
 #include "simt/formats.h"
 #include "simt/seen.h"
 #include "simt/shared.h"
@@ -104,7 +102,8 @@ void ldmatrix(unsigned (&registers)[kMatrices], const void* row, SIMT_OWN_SITE) 
 template <bool kTranspose, int kMatrices>
 void stmatrix(void* row, const unsigned (&registers)[kMatrices], SIMT_OWN_SITE) {
     unsigned copy[kMatrices];
-    std::copy_n(registers, kMatrices, copy);
+    for (int i = 0; i < kMatrices; ++i)
+        copy[i] = registers[i];
     detail::move_rows(copy, row, kTranspose, true, "stmatrix", file, line);
 }
 
