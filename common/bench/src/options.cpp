@@ -18,11 +18,11 @@ const char* const kUsage =
     "  --ceilings FILE          take the ceilings that ./learn ceilings has stored\n"
     "  --list                   what would be timed; needs no GPU\n"
     "  --xray FILE              for ./learn xray: run each version once, time nothing
-"
+    "
     "  --size TEXT              only sizes that contain TEXT; with --xray, the first
-"
+    "
     "  --row TEXT               only rows whose exercise/name contains TEXT
-"
+    "
     "  --help                   this text\n";
 
 namespace {

@@ -18,7 +18,12 @@
 #include <string>
 #include <vector>
 
+#include "../laid_out.h"
+
 namespace wmma_grading {
+
+using gemm_grading::laid_out;
+using gemm_grading::rounded_by;
 
 using wb::testing::FewMultiprocessors;
 using wb::testing::Grader;
@@ -107,34 +112,6 @@ inline Factors random_factors(const Call& c, uint64_t seed) {
             wb::testing::random_normal(c.K * c.N, 2 * seed + 1)};
 }
 
-/// Where a matrix lies in memory: its rows are ld apart from element `from` on, and
-/// `gap` is what stands in all other places.
-template <class T>
-std::vector<T> laid_out(const std::vector<float>& values,
-                        int64_t rows,
-                        int64_t columns,
-                        int64_t ld,
-                        int64_t from,
-                        float gap) {
-    if (rows == 0 || columns == 0) return {};
-    const int64_t count = from + (rows - 1) * ld + columns;
-    std::vector<T> memory(static_cast<size_t>(count), static_cast<T>(gap));
-    for (int64_t r = 0; r < rows; ++r)
-        for (int64_t i = 0; i < columns; ++i)
-            memory[static_cast<size_t>(from + r * ld + i)] =
-                static_cast<T>(values[static_cast<size_t>(r * columns + i)]);
-    return memory;
-}
-
-/// What tensor cores take these numbers for.
-template <class T>
-std::vector<float> rounded(const std::vector<float>& values) {
-    std::vector<float> result;
-    for (const float value : values)
-        result.push_back(Format<T>::round(value));
-    return result;
-}
-
 /// What C must be, and how far from it a kernel may be.
 struct Expected {
     std::vector<double> c;
@@ -173,8 +150,10 @@ struct Problem {
     Problem(const Call& c, const Factors& factors, bool is_exact)
         : a(laid_out<T>(factors.a, c.M, c.K, c.lda(), c.a_from, kGap)),
           b(laid_out<T>(factors.b, c.K, c.N, c.ldb(), c.b_from, kGap)),
-          expected(expected_of(
-              c, {rounded<T>(factors.a), rounded<T>(factors.b)}, is_exact)) {}
+          expected(expected_of(c,
+                               {rounded_by(Format<T>::round, factors.a),
+                                rounded_by(Format<T>::round, factors.b)},
+                               is_exact)) {}
 
     /// Between the rows, where nothing must be used: NaN.
     static constexpr float kGap = std::numeric_limits<float>::quiet_NaN();

@@ -95,7 +95,8 @@ void grade_neighbours() {
     std::vector<float> b;
     for (int i = 0; i < 20; ++i)
         b.push_back(static_cast<float>(i % 7 - 3));
-    const auto expected = expected_of(c, {rounded<T>(a), rounded<T>(b)}, true);
+    const auto expected = expected_of(
+        c, {rounded_by(Format<T>::round, a), rounded_by(Format<T>::round, b)}, true);
     Grader grade(Format<T>::kFunction, "C between A and B, without a gap");
     const int64_t c_floats = c.M * c.N;
     const int64_t b_floats = c.K * c.N * int64_t{sizeof(T)} / 4;

@@ -12,7 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "../laid_out.h"
+
 namespace wgmma_tma_grading {
+
+using gemm_grading::laid_out;
+using gemm_grading::rounded_by;
 
 /// What the tests know of a type of factors. kUnit is of the accumulator: what an
 /// addition may lose of the largest number that takes part.
@@ -154,33 +159,6 @@ inline Factors whole_numbers(const Call& c, uint64_t seed = 1) {
         some(c.M * c.K), some(c.K * c.N), powers_of_two(c.M, 1), powers_of_two(c.N, 2)};
 }
 
-/// Where a matrix lies in memory: its rows are ld apart from element `from` on, and
-/// `gap` is what stands in all other places.
-template <class T>
-std::vector<T> laid_out(const std::vector<float>& values,
-                        int64_t rows,
-                        int64_t columns,
-                        int64_t ld,
-                        int64_t from,
-                        float gap) {
-    if (rows == 0 || columns == 0) return {};
-    const int64_t count = from + (rows - 1) * ld + columns;
-    std::vector<T> memory(static_cast<size_t>(count), static_cast<T>(gap));
-    for (int64_t r = 0; r < rows; ++r)
-        for (int64_t i = 0; i < columns; ++i)
-            memory[static_cast<size_t>(from + r * ld + i)] =
-                static_cast<T>(values[static_cast<size_t>(r * columns + i)]);
-    return memory;
-}
-
-template <class T>
-std::vector<float> rounded(const std::vector<float>& values) {
-    std::vector<float> result;
-    for (const float value : values)
-        result.push_back(round_to<T>(value));
-    return result;
-}
-
 /// What C must be, and how far from it a kernel may be.
 struct Expected {
     std::vector<double> c;
@@ -202,8 +180,8 @@ Expected expected_of(const Call& c, const Factors& f, bool is_exact) {
     const std::vector<float> nothing(static_cast<size_t>(c.M * c.N));
     const auto exact = wb::reference::gemm(c.template shape<T>().packed(),
                                            1.0,
-                                           rounded<T>(f.a),
-                                           rounded<T>(f.b),
+                                           rounded_by(round_to<T>, f.a),
+                                           rounded_by(round_to<T>, f.b),
                                            0.0,
                                            nothing);
     Expected expected;
