@@ -1,5 +1,5 @@
-/// arguments.h: given with this exercise: sizes and addresses that the contract refuses.
-/// There is nothing to write here.
+/// arguments.h: given with this exercise: sizes and addresses that the contract
+/// refuses. There is nothing to write here.
 #pragma once
 
 #include <wb/arguments.h>

@@ -1,5 +1,5 @@
-/// check_weights.h: given with this exercise: what a model asks once of the weights that
-/// it has loaded. There is nothing to write here.
+/// check_weights.h: given with this exercise: what a model asks once of the weights
+/// that it has loaded. There is nothing to write here.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 #include "tensors.h"
 
 // #region check
-/// The numbers of W that can be wrong: scales, and g_idx. The tensors have been checked.
+/// The numbers of W that can be wrong: scales and g_idx. The tensors were checked.
 ///
 /// @param function  that messages name
 inline void check_gptq_numbers(const char* function,

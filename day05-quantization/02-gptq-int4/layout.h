@@ -1,9 +1,10 @@
-/// layout.h: given with this exercise: W in an order that a GPU can read quickly. There is
-/// nothing to write here.
+/// layout.h: given with this exercise: W in an order that a GPU can read quickly. There
+/// is nothing to write here.
 ///
-/// The unit is a *tile*: 32 rows of W times 32 columns, 512 bytes, which a warp loads at
-/// once. Lane 4 g + q has four words of it: word j is column 4 g + j, rows 8 q to 8 q + 7.
-/// That is a word of qweight, with its nibbles in another order, see place_of_row().
+/// The unit is a *tile*: 32 rows of W times 32 columns, 512 bytes, which a warp loads
+/// at once. Lane 4 g + q has four words of it: word j is column 4 g + j, rows 8 q to 8
+/// q + 7. That is a word of qweight, with its nibbles in another order, see
+/// place_of_row().
 #pragma once
 
 #include <cuda_fp16.h>
@@ -17,7 +18,7 @@ inline constexpr int kTileRows = 32;
 inline constexpr int kTileColumns = 32;
 
 /// Where things are in the memory that gptq_repack() fills. Rows are sorted by group;
-/// each group begins with a tile of its own. Without g_idx they are in this order anyway.
+/// each group begins with a tile of its own. Without g_idx they are in order anyway.
 struct Packed {
     const uint4* weights;  ///< [tiles_across, tiles_down, 32 lanes] four words
     const uint4* factors;  ///< [tiles_across, groups, 8] four pairs of half: scale and

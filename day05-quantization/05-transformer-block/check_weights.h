@@ -1,5 +1,5 @@
-/// check_weights.h: given with this exercise: what a model asks once of the blocks that it
-/// has loaded. There is nothing to write here.
+/// check_weights.h: given with this exercise: what a model asks once of the blocks that
+/// it has loaded. There is nothing to write here.
 #pragma once
 
 #include "../02-gptq-int4/check_weights.h"

@@ -78,7 +78,7 @@ T* writable(const T* tensor) {
     return const_cast<T*>(tensor);
 }
 
-/// What a check of loaded weights says of right and of wrong numbers. Nothing is written
+/// What a check of loaded weights says of right and of wrong numbers. It writes nothing
 /// in either case.
 ///
 /// @param right  with a g_idx

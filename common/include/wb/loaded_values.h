@@ -1,5 +1,5 @@
-/// wb/loaded_values.h: are numbers in device memory of any use? Asked once, when weights
-/// have been loaded, and not by each call.
+/// wb/loaded_values.h: are numbers in device memory of any use? Asked once, when
+/// weights have been loaded, and not by each call.
 ///
 /// A launcher does not see what is in device memory, and must not wait for it. So a
 /// scale that is NaN goes through it, to a column of each y. These functions look: they
