@@ -19,6 +19,7 @@ import { slotsOf } from '../pictures/paged-attention.mjs'
 import { pairOf } from '../pictures/rope-and-kv-append-pairs.mjs'
 import { scans } from '../pictures/scan.mjs'
 import { lanes } from '../pictures/streams-and-memory.mjs'
+import { order } from '../pictures/transformer-block.mjs'
 import { markdownFiles } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
 import { picture } from './picture.mjs'
@@ -120,6 +121,22 @@ test('the models: formats of four bits, and lanes of a fragment', () => {
   assert.equal(nibble(28), 7)
   assert.deepEqual(lanePlace(5), { row: 1, col: 2 })
   assert.deepEqual(lanePlace(31), { row: 7, col: 6 })
+})
+
+test('the order of a block: the same seven kernels, with norms in front or behind', () => {
+  const names = (place) => order(place).map(({ name }) => name)
+  assert.deepEqual([...names('pre')].sort(), [...names('post')].sort())
+  for (const place of ['pre', 'post']) {
+    const all = order(place)
+    assert.equal(all.at(-1).writes, 'y')
+    assert.deepEqual(all.filter(({ adds }) => adds).map(({ name, adds }) => [name, adds]),
+      [['out', 'x'], ['down', 'middle = h']])
+    // What down adds has been written before, once.
+    assert.deepEqual(all.filter(({ writes }) => writes === 'middle = h').length, 1)
+    const after = { out: 'norm1', down: 'norm2' }, before = { qkv: 'norm1', 'up, activation': 'norm2' }
+    for (const [name, its] of Object.entries(place === 'pre' ? before : after))
+      assert.equal(names(place)[names(place).indexOf(name) + (place === 'pre' ? -1 : 1)], its)
+  }
 })
 
 test('the memory hierarchy shows what was measured, and nothing else', () => {

@@ -1,3 +1,4 @@
+#include <wb/errors.h>
 #include <wb/sparse_builders.h>
 
 #include <algorithm>

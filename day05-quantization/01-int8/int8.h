@@ -87,7 +87,8 @@ struct Int8Inputs {
 ///          <= 128 and w_sums are right. Then four roundings to float, and one to bf16
 /// NaN      a scale that is NaN makes its row or column of y NaN, and nothing else; one
 ///          that is infinite makes it infinite, or NaN where the sum is 0. A scale of 0
-///          makes it the bias
+///          makes it the bias. int8_check_weights() of check_weights.h refuses such
+///          w_scales, once
 /// Throws   wb::InvalidArgument for sizes that are negative or above 2^30 (K: 2^16), an
 ///          N that is no multiple of 8, a K that is none of 16, a null, host or
 ///          misaligned pointer (x, w, w_scales, w_sums, bias and y: multiples of 16

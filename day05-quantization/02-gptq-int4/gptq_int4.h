@@ -62,7 +62,7 @@ struct GptqTensors {
 ///          misaligned pointer (qweight, scales, w, x, y and packed: multiples of 16
 ///          bytes), and for an output that shares memory with anything else. The values
 ///          of scales and of g_idx are in the GPU's memory, where a launcher cannot see
-///          them
+///          them: gptq_check_weights() of check_weights.h does, once
 void gptq_dequantize(const GptqShape& shape,
                      const GptqTensors& tensors,
                      __half* w,
@@ -75,8 +75,8 @@ void gptq_dequantize(const GptqShape& shape,
 /// @param has_order  whether there is a g_idx
 int64_t gptq_packed_vectors(const GptqShape& shape, bool has_order);
 
-/// Brings W into an order that a GPU can read quickly; see packed.cuh. A model does it
-/// once, when it is loaded.
+/// Brings W into an order that a GPU can read quickly; see layout.h. A model does it
+/// once, when it is loaded, behind gptq_check_weights().
 ///
 /// @param packed    [gptq_packed_vectors()] device memory, overwritten
 /// @param bad_rows  as for gptq_dequantize()

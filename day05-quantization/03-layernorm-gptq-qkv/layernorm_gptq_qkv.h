@@ -38,8 +38,8 @@ struct QkvNorm {
 /// @param has_order  whether there is a g_idx
 int64_t qkv_packed_vectors(const QkvShape& shape, bool has_order);
 
-/// Brings W into the order of chapter 02's packed.cuh. A model does it once, when it is
-/// loaded.
+/// Brings W into the order of chapter 02's layout.h. A model does it once, when it is
+/// loaded, behind qkv_check_weights() of check_weights.h.
 ///
 /// @param tensors   qweight [hidden / 8, 3 hidden], qzeros [groups, 3 hidden / 8],
 ///                  scales [groups, 3 hidden], g_idx [hidden] or null

@@ -88,7 +88,8 @@ struct Fp4Weights {
 ///          not exist, a tensor whose length is not what the shape asks for, a null,
 ///          host or misaligned pointer (weights, values, x and y: multiples of 16
 ///          bytes), and for an output that shares memory with anything else. The values
-///          of scales are in the GPU's memory, where a launcher cannot see them
+///          of scales are in the GPU's memory, where a launcher cannot see them:
+///          fp4_check_weights() of check_weights.h does, once
 void fp4_quantize(const Fp4Shape& shape,
                   const float* weights,
                   const Fp4Weights& w,

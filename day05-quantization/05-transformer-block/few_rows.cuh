@@ -4,6 +4,7 @@
 
 #include <wb/elements.h>
 
+#include "../02-gptq-int4/layout.h"
 #include "../04-fp4-linear/formats.h"
 #include "order.cuh"
 
@@ -25,6 +26,7 @@ struct FewRows {
     __nv_bfloat16* normed;       ///< [rows, K] what the norm gives, or null: not wanted
     const __nv_bfloat16* dense;  ///< [N, K]
     Fp4View fp4;                 ///< the same in 4 bits
+    Packed int4;                 ///< the same, as chapter 02 packs it
     const __nv_bfloat16* bias;   ///< [N], or null
     const __nv_bfloat16* residual;  ///< [rows, N], or null
     Activation activation;
@@ -53,6 +55,8 @@ inline FewRows few_rows_of(const Call& c,
                            __nv_bfloat16* y) {
     const auto [N, K] = size_of(c, layer);
     const bool has_norm = around.norm != nullptr;
+    const bool is_int4 = layer.kind == WeightKind::int4;
+    const GptqShape shape = {c.rows(), N, K, layer.int4_group, true};
     return {x,
             has_norm ? around.norm->gamma : nullptr,
             has_norm ? around.norm->beta : nullptr,
@@ -60,6 +64,8 @@ inline FewRows few_rows_of(const Call& c,
             around.normed,
             layer.dense,
             Fp4View::of({c.rows(), N, K, layer.fp4_scales}, layer.fp4),
+            is_int4 ? Packed::of(shape, layer.int4.g_idx != nullptr, layer.int4_packed)
+                    : Packed{},
             layer.bias,
             around.residual,
             around.activation,
@@ -71,6 +77,13 @@ inline FewRows few_rows_of(const Call& c,
             c.cache->pages.capacity()};
 }
 // #endregion v3-layer
+
+/// The lengths of sequences grow, where the first block of a kernel is told so.
+__device__ __forceinline__ void grow_lengths(const FewRows& p) {
+    if (blockIdx.x > 0 || p.lengths == nullptr || int(threadIdx.x) >= p.rows) return;
+    const int32_t length = p.lengths[threadIdx.x];
+    if (length >= 0 && length < p.capacity) p.lengths[threadIdx.x] = length + 1;
+}
 
 // #region v3-numbers
 /// The sum over the lanes of a warp, for all of them.

@@ -45,6 +45,8 @@ __device__ __forceinline__ void stage_rows(const FewRows& p, __nv_bfloat16* s_ro
 }
 // #endregion v3-norm
 
+#include "few_rows_int4.cuh"
+
 // #region v3-product
 /// Adds eight products of a row of W with each row of x.
 ///
@@ -112,10 +114,7 @@ __global__ void __launch_bounds__(kFewThreads) few_rows_kernel(const FewRows p) 
                     s_rows + k,
                     p);
     }
-    if (blockIdx.x == 0 && p.lengths != nullptr && int(threadIdx.x) < p.rows) {
-        const int32_t length = p.lengths[threadIdx.x];
-        if (length >= 0 && length < p.capacity) p.lengths[threadIdx.x] = length + 1;
-    }
+    grow_lengths(p);
     // TODO(learner): add the lanes' sums of each row: few_sum(). Lane m, if the column
     // is there and m < rows, adds the bias, applies activated(), adds the residual and
     // stores y[m, n] (about 14 lines)
@@ -141,6 +140,10 @@ static void few_rows(const Call& c,
                      const Around& around,
                      __nv_bfloat16* y) {
     const FewRows p = few_rows_of(c, layer, x, around, y);
+    if (layer.kind == WeightKind::int4) {
+        if (p.rows == 1) return launch_few_rows_int4<1>(p, c.stream);
+        return launch_few_rows_int4<kFewRows>(p, c.stream);
+    }
     const auto launch = [&](auto kind) {
         if (p.rows == 1) return launch_few_rows<1, kind()>(p, c.stream);
         launch_few_rows<kFewRows, kind()>(p, c.stream);
@@ -274,9 +277,6 @@ static void append_attend(const Call& c) {
 // #region v3-block
 /// Whether a step is for decode_few_rows().
 static bool suits_few_rows(const Call& c) {
-    const Block& b = c.block;
-    for (const BlockLinear* const layer : {&b.qkv, &b.out, &b.up, &b.down})
-        if (layer->kind == WeightKind::int4) return false;
     const int64_t widest = std::max(c.shape().d_model, c.shape().d_ff);
     return c.rows() <= kFewRows && c.rows() * widest * 2 <= kFewShared;
 }

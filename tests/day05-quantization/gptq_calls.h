@@ -8,6 +8,7 @@
 #include <wb/testing/refuses.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,51 @@ std::vector<uint4> packed_by(const char* function,
 template <class T>
 T* writable(const T* tensor) {
     return const_cast<T*>(tensor);
+}
+
+/// What a check of loaded weights says of right and of wrong numbers. It writes nothing
+/// in either case.
+///
+/// @param right  with a g_idx
+/// @param check  (tensors, stream)
+template <class Check>
+void grade_check(const char* function, const GptqWeights& right, const Check& check) {
+    const auto run = [&](const GptqWeights& w, const std::string& said) {
+        Grader grade(function, said.empty() ? "right weights" : said);
+        const GptqTensors tensors = tensors_of(grade, w);
+        grade.run_and_wait([&](cudaStream_t stream) {
+            if (said.empty()) return check(tensors, stream);
+            wb::testing::expect_refused(
+                function, said, said, [&] { check(tensors, stream); });
+        });
+    };
+    run(right, "");
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+    const struct {
+        float scale;
+        const char* said;
+    } wrong[] = {{0.0f, "0, but"},
+                 {-0.0f, "0, but"},
+                 {kNan, "NaN, but"},
+                 {kInfinity, "infinity, but"},
+                 {-kInfinity, "-infinity, but"}};
+    const std::size_t last = right.scales.size() - 1;
+    for (const std::size_t place : {std::size_t{0}, last / 2, last})
+        for (const auto& [scale, said] : wrong) {
+            GptqWeights w = right;
+            w.scales[place] = static_cast<__half>(scale);
+            run(w, "tensors.scales[" + std::to_string(place) + "] is " + said);
+        }
+    for (const int64_t row : {int64_t{0}, right.K - 1})
+        for (int64_t i = 0; i < 4; ++i) {
+            GptqWeights w = right;
+            w.g_idx[at(row)] = bad_group(i, right.groups());
+            run(w,
+                "tensors.g_idx[" + std::to_string(row) + "] is " +
+                    std::to_string(w.g_idx[at(row)]) + ", but must be from 0 to " +
+                    std::to_string(right.groups() - 1));
+        }
 }
 
 /// What every function refuses of groups and of W's tensors. The right ones have 64

@@ -53,6 +53,10 @@ inline bool device_is_quiet() {
     return cudaDeviceSynchronize() == cudaSuccess && cudaFree(nullptr) == cudaSuccess;
 }
 
+/// Implementations are as good as new (called_again.cpp): how a wrong kernel is graded
+/// does not depend on those before it.
+void forget_gradings();
+
 inline int run_each(Catch::Session& session, const char* program, const char* file) {
     for (const KernelTask& task : tasks_in(file)) {
         give_setting("WB_WRONG_KERNEL", task.kernel);
@@ -60,6 +64,7 @@ inline int run_each(Catch::Session& session, const char* program, const char* fi
         for (const std::string& argument : task.arguments)
             arguments.push_back(argument.c_str());
         session.useConfigData({});  // of the task before it
+        forget_gradings();
         Verdict::instance().begin_again(task.verdict_file);
         session.run(static_cast<int>(arguments.size()), arguments.data());
         const bool goes_on = device_is_quiet();

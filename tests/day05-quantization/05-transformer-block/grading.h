@@ -35,6 +35,7 @@ struct Sizes {
     int64_t rotary_dim = 0;
     WeightKind kind = WeightKind::bf16;
     Fp4Scales scales = Fp4Scales::nvfp4;
+    wb::testing::gptq::Order order = wb::testing::gptq::none;  ///< of rows, in INT4
     bool has_bias = true;
     float eps = 1e-5f;
     bool positive = false;  ///< all weights are: errors of a row add up
@@ -53,6 +54,7 @@ struct Sizes {
                (place == NormPlace::pre ? ", pre, " : ", post, ") +
                acts[static_cast<int>(activation)] + ", rotary " +
                std::to_string(rotary_dim) + ", " + kinds[static_cast<int>(kind)] +
+               (order == wb::testing::gptq::none ? "" : ", g_idx") +
                (has_bias ? "" : ", no bias");
     }
 };
@@ -90,8 +92,7 @@ inline HostLayer random_layer(
         e.weights = doubles(layer.dense);
     } else if (s.kind == WeightKind::int4) {
         const GptqShape shape = {1, N, K, 32, true};
-        layer.int4 = wb::testing::gptq::random_weights_of(
-            shape, wb::testing::gptq::none, seed + 1);
+        layer.int4 = wb::testing::gptq::random_weights_of(shape, s.order, seed + 1);
         for (__half& scale : layer.int4.scales)
             scale = static_cast<__half>(
                 static_cast<float>(0.2 * size * (0.5 + random.uniform())));
@@ -152,24 +153,32 @@ struct Packed {
     std::vector<uint4> qkv, out, up, down;
 };
 
+/// GPTQ's tensors of a layer.
+inline GptqTensors int4_of(Grader& grade,
+                           const std::string& name,
+                           const wb::testing::gptq::GptqWeights& w) {
+    return {grade.input(name + ".qweight", w.qweight),
+            grade.input(name + ".qzeros", w.qzeros),
+            grade.input(name + ".scales", w.scales),
+            w.g_idx.empty() ? nullptr : grade.input(name + ".g_idx", w.g_idx),
+            static_cast<int64_t>(w.qweight.size()),
+            static_cast<int64_t>(w.qzeros.size()),
+            static_cast<int64_t>(w.scales.size()),
+            static_cast<int64_t>(w.g_idx.size())};
+}
+
 inline std::vector<uint4> packed_of(const HostLayer& l) {
     if (l.int4.qweight.empty()) return {};
     const GptqShape shape = {1, l.N, l.K, 32, true};
-    std::vector<uint4> packed(at(gptq_packed_vectors(shape, false)));
+    std::vector<uint4> packed(at(gptq_packed_vectors(shape, !l.int4.g_idx.empty())));
     Grader grade("gptq_repack", "a layer");
-    const GptqTensors tensors = {grade.input("qweight", l.int4.qweight),
-                                 grade.input("qzeros", l.int4.qzeros),
-                                 grade.input("scales", l.int4.scales),
-                                 nullptr,
-                                 static_cast<int64_t>(l.int4.qweight.size()),
-                                 static_cast<int64_t>(l.int4.qzeros.size()),
-                                 static_cast<int64_t>(l.int4.scales.size()),
-                                 0};
+    const GptqTensors tensors = int4_of(grade, "int4", l.int4);
     auto* const d_packed =
         grade.output<uint32_t>("packed", {static_cast<int64_t>(packed.size()) * 4});
+    auto* const bad_rows = grade.in_out<unsigned long long>("bad_rows", {1}, {0});
     grade.run([&](cudaStream_t stream) {
         gptq_repack(
-            shape, tensors, reinterpret_cast<uint4*>(d_packed), nullptr, stream);
+            shape, tensors, reinterpret_cast<uint4*>(d_packed), bad_rows, stream);
     });
     CUDA_CHECK(cudaMemcpy(packed.data(),
                           d_packed,
@@ -189,14 +198,7 @@ inline BlockLinear layer_of(Grader& grade,
     if (s.has_bias) linear.bias = grade.input(name + ".bias", l.bias);
     if (s.kind == WeightKind::bf16) linear.dense = grade.input(name + ".w", l.dense);
     if (s.kind == WeightKind::int4) {
-        linear.int4 = {grade.input(name + ".qweight", l.int4.qweight),
-                       grade.input(name + ".qzeros", l.int4.qzeros),
-                       grade.input(name + ".scales", l.int4.scales),
-                       nullptr,
-                       static_cast<int64_t>(l.int4.qweight.size()),
-                       static_cast<int64_t>(l.int4.qzeros.size()),
-                       static_cast<int64_t>(l.int4.scales.size()),
-                       0};
+        linear.int4 = int4_of(grade, name, l.int4);
         linear.int4_group = 32;
         linear.int4_packed = grade.input(name + ".packed", packed);
     }

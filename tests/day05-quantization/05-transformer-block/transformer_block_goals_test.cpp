@@ -19,15 +19,18 @@ struct Step {
     Grader grade;
     OnDevice on;
 
-    explicit Step(NormPlace place = NormPlace::pre)
-        : sizes{.heads = 2, .d_ff = 256, .place = place},
+    explicit Step(NormPlace place = NormPlace::pre, WeightKind kind = WeightKind::bf16)
+        : sizes{.heads = 2, .d_ff = 256, .place = place, .kind = kind},
           host_cache(make_cache(sizes, {20}, 1, 16, 4)),
           host(random_block(sizes, host_cache.capacity(), 1)),
           pages(2),
           grade("block_decode", sizes.text()),
           on(grade,
              host,
-             {},
+             {packed_of(host.qkv),
+              packed_of(host.out),
+              packed_of(host.up),
+              packed_of(host.down)},
              random_x(sizes, {{1}}, 6),
              {{1}, true, true},
              &host_cache,
@@ -41,14 +44,30 @@ struct Step {
         CUDA_CHECK(cudaStreamSynchronize(stream));
         CUDA_CHECK(cudaStreamDestroy(stream));
     }
+
+    /// Captures the step, once; the graph is not launched.
+    void capture() const {
+        cudaStream_t stream = nullptr;
+        cudaGraph_t graph = nullptr;
+        CUDA_CHECK(cudaStreamCreate(&stream));
+        CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        block_decode(on.block, on.cache, on.tokens.x, on.tokens.y, on.work, stream);
+        CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+        CUDA_CHECK(cudaGraphDestroy(graph));
+        CUDA_CHECK(cudaStreamDestroy(stream));
+    }
 };
+
+WeightKind any_kind() {
+    return GENERATE(WeightKind::bf16, WeightKind::int4, WeightKind::fp4);
+}
 
 }  // namespace
 
 TEST_CASE("a step is five kernels, six for post", "[.][goal][fast]") {
     const NormPlace place = GENERATE(NormPlace::pre, NormPlace::post);
     const unsigned allowed = place == NormPlace::pre ? 5 : 6;
-    const Step step(place);
+    const Step step(place, any_kind());
     const Goal goal("block_decode");
     const StreamOrder order(1);
     step.run();
@@ -60,12 +79,15 @@ TEST_CASE("a step is five kernels, six for post", "[.][goal][fast]") {
 }
 
 TEST_CASE("a step takes no memory", "[.][goal][fast]") {
-    const Step step;
+    const Step step(NormPlace::pre, any_kind());
     const Goal goal("block_decode");
     CUDA_CHECK(cudaDeviceSynchronize());
     wb::reset_scratch_peak();
     const uint64_t before = wb::scratch_peak();
-    step.run();
+    if (GENERATE(false, true))
+        step.capture();
+    else
+        step.run();
     const uint64_t taken = wb::scratch_peak() - before;
     goal.require(taken == 0,
                  "a step takes " + std::to_string(taken) +

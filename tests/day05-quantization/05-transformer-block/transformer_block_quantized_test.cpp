@@ -1,4 +1,6 @@
 // Grades day05-quantization/05-transformer-block: layers in 4 bits.
+#include "../../../day05-quantization/05-transformer-block/check_weights.h"
+
 #include "run.h"
 
 using namespace block_grading;
@@ -25,6 +27,53 @@ TEST_CASE("layers of INT4, as GPTQ stores them", "[large]") {
     SECTION("decode") {
         grade_decode(s, {4, 0, 20});
     }
+}
+
+TEST_CASE("layers of INT4: groups in any order, one step and several") {
+    Sizes s = quantized(WeightKind::int4, NormPlace::pre);
+    s.order = GENERATE(wb::testing::gptq::shuffled, wb::testing::gptq::unequal);
+    s.activation = Activation::silu;
+    grade_decode(s, {7});
+    grade_decode(s, {3, 0, 9, 1, 2, 5, 4, 8});
+}
+
+TEST_CASE("layers of INT4: many hidden numbers, no bias, one step") {
+    Sizes s = quantized(WeightKind::int4, NormPlace::post);
+    s.has_bias = false;
+    s.heads = 1;
+    s.d_ff = 1056;
+    grade_decode(s, {7});
+}
+
+TEST_CASE("a block that was loaded: scales of no use are refused") {
+    grade_forward({}, {{1}}, false);  // what is loaded is of use
+    const auto run = [](const Sizes& s, const HostBlock& b, const std::string& said) {
+        Grader grade("block_check_weights", s.text() + ", " + said);
+        const Packed packed;
+        Block block = block_of(grade, b, packed);
+        grade.run_and_wait([&](cudaStream_t stream) {
+            const auto check = [&] { block_check_weights(block, stream); };
+            if (said.empty()) return check();
+            wb::testing::expect_refused("block_check_weights", said, said, check);
+        });
+    };
+    Sizes s = quantized(WeightKind::int4, NormPlace::pre);
+    for (HostLayer HostBlock::*layer :
+         {&HostBlock::qkv, &HostBlock::out, &HostBlock::up, &HostBlock::down}) {
+        s.kind = WeightKind::int4;
+        HostBlock b = random_block(s, 0, 1);
+        run(s, b, "");
+        (b.*layer).int4.scales.back() = static_cast<__half>(0.0f);
+        const auto last = std::to_string((b.*layer).int4.scales.size() - 1);
+        run(s, b, "tensors.scales[" + last + "] is 0, but must not be");
+        s.kind = WeightKind::fp4;
+        b = random_block(s, 0, 1);
+        run(s, b, "");
+        (b.*layer).fp4.byte_scales[1] = 0x7F;
+        run(s, b, "w.scales[1] is NaN");
+    }
+    s.kind = WeightKind::bf16;
+    run(s, random_block(s, 0, 1), "");
 }
 
 TEST_CASE("layers of FP4, with each kind of scales") {
