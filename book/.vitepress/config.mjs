@@ -54,5 +54,11 @@ export default defineConfig({
     build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 }
   },
   transformPageData: describePage,
+  // The one font of every page is asked for before its style sheet has been read.
+  transformHead: ({ assets }) => assets
+    .filter((file) => /\/inter\.[\w-]+\.woff2$/.test(file))
+    .map((href) => ['link', {
+      rel: 'preload', href, as: 'font', type: 'font/woff2', crossorigin: ''
+    }]),
   buildEnd: finishBuild
 })

@@ -35,6 +35,9 @@ export function formatNumber(value, digits = DIGITS) {
   return formats[decimals].format(rounded)
 }
 
+/** A share of a ceiling in percent: two digits, and three where it is more than all of it. */
+export const formatShare = (percent) => formatNumber(percent, percent >= 99.5 ? 3 : 2)
+
 /**
  * Writes a value from the data as its <Measured> asks.
  * @param {number|string} value  a string is written as it is

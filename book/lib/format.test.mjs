@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { formatMeasured, formatNumber, markdownTable, wrap } from './format.mjs'
+import { formatMeasured, formatNumber, formatShare, markdownTable, wrap } from './format.mjs'
 
 test('numbers have three significant digits, unless others are asked for', () => {
   assert.equal(formatNumber(41.8432), '41.8')
@@ -55,4 +55,9 @@ test('text is wrapped at the width and loses no word', () => {
 test('a table has a head, a rule and its rows', () => {
   assert.equal(
     markdownTable([['a', 'b'], ['1', '2']]), '| a | b |\n| --- | --- |\n| 1 | 2 |')
+})
+
+test('a share of more than the ceiling says so', () => {
+  assert.deepEqual([6.72, 93.4, 99.4, 99.6, 100.4, 103.2].map(formatShare),
+    ['6.7', '93', '99', '99.6', '100', '103'])
 })

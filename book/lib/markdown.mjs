@@ -22,6 +22,28 @@ function bracesPlugin(md) {
   })
 }
 
+/** Where the first column of a table has no heading, its cells are the rows' headings. */
+export function rowHeadingsPlugin(md) {
+  md.core.ruler.push('row_headings', ({ tokens }) => {
+    let first = false // the next cell is the first of its row
+    let named = false // the rows of this table have headings
+    let inHead = false
+    tokens.forEach((token, i) => {
+      if (token.type === 'thead_open') inHead = true
+      if (token.type === 'thead_close') inHead = false
+      if (token.type === 'tr_open') first = true
+      if (!first || !/^t[hd]_open$/.test(token.type)) return
+      first = false
+      if (inHead) named = tokens[i + 1].content.trim() === ''
+      else if (named) {
+        const close = tokens.slice(i).find(({ type }) => type === 'td_close')
+        token.tag = close.tag = 'th'
+        token.attrSet('scope', 'row')
+      }
+    })
+  })
+}
+
 const pictures = await loadPictures()
 
 /** The option `markdown` of VitePress. */
@@ -41,5 +63,6 @@ export const markdown = {
     md.use(componentsPlugin)
     md.use(glossaryPlugin, BASE)
     md.use(bracesPlugin)
+    md.use(rowHeadingsPlugin)
   }
 }

@@ -150,3 +150,10 @@ test('double braces in code of a line are text, not an expression of Vue', () =>
   assert.match(render('Write `{{1, 2}, {3}}`.'), /<code v-pre[^>]*>\{\{1, 2\}/)
   assert.match(render('Write `{1}`.'), /<code>\{1\}</)
 })
+
+test('the first column of a table without a heading for it names its rows', () => {
+  const html = render('| | a |\n| --- | --- |\n| x | 1 |\n| y | 2 |\n')
+  assert.match(html, /<th scope="row">x<\/th>\s*<td>1<\/td>/)
+  assert.equal(html.match(/scope="row"/g).length, 2)
+  assert.doesNotMatch(render('| n | a |\n| --- | --- |\n| x | 1 |\n'), /scope/)
+})

@@ -57,7 +57,8 @@ function allLadders(data, { lessons = new Map() }) {
     const link = lesson === undefined ? '' : `[Its lesson](${lesson}).\n\n`
     const table = ladderTable(data, { exercise, show })
     const compact = `<div class="wb-compact">\n\n${table}\n\n</div>`
-    return `### ${title} {#${exercise}}\n\n${link}${compact}`
+    const fold = `::: details All sizes of ${title}\n\n${compact}\n\n:::`
+    return `### ${title} {#${exercise}}\n\n${link}${fold}`
   }).join('\n\n')
 }
 

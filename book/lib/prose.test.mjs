@@ -6,6 +6,7 @@ import { faultsOfAll, speller, spellingFaults, styleFaults } from './prose.mjs'
 const SENTENCES = [
   ['Who launches a kernel next finds the old error.',
     'If you launch another kernel, it reports the old error.'],
+  ['**In a list.** Who reads on is late.', '**In a list.** If you read on, you are late.'],
   ['Who needs the result synchronises.', 'A caller that needs the result synchronises.'],
   ['`float r_o[D]` shall be registers.', 'The compiler must keep `r_o` in registers.'],
   ['When rows are masked, $-\\infty - (-\\infty)$ is near.',

@@ -3,7 +3,7 @@
 import {
   exercises, isGrid, isLadderFile, isLibrary, isOurs, ladderOf, shortRung,
 } from './data.mjs'
-import { formatNumber, markdownTable, wrap } from './format.mjs'
+import { formatNumber, formatShare, markdownTable, wrap } from './format.mjs'
 
 const NONE = '–'
 
@@ -73,7 +73,7 @@ function cellOf(row, first, show) {
   if (row === undefined) return NONE
   if (isTimed(row, show)) return `${formatNumber(row.median_us)} µs`
   if (row.other_call) return formatNumber(rateOf(row).rate)
-  const share = `${formatNumber(row.percent, 2)} %`
+  const share = `${formatShare(row.percent)} %`
   const other = row.ceiling === first.ceiling ? '' : ` of ${row.ceiling}`
   return `${formatNumber(rateOf(row).rate)} (${share}${other})`
 }
