@@ -25,6 +25,8 @@
 namespace simt::detail {
 
 namespace {
+/// cudaStreamTailLaunch
+constexpr uintptr_t kTailLaunch = 0x3;
 
 std::mutex g_launch_mutex;  // one launch at a time
 std::atomic<uint64_t> g_launches{0};
@@ -166,12 +168,18 @@ void check_buffers(const Launch& launch) {
 
 void execute(const Config& config, const Body& body);
 
-/// Runs the launches that the kernel's threads made, in the order of their blocks.
+bool is_tail(const ChildLaunch& child) {
+    return child.config.stream == reinterpret_cast<cudaStream_t>(kTailLaunch);
+}
+
+/// Runs the launches that the kernel's threads made, in the order of their blocks;
+/// tail launches come last.
 void run_children(Launch& launch) {
     auto& children = launch.children;
     std::stable_sort(children.begin(),
                      children.end(),
                      [](const ChildLaunch& a, const ChildLaunch& b) {
+                         if (is_tail(a) != is_tail(b)) return is_tail(b);
                          return a.parent_block < b.parent_block;
                      });
     for (const ChildLaunch& child : children) {

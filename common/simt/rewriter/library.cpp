@@ -15,19 +15,23 @@ using Names = std::set<std::string_view>;
 
 constexpr const char* kAdvice = "the library has no device version of it";
 
-const Names kC = {"abort",      "atexit",   "atof",    "atoi",
-                  "atol",       "bsearch",  "calloc",  "cudaDeviceSynchronize",
-                  "cudaMemcpy", "drand48",  "exit",    "fclose",
-                  "fflush",     "fgets",    "fopen",   "fprintf",
-                  "fputs",      "fread",    "fscanf",  "fwrite",
-                  "getchar",    "getenv",   "memchr",  "memcmp",
-                  "memmove",    "perror",   "putchar", "puts",
-                  "qsort",      "rand",     "random",  "realloc",
-                  "scanf",      "snprintf", "sprintf", "srand",
-                  "srandom",    "sscanf",   "strcat",  "strchr",
-                  "strcmp",     "strcpy",   "strlen",  "strncmp",
-                  "strncpy",    "strstr",   "strtod",  "strtol",
-                  "system",     "time"};
+const Names kC = {"abort",   "atexit",   "atof",    "atoi",   "atol",    "bsearch",
+                  "calloc",  "drand48",  "exit",    "fclose", "fflush",  "fgets",
+                  "fopen",   "fprintf",  "fputs",   "fread",  "fscanf",  "fwrite",
+                  "getchar", "getenv",   "memchr",  "memcmp", "memmove", "perror",
+                  "putchar", "puts",     "qsort",   "rand",   "random",  "realloc",
+                  "scanf",   "snprintf", "sprintf", "srand",  "srandom", "sscanf",
+                  "strcat",  "strchr",   "strcmp",  "strcpy", "strlen",  "strncmp",
+                  "strncpy", "strstr",   "strtod",  "strtol", "system",  "time"};
+
+/// Functions of CUDA's runtime that only the host may call.
+const Names kRuntime = {
+#include "host_runtime.inc"
+};
+
+bool is_for_host(std::string_view name) {
+    return kC.contains(name) || kRuntime.contains(name);
+}
 
 /// Functions of namespace std that are constexpr, and those that are not.
 const Names kConstexpr = {"accumulate",
@@ -199,7 +203,7 @@ class LibraryChecker {
     void check(size_t i) {
         if (is_std(source_, i)) {
             in_std(i);
-        } else if (kC.contains(source_.text(i)) && source_.is(i + 1, "(") &&
+        } else if (is_for_host(source_.text(i)) && source_.is(i + 1, "(") &&
                    !source_.is(i - 1, "::") && is_called(source_, code_, i)) {
             report(i, i, source_.text(i), false);
         } else if (kDevice.contains(source_.text(i))) {
@@ -308,7 +312,7 @@ void check_library_calls(Source& source,
     // A function of the user's may have the name of the C library's.
     Names own;
     for (const Function& f : structure.functions()) {
-        if ((kC.contains(f.name) || kDevice.contains(f.name)) &&
+        if ((is_for_host(f.name) || kDevice.contains(f.name)) &&
             !source.in_system_header(f.name_token))
             own.insert(f.name);
     }

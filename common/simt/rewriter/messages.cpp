@@ -83,7 +83,8 @@ class Teller {
 
     bool missing_name(const Message& m) {
         static const std::regex forms(
-            ".*'([A-Za-z_]\\w*)' (was not declared in this scope|has not been declared|"
+            ".*'(?:\\w+::)*([A-Za-z_]\\w*)' "
+            "(was not declared in this scope|has not been declared|"
             "does not name a type|is not a member of|in namespace).*|"
             "there are no arguments to '([A-Za-z_]\\w*)' that depend on .*|"
             "(?:use of undeclared identifier|unknown type name|no member named|"
@@ -113,17 +114,20 @@ class Teller {
     /// A name in a library's namespace or class: NVIDIA's may have it, or it is a slip.
     bool missing_member(const Message& m) {
         static const std::regex forms(
-            "'(\\w+)' is not a member of "
+            "'(\\w+)' (?:is not a member of|in namespace) "
             "'((?:cub|thrust|cuda|nvcuda|cooperative_groups)(?:::\\w+)*)'"
+            "(?: does not name a (?:template )?type)?"
             "(?:; did you mean '(.*)'\\?)?|"
             ".*'(?:class |struct |const )*((?:cub|thrust)::[^']*)'\\}? has no member "
-            "named '(\\w+)'(?:; did you mean '(.*)'\\?)?");
+            "named '(\\w+)'(?:; did you mean '(.*)'\\?)?|"
+            "'((?:cub|thrust|cuda|nvcuda|cooperative_groups)(?:::\\w+)*)::(\\w+)' "
+            "has not been declared");
         std::smatch match;
         if (is_own(m.main.file) || !std::regex_match(m.main.text, match, forms))
             return false;
-        const bool of_class = match[4].matched;
-        const std::string owner = match[of_class ? 4 : 2];
-        const std::string name = match[of_class ? 5 : 1];
+        const bool of_class = match[4].matched, before = match[7].matched;
+        const std::string owner = match[of_class ? 4 : before ? 7 : 2];
+        const std::string name = match[of_class ? 5 : before ? 8 : 1];
         const std::string meant = match[of_class ? 6 : 3];
         refuse(m.main,
                public_types(owner) + "::" + name + " is not in the simulator; " +

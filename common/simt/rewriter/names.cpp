@@ -1,6 +1,8 @@
-// Functions called like something that is new in C++20's namespace std.
+// Functions, types and variables called like something that is new in C++20's
+// namespace std.
 #include "names.h"
 
+#include <algorithm>
 #include <set>
 
 namespace rewriter {
@@ -8,7 +10,10 @@ namespace {
 
 const std::set<std::string_view> kNewNames = {"assignable_from",
                                               "assume_aligned",
+                                              "atomic_ref",
                                               "barrier",
+                                              "binary_semaphore",
+                                              "bind_front",
                                               "bit_cast",
                                               "bit_ceil",
                                               "bit_floor",
@@ -24,6 +29,7 @@ const std::set<std::string_view> kNewNames = {"assignable_from",
                                               "convertible_to",
                                               "copy_constructible",
                                               "copyable",
+                                              "counting_semaphore",
                                               "countl_one",
                                               "countl_zero",
                                               "countr_one",
@@ -34,6 +40,8 @@ const std::set<std::string_view> kNewNames = {"assignable_from",
                                               "endian",
                                               "equality_comparable",
                                               "equivalence_relation",
+                                              "erase",
+                                              "erase_if",
                                               "floating_point",
                                               "has_single_bit",
                                               "identity",
@@ -46,6 +54,7 @@ const std::set<std::string_view> kNewNames = {"assignable_from",
                                               "is_eq",
                                               "is_gt",
                                               "is_lt",
+                                              "jthread",
                                               "latch",
                                               "lerp",
                                               "mergeable",
@@ -53,6 +62,8 @@ const std::set<std::string_view> kNewNames = {"assignable_from",
                                               "movable",
                                               "move_constructible",
                                               "numbers",
+                                              "partial_order",
+                                              "partial_ordering",
                                               "permutable",
                                               "popcount",
                                               "predicate",
@@ -70,10 +81,13 @@ const std::set<std::string_view> kNewNames = {"assignable_from",
                                               "shift_right",
                                               "signed_integral",
                                               "sortable",
+                                              "source_location",
                                               "span",
                                               "ssize",
+                                              "stop_token",
                                               "strict_weak_order",
                                               "strong_order",
+                                              "strong_ordering",
                                               "swappable",
                                               "swappable_with",
                                               "three_way_comparable",
@@ -84,7 +98,8 @@ const std::set<std::string_view> kNewNames = {"assignable_from",
                                               "unreachable_sentinel",
                                               "unsigned_integral",
                                               "views",
-                                              "weak_order"};
+                                              "weak_order",
+                                              "weak_ordering"};
 
 bool uses_namespace_std(const Source& source) {
     for (size_t i = 0; i + 2 < source.size(); ++i) {
@@ -96,6 +111,16 @@ bool uses_namespace_std(const Source& source) {
     return false;
 }
 
+/// Does token i, in a namespace and outside of brackets, declare a type or a variable?
+bool declares(const Source& source, size_t i) {
+    if (source.is_any(i - 1, {"struct", "class", "union", "enum"}))
+        return source.is_any(i + 1, {"{", ":", ";", "final"});
+    if (source.is(i - 1, "using")) return source.is(i + 1, "=");
+    if (source.is(i - 1, "namespace") || !source.is_any(i + 1, {";", "=", "[", "{"}))
+        return false;
+    return source.is_identifier(i - 1) || source.is_any(i - 1, {"*", "&", ">", ","});
+}
+
 }  // namespace
 
 bool rename_new_std_names(Source& source, const Structure& structure) {
@@ -105,6 +130,16 @@ bool rename_new_std_names(Source& source, const Structure& structure) {
         if (global && kNewNames.contains(f.name) &&
             !source.in_system_header(f.name_token)) {
             clashing.insert(f.name);
+        }
+    }
+    for (const TokenRange& range : source.user_tokens()) {
+        int brackets = 0;
+        for (size_t i = std::max<size_t>(range.first, 1); i < range.last; ++i) {
+            brackets += source.is(i, "(") - source.is(i, ")");
+            if (brackets == 0 && kNewNames.contains(source.text(i)) &&
+                structure.scope_of(i).kind == ScopeKind::name_space &&
+                declares(source, i))
+                clashing.insert(source.text(i));
         }
     }
     if (clashing.empty() || !uses_namespace_std(source)) return false;

@@ -5,7 +5,7 @@
 
 namespace rewriter {
 
-/// Renames functions of the user that C++20's standard library would make ambiguous;
+/// Renames functions, types and variables of the user that C++20's standard library would make ambiguous;
 /// true if there were any, and the source must be read again.
 ///
 /// nvcc compiles as C++17, the simulator as C++20. After `using namespace std` a

@@ -145,6 +145,10 @@ must_fail 'was not found' env CXX=no-such-compiler "$compiler" -c main.cu
 must_fail '#error stop here' "$compiler" -x cu -c <(echo '#error stop here') -o x.o
 echo 'int main() { return missing(); }' >bad.cpp
 must_fail 'bad.cpp:1' "$compiler" bad.cpp -o x
+echo '__device__ char big[3000000000];
+__global__ void k(int i) { big[i] = big[i + 1]; }
+int main() { k<<<1, 1>>>(3); }' >big.cu
+must_fail 'more than 2 GB: allocate them' "$compiler" big.cu -o x
 [[ -e x || -e x.o ]] && fail "an error left an output file"
 [[ -z $(ls -A "$TMPDIR") ]] || fail "temporary files are left: $(ls -A "$TMPDIR")"
 

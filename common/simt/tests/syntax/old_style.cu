@@ -3,7 +3,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <barrier>
+#include <compare>
+#include <latch>
 #include <numeric>
+#include <span>
 #include <vector>
 
 using namespace std;
@@ -17,6 +21,27 @@ float integral(float (*f)(float), float a, float b) {
     return (f(a) + f(b)) / 2 * (b - a);
 }
 __global__ void predicate(int* out) { out[0] = identity(3.0f); }
+
+// Types and variables, too.
+struct span {
+    int first, last;
+    __device__ int length() const { return last - first; }
+};
+class latch;
+class latch {
+ public:
+    int value;
+};
+using strong_ordering = int;
+typedef float weak_ordering;
+__device__ int barrier = 2, ranges[3];
+__global__ void types(int* out, latch in, span s) {
+    const span* const more = &s;
+    strong_ordering order = in.value;
+    weak_ordering half = 0.5f;
+    ranges[1] = barrier;
+    out[0] = order + more->length() + ranges[1] + int(2 * half);
+}
 
 __device__ void warp_reduce(volatile int* s, int t) {
     s[t] += s[t + 4];
@@ -54,6 +79,9 @@ int main(void) {
     predicate<<<1, 1>>>(d);
     cudaMemcpy(&h[0], d, sizeof(int), cudaMemcpyDeviceToHost);
     ok = ok && h[0] == 3;
+    types<<<1, 1>>>(d, latch{40}, span{1, 10});
+    cudaMemcpy(&h[0], d, sizeof(int), cudaMemcpyDeviceToHost);
+    ok = ok && h[0] == 52 && std::span<int>(h).size() == 1;
     cout << (ok ? "PASSED" : "FAILED") << endl;
     cudaDeviceReset();
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -160,6 +160,60 @@ void test_order() {
         v.begin(), v.end(), other.begin(), other.end(), merged.begin());
     merged.erase(end, merged.end());
     expect_equal(merged, {3, 9}, "set_intersection");
+    const Ints values = ints({10, 11, 12, 13, 14}), others = ints({20, 21, 22});
+    Ints kept(8), of(8);
+    const auto by_key = [&](auto ends,
+                            std::initializer_list<int> expected_keys,
+                            std::initializer_list<int> expected_values,
+                            const char* what) {
+        expect_equal(Ints(kept.begin(), ends.first), expected_keys, what);
+        expect_equal(Ints(of.begin(), ends.second), expected_values, what);
+    };
+    by_key(thrust::set_union_by_key(v.begin(),
+                                    v.end(),
+                                    other.begin(),
+                                    other.end(),
+                                    values.begin(),
+                                    others.begin(),
+                                    kept.begin(),
+                                    of.begin()),
+           {1, 3, 3, 4, 5, 9},
+           {10, 11, 12, 21, 13, 14},
+           "set_union_by_key");
+    by_key(thrust::set_intersection_by_key(thrust::device,
+                                           v.begin(),
+                                           v.end(),
+                                           other.begin(),
+                                           other.end(),
+                                           values.begin(),
+                                           kept.begin(),
+                                           of.begin(),
+                                           thrust::less<int>()),
+           {3, 9},
+           {11, 14},
+           "set_intersection_by_key");
+    by_key(thrust::set_difference_by_key(v.begin(),
+                                         v.end(),
+                                         other.begin(),
+                                         other.end(),
+                                         values.begin(),
+                                         others.begin(),
+                                         kept.begin(),
+                                         of.begin()),
+           {1, 3, 5},
+           {10, 12, 13},
+           "set_difference_by_key");
+    by_key(thrust::set_symmetric_difference_by_key(v.begin(),
+                                                   v.end(),
+                                                   other.begin(),
+                                                   other.end(),
+                                                   values.begin(),
+                                                   others.begin(),
+                                                   kept.begin(),
+                                                   of.begin()),
+           {1, 3, 4, 5},
+           {10, 12, 21, 13},
+           "set_symmetric_difference_by_key");
     thrust::host_vector<float> keys(std::vector<float>{0.5f, 0.25f, 0.75f});
     thrust::host_vector<int> names(3);
     thrust::sequence(names.begin(), names.end());

@@ -182,6 +182,51 @@ void test_device() {
     check::expect(count.host()[0] == 5 && out.host()[4] == 9, "DeviceSelect::If");
 }
 
+struct OddOnDevice {
+    CUB_RUNTIME_FUNCTION __device__ bool operator()(int x) const {
+#ifdef __CUDA_ARCH__
+        return x % 2 != 0;
+#else
+        return false;
+#endif
+    }
+};
+
+void test_partition() {
+    const check::Array<int> in({1, 2, 3, 4, 5, 6, 7, 8});
+    const check::Array<int> flags({1, 0, 0, 1, 0, 1, 1, 0});
+    check::Array<int> out(8), rest(8), small(8), count(2);
+    run([&](void* memory, size_t& bytes) {
+        return cub::DevicePartition::Flagged(
+            memory, bytes, in.data(), flags.data(), out.data(), count.data(), 8);
+    });
+    check::expect(
+        count.host()[0] == 4 && out.host() == std::vector<int>{1, 4, 6, 7, 8, 5, 3, 2},
+        "DevicePartition::Flagged");
+    run([&](void* memory, size_t& bytes) {
+        return cub::DevicePartition::If(
+            memory, bytes, in.data(), out.data(), count.data(), 8, OddOnDevice());
+    });
+    check::expect(
+        count.host()[0] == 4 && out.host() == std::vector<int>{1, 3, 5, 7, 8, 6, 4, 2},
+        "DevicePartition::If");
+    run([&](void* memory, size_t& bytes) {
+        return cub::DevicePartition::If(memory,
+                                        bytes,
+                                        in.data(),
+                                        out.data(),
+                                        small.data(),
+                                        rest.data(),
+                                        count.data(),
+                                        8,
+                                        OddOnDevice(),
+                                        [](int x) { return x < 5; });
+    });
+    check::expect(count.host() == std::vector<int>{4, 2} && out.host()[3] == 7 &&
+                      small.host()[1] == 4 && rest.host()[0] == 6,
+                  "DevicePartition::If into three");
+}
+
 void test_histograms() {
     // Some are below, at, or above the ends.
     const check::Array<int> in({4, -1, 1, 3, 12, 3, 11, 0, 5, 6, 13, 7});
@@ -212,6 +257,7 @@ void test_histograms() {
 int main() {
     test_blocks();
     test_device();
+    test_partition();
     test_histograms();
     return check::report();
 }

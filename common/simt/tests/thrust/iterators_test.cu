@@ -13,6 +13,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/discard_iterator.h>
 #include <thrust/iterator/permutation_iterator.h>
+#include <thrust/iterator/transform_input_output_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/pair.h>
@@ -147,6 +148,51 @@ struct Draw {
     }
 };
 
+struct HalfOf {
+    __host__ __device__ int operator()(int x) const { return x / 2; }
+};
+struct TwiceOf {
+    __host__ __device__ int operator()(int x) const { return 2 * x; }
+};
+
+/// 1 on the device, 0 on the host, plus the argument.
+struct Side {
+    __host__ __device__ int operator()(int x) const {
+#ifdef __CUDA_ARCH__
+        return x + 1;
+#else
+        return x;
+#endif
+    }
+};
+
+void test_arguments_of_iterators() {
+    using thrust::use_default;
+    const thrust::counting_iterator<int, thrust::device_system_tag> on_device(3);
+    const thrust::counting_iterator<int, thrust::host_system_tag> on_host(3);
+    thrust::host_vector<int> out(2);
+    check::expect(thrust::transform_reduce(
+                      on_device, on_device + 2, Side(), 0, thrust::plus<int>()) == 9,
+                  "counting_iterator of the device");
+    check::expect(thrust::transform_reduce(
+                      on_host, on_host + 2, Side(), 0, thrust::plus<int>()) == 7,
+                  "counting_iterator of the host");
+    const thrust::constant_iterator<int, use_default, thrust::host_system_tag> five(5);
+    check::expect(five[7] == 5 && (five + 2) - five == 2, "constant_iterator");
+    const thrust::transform_iterator<HalfOf, const int*, float> halves(
+        thrust::raw_pointer_cast(out.data()), HalfOf());
+    out[1] = 7;
+    check::expect(std::is_same_v<decltype(halves[1]), float> && halves[1] == 3.0f,
+                  "transform_iterator with a type of its results");
+    thrust::device_vector<int> v(3);
+    thrust::sequence(v.begin(), v.end(), 1);
+    const auto it =
+        thrust::make_transform_input_output_iterator(v.begin(), TwiceOf(), HalfOf());
+    thrust::transform(
+        it, it + 3, thrust::constant_iterator<int>(4), it + 0, thrust::plus<int>());
+    expect_equal(v, {3, 4, 5}, "transform_input_output_iterator: (2 x + 4) / 2");
+}
+
 void test_random() {
     thrust::default_random_engine engine;
     for (int i = 1; i < 10000; ++i)
@@ -172,6 +218,7 @@ int main() {
     test_vectors();
     test_iterators();
     test_functions();
+    test_arguments_of_iterators();
     test_random();
     return check::report();
 }

@@ -474,3 +474,16 @@ __global__ void mark_kept(const unsigned* x, int* out, unsigned threshold) {
 PLANTED(none, shift_of_an_indexed_value) {
     mark_kept<<<1, 1>>>(numbered<unsigned>(8), unset<int>(1), 5);
 }
+
+// The flag that PTX's carries go through is no memory.
+__global__ void add_long(const unsigned* a, const unsigned* b, unsigned* sum) {
+    const unsigned i = 2 * threadIdx.x;
+    asm volatile("add.cc.u32 %0, %1, %2;" : "=r"(sum[i]) : "r"(a[i]), "r"(b[i]));
+    asm volatile("addc.u32 %0, %1, %2;"
+                 : "=r"(sum[i + 1])
+                 : "r"(a[i + 1]), "r"(b[i + 1]));
+}
+PLANTED(none, carries_of_ptx) {
+    add_long<<<1, 32>>>(
+        numbered<unsigned>(64), numbered<unsigned>(64), unset<unsigned>(64));
+}

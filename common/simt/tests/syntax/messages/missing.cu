@@ -17,8 +17,8 @@ int main() {
     CUmodule module;  // says: CUmodule is not supported by the
     // says: cuModuleUnload is not supported by
     cuModuleUnload(nullptr);
-    // says: DevicePartition is not supported by
-    cub::DevicePartition partition;
+    // says: DeviceMergeSort is not supported by
+    cub::DeviceMergeSort partition;
     // says: curand_poisson_knuth is not supported by
     (void)curand_poisson_knuth(static_cast<curandState*>(nullptr), 2);
     curandStateMRG32k3a state;  // says: curandStateMRG32k3a is not supported by

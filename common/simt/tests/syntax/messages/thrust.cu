@@ -15,6 +15,10 @@ int main() {
     thrust::transform(v.begin(), v.end(), Two());
     // says: no instance of function "cub::DeviceReduce::Sum" matches the argument types
     cub::DeviceReduce::Sum(0, 3);
+    // says: cub::DeviceRows is not in the simulator; guard it with #ifndef SIMT_CPU
+    cub::DeviceRows::Sum(0, 3);
+    // says: thrust::host_system_tags is not in the simulator; did you mean host_system_t
+    typedef thrust::host_system_tags Tag;
     cub::RowId();  // says: cub::RowId is not in the simulator; guard it with #ifndef
     // says: thrust::transfrom is not in the simulator; did you mean transform? Else gua
     thrust::transfrom(v.begin(), v.end(), v.begin(), Two());

@@ -42,6 +42,10 @@ using cudaSurfaceObject_t = unsigned long long;
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(0x1))
 /// The default stream of the calling host thread.
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(0x2))
+/// For launches made by a kernel: when its grid and all other children have ended, and
+/// whenever there is room.
+#define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(0x3))
+#define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(0x4))
 
 using cudaHostFn_t = void (*)(void* user_data);
 using cudaStreamCallback_t = void (*)(cudaStream_t, cudaError_t, void* user_data);

@@ -192,13 +192,21 @@ unsigned dp2a(unsigned a, unsigned b, unsigned c) {
 
 // ---- Carries -----------------------------------------------------------------------
 
+// The flag is no memory of the program's, and the checker does not see it.
+SIMT_UNSEEN inline bool carry_flag() {
+    return detail::ptx_carry;
+}
+SIMT_UNSEEN inline void set_carry_flag(bool carry) {
+    detail::ptx_carry = carry;
+}
+
 /// a + b, and the carry of the last such sum if kTakes; if kGives, keeps its own.
 template <class T, bool kTakes, bool kGives>
 T add_carry(T a, T b) {
     T sum;
     bool carry = __builtin_add_overflow(a, b, &sum);
-    if (kTakes) carry |= __builtin_add_overflow(sum, T(detail::ptx_carry), &sum);
-    if (kGives) detail::ptx_carry = carry;
+    if (kTakes) carry |= __builtin_add_overflow(sum, T(carry_flag()), &sum);
+    if (kGives) set_carry_flag(carry);
     return sum;
 }
 /// a - b, with borrows.
@@ -207,8 +215,8 @@ T sub_carry(T a, T b) {
     T difference;
     bool borrow = __builtin_sub_overflow(a, b, &difference);
     if (kTakes)
-        borrow |= __builtin_sub_overflow(difference, T(detail::ptx_carry), &difference);
-    if (kGives) detail::ptx_carry = borrow;
+        borrow |= __builtin_sub_overflow(difference, T(carry_flag()), &difference);
+    if (kGives) set_carry_flag(borrow);
     return difference;
 }
 template <class T, bool kTakes, bool kGives>

@@ -5,6 +5,18 @@
 #include "cuda_runtime.h"
 #include "simt/thrust/functional.h"
 
+#ifdef __CUDACC_RDC__
+#define CUB_RUNTIME_FUNCTION __host__ __device__
+#else
+#define CUB_RUNTIME_FUNCTION __host__
+#endif
+#define CUB_VERSION 300001
+#define CUB_MAJOR_VERSION 3
+#define CUB_MINOR_VERSION 0
+#define CUB_SUBMINOR_VERSION 1
+#define CUB_PTX_WARP_THREADS 32
+#define CUB_PTX_LOG_WARP_THREADS 5
+
 namespace cub {
 using Sum = thrust::plus<>;
 using Difference = thrust::minus<>;

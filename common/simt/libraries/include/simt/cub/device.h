@@ -194,6 +194,55 @@ struct DeviceSelect {
     }
 };
 
+/// Reorders: what is selected stays in order, and goes to the front; the rest follows
+/// from the end on.
+struct DevicePartition {
+    template <class In, class Flags, class Out, class Count, class N>
+    static cudaError_t Flagged(void* memory, size_t& bytes, In in, Flags flags, Out out,
+                               Count count, N n, cudaStream_t stream = nullptr) {
+        return part(memory, bytes, in, out, count, n, stream,
+                    [=](N i) { return bool(flags[i]); });
+    }
+    template <class In, class Out, class Count, class N, class Predicate>
+    static cudaError_t If(void* memory, size_t& bytes, In in, Out out, Count count, N n,
+                          Predicate predicate, cudaStream_t stream = nullptr) {
+        return part(memory, bytes, in, out, count, n, stream,
+                    [=](N i) { return bool(predicate(in[i])); });
+    }
+    /// Into three arrays, each in order; count[0] and count[1] are of the first two.
+    template <class In, class First, class Second, class Rest, class Count, class N,
+              class IsFirst, class IsSecond>
+    static cudaError_t If(void* memory, size_t& bytes, In in, First first,
+                          Second second, Rest rest, Count count, N n, IsFirst is_first,
+                          IsSecond is_second, cudaStream_t stream = nullptr) {
+        return detail::device_call(memory, bytes, stream, [&] {
+            N found[3] = {};
+            for (N i = 0; i < n; ++i) {
+                if (is_first(in[i]))
+                    first[found[0]++] = in[i];
+                else if (is_second(in[i]))
+                    second[found[1]++] = in[i];
+                else
+                    rest[found[2]++] = in[i];
+            }
+            count[0] = found[0];
+            count[1] = found[1];
+        });
+    }
+
+ private:
+    template <class In, class Out, class Count, class N, class Selects>
+    static cudaError_t part(void* memory, size_t& bytes, In in, Out out, Count count,
+                            N n, cudaStream_t stream, Selects selects) {
+        return detail::device_call(memory, bytes, stream, [&] {
+            N selected = 0, rejected = n;
+            for (N i = 0; i < n; ++i)
+                out[selects(i) ? selected++ : --rejected] = in[i];
+            *count = selected;
+        });
+    }
+};
+
 /// The values and lengths of runs of equal elements.
 struct DeviceRunLengthEncode {
     template <class In, class Out, class Lengths, class Count, class N>

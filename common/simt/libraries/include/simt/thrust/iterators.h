@@ -105,8 +105,11 @@ using std::next;
 using std::prev;
 
 /// start, start + 1, start + 2, …
-template <class T, class = void, class = void, class = void>
-class counting_iterator : public detail::RandomAccess<counting_iterator<T>, T, T> {
+///
+/// @tparam System  host_system_tag, device_system_tag: where it is used
+template <class T, class System = use_default, class... Rest>
+class counting_iterator
+    : public detail::RandomAccess<counting_iterator<T, System, Rest...>, T, T> {
  public:
     counting_iterator() = default;
     explicit counting_iterator(T start) : value_(start) {}
@@ -129,8 +132,9 @@ counting_iterator<T> make_counting_iterator(T start) {
 }
 
 /// The same value at every position.
-template <class T, class = void, class = void>
-class constant_iterator : public detail::RandomAccess<constant_iterator<T>, T, T> {
+template <class T, class Index = use_default, class System = use_default>
+class constant_iterator
+    : public detail::RandomAccess<constant_iterator<T, Index, System>, T, T> {
  public:
     constant_iterator() = default;
     explicit constant_iterator(T value, std::ptrdiff_t position = 0)
@@ -150,17 +154,24 @@ constant_iterator<T> make_constant_iterator(T value, std::ptrdiff_t position = 0
     return constant_iterator<T>(value, position);
 }
 
+namespace detail {
+template <class T, class Default>
+using Or = std::conditional_t<std::is_same_v<T, use_default>, Default, T>;
+template <class F, class Base, class Given>
+using Transformed = Or<Given, std::invoke_result_t<F&, Reference<Base>>>;
+}  // namespace detail
+
 /// function(*base)
-template <class F, class Base, class = void, class = void>
+template <class F, class Base, class Result = use_default, class Value = use_default>
 class transform_iterator
     : public detail::Adaptor<
-          transform_iterator<F, Base>, Base,
-          std::remove_cvref_t<std::invoke_result_t<F&, detail::Reference<Base>>>,
-          std::invoke_result_t<F&, detail::Reference<Base>>> {
-    using Super = detail::Adaptor<
-        transform_iterator, Base,
-        std::remove_cvref_t<std::invoke_result_t<F&, detail::Reference<Base>>>,
-        std::invoke_result_t<F&, detail::Reference<Base>>>;
+          transform_iterator<F, Base, Result, Value>, Base,
+          detail::Or<Value, std::remove_cvref_t<detail::Transformed<F, Base, Result>>>,
+          detail::Transformed<F, Base, Result>> {
+    using Reference = detail::Transformed<F, Base, Result>;
+    using Super =
+        detail::Adaptor<transform_iterator, Base,
+                        detail::Or<Value, std::remove_cvref_t<Reference>>, Reference>;
 
  public:
     transform_iterator(Base base, F function) : Super(base), function_(function) {}
@@ -173,7 +184,7 @@ class transform_iterator
         return *this;
     }
     F functor() const { return function_; }
-    decltype(auto) dereference() const { return function_(*this->base_); }
+    Reference dereference() const { return function_(*this->base_); }
 
  private:
     mutable F function_{};  // its operator() need not be const
@@ -284,10 +295,32 @@ struct Sink {
 };
 }  // namespace detail
 
+namespace detail {
+/// An element that is read and written by functions.
+template <class Input, class Output, class Base>
+class Transforming {
+ public:
+    using Value = std::invoke_result_t<Input&, detail::Value<Base>>;
+    Transforming(Base base, Input input, Output output)
+        : base_(base), input_(input), output_(output) {}
+    operator Value() const { return input_(*base_); }
+    template <class T>
+    const Transforming& operator=(const T& value) const {
+        *base_ = output_(value);
+        return *this;
+    }
+
+ private:
+    Base base_;
+    mutable Input input_;
+    mutable Output output_;
+};
+}  // namespace detail
+
 /// An output iterator that writes nothing.
-template <class = void>
-class discard_iterator
-    : public detail::RandomAccess<discard_iterator<>, int, decltype(std::ignore)> {
+template <class System = use_default>
+class discard_iterator : public detail::RandomAccess<discard_iterator<System>, int,
+                                                     decltype(std::ignore)> {
  public:
     explicit discard_iterator(std::ptrdiff_t position = 0) : position_(position) {}
     auto dereference() const { return std::ignore; }
@@ -340,15 +373,48 @@ transform_output_iterator<F, Base> make_transform_output_iterator(Base base,
     return {base, function};
 }
 
+/// Reads input(*base), writes output(value).
+template <class Input, class Output, class Base>
+class transform_input_output_iterator
+    : public detail::Adaptor<
+          transform_input_output_iterator<Input, Output, Base>, Base,
+          std::remove_cvref_t<std::invoke_result_t<Input&, detail::Value<Base>>>,
+          detail::Transforming<Input, Output, Base>> {
+    using Reference = detail::Transforming<Input, Output, Base>;
+    using Super =
+        detail::Adaptor<transform_input_output_iterator, Base,
+                        std::remove_cvref_t<typename Reference::Value>, Reference>;
+
+ public:
+    transform_input_output_iterator(Base base, Input input, Output output)
+        : Super(base), input_(input), output_(output) {}
+    Reference dereference() const { return {this->base_, input_, output_}; }
+
+ private:
+    Input input_;
+    Output output_;
+};
+template <class Input, class Output, class Base>
+transform_input_output_iterator<Input, Output, Base>
+make_transform_input_output_iterator(Base base, Input input, Output output) {
+    return {base, input, output};
+}
+
 namespace detail {
-template <class T>
-inline constexpr Place place_of<counting_iterator<T>> = Place::anywhere;
-template <class T>
-inline constexpr Place place_of<constant_iterator<T>> = Place::anywhere;
-template <class T>
-inline constexpr Place place_of<discard_iterator<T>> = Place::anywhere;
-template <class F, class Base>
-inline constexpr Place place_of<transform_iterator<F, Base>> = place_of<Base>;
+template <class T, class System, class... Rest>
+inline constexpr Place place_of<counting_iterator<T, System, Rest...>> =
+    place_of_system<System>;
+template <class T, class Index, class System>
+inline constexpr Place place_of<constant_iterator<T, Index, System>> =
+    place_of_system<System>;
+template <class Input, class Output, class Base>
+inline constexpr Place place_of<transform_input_output_iterator<Input, Output, Base>> =
+    place_of<Base>;
+template <class System>
+inline constexpr Place place_of<discard_iterator<System>> = place_of_system<System>;
+template <class F, class Base, class Result, class Value>
+inline constexpr Place place_of<transform_iterator<F, Base, Result, Value>> =
+    place_of<Base>;
 template <class Elements, class Index>
 inline constexpr Place place_of<permutation_iterator<Elements, Index>> =
     place_of_all<Elements, Index>;

@@ -106,6 +106,22 @@ auto policy_of() {
 }
 }  // namespace detail
 
+/// Where an iterator that computes its values is to be used: an argument of its type.
+struct host_system_tag {};
+struct device_system_tag {};
+struct any_system_tag {};
+/// An argument of an iterator's type that says nothing.
+struct use_default {};
+
+namespace detail {
+template <class System>
+inline constexpr Place place_of_system = Place::anywhere;
+template <>
+inline constexpr Place place_of_system<host_system_tag> = Place::host;
+template <>
+inline constexpr Place place_of_system<device_system_tag> = Place::device;
+}  // namespace detail
+
 inline constexpr detail::HostPolicy host{};
 inline constexpr detail::HostPolicy seq{};
 inline constexpr detail::DevicePolicy device{};
@@ -113,6 +129,7 @@ inline constexpr detail::DevicePolicy device{};
 namespace cuda {
 inline constexpr detail::DevicePolicy par{};
 inline constexpr detail::DevicePolicy par_nosync{};
+using tag = device_system_tag;
 }  // namespace cuda
 namespace omp {
 inline constexpr detail::HostPolicy par{};

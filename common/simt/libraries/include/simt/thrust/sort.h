@@ -157,6 +157,56 @@ SIMT_THRUST_SET(set_difference)
 SIMT_THRUST_SET(set_symmetric_difference)
 #undef SIMT_THRUST_SET
 
+// The same of keys with values: those of the first sequence, of the second, of both.
+#define SIMT_THRUST_SET_BY_KEY(name, in_first, in_second, in_both)                     \
+    template <class K1, class K2, class V1, class V2, class KOut, class VOut,          \
+              class Less>                                                              \
+    std::pair<KOut, VOut> name##_by_key(K1 a, K1 a_end, K2 b, K2 b_end, V1 a_value,    \
+                                        V2 b_value, KOut keys, VOut items,             \
+                                        Less less) {                                   \
+        const auto put = [&](auto key, auto value) {                                   \
+            *keys = *key, *items = *value;                                             \
+            ++keys, ++items;                                                           \
+        };                                                                             \
+        while (a != a_end || b != b_end) {                                             \
+            const bool first = b == b_end || (a != a_end && less(*a, *b));             \
+            const bool second = !first && (a == a_end || less(*b, *a));                \
+            if (first && in_first) put(a, a_value);                                    \
+            if (second && in_second) put(b, b_value);                                  \
+            if (!first && !second && in_both) put(a, a_value);                         \
+            if (!second) ++a, ++a_value;                                               \
+            if (!first) ++b, ++b_value;                                                \
+        }                                                                              \
+        return {keys, items};                                                          \
+    }                                                                                  \
+    template <class K1, class K2, class V1, class V2, class KOut, class VOut>          \
+    std::pair<KOut, VOut> name##_by_key(K1 a, K1 a_end, K2 b, K2 b_end, V1 a_value,    \
+                                        V2 b_value, KOut keys, VOut items) {           \
+        return steps::name##_by_key(a, a_end, b, b_end, a_value, b_value, keys, items, \
+                                    std::less<>());                                    \
+    }
+SIMT_THRUST_SET_BY_KEY(set_union, true, true, true)
+SIMT_THRUST_SET_BY_KEY(set_difference, true, false, false)
+SIMT_THRUST_SET_BY_KEY(set_symmetric_difference, true, true, false)
+SIMT_THRUST_SET_BY_KEY(common, false, false, true)
+#undef SIMT_THRUST_SET_BY_KEY
+/// Here the second sequence has no values.
+template <class K1, class K2, class V, class KOut, class VOut, class Less>
+std::pair<KOut, VOut> set_intersection_by_key(K1 a, K1 a_end, K2 b, K2 b_end, V value,
+                                              KOut keys, VOut items, Less less) {
+    return steps::common_by_key(a, a_end, b, b_end, value, b, keys, items, less);
+}
+template <class K1, class K2, class V, class KOut, class VOut>
+std::pair<KOut, VOut> set_intersection_by_key(K1 a, K1 a_end, K2 b, K2 b_end, V value,
+                                              KOut keys, VOut items) {
+    return steps::set_intersection_by_key(a, a_end, b, b_end, value, keys, items,
+                                          std::less<>());
+}
+
+SIMT_THRUST_ALGORITHM(set_union_by_key)
+SIMT_THRUST_ALGORITHM(set_intersection_by_key)
+SIMT_THRUST_ALGORITHM(set_difference_by_key)
+SIMT_THRUST_ALGORITHM(set_symmetric_difference_by_key)
 SIMT_THRUST_ALGORITHM(merge)
 SIMT_THRUST_ALGORITHM(merge_by_key)
 SIMT_THRUST_ALGORITHM(equal_range)
