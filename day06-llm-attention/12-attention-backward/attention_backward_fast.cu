@@ -115,7 +115,7 @@ __device__ __forceinline__ void add_queries(float* sums,
     const int strip = warp % kStrips;
     const int first_step = warp / kStrips * (kColumns / kTile);
     float r_dq[kColumns / 8][4] = {};
-#pragma unroll
+#pragma unroll 1
     for (int n = 0; n < kOwn / kTile; ++n) {
         // TODO(learner): gradients of scores lie by keys, and are the left factor by
         // queries: load the block of 16 keys and of this strip with ldmatrix<true> and
@@ -136,6 +136,12 @@ __device__ __forceinline__ void add_queries(float* sums,
 // #endregion add-queries
 
 // #region keys-kernel
+/// Queries that a block works on: kStep of them, of one head.
+struct QueryTile {
+    int query;         ///< the first, among those of its head
+    int64_t head_row;  ///< the head's first row among all
+};
+
 /// dk and dv, and with kAdds dq as well: a block owns 128 keys, a warp 16 of them, and
 /// goes over the queries that see them, 64 at a time, in all heads of the group. Four
 /// products, or five.
@@ -156,21 +162,14 @@ __global__ void __launch_bounds__(kBlock, 1) backward_keys_kernel(const Problem<
     const int first_key = static_cast<int>(blockIdx.x % tiles) * kOwn;
     const int64_t g_kv = kv_head * p.keys + first_key;
     const int keys = p.keys - first_key;  // from the block's first on
-    const int first_tile = p.first_query(first_key) / kStep;
-    const int head_steps = tiles_of(p.queries - first_tile * kStep, kStep);
-    const int steps = head_steps * p.group;
-    const auto query_of = [&](int step) {
-        return (first_tile + step % head_steps) * kStep;
-    };
-    const auto row_of_step = [&](int step) {
-        const int64_t head = kv_head * p.group + step / head_steps;
-        return head * p.queries + query_of(step);
-    };
+    const int first_query = p.first_query(first_key) / kStep * kStep;
+    const int steps = tiles_of(p.queries - first_query, kStep) * p.group;
+    QueryTile next = {first_query, kv_head * p.group * p.queries};
     const auto start = [&](int step) {
         if (step < steps) {
             const int stage = step % kStages;
-            const int64_t row = row_of_step(step);
-            const int rows = p.queries - query_of(step);
+            const int64_t row = next.head_row + next.query;
+            const int rows = p.queries - next.query;
             start_rows<D, kStep>(s.q(stage), p.q + row * D, rows);
             start_rows<D, kStep>(s.d_o(stage), p.d_o + row * D, rows);
             const int i = static_cast<int>(threadIdx.x);
@@ -195,6 +194,9 @@ __global__ void __launch_bounds__(kBlock, 1) backward_keys_kernel(const Problem<
     for (int step = 0; step < steps; ++step) {
         wb::ptx::cp_async_wait<0>();  // this tile is there: this thread's part,
         __syncthreads();  // everybody's; and all are done with the one before
+        const QueryTile tile = next;
+        next.query += kStep;
+        if (next.query >= p.queries) next = {first_query, tile.head_row + p.queries};
         start(step + 1);
         const int stage = step % kStages;
         const RowStats* const s_stats = s.stats(stage);
@@ -208,10 +210,10 @@ __global__ void __launch_bounds__(kBlock, 1) backward_keys_kernel(const Problem<
         if constexpr (kAdds) {
             store_d_scores(s.d_scores, r_d, warp_key, lane);
             __syncthreads();
-            add_queries<D>(dq_sums + row_of_step(step) * D,
+            add_queries<D>(dq_sums + (tile.head_row + tile.query) * D,
                            s.d_scores,
                            s.k,
-                           p.queries - query_of(step),
+                           p.queries - tile.query,
                            warp,
                            lane);
         }

@@ -115,7 +115,7 @@ __device__ __forceinline__ void multiply_rows(float (&c)[kStep / 8][4],
 #pragma unroll
         for (float& x : part)
             x = 0.0f;
-#pragma unroll
+#pragma unroll 4
     for (int step = 0; step < D / kTile; ++step) {
         uint32_t a[4];
         wb::ptx::ldmatrix(a, block_of<D>(s_a, 0, step, lane));

@@ -35,6 +35,9 @@
 /// Threads of a block.
 constexpr int kThreads = 128;
 
+/// Columns of a row whose sums a thread of v1 has in registers.
+constexpr int kColumns = 64;
+
 // #region v1-delta
 /// delta[i] = d_o[i] . o[i]: a thread for each row.
 ///
@@ -93,54 +96,60 @@ __device__ __forceinline__ Pair pair_of(const T* q,
 // #endregion v1-pair
 
 // #region v1-queries
-/// attention_backward_v1, dq: a thread for each query.
+/// attention_backward_v1, dq: a thread for each query, and each 64 of its columns.
 ///
-/// Launch   grid ceil_div(rows, kThreads), block kThreads
-/// Traffic  reads k and v once for each query, D numbers a time
+/// Launch   grid ceil_div(rows * D / kColumns, kThreads), block kThreads
+/// Traffic  reads k and v once for each thread, a row a time
 template <int D, class T>
 __global__ void __launch_bounds__(kThreads)
     attention_backward_v1_queries_kernel(const Problem<T> p, const float* delta) {
-    const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    const int64_t thread = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    const int64_t row = thread / (D / kColumns);
+    const int first = static_cast<int>(thread % (D / kColumns)) * kColumns;
     if (row >= p.rows()) return;
     const int query = static_cast<int>(row % p.queries);
     const int64_t first_kv = row / p.queries / p.group * p.keys;
     const T* const q = p.q + row * D;
     const T* const d_o = p.d_o + row * D;
-    float r_dq[D] = {};
+    float r_dq[kColumns] = {};
     for (int key = 0; key < p.visible(query); ++key) {
         const T* const k = p.k + (first_kv + key) * D;
         const T* const v = p.v + (first_kv + key) * D;
-        // TODO(learner): the pair, and what it adds to r_dq, without the scale
-        // (about 4 lines)
+        // TODO(learner): the pair, and what it adds to r_dq, without the scale: of the
+        // row of k, kColumns numbers from `first` on (about 4 lines)
         // #solution
         const Pair pair = pair_of<D>(q, d_o, p.lse[row], delta[row], k, v, p.scale);
-        for (int d = 0; d < D; ++d)
-            r_dq[d] += pair.d_score * wb::to_float(k[d]);
+#pragma unroll
+        for (int d = 0; d < kColumns; ++d)
+            r_dq[d] += pair.d_score * wb::to_float(k[first + d]);
         // #end
-        // #starter (void)q, (void)d_o, (void)k, (void)v, (void)delta;
+        // #starter (void)q, (void)d_o, (void)k, (void)v, (void)first;
     }
-    for (int d = 0; d < D; ++d)
-        p.dq[row * D + d] = wb::to_element<T>(p.scale * r_dq[d]);
+#pragma unroll
+    for (int d = 0; d < kColumns; ++d)
+        p.dq[row * D + first + d] = wb::to_element<T>(p.scale * r_dq[d]);
 }
 // #endregion v1-queries
 
 // #region v1-keys
-/// attention_backward_v1, dk and dv: a thread for each key. It adds up what all queries
-/// of all heads of its group make of it.
+/// attention_backward_v1, dk and dv: a thread for each key, and each 64 of its columns.
+/// It adds up what all queries of all heads of its group make of it.
 ///
-/// Launch   grid ceil_div(kv_rows, kThreads), block kThreads
-/// Traffic  reads q and d_o once for each key, D numbers a time
+/// Launch   grid ceil_div(kv_rows * D / kColumns, kThreads), block kThreads
+/// Traffic  reads q and d_o once for each thread, a row a time
 template <int D, class T>
 __global__ void __launch_bounds__(kThreads)
     attention_backward_v1_keys_kernel(const Problem<T> p, const float* delta) {
-    const int64_t kv_row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    const int64_t thread = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    const int64_t kv_row = thread / (D / kColumns);
+    const int first = static_cast<int>(thread % (D / kColumns)) * kColumns;
     if (kv_row >= p.kv_rows()) return;
     const int key = static_cast<int>(kv_row % p.keys);
     const int64_t first_head = kv_row / p.keys * p.group;
     const T* const k = p.k + kv_row * D;
     const T* const v = p.v + kv_row * D;
-    float r_dk[D] = {};
-    float r_dv[D] = {};
+    float r_dk[kColumns] = {};
+    float r_dv[kColumns] = {};
     // TODO(learner): for each head of the group, first_head and those behind it, and
     // for each query from p.first_query(key) on: the pair, and what it adds to r_dk
     // (without the scale) and to r_dv (about 12 lines)
@@ -151,17 +160,19 @@ __global__ void __launch_bounds__(kThreads)
             const T* const q = p.q + row * D;
             const T* const d_o = p.d_o + row * D;
             const Pair pair = pair_of<D>(q, d_o, p.lse[row], delta[row], k, v, p.scale);
-            for (int d = 0; d < D; ++d) {
-                r_dk[d] += pair.d_score * wb::to_float(q[d]);
-                r_dv[d] += pair.weight * wb::to_float(d_o[d]);
+#pragma unroll
+            for (int d = 0; d < kColumns; ++d) {
+                r_dk[d] += pair.d_score * wb::to_float(q[first + d]);
+                r_dv[d] += pair.weight * wb::to_float(d_o[first + d]);
             }
         }
     }
     // #end
     // #starter (void)k, (void)v, (void)key, (void)first_head, (void)delta;
-    for (int d = 0; d < D; ++d) {
-        p.dk[kv_row * D + d] = wb::to_element<T>(p.scale * r_dk[d]);
-        p.dv[kv_row * D + d] = wb::to_element<T>(r_dv[d]);
+#pragma unroll
+    for (int d = 0; d < kColumns; ++d) {
+        p.dk[kv_row * D + first + d] = wb::to_element<T>(p.scale * r_dk[d]);
+        p.dv[kv_row * D + first + d] = wb::to_element<T>(r_dv[d]);
     }
 }
 // #endregion v1-keys
@@ -178,16 +189,18 @@ static void attention_backward_v1(const AttentionBackward<T>& call,
     wb::with_head_dim<64, 128>(call.shape.head_dim, [&](auto head_dim) {
         constexpr int D = head_dim();
         if (rows > 0) {
-            const unsigned blocks = wb::grid_size(rows, kThreads);
             attention_backward_v1_delta_kernel<D>
-                <<<blocks, kThreads, 0, stream>>>(p, delta.data());
+                <<<wb::grid_size(rows, kThreads), kThreads, 0, stream>>>(p,
+                                                                         delta.data());
             CUDA_CHECK_LAUNCH();
+            const unsigned blocks = wb::grid_size(rows * (D / kColumns), kThreads);
             attention_backward_v1_queries_kernel<D>
                 <<<blocks, kThreads, 0, stream>>>(p, delta.data());
             CUDA_CHECK_LAUNCH();
         }
         if (p.kv_rows() > 0) {
-            const unsigned blocks = wb::grid_size(p.kv_rows(), kThreads);
+            const int64_t threads = p.kv_rows() * (D / kColumns);
+            const unsigned blocks = wb::grid_size(threads, kThreads);
             attention_backward_v1_keys_kernel<D>
                 <<<blocks, kThreads, 0, stream>>>(p, delta.data());
             CUDA_CHECK_LAUNCH();
