@@ -91,17 +91,17 @@ __device__ __forceinline__ const char* turned_block_of(const char* s_tile,
 }
 
 /// c += a * b for the 16 columns of b that two accumulators hold.
-__device__ __forceinline__ void multiply(float (&left)[4],
-                                         float (&right)[4],
+__device__ __forceinline__ void multiply(float (&first)[4],
+                                         float (&second)[4],
                                          const uint32_t (&a)[4],
                                          uint32_t b0,
                                          uint32_t b1,
                                          uint32_t b2,
                                          uint32_t b3) {
-    const uint32_t first[2] = {b0, b1};
-    const uint32_t second[2] = {b2, b3};
-    wb::ptx::mma_m16n8k16_bf16(left, a, first);
-    wb::ptx::mma_m16n8k16_bf16(right, a, second);
+    const uint32_t b_first[2] = {b0, b1};
+    const uint32_t b_second[2] = {b2, b3};
+    wb::ptx::mma_m16n8k16_bf16(first, a, b_first);
+    wb::ptx::mma_m16n8k16_bf16(second, a, b_second);
 }
 
 /// c = a * b^T: each of 16 rows of a with each of kStep rows of b, all of D numbers.
@@ -137,12 +137,12 @@ __device__ __forceinline__ void add_rows(float (&c)[D / 8][4],
                                          int lane) {
 #pragma unroll
     for (int n = 0; n < kStep / kTile; ++n) {
-        const float(&left)[4] = r_a[2 * n];
-        const float(&right)[4] = r_a[2 * n + 1];
-        const uint32_t a[4] = {wb::ptx::pack<Bf16>(left[0], left[1]),
-                               wb::ptx::pack<Bf16>(left[2], left[3]),
-                               wb::ptx::pack<Bf16>(right[0], right[1]),
-                               wb::ptx::pack<Bf16>(right[2], right[3])};
+        const float(&first)[4] = r_a[2 * n];
+        const float(&second)[4] = r_a[2 * n + 1];
+        const uint32_t a[4] = {wb::ptx::pack<Bf16>(first[0], first[1]),
+                               wb::ptx::pack<Bf16>(first[2], first[3]),
+                               wb::ptx::pack<Bf16>(second[0], second[1]),
+                               wb::ptx::pack<Bf16>(second[2], second[3])};
 #pragma unroll
         for (int step = 0; step < D / kTile; ++step) {
             uint32_t b[4];

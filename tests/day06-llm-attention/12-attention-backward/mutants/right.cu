@@ -32,7 +32,7 @@ template <int D, class T>
 __global__ void right_queries_kernel(const Problem<T> p) {
     const int64_t row = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (row >= p.rows()) return;
-    const int query = static_cast<int>(row % p.queries);
+    [[maybe_unused]] const int query = static_cast<int>(row % p.queries);
     const int64_t kv_head = row / p.queries / p.group;
     float r_dq[D] = {};
     for (int key = 0; key < p.visible(query); ++key) {
@@ -49,7 +49,7 @@ template <int D, class T>
 __global__ void right_keys_kernel(const Problem<T> p) {
     const int64_t kv_row = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (kv_row >= p.kv_rows()) return;
-    const int key = static_cast<int>(kv_row % p.keys);
+    [[maybe_unused]] const int key = static_cast<int>(kv_row % p.keys);
     const int64_t kv_head = kv_row / p.keys;
     float r_dk[D] = {};
     float r_dv[D] = {};
