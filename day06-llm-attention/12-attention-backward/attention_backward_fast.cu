@@ -310,7 +310,7 @@ static void attention_backward_v4(const AttentionBackward<Bf16>& call,
 }
 // #endregion fast-launch
 
-#include "plain.cuh"
+#include "plain.h"
 
 // #region contract
 void attention_backward_fp32(const AttentionBackward<float>& call,

@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kThreadsV2)
         load_rows_v2<D>(s.v, p.v + (first_kv + key) * D, p.keys - key);
         __syncthreads();
         pairs_v2<D>(s, p, delta, first_row, first_query, key);
-        __syncthreads();
+        __syncwarp();  // a row of S is written and read by eight lanes of one warp
         for (int j = 0; j < kSide; ++j) {
 #pragma unroll
             for (int m = 0; m < D / kLanesV2; ++m)

@@ -351,7 +351,7 @@ static void attention_backward_v4(const AttentionBackward<Bf16>& call,
 // #solution
 #ifndef WB_VERSION_ONLY  // attention_backward.cu has all versions, and the contract
 // #end
-#include "plain.cuh"
+#include "plain.h"
 
 // #region contract
 void attention_backward_fp32(const AttentionBackward<float>& call,

@@ -136,7 +136,7 @@ void compare_bits(const AttentionShape& shape) {
     const Inputs in = inputs_of<T>(shape, numbers, 5);
     for (const auto& [name, idea, launch] : implementations_of<T>()) {
         std::vector<double> first;
-        for (const unsigned seed : {0u, 1u, 2u, 3u}) {
+        for (const unsigned seed : {0u, 1u, 2u}) {
             wb::testing::shuffle_threads(seed);
             const auto now = bits_of<T>(name, launch, shape, in);
             wb::testing::shuffle_threads(0);
@@ -206,7 +206,7 @@ TEST_CASE("the error is that of rounding P, S and the results, no more") {
     }
 }
 
-TEST_CASE("whole numbers add up exactly, however many") {
+TEST_CASE("whole numbers add up exactly") {
     for (const bool deterministic : {false, true}) {
         for (const auto& shape : {plain_attention(1, 1, 300, 3, 64),
                                   plain_attention(1, 1, 3, 300, 128),
@@ -214,6 +214,37 @@ TEST_CASE("whole numbers add up exactly, however many") {
             grade_type<Bf16>(
                 shape, whole_numbers(shape, 2), ", whole numbers", deterministic);
     }
+}
+
+TEST_CASE("sizes past 8192, along each dimension", "[long]") {
+    for (const auto& shape : {plain_attention(1, 1, 1, 2101, 128),
+                              plain_attention(1, 1, 2101, 1, 128),
+                              grouped(plain_attention(1, 1, 1, 2, 64), 1031)})
+        grade_type<float>(shape, whole_numbers(shape, 3), ", whole numbers");
+    // More than 64 blocks of a head, that own keys or queries.
+    const auto last = [](const AttentionShape& shape, bool deterministic) {
+        const Inputs in = whole_numbers(shape, 3);
+        const Expected e = expect<Bf16>(shape, in);
+        for (const auto& [name, idea, launch] :
+             wb::testing::last_of(implementations_of<Bf16>()))
+            grade_one<Bf16>(
+                name, launch, shape, in, e, ", whole numbers", deterministic);
+    };
+    last(plain_attention(1, 1, 2, 8203, 64, true), false);
+    last(plain_attention(1, 1, 8203, 1, 64), true);
+}
+
+TEST_CASE("keys and queries of one head in more than 1024 tiles", "[large]") {
+    const auto small = plain_attention(1, 1, 1, 1, 64);
+    grade_type<Bf16>(small, whole_numbers(small, 1), ", whole numbers");
+#ifdef SIMT_CPU
+    WB_SKIP("65,600 keys on tensor cores take the simulator too long");
+#else
+    for (const auto& shape : {plain_attention(1, 1, 2, 66'001, 64),
+                              plain_attention(1, 1, 66'001, 2, 64),
+                              grouped(plain_attention(1, 1, 3, 2, 64), 1031)})
+        grade_type<Bf16>(shape, whole_numbers(shape, 3), ", whole numbers");
+#endif
 }
 
 TEST_CASE("gradients past 65504, and far below 1") {
@@ -239,6 +270,6 @@ TEST_CASE("a scale of zero: dq and dk are zeros") {
 
 TEST_CASE("deterministic: the same bits in any order of threads and blocks") {
     compare_bits<float>(plain_attention(1, 1, 70, 70, 64));
-    compare_bits<Bf16>(plain_attention(1, 2, 70, 200, 64));
-    compare_bits<Bf16>(grouped(plain_attention(1, 1, 65, 140, 128, true), 2));
+    compare_bits<Bf16>(plain_attention(1, 1, 70, 140, 64));
+    compare_bits<Bf16>(grouped(plain_attention(1, 1, 40, 140, 128, true), 2));
 }

@@ -2,7 +2,7 @@
 // Rejected by: deterministic: the same bits in any order of threads and blocks
 #include <wb/scratch.h>
 
-#include "plain.cuh"
+#include "plain.h"
 
 /// Four threads for each query add what every fourth key gives, in any order.
 template <int D, class T>

@@ -1,4 +1,4 @@
-// plain.cuh: given with the second stage, which is about bf16: all that the first stage
+// plain.h: given with the second stage, which is about bf16: all that the first stage
 // asks for, and so what fp32 gets here.
 #pragma once
 
