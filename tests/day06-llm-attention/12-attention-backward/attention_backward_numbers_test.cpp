@@ -114,6 +114,15 @@ wb::reference::AttentionGradients plain_steps(const AttentionShape& shape,
     return g;
 }
 
+/// Whole numbers in bf16, for the last version.
+void grade_last(const AttentionShape& shape, bool deterministic) {
+    const Inputs in = whole_numbers(shape, 3);
+    const Expected e = expect<Bf16>(shape, in);
+    for (const auto& [name, idea, launch] :
+         wb::testing::last_of(implementations_of<Bf16>()))
+        grade_one<Bf16>(name, launch, shape, in, e, ", whole numbers", deterministic);
+}
+
 /// All gradients of a launch, bit by bit: floats hold bf16 exactly.
 template <class T>
 std::vector<double> bits_of(const std::string& name,
@@ -216,22 +225,23 @@ TEST_CASE("whole numbers add up exactly") {
     }
 }
 
-TEST_CASE("sizes past 8192, along each dimension", "[long]") {
-    for (const auto& shape : {plain_attention(1, 1, 1, 2101, 128),
-                              plain_attention(1, 1, 2101, 1, 128),
-                              grouped(plain_attention(1, 1, 1, 2, 64), 1031)})
+TEST_CASE("fp32: more than 2048 keys or queries", "[long]") {
+    for (const auto& shape :
+         {plain_attention(1, 1, 1, 2101, 64), plain_attention(1, 1, 2101, 1, 64)})
         grade_type<float>(shape, whole_numbers(shape, 3), ", whole numbers");
-    // More than 64 blocks of a head, that own keys or queries.
-    const auto last = [](const AttentionShape& shape, bool deterministic) {
-        const Inputs in = whole_numbers(shape, 3);
-        const Expected e = expect<Bf16>(shape, in);
-        for (const auto& [name, idea, launch] :
-             wb::testing::last_of(implementations_of<Bf16>()))
-            grade_one<Bf16>(
-                name, launch, shape, in, e, ", whole numbers", deterministic);
-    };
-    last(plain_attention(1, 1, 2, 8203, 64, true), false);
-    last(plain_attention(1, 1, 8203, 1, 64), true);
+}
+
+TEST_CASE("fp32: a group of more than 1024 heads", "[long]") {
+    const auto shape = grouped(plain_attention(1, 1, 1, 2, 64), 1031);
+    grade_type<float>(shape, whole_numbers(shape, 3), ", whole numbers");
+}
+
+TEST_CASE("bf16: more than 8192 keys: 64 blocks own some", "[long]") {
+    grade_last(plain_attention(1, 1, 1, 8203, 64), false);
+}
+
+TEST_CASE("bf16: more than 8192 queries: 64 blocks own some", "[long]") {
+    grade_last(plain_attention(1, 1, 8203, 1, 64), true);
 }
 
 TEST_CASE("keys and queries of one head in more than 1024 tiles", "[large]") {
