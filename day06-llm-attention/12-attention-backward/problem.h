@@ -1,5 +1,5 @@
-// problem.h: given with this exercise: what is refused, what a kernel is told of a call,
-// and which rows belong together.
+// problem.h: given with this exercise: what is refused, what a kernel is told of a
+// call, and which rows belong together.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -6,9 +6,9 @@
 
 Reads the rows that the benchmarks of day 6 have written to bench.json, measures
 scaled_dot_product_attention, or its gradients, on each of their shapes with each of its
-backends (math, memory-efficient, flash, cuDNN), and merges its own rows into the file: the same
-exercise and size, the rung "torch sdpa flash" and so on. Without such rows in the file
-it measures a list of its own.
+backends (math, memory-efficient, flash, cuDNN), and merges its own rows into the file:
+the same exercise and size, the rung "torch sdpa flash" and so on. Without such rows in
+the file it measures a list of its own.
 
     --grid TYPE   also the grid of sizes that day 6 sets itself, as exercise
                   "attention_grid_TYPE"; TYPE is fp32, fp16 or bf16

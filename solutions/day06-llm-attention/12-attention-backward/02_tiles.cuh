@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(kThreadsV2)
 // #endregion v2-queries
 
 // #region v2-keys
-/// attention_backward_v2, dk and dv: a block for 32 keys, over the queries that see them
-/// in all heads of the group.
+/// attention_backward_v2, dk and dv: a block for 32 keys, over the queries that see
+/// them in all heads of the group.
 ///
 /// Launch   grid kv_heads * ceil_div(keys, kSide), block kThreadsV2,
 ///          sizeof(SharedV2) bytes

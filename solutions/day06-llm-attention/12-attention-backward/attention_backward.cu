@@ -2,13 +2,13 @@
 // once more.
 // #solution
 //
-// v1 is in this file, v2 in 02_tiles.cuh; v3 and v4 are one kernel, the second stage, in
-// attention_backward_fast.cu.
+// v1 is in this file, v2 in 02_tiles.cuh; v3 and v4 are one kernel, the second stage,
+// in attention_backward_fast.cu.
 //
 // <Ladder of="attention_backward_fp32" at="B4 H16 N1024 D64">
-//       -  idea                     what limits it
-//   v1  -  a thread for each row    rows of neighbouring threads lie far apart
-//   v2  -  tiles in shared memory   four loads of shared memory for two products
+//       -  idea                    what limits it
+//   v1  -  a thread for each row   rows of neighbouring threads lie far apart
+//   v2  -  tiles in shared memory  four loads of shared memory for two products
 // </Ladder> not measured
 //
 // <Ladder of="attention_backward_bf16" at="B4 H16 N4096 D128">
