@@ -1,5 +1,6 @@
-// attention_backward_fast.cu: v3 and v4: a block owns 128 keys on tensor cores; dk and dv
-// stay in registers. In v3 dq has a kernel of its own, in v4 it is added up on the way.
+// attention_backward_fast.cu: v3 and v4: a block owns 128 keys on tensor cores; dk and
+// dv stay in registers. In v3 dq has a kernel of its own, in v4 it is added up on the
+// way.
 #include "attention_backward.h"
 
 #include <wb/check.h>

@@ -8,10 +8,10 @@
 // <Ladder of="attention_backward_fp32" at="B4 H16 N1024 D64">
 //       -  idea                    what limits it
 //   v1  -  a thread for each row   rows of neighbouring threads lie far apart
-//   v2  -  tiles in shared memory  four loads of shared memory for two products
+//   v2  -  tiles in shared memory  shared memory: ten loads for eight products
 // </Ladder> not measured
 //
-// <Ladder of="attention_backward_bf16" at="B4 H16 N4096 D128">
+// <Ladder of="attention_backward_bf16" at="B4 H16 N1024 D64">
 //       -  idea                     what limits it
 //   v1  -  a thread for each row    as above
 //   v2  -  tiles in shared memory   as above
