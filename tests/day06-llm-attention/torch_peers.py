@@ -5,10 +5,10 @@
                    [--list]
 
 Reads the rows that the benchmarks of day 6 have written to bench.json, measures
-scaled_dot_product_attention on each of their shapes with each of its backends (math,
-memory-efficient, flash, cuDNN), and merges its own rows into the file: the same
-exercise and size, the rung "torch sdpa flash" and so on. Without such rows in the file
-it measures a list of its own.
+scaled_dot_product_attention, or its gradients, on each of their shapes with each of its
+backends (math, memory-efficient, flash, cuDNN), and merges its own rows into the file:
+the same exercise and size, the rung "torch sdpa flash" and so on. Without such rows in
+the file it measures a list of its own.
 
     --grid TYPE   also the grid of sizes that day 6 sets itself, as exercise
                   "attention_grid_TYPE"; TYPE is fp32, fp16 or bf16
@@ -46,10 +46,16 @@ TYPES = {
     "hopper_attention_fp16": "fp16",
     "hopper_attention_bf16": "bf16",
     "paged_attention": "bf16",
+    "attention_backward_fp32": "fp32",
+    "attention_backward_bf16": "bf16",
 }
 
 # Exercises whose kernels, too, have their products done by tensor cores.
-TENSOR_CORES = ("tensor_core_attention_", "hopper_attention_")
+TENSOR_CORES = ("tensor_core_attention_", "hopper_attention_",
+                "attention_backward_bf16")
+
+# The gradients of q, k and v: five products in place of two.
+BACKWARD = "attention_backward_"
 
 # Measured where bench.json has no rows of these exercises.
 DEFAULT_SIZES = (
@@ -183,6 +189,40 @@ class Gpu(torch_timing.Gpu):
         return worst
 
 
+    def largest_error_of_dq(self, shape, q, k, v, d_o, dq):
+        """Of a few rows, beside double."""
+        torch = self.torch
+        worst = 0.0
+        group = shape.query_heads // shape.kv_heads
+        scale = 1.0 / math.sqrt(shape.head_dim)
+        for head, row in ((0, 0), (shape.query_heads - 1, shape.queries - 1),
+                          (shape.query_heads // 2, shape.queries // 2)):
+            seen = shape.keys
+            if shape.causal:
+                seen = row + 1 + shape.keys - shape.queries
+            keys = k[-1, head // group, :seen].double()
+            gradient = d_o[-1, head, row].double()
+            weights = torch.softmax(keys @ q[-1, head, row].double() * scale, 0)
+            d_weights = v[-1, head // group, :seen].double() @ gradient
+            d_scores = weights * (d_weights - weights @ d_weights)
+            error = (dq[-1, head, row].double() - scale * d_scores @ keys).abs().max()
+            worst = max(worst, error.item()) if error == error else math.inf
+        return worst
+
+
+def backward_of(gpu, shape, q, k, v, options):
+    """A launch that gives the gradients of q, k and v, and the error of one."""
+    torch = gpu.torch
+    inputs = [x.detach().requires_grad_() for x in (q, k, v)]
+    o = torch.nn.functional.scaled_dot_product_attention(*inputs, **options)
+    d_o = torch.randn_like(o)
+
+    def launch():
+        return torch.autograd.grad(o, inputs, d_o, retain_graph=True)
+
+    return launch, lambda grads: gpu.largest_error_of_dq(shape, q, k, v, d_o, grads[0])
+
+
 def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
     """A row, or a sentence that says why there is none."""
     torch = gpu.torch
@@ -200,16 +240,23 @@ def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
     def launch():
         return torch.nn.functional.scaled_dot_product_attention(q, k, v, **options)
 
+    def error_of(o):
+        return gpu.largest_error(shape, q, k, v, o)
+
+    is_backward = exercise.startswith(BACKWARD)
     try:
         with sdpa_kernel(chosen[backend]):
+            if is_backward:
+                launch, error_of = backward_of(gpu, shape, q, k, v, options)
             torch.cuda.reset_peak_memory_stats()
             before = torch.cuda.memory_allocated()
-            o = launch()
+            results = launch()
             torch.cuda.synchronize()
-            output = o.numel() * o.element_size()
+            output = sum(x.numel() * x.element_size()
+                         for x in (results if is_backward else (results,)))
             scratch = torch.cuda.max_memory_allocated() - before - output
-            error = gpu.largest_error(shape, q, k, v, o)
-            del o
+            error = error_of(results)
+            del results
             allowed = 1e-3 if q.dtype == torch.float32 else 5e-2
             if not error <= allowed:
                 return f"wrong by {error:.2g}"
@@ -230,7 +277,7 @@ def measure_backend(gpu, exercise, size, cache, backend, tensors, ceilings):
         row["gbps"] = row["bytes"] / median / 1e3
         ceiling, rate = "read", row["gbps"]
     else:
-        row["flop"] = shape.flop()
+        row["flop"] = shape.flop() * (2.5 if is_backward else 1.0)
         row["tflops"] = row["flop"] / median / 1e6
         # The ceiling of our rows of the same size, so that percentages compare. Where
         # our kernels use no tensor cores, those of a peer that does may exceed 100.
