@@ -99,7 +99,8 @@ struct Candidate {
 
 /// Of any launch: until the first stage is there, and since the last one is.
 inline constexpr double kLaunchNs = 5000.0;
-/// Of the second kernel of a product in parts. Not measured, as the next one.
+/// Of the second kernel of a product in parts: a guess, as the next one. A sweep made
+/// since then says that parts cost more (chapter 04-wgmma-tma, "Other shapes").
 inline constexpr double kTotalNs = 3000.0;
 /// Bytes a nanosecond at which sums of parts are written, and read again: L2's.
 inline constexpr double kPartsBytesPerNs = 4000.0;
