@@ -17,12 +17,9 @@ const char* const kUsage =
     "  --json FILE              merge rows into FILE, by exercise, version and size\n"
     "  --ceilings FILE          take the ceilings that ./learn ceilings has stored\n"
     "  --list                   what would be timed; needs no GPU\n"
-    "  --xray FILE              for ./learn xray: run each version once, time nothing
-    "
-    "  --size TEXT              only sizes that contain TEXT; with --xray, the first
-    "
-    "  --row TEXT               only rows whose exercise/name contains TEXT
-    "
+    "  --xray FILE              for ./learn xray: run each version once, time nothing\n"
+    "  --size TEXT              only sizes that contain TEXT; with --xray, the first\n"
+    "  --row TEXT               only rows whose exercise/name contains TEXT\n"
     "  --help                   this text\n";
 
 namespace {
