@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(kBlock, 1) backward_keys_kernel(const Problem<
         // scores of it, weigh() weights; add_rows() adds weights * d_o to r_dv.
         // multiply_rows() of the warp's values with d_o, to_d_scores(), and add_rows()
         // of that times q to r_dk (about 10 lines)
-        (void)r_weights, (void)s_stats, (void)scale2;
+        (void)r_weights, (void)s_stats, (void)scale2, (void)kRow;
         if constexpr (kAdds) {
             store_d_scores(s.d_scores, r_d, warp_key, lane);
             __syncthreads();

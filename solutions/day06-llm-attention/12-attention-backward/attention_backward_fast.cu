@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(kBlock, 1) backward_keys_kernel(const Problem<
         to_d_scores(r_d, r_weights, s_stats, lane);
         add_rows<D>(r_dk, r_d, s.q(stage), lane);
         // #end
-        // #starter (void)r_weights, (void)s_stats, (void)scale2;
+        // #starter (void)r_weights, (void)s_stats, (void)scale2, (void)kRow;
         if constexpr (kAdds) {
             store_d_scores(s.d_scores, r_d, warp_key, lane);
             __syncthreads();
