@@ -1,0 +1,222 @@
+// The right hstu_attention that the .diff files edit: v1 of the solution.
+#include "hstu_attention.h"
+
+#include <wb/check.h>
+#include <wb/head_dim.h>
+#include <wb/launch.h>
+
+#include "checks.h"
+#include "pieces.cuh"
+
+/// Rows of a block, a warp each.
+constexpr int kWarps = 4;
+constexpr int kThreads = kWarps * wb::kWarpSize;
+
+/// The scalar product of two rows of D numbers.
+template <int D, class T>
+__device__ __forceinline__ float dot(const T* a, const T* b) {
+    float sum = 0.0f;
+    for (int d = 0; d < D; ++d)
+        sum += wb::to_float(a[d]) * wb::to_float(b[d]);
+    return sum;
+}
+
+/// Writes the numbers of a row that a lane has, D / 32 of them: lane, lane + 32, ...
+template <int kCount, class T>
+__device__ __forceinline__ void store_row(T* row,
+                                          const float (&numbers)[kCount],
+                                          float factor,
+                                          int lane) {
+    for (int c = 0; c < kCount; ++c)
+        row[lane + c * wb::kWarpSize] = wb::to_element<T>(numbers[c] * factor);
+}
+
+/// right_attention: a warp a row. Its lanes have a key each, and then columns.
+///
+/// Launch   grid tile_grid<kWarps>(), block kThreads
+template <class T, int D>
+__global__ void __launch_bounds__(kThreads) attention_kernel(const HstuCall<T> call) {
+    constexpr int kCount = D / wb::kWarpSize;
+    __shared__ float s_weights[kWarps][wb::kWarpSize];
+    const int warp = static_cast<int>(threadIdx.x) / wb::kWarpSize;
+    const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
+    const int head = static_cast<int>(blockIdx.y);
+    const RowTile tile = find_tile<kWarps>(call.cu_seqlens.device,
+                                           static_cast<int>(call.batch),
+                                           static_cast<int>(blockIdx.x));
+    const int row = tile.first + warp;
+    if (row >= tile.length) return;
+    const RowMask mask = row_mask(call.mask, tile, row);
+    const HeadBias bias(call.bias, tile, head);
+    const T* const q = head_of(call, call.q, tile, row, head);
+    float r_o[kCount] = {};
+    for (int first = 0; first < tile.length; first += wb::kWarpSize) {
+        if (!mask.sees_some(first, first + wb::kWarpSize)) continue;
+        const int key = first + lane;
+        float weight = 0.0f;
+        if (mask.sees(key)) {
+            const T* const k = head_of(call, call.k, tile, key, head);
+            weight = silu(call.alpha * dot<D>(q, k) + bias(row, key));
+        }
+        s_weights[warp][lane] = weight;
+        __syncwarp();
+        for (int j = 0; j < wb::kWarpSize; ++j) {
+            const float of_key = s_weights[warp][j];
+            if (of_key == 0.0f) continue;
+            const T* const v = head_of(call, call.v, tile, first + j, head);
+#pragma unroll
+            for (int c = 0; c < kCount; ++c)
+                r_o[c] += of_key * wb::to_float(v[lane + c * wb::kWarpSize]);
+        }
+        __syncwarp();
+    }
+    store_row(head_of(call, call.o, tile, row, head),
+              r_o,
+              1.0f / static_cast<float>(call.scaling_length),
+              lane);
+}
+
+template <class T>
+static void right_attention(const HstuCall<T>& call, cudaStream_t stream) {
+    wb::with_head_dim<32, 64, 128, 256>(call.head_dim, [&](auto head_dim) {
+        attention_kernel<T, head_dim()>
+            <<<tile_grid<kWarps>(call), kThreads, 0, stream>>>(call);
+        CUDA_CHECK_LAUNCH();
+    });
+}
+
+/// What a pair of a row and a key gives to the gradients.
+struct PairGradient {
+    float weight = 0.0f;  ///< silu(s), times d_o for dv
+    float ds = 0.0f;      ///< of the score, times k for dq, times q for dk
+};
+
+/// Both without the factor 1 / N, and 0 if the row does not see the key.
+template <int D, class T>
+__device__ PairGradient pair_gradient(const HstuCall<T>& call,
+                                      const T* d_o,
+                                      const RowTile& tile,
+                                      int row,
+                                      int key,
+                                      int head) {
+    PairGradient pair;
+    const bool seen = row_mask(call.mask, tile, row).sees(key);
+    if (seen) {
+        const T* const q = head_of(call, call.q, tile, row, head);
+        const T* const k = head_of(call, call.k, tile, key, head);
+        const T* const v = head_of(call, call.v, tile, key, head);
+        const HeadBias bias(call.bias, tile, head);
+        const float s = call.alpha * dot<D>(q, k) + bias(row, key);
+        pair.weight = silu(s);
+        pair.ds = dot<D>(head_of(call, d_o, tile, row, head), v) * silu_slope(s);
+    }
+    return pair;
+}
+
+/// right_backward: a warp a row, for dq and the bias; or, kOfKeys, a warp a key, for
+/// dk and dv. Its lanes have one of the others each, keys or rows, and then columns.
+///
+/// Launch   grid tile_grid<kWarps>(), block kThreads
+template <class T, int D, bool kOfKeys>
+__global__ void __launch_bounds__(kThreads)
+    backward_kernel(const HstuCall<T> call, const HstuGradients<T> out) {
+    constexpr int kCount = D / wb::kWarpSize;
+    __shared__ PairGradient s_pairs[kWarps][wb::kWarpSize];
+    const int warp = static_cast<int>(threadIdx.x) / wb::kWarpSize;
+    const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
+    const int head = static_cast<int>(blockIdx.y);
+    const RowTile tile = find_tile<kWarps>(call.cu_seqlens.device,
+                                           static_cast<int>(call.batch),
+                                           static_cast<int>(blockIdx.x));
+    const int own = tile.first + warp;  // a row; kOfKeys: a key
+    if (own >= tile.length) return;
+    const HeadBias bias(call.bias, tile, head);
+    const float inverse = 1.0f / static_cast<float>(call.scaling_length);
+    float r_ds[kCount] = {};       // sums of ds * k; kOfKeys: of ds * q
+    float r_weights[kCount] = {};  // kOfKeys: sums of weight * d_o
+    for (int first = 0; first < tile.length; first += wb::kWarpSize) {
+        const int other = first + lane;  // a key; kOfKeys: a row
+        const int row = kOfKeys ? other : own;
+        const int key = kOfKeys ? own : other;
+        const PairGradient pair = pair_gradient<D>(call, out.d_o, tile, row, key, head);
+        if (!kOfKeys && pair.ds != 0.0f)
+            bias.add(pair.ds * inverse, row, key, out.d_positions, out.d_times);
+        s_pairs[warp][lane] = pair;
+        __syncwarp();
+        for (int j = 0; j < wb::kWarpSize; ++j) {
+            const PairGradient of = s_pairs[warp][j];
+            if (of.ds == 0.0f && of.weight == 0.0f) continue;
+            const T* const factors = kOfKeys ? call.q : call.k;
+            const T* const a = head_of(call, factors, tile, first + j, head);
+            const T* const b = head_of(call, out.d_o, tile, first + j, head);
+#pragma unroll
+            for (int c = 0; c < kCount; ++c) {
+                const int column = lane + c * wb::kWarpSize;
+                r_ds[c] += of.ds * wb::to_float(a[column]);
+                if (kOfKeys) r_weights[c] += of.weight * wb::to_float(b[column]);
+            }
+        }
+        __syncwarp();
+    }
+    T* const of_scores = head_of(call, kOfKeys ? out.dk : out.dq, tile, own, head);
+    store_row(of_scores, r_ds, call.alpha * inverse, lane);
+    if (kOfKeys)
+        store_row(head_of(call, out.dv, tile, own, head), r_weights, inverse, lane);
+}
+
+template <class T>
+static void right_backward(const HstuCall<T>& call,
+                           const HstuGradients<T>& gradients,
+                           cudaStream_t stream) {
+    clear_bias_gradients(call, gradients, stream);
+    wb::with_head_dim<32, 64, 128, 256>(call.head_dim, [&](auto head_dim) {
+        constexpr int D = head_dim();
+        const dim3 grid = tile_grid<kWarps>(call);
+        backward_kernel<T, D, false><<<grid, kThreads, 0, stream>>>(call, gradients);
+        backward_kernel<T, D, true><<<grid, kThreads, 0, stream>>>(call, gradients);
+        CUDA_CHECK_LAUNCH();
+    });
+}
+
+template <class T>
+static void attention(const char* function,
+                      const HstuCall<T>& call,
+                      cudaStream_t stream) {
+    if (!forward_has_work(function, call)) return;
+    right_attention(call, stream);
+}
+
+template <class T>
+static void backward(const char* function,
+                     const HstuCall<T>& call,
+                     const HstuGradients<T>& gradients,
+                     cudaStream_t stream) {
+    check_backward(function, call, gradients);
+    if (call.total == 0) return clear_bias_gradients(call, gradients, stream);
+    right_backward(call, gradients, stream);
+}
+
+void hstu_attention_fp32(const HstuCall<float>& call, cudaStream_t stream) {
+    attention("hstu_attention_fp32", call, stream);
+}
+void hstu_attention_fp16(const HstuCall<__half>& call, cudaStream_t stream) {
+    attention("hstu_attention_fp16", call, stream);
+}
+void hstu_attention_bf16(const HstuCall<__nv_bfloat16>& call, cudaStream_t stream) {
+    attention("hstu_attention_bf16", call, stream);
+}
+void hstu_backward_fp32(const HstuCall<float>& call,
+                        const HstuGradients<float>& gradients,
+                        cudaStream_t stream) {
+    backward("hstu_backward_fp32", call, gradients, stream);
+}
+void hstu_backward_fp16(const HstuCall<__half>& call,
+                        const HstuGradients<__half>& gradients,
+                        cudaStream_t stream) {
+    backward("hstu_backward_fp16", call, gradients, stream);
+}
+void hstu_backward_bf16(const HstuCall<__nv_bfloat16>& call,
+                        const HstuGradients<__nv_bfloat16>& gradients,
+                        cudaStream_t stream) {
+    backward("hstu_backward_bf16", call, gradients, stream);
+}
