@@ -3,7 +3,6 @@
 
 #include <wb/check.h>
 #include <wb/exercise.h>
-#include <wb/head_dim.h>
 #include <wb/launch.h>
 
 #include "checks.h"
@@ -14,37 +13,52 @@
 constexpr int kWarps = 4;
 constexpr int kThreads = kWarps * wb::kWarpSize;
 
-/// The scalar product of two rows of D numbers.
-template <int D, class T>
-__device__ __forceinline__ float dot(const T* a, const T* b) {
+/// Numbers of a row that a lane has at most: lane, lane + 32, ... of 256.
+constexpr int kColumns = 256 / wb::kWarpSize;
+
+/// The scalar product of two rows of dim numbers.
+template <class T>
+__device__ __forceinline__ float dot(const T* a, const T* b, int dim) {
     float sum = 0.0f;
-    for (int d = 0; d < D; ++d)
+    for (int d = 0; d < dim; ++d)
         sum += wb::to_float(a[d]) * wb::to_float(b[d]);
     return sum;
 }
 
-/// Writes the numbers of a row that a lane has, D / 32 of them: lane, lane + 32, ...
-template <int kCount, class T>
-__device__ __forceinline__ void store_row(T* row,
-                                          const float (&numbers)[kCount],
-                                          float factor,
-                                          int lane) {
-    for (int c = 0; c < kCount; ++c)
-        row[lane + c * wb::kWarpSize] = wb::to_element<T>(numbers[c] * factor);
+/// Adds factor times a row of dim numbers to those that a lane has.
+template <class T>
+__device__ __forceinline__ void add_row(
+    float (&sums)[kColumns], float factor, const T* row, int dim, int lane) {
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+        const int column = lane + c * wb::kWarpSize;
+        if (column < dim) sums[c] += factor * wb::to_float(row[column]);
+    }
+}
+
+/// Writes the numbers of a row that a lane has, times a factor.
+template <class T>
+__device__ __forceinline__ void store_row(
+    T* row, const float (&numbers)[kColumns], float factor, int dim, int lane) {
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+        const int column = lane + c * wb::kWarpSize;
+        if (column < dim) row[column] = wb::to_element<T>(numbers[c] * factor);
+    }
 }
 
 // #region v1-forward
 /// hstu_attention_v1: a warp a row. Its lanes have a key each, and then columns.
 ///
 /// Launch   grid tile_grid<kWarps>(), block kThreads
-template <class T, int D>
+template <class T>
 __global__ void __launch_bounds__(kThreads)
     hstu_attention_v1_kernel(const HstuCall<T> call) {
-    constexpr int kCount = D / wb::kWarpSize;
     __shared__ float s_weights[kWarps][wb::kWarpSize];
     const int warp = static_cast<int>(threadIdx.x) / wb::kWarpSize;
     const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
     const int head = static_cast<int>(blockIdx.y);
+    const int dim = static_cast<int>(call.head_dim);
     const RowTile tile = find_tile<kWarps>(call.cu_seqlens.device,
                                            static_cast<int>(call.batch),
                                            static_cast<int>(blockIdx.x));
@@ -53,7 +67,7 @@ __global__ void __launch_bounds__(kThreads)
     const RowMask mask = row_mask(call.mask, tile, row);
     const HeadBias bias(call.bias, tile, head);
     const T* const q = head_of(call, call.q, tile, row, head);
-    float r_o[kCount] = {};
+    float r_o[kColumns] = {};
     for (int first = 0; first < tile.length; first += wb::kWarpSize) {
         if (!mask.sees_some(first, first + wb::kWarpSize)) continue;
         // TODO(learner): this lane's key is `first + lane`. If the row sees it, its
@@ -61,23 +75,22 @@ __global__ void __launch_bounds__(kThreads)
         // may not be there. Put it into s_weights[warp][lane] (about 8 lines)
         __syncwarp();
         // TODO(learner): add weight times v of each of the 32 keys that has a weight to
-        // r_o: number c of a lane stands in column lane + 32 c (about 8 lines)
+        // r_o, with add_row() (about 6 lines)
         __syncwarp();
     }
     store_row(head_of(call, call.o, tile, row, head),
               r_o,
               1.0f / static_cast<float>(call.scaling_length),
+              dim,
               lane);
     (void)bias, (void)q, (void)s_weights;
 }
 
 template <class T>
 static void hstu_attention_v1(const HstuCall<T>& call, cudaStream_t stream) {
-    wb::with_head_dim<32, 64, 128, 256>(call.head_dim, [&](auto head_dim) {
-        hstu_attention_v1_kernel<T, head_dim()>
-            <<<tile_grid<kWarps>(call), kThreads, 0, stream>>>(call);
-        CUDA_CHECK_LAUNCH();
-    });
+    const dim3 grid = tile_grid<kWarps>(call);
+    hstu_attention_v1_kernel<<<grid, kThreads, 0, stream>>>(call);
+    CUDA_CHECK_LAUNCH();
 }
 // #endregion v1-forward
 
@@ -89,7 +102,7 @@ struct PairGradient {
 };
 
 /// Both without the factor 1 / N, and 0 if the row does not see the key.
-template <int D, class T>
+template <class T>
 __device__ PairGradient pair_gradient(const HstuCall<T>& call,
                                       const T* d_o,
                                       const RowTile& tile,
@@ -109,14 +122,14 @@ __device__ PairGradient pair_gradient(const HstuCall<T>& call,
 /// dk and dv. Its lanes have one of the others each, keys or rows, and then columns.
 ///
 /// Launch   grid tile_grid<kWarps>(), block kThreads
-template <class T, int D, bool kOfKeys>
+template <bool kOfKeys, class T>
 __global__ void __launch_bounds__(kThreads)
     hstu_backward_v1_kernel(const HstuCall<T> call, const HstuGradients<T> out) {
-    constexpr int kCount = D / wb::kWarpSize;
     __shared__ PairGradient s_pairs[kWarps][wb::kWarpSize];
     const int warp = static_cast<int>(threadIdx.x) / wb::kWarpSize;
     const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
     const int head = static_cast<int>(blockIdx.y);
+    const int dim = static_cast<int>(call.head_dim);
     const RowTile tile = find_tile<kWarps>(call.cu_seqlens.device,
                                            static_cast<int>(call.batch),
                                            static_cast<int>(blockIdx.x));
@@ -124,13 +137,13 @@ __global__ void __launch_bounds__(kThreads)
     if (own >= tile.length) return;
     const HeadBias bias(call.bias, tile, head);
     const float inverse = 1.0f / static_cast<float>(call.scaling_length);
-    float r_ds[kCount] = {};       // sums of ds * k; kOfKeys: of ds * q
-    float r_weights[kCount] = {};  // kOfKeys: sums of weight * d_o
+    float r_ds[kColumns] = {};       // sums of ds * k; kOfKeys: of ds * q
+    float r_weights[kColumns] = {};  // kOfKeys: sums of weight * d_o
     for (int first = 0; first < tile.length; first += wb::kWarpSize) {
         const int other = first + lane;  // a key; kOfKeys: a row
         const int row = kOfKeys ? other : own;
         const int key = kOfKeys ? own : other;
-        const PairGradient pair = pair_gradient<D>(call, out.d_o, tile, row, key, head);
+        const PairGradient pair = pair_gradient(call, out.d_o, tile, row, key, head);
         if (!kOfKeys && pair.ds != 0.0f)
             bias.add(pair.ds * inverse, row, key, out.d_positions, out.d_times);
         s_pairs[warp][lane] = pair;
@@ -141,9 +154,10 @@ __global__ void __launch_bounds__(kThreads)
         __syncwarp();
     }
     T* const of_scores = head_of(call, kOfKeys ? out.dk : out.dq, tile, own, head);
-    store_row(of_scores, r_ds, call.alpha * inverse, lane);
+    store_row(of_scores, r_ds, call.alpha * inverse, dim, lane);
     if (kOfKeys)
-        store_row(head_of(call, out.dv, tile, own, head), r_weights, inverse, lane);
+        store_row(
+            head_of(call, out.dv, tile, own, head), r_weights, inverse, dim, lane);
 }
 
 template <class T>
@@ -151,15 +165,10 @@ static void hstu_backward_v1(const HstuCall<T>& call,
                              const HstuGradients<T>& gradients,
                              cudaStream_t stream) {
     clear_bias_gradients(call, gradients, stream);
-    wb::with_head_dim<32, 64, 128, 256>(call.head_dim, [&](auto head_dim) {
-        constexpr int D = head_dim();
-        const dim3 grid = tile_grid<kWarps>(call);
-        hstu_backward_v1_kernel<T, D, false>
-            <<<grid, kThreads, 0, stream>>>(call, gradients);
-        hstu_backward_v1_kernel<T, D, true>
-            <<<grid, kThreads, 0, stream>>>(call, gradients);
-        CUDA_CHECK_LAUNCH();
-    });
+    const dim3 grid = tile_grid<kWarps>(call);
+    hstu_backward_v1_kernel<false><<<grid, kThreads, 0, stream>>>(call, gradients);
+    hstu_backward_v1_kernel<true><<<grid, kThreads, 0, stream>>>(call, gradients);
+    CUDA_CHECK_LAUNCH();
 }
 // #endregion v1-backward
 

@@ -195,14 +195,16 @@ struct SharedBackward {
 };
 
 /// hstu_backward_v2: a tile of rows a block, for dq and the bias, over tiles of keys; or,
-/// kOfKeys, a tile of keys, for dk and dv, over tiles of rows. Scores are computed in
+/// of_keys, a tile of keys, for dk and dv, over tiles of rows. Scores are computed in
 /// both: the price of sums that no two blocks add to.
 ///
 /// Launch   grid tile_grid<kBackwardRows<D>>(), block kTileThreads,
 ///          sizeof(SharedBackward<D>)
-template <class T, int D, bool kOfKeys>
+template <class T, int D>
 __global__ void __launch_bounds__(kTileThreads)
-    hstu_backward_v2_kernel(const HstuCall<T> call, const HstuGradients<T> out) {
+    hstu_backward_v2_kernel(const HstuCall<T> call,
+                            const HstuGradients<T> out,
+                            bool of_keys) {
     constexpr int R = kBackwardRows<D>;
     extern __shared__ float4 s_memory[];
     auto& s = *reinterpret_cast<SharedBackward<D>*>(s_memory);
@@ -214,19 +216,19 @@ __global__ void __launch_bounds__(kTileThreads)
     if (tile.first >= tile.length) return;
     const HeadBias bias(call.bias, tile, head);
     const float inverse = 1.0f / static_cast<float>(call.scaling_length);
-    s.own_scores.load(call, kOfKeys ? call.k : call.q, tile, tile.first, head);
-    s.own_values.load(call, kOfKeys ? call.v : out.d_o, tile, tile.first, head);
-    if (!kOfKeys && tid < R) s.masks[tid] = row_mask(call.mask, tile, tile.first + tid);
+    s.own_scores.load(call, of_keys ? call.k : call.q, tile, tile.first, head);
+    s.own_values.load(call, of_keys ? call.v : out.d_o, tile, tile.first, head);
+    if (!of_keys && tid < R) s.masks[tid] = row_mask(call.mask, tile, tile.first + tid);
     float r_ds[R / kDown][D / kAcross] = {};
     float r_weights[R / kDown][D / kAcross] = {};
     for (int first = 0; first < tile.length; first += R) {
         __syncthreads();  // everybody is done with the tile before
-        if (kOfKeys && tid < R) s.masks[tid] = row_mask(call.mask, tile, first + tid);
-        const int keys = kOfKeys ? tile.first : first;
+        if (of_keys && tid < R) s.masks[tid] = row_mask(call.mask, tile, first + tid);
+        const int keys = of_keys ? tile.first : first;
         const bool wanted = tid < R && s.masks[tid].sees_some(keys, keys + R);
         if (!__syncthreads_or(wanted)) continue;
-        s.other_scores.load(call, kOfKeys ? call.q : call.k, tile, first, head);
-        s.other_values.load(call, kOfKeys ? out.d_o : call.v, tile, first, head);
+        s.other_scores.load(call, of_keys ? call.q : call.k, tile, first, head);
+        s.other_values.load(call, of_keys ? out.d_o : call.v, tile, first, head);
         __syncthreads();
         float r_s[R / kDown][R / kAcross];
         float r_d[R / kDown][R / kAcross];  // of the weights
@@ -236,15 +238,15 @@ __global__ void __launch_bounds__(kTileThreads)
             const int own = tid / kAcross + i * kDown;
             for (int j = 0; j < R / kAcross; ++j) {
                 const int other = tid % kAcross + j * kAcross;
-                const int row = kOfKeys ? first + other : tile.first + own;
-                const int key = kOfKeys ? tile.first + own : first + other;
+                const int row = of_keys ? first + other : tile.first + own;
+                const int key = of_keys ? tile.first + own : first + other;
                 float weight = 0.0f;
                 float ds = 0.0f;
-                if (s.masks[kOfKeys ? other : own].sees(key)) {
+                if (s.masks[of_keys ? other : own].sees(key)) {
                     const float score = call.alpha * r_s[i][j] + bias(row, key);
                     weight = silu(score);
                     ds = r_d[i][j] * silu_slope(score);
-                    if (!kOfKeys)
+                    if (!of_keys)
                         bias.add(ds * inverse, row, key, out.d_positions, out.d_times);
                 }
                 s.weights[own][other] = weight;
@@ -253,11 +255,11 @@ __global__ void __launch_bounds__(kTileThreads)
         }
         __syncthreads();
         add_rows(r_ds, s.ds, s.other_scores);
-        if (kOfKeys) add_rows(r_weights, s.weights, s.other_values);
+        if (of_keys) add_rows(r_weights, s.weights, s.other_values);
     }
-    T* const of_scores = kOfKeys ? out.dk : out.dq;
+    T* const of_scores = of_keys ? out.dk : out.dq;
     store_tile<R, D>(call, of_scores, tile, head, r_ds, call.alpha * inverse);
-    if (kOfKeys) store_tile<R, D>(call, out.dv, tile, head, r_weights, inverse);
+    if (of_keys) store_tile<R, D>(call, out.dv, tile, head, r_weights, inverse);
 }
 
 template <class T>
@@ -268,16 +270,15 @@ void hstu_backward_v2(const HstuCall<T>& call,
     wb::with_head_dim<32, 64, 128, 256>(call.head_dim, [&](auto head_dim) {
         constexpr int D = head_dim();
         constexpr size_t kBytes = sizeof(SharedBackward<D>);
-        const auto launch = [&](auto kernel) {
-            CUDA_CHECK(cudaFuncSetAttribute(kernel,
-                                            cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(kBytes)));
-            const dim3 grid = tile_grid<kBackwardRows<D>>(call);
-            kernel<<<grid, kTileThreads, kBytes, stream>>>(call, gradients);
+        const auto kernel = hstu_backward_v2_kernel<T, D>;
+        CUDA_CHECK(cudaFuncSetAttribute(kernel,
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(kBytes)));
+        const dim3 grid = tile_grid<kBackwardRows<D>>(call);
+        for (const bool of_keys : {false, true}) {
+            kernel<<<grid, kTileThreads, kBytes, stream>>>(call, gradients, of_keys);
             CUDA_CHECK_LAUNCH();
-        };
-        launch(hstu_backward_v2_kernel<T, D, false>);
-        launch(hstu_backward_v2_kernel<T, D, true>);
+        }
     });
 }
 // #endregion v2-backward

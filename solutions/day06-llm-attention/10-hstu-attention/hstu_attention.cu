@@ -21,7 +21,6 @@
 
 #include <wb/check.h>
 #include <wb/exercise.h>
-#include <wb/head_dim.h>
 // #solution
 #include <wb/ladder.h>
 // #end
@@ -35,37 +34,52 @@
 constexpr int kWarps = 4;
 constexpr int kThreads = kWarps * wb::kWarpSize;
 
-/// The scalar product of two rows of D numbers.
-template <int D, class T>
-__device__ __forceinline__ float dot(const T* a, const T* b) {
+/// Numbers of a row that a lane has at most: lane, lane + 32, ... of 256.
+constexpr int kColumns = 256 / wb::kWarpSize;
+
+/// The scalar product of two rows of dim numbers.
+template <class T>
+__device__ __forceinline__ float dot(const T* a, const T* b, int dim) {
     float sum = 0.0f;
-    for (int d = 0; d < D; ++d)
+    for (int d = 0; d < dim; ++d)
         sum += wb::to_float(a[d]) * wb::to_float(b[d]);
     return sum;
 }
 
-/// Writes the numbers of a row that a lane has, D / 32 of them: lane, lane + 32, ...
-template <int kCount, class T>
-__device__ __forceinline__ void store_row(T* row,
-                                          const float (&numbers)[kCount],
-                                          float factor,
-                                          int lane) {
-    for (int c = 0; c < kCount; ++c)
-        row[lane + c * wb::kWarpSize] = wb::to_element<T>(numbers[c] * factor);
+/// Adds factor times a row of dim numbers to those that a lane has.
+template <class T>
+__device__ __forceinline__ void add_row(
+    float (&sums)[kColumns], float factor, const T* row, int dim, int lane) {
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+        const int column = lane + c * wb::kWarpSize;
+        if (column < dim) sums[c] += factor * wb::to_float(row[column]);
+    }
+}
+
+/// Writes the numbers of a row that a lane has, times a factor.
+template <class T>
+__device__ __forceinline__ void store_row(
+    T* row, const float (&numbers)[kColumns], float factor, int dim, int lane) {
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+        const int column = lane + c * wb::kWarpSize;
+        if (column < dim) row[column] = wb::to_element<T>(numbers[c] * factor);
+    }
 }
 
 // #region v1-forward
 /// hstu_attention_v1: a warp a row. Its lanes have a key each, and then columns.
 ///
 /// Launch   grid tile_grid<kWarps>(), block kThreads
-template <class T, int D>
+template <class T>
 __global__ void __launch_bounds__(kThreads)
     hstu_attention_v1_kernel(const HstuCall<T> call) {
-    constexpr int kCount = D / wb::kWarpSize;
     __shared__ float s_weights[kWarps][wb::kWarpSize];
     const int warp = static_cast<int>(threadIdx.x) / wb::kWarpSize;
     const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
     const int head = static_cast<int>(blockIdx.y);
+    const int dim = static_cast<int>(call.head_dim);
     const RowTile tile = find_tile<kWarps>(call.cu_seqlens.device,
                                            static_cast<int>(call.batch),
                                            static_cast<int>(blockIdx.x));
@@ -74,7 +88,7 @@ __global__ void __launch_bounds__(kThreads)
     const RowMask mask = row_mask(call.mask, tile, row);
     const HeadBias bias(call.bias, tile, head);
     const T* const q = head_of(call, call.q, tile, row, head);
-    float r_o[kCount] = {};
+    float r_o[kColumns] = {};
     for (int first = 0; first < tile.length; first += wb::kWarpSize) {
         if (!mask.sees_some(first, first + wb::kWarpSize)) continue;
         // TODO(learner): this lane's key is `first + lane`. If the row sees it, its
@@ -85,21 +99,19 @@ __global__ void __launch_bounds__(kThreads)
         float weight = 0.0f;
         if (mask.sees(key)) {
             const T* const k = head_of(call, call.k, tile, key, head);
-            weight = silu(call.alpha * dot<D>(q, k) + bias(row, key));
+            weight = silu(call.alpha * dot(q, k, dim) + bias(row, key));
         }
         s_weights[warp][lane] = weight;
         // #end
         __syncwarp();
         // TODO(learner): add weight times v of each of the 32 keys that has a weight to
-        // r_o: number c of a lane stands in column lane + 32 c (about 8 lines)
+        // r_o, with add_row() (about 6 lines)
         // #solution
         for (int j = 0; j < wb::kWarpSize; ++j) {
             const float of_key = s_weights[warp][j];
             if (of_key == 0.0f) continue;
             const T* const v = head_of(call, call.v, tile, first + j, head);
-#pragma unroll
-            for (int c = 0; c < kCount; ++c)
-                r_o[c] += of_key * wb::to_float(v[lane + c * wb::kWarpSize]);
+            add_row(r_o, of_key, v, dim, lane);
         }
         // #end
         __syncwarp();
@@ -107,17 +119,16 @@ __global__ void __launch_bounds__(kThreads)
     store_row(head_of(call, call.o, tile, row, head),
               r_o,
               1.0f / static_cast<float>(call.scaling_length),
+              dim,
               lane);
     // #starter (void)bias, (void)q, (void)s_weights;
 }
 
 template <class T>
 static void hstu_attention_v1(const HstuCall<T>& call, cudaStream_t stream) {
-    wb::with_head_dim<32, 64, 128, 256>(call.head_dim, [&](auto head_dim) {
-        hstu_attention_v1_kernel<T, head_dim()>
-            <<<tile_grid<kWarps>(call), kThreads, 0, stream>>>(call);
-        CUDA_CHECK_LAUNCH();
-    });
+    const dim3 grid = tile_grid<kWarps>(call);
+    hstu_attention_v1_kernel<<<grid, kThreads, 0, stream>>>(call);
+    CUDA_CHECK_LAUNCH();
 }
 // #endregion v1-forward
 
@@ -129,7 +140,7 @@ struct PairGradient {
 };
 
 /// Both without the factor 1 / N, and 0 if the row does not see the key.
-template <int D, class T>
+template <class T>
 __device__ PairGradient pair_gradient(const HstuCall<T>& call,
                                       const T* d_o,
                                       const RowTile& tile,
@@ -147,9 +158,10 @@ __device__ PairGradient pair_gradient(const HstuCall<T>& call,
         const T* const k = head_of(call, call.k, tile, key, head);
         const T* const v = head_of(call, call.v, tile, key, head);
         const HeadBias bias(call.bias, tile, head);
-        const float s = call.alpha * dot<D>(q, k) + bias(row, key);
+        const int dim = static_cast<int>(call.head_dim);
+        const float s = call.alpha * dot(q, k, dim) + bias(row, key);
         pair.weight = silu(s);
-        pair.ds = dot<D>(head_of(call, d_o, tile, row, head), v) * silu_slope(s);
+        pair.ds = dot(head_of(call, d_o, tile, row, head), v, dim) * silu_slope(s);
     }
     // #end
     // #starter (void)seen, (void)d_o, (void)head;
@@ -160,14 +172,14 @@ __device__ PairGradient pair_gradient(const HstuCall<T>& call,
 /// dk and dv. Its lanes have one of the others each, keys or rows, and then columns.
 ///
 /// Launch   grid tile_grid<kWarps>(), block kThreads
-template <class T, int D, bool kOfKeys>
+template <bool kOfKeys, class T>
 __global__ void __launch_bounds__(kThreads)
     hstu_backward_v1_kernel(const HstuCall<T> call, const HstuGradients<T> out) {
-    constexpr int kCount = D / wb::kWarpSize;
     __shared__ PairGradient s_pairs[kWarps][wb::kWarpSize];
     const int warp = static_cast<int>(threadIdx.x) / wb::kWarpSize;
     const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
     const int head = static_cast<int>(blockIdx.y);
+    const int dim = static_cast<int>(call.head_dim);
     const RowTile tile = find_tile<kWarps>(call.cu_seqlens.device,
                                            static_cast<int>(call.batch),
                                            static_cast<int>(blockIdx.x));
@@ -175,13 +187,13 @@ __global__ void __launch_bounds__(kThreads)
     if (own >= tile.length) return;
     const HeadBias bias(call.bias, tile, head);
     const float inverse = 1.0f / static_cast<float>(call.scaling_length);
-    float r_ds[kCount] = {};       // sums of ds * k; kOfKeys: of ds * q
-    float r_weights[kCount] = {};  // kOfKeys: sums of weight * d_o
+    float r_ds[kColumns] = {};       // sums of ds * k; kOfKeys: of ds * q
+    float r_weights[kColumns] = {};  // kOfKeys: sums of weight * d_o
     for (int first = 0; first < tile.length; first += wb::kWarpSize) {
         const int other = first + lane;  // a key; kOfKeys: a row
         const int row = kOfKeys ? other : own;
         const int key = kOfKeys ? own : other;
-        const PairGradient pair = pair_gradient<D>(call, out.d_o, tile, row, key, head);
+        const PairGradient pair = pair_gradient(call, out.d_o, tile, row, key, head);
         if (!kOfKeys && pair.ds != 0.0f)
             bias.add(pair.ds * inverse, row, key, out.d_positions, out.d_times);
         s_pairs[warp][lane] = pair;
@@ -196,20 +208,17 @@ __global__ void __launch_bounds__(kThreads)
             const T* const factors = kOfKeys ? call.q : call.k;
             const T* const a = head_of(call, factors, tile, first + j, head);
             const T* const b = head_of(call, out.d_o, tile, first + j, head);
-#pragma unroll
-            for (int c = 0; c < kCount; ++c) {
-                const int column = lane + c * wb::kWarpSize;
-                r_ds[c] += of.ds * wb::to_float(a[column]);
-                if (kOfKeys) r_weights[c] += of.weight * wb::to_float(b[column]);
-            }
+            add_row(r_ds, of.ds, a, dim, lane);
+            if (kOfKeys) add_row(r_weights, of.weight, b, dim, lane);
         }
         // #end
         __syncwarp();
     }
     T* const of_scores = head_of(call, kOfKeys ? out.dk : out.dq, tile, own, head);
-    store_row(of_scores, r_ds, call.alpha * inverse, lane);
+    store_row(of_scores, r_ds, call.alpha * inverse, dim, lane);
     if (kOfKeys)
-        store_row(head_of(call, out.dv, tile, own, head), r_weights, inverse, lane);
+        store_row(
+            head_of(call, out.dv, tile, own, head), r_weights, inverse, dim, lane);
 }
 
 template <class T>
@@ -217,15 +226,10 @@ static void hstu_backward_v1(const HstuCall<T>& call,
                              const HstuGradients<T>& gradients,
                              cudaStream_t stream) {
     clear_bias_gradients(call, gradients, stream);
-    wb::with_head_dim<32, 64, 128, 256>(call.head_dim, [&](auto head_dim) {
-        constexpr int D = head_dim();
-        const dim3 grid = tile_grid<kWarps>(call);
-        hstu_backward_v1_kernel<T, D, false>
-            <<<grid, kThreads, 0, stream>>>(call, gradients);
-        hstu_backward_v1_kernel<T, D, true>
-            <<<grid, kThreads, 0, stream>>>(call, gradients);
-        CUDA_CHECK_LAUNCH();
-    });
+    const dim3 grid = tile_grid<kWarps>(call);
+    hstu_backward_v1_kernel<false><<<grid, kThreads, 0, stream>>>(call, gradients);
+    hstu_backward_v1_kernel<true><<<grid, kThreads, 0, stream>>>(call, gradients);
+    CUDA_CHECK_LAUNCH();
 }
 // #endregion v1-backward
 

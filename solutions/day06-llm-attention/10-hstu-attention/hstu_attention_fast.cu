@@ -49,20 +49,22 @@ __device__ __forceinline__ void score_keys(float (&r_s)[kKeys / 8][4],
 /// Scores become weights: silu(alpha * score + bias), and 0 where a row does not see a
 /// key.
 ///
-/// @param masks  of the lane's two rows, l / 4 and l / 4 + 8 of the warp's
-/// @param row    the first of the two
-/// @param key    the first of the tile
+/// @param s_masks  of the warp's 16 rows: a lane has rows l / 4 and l / 4 + 8
+/// @param row      the first of the two, in the sequence
+/// @param key      the first of the tile
 template <bool kHasBias, int kCount>
 __device__ __forceinline__ void weigh(float (&r_s)[kCount][4],
                                       float alpha,
-                                      const RowMask (&masks)[2],
+                                      const RowMask* s_masks,
                                       const HeadBias& bias,
                                       int row,
                                       int key,
                                       int lane) {
+    const RowMask& upper = s_masks[lane / 4];
+    const RowMask& lower = s_masks[lane / 4 + 8];
     // A tile that all rows of the warp see as a whole needs no look at the mask.
-    const bool all = masks[0].sees_all(key, key + 8 * kCount) &&
-                     masks[1].sees_all(key, key + 8 * kCount);
+    const int end = key + 8 * kCount;
+    const bool all = upper.sees_all(key, end) && lower.sees_all(key, end);
     const bool is_full = __all_sync(wb::kAllLanes, all);
 #pragma unroll
     for (int n = 0; n < kCount; ++n) {
@@ -74,7 +76,7 @@ __device__ __forceinline__ void weigh(float (&r_s)[kCount][4],
             // #solution
             const int column = key + 8 * n + 2 * (lane % 4) + e % 2;
             float weight = 0.0f;
-            if (is_full || masks[e / 2].sees(column)) {
+            if (is_full || (e < 2 ? upper : lower).sees(column)) {
                 float s = alpha * r_s[n][e];
                 if constexpr (kHasBias) s += bias(row + e / 2 * 8, column);
                 weight = fast_silu(s);
@@ -83,7 +85,7 @@ __device__ __forceinline__ void weigh(float (&r_s)[kCount][4],
             // #end
         }
     }
-    // #starter (void)alpha, (void)bias, (void)row, (void)lane, (void)is_full;
+    // #starter (void)alpha, (void)bias, (void)row, (void)is_full;
 }
 // #endregion v3-weights
 
@@ -129,15 +131,17 @@ constexpr size_t kBytesV3 = (BM + 4 * BN<D>)*SwizzledRows<D>::kBytes;
 ///
 /// Launch   grid tile_grid<BM>(), block kMmaThreads, kBytesV3<D>
 template <class T, int D, bool kHasBias>
-__global__ void __launch_bounds__(kMmaThreads)
+__global__ void __launch_bounds__(kMmaThreads, D > 64 ? 2 : 3)
     hstu_attention_v3_kernel(const HstuCall<T> call) {
     constexpr int kKeys = BN<D>;
     constexpr int kTileBytes = kKeys * SwizzledRows<D>::kBytes;
     extern __shared__ uint4 s_bytes[];
     char* const s_q = reinterpret_cast<char*>(s_bytes);
     char* const s_stages = s_q + BM * SwizzledRows<D>::kBytes;  // k, v, k, v
-    const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
-    const int first = static_cast<int>(threadIdx.x) / wb::kWarpSize * kMmaRows;
+    __shared__ RowMask s_masks[BM];
+    const int tid = static_cast<int>(threadIdx.x);
+    const int lane = tid % wb::kWarpSize;
+    const int first = tid / wb::kWarpSize * kMmaRows;  // row of the warp
     const int head = static_cast<int>(blockIdx.y);
     const RowTile tile = find_tile<BM>(call.cu_seqlens.device,
                                        static_cast<int>(call.batch),
@@ -145,14 +149,11 @@ __global__ void __launch_bounds__(kMmaThreads)
     if (tile.first >= tile.length) return;
     const HeadBias bias(call.bias, tile, head);
     const int row = tile.first + first + lane / 4;
-    const RowMask masks[2] = {row_mask(call.mask, tile, row),
-                              row_mask(call.mask, tile, row + 8)};
     // The first tile from `key` on of which some row of the block sees something. All
     // threads come by here, so that nobody uses an older tile any more.
     const auto next_tile = [&](int key) {
         for (; key < tile.length; key += kKeys) {
-            const bool wanted = masks[0].sees_some(key, key + kKeys) ||
-                                masks[1].sees_some(key, key + kKeys);
+            const bool wanted = tid < BM && s_masks[tid].sees_some(key, key + kKeys);
             if (__syncthreads_or(wanted)) break;
         }
         return key;
@@ -165,6 +166,7 @@ __global__ void __launch_bounds__(kMmaThreads)
         }
         wb::ptx::cp_async_commit();  // even if it is empty: they are counted
     };
+    if (tid < BM) s_masks[tid] = row_mask(call.mask, tile, tile.first + tid);
     start_rows<BM, D>(s_q, call, call.q, tile, tile.first, head);
     int key = next_tile(0);
     int stage = 0;
@@ -178,7 +180,7 @@ __global__ void __launch_bounds__(kMmaThreads)
         const char* const s_k = s_stages + stage * 2 * kTileBytes;
         float r_s[kKeys / 8][4];
         score_keys<T, D, kKeys>(r_s, s_q, first, s_k, lane);
-        weigh<kHasBias>(r_s, call.alpha, masks, bias, row, key, lane);
+        weigh<kHasBias>(r_s, call.alpha, s_masks + first, bias, row, key, lane);
         add_values<T, D, kKeys>(r_o, r_s, s_k + kTileBytes, lane);
         key = next;
         stage = 1 - stage;
