@@ -1,0 +1,272 @@
+// Grades day06-llm-attention/10-hstu-attention: sequences of many kinds, both passes.
+#include "grading.h"
+
+#include <wb/testing/covering.h>
+#include <wb/testing/independent_calls.h>
+
+using namespace hstu_grading;
+
+namespace {
+
+Types any_type() {
+    return GENERATE(fp32, fp16, bf16);
+}
+
+}  // namespace
+
+TEST_CASE("one row sees itself") {
+    Call c{{1}};
+    c.scaling_length = 1;
+    grade(any_type(), c);
+}
+
+TEST_CASE("lengths 0, 1 and 200 in one batch") {
+    Call c{{0, 1, 200, 0, 33}};
+    c.heads = 2;
+    if (wb::testing::is_watched()) c = Call{{0, 1, 70, 0, 3}};
+    grade(any_type(), c);
+}
+
+TEST_CASE("lengths around those of warps and tiles") {
+    if (wb::testing::is_watched()) return;  // threads race for tiles, not for rows
+    const auto type = any_type();
+    Call c{{31, 32, 33, 63}};
+    c.bias = Bias::both;
+    grade(type, c);
+    c.lengths = {64, 65};
+    c.mask = HstuMask::full;
+    grade(type, c, 2, Passes::both, Versions::last);
+}
+
+TEST_CASE("every head dimension") {
+    const auto type = any_type();
+    for (const int64_t dim : {32, 64, 128, 256}) {
+        Call c{{3, wb::testing::is_watched() ? 8 : 40}};
+        c.head_dim = dim;
+        grade(type, c);
+    }
+}
+
+TEST_CASE("edges meet") {
+    static const auto cases =
+        wb::testing::Covering()
+            .factor("type", {"fp32", "fp16", "bf16"})
+            .factor("mask",
+                    {"full", "causal", "local", "context", "target", "arbitrary"})
+            .factor("bias", {"none", "positions", "times", "both"})
+            .factor("D", {32, 64, 128, 256})
+            .factor("H", {1, 3})
+            .factor("lengths", {"one", "many", "tiles", "ends"})
+            .factor("alpha", {"usual", "negative", "large", "zero"})
+            .factor("N", {1, 70, 4096})
+            .factor("window", {"none", "left", "right", "beyond"})
+            .factor("M", {0, 3, 200})
+            .factor("buckets", {1, 4, 65})
+            .triples("type", "mask", "D")
+            .cases();
+    const std::vector<int64_t> lengths[] = {{37}, {5, 0, 1, 34}, {64, 3}, {0, 71, 0}};
+    constexpr float kAlphas[] = {0.0f, -0.2f, 1.5f, 0.0f};
+    constexpr int64_t kWindows[][2] = {{0, 0}, {7, 0}, {0, 33}, {1000, 40}};
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (wb::testing::is_watched() && i >= 8) break;
+        const auto& c = cases[i];
+        DYNAMIC_SECTION(c.text()) {
+            Call call{lengths[c["lengths"]]};
+            call.heads = c["H"];
+            call.head_dim = c["D"];
+            call.mask = static_cast<HstuMask>(c["mask"]);
+            call.bias = static_cast<Bias>(c["bias"]);
+            call.alpha = kAlphas[c["alpha"]];
+            call.scaling_length = c["N"];
+            call.left = kWindows[c["window"]][0];
+            call.right = kWindows[c["window"]][1];
+            call.max_distance = c["M"];
+            call.buckets = c["buckets"];
+            call.contexts_of_targets = i % 3 != 0;
+            // Half of the cases run one pass in all versions, in turn.
+            const auto passes = static_cast<Passes>(i % 2);
+            grade_changed(static_cast<Types>(c["type"]),
+                          call,
+                          i + 1,
+                          ", " + c.text(),
+                          passes,
+                          i % 3 == 2 ? Versions::last : Versions::all,
+                          [&](HstuProblem& p) {
+                              if (c.words("alpha") == "zero") p.alpha = 0.0;
+                          });
+        }
+    }
+}
+
+TEST_CASE("rows that see nothing give zeros") {
+    Call c{{70, 3}};
+    c.mask = HstuMask::arbitrary;
+    c.bias = Bias::both;
+    const bool some = GENERATE(false, true);
+    grade_changed(any_type(),
+                  c,
+                  1,
+                  some ? ", one row sees one key" : ", no row sees a key",
+                  Passes::both,
+                  Versions::all,
+                  [&](HstuProblem& p) {
+                      p.intervals = {41, 42};
+                      p.offsets.assign(74, 0);
+                      if (some) std::fill(p.offsets.begin() + 67, p.offsets.end(), 1);
+                      if (!some) p.intervals.clear();
+                  });
+}
+
+TEST_CASE("nobody but candidates, and no candidate") {
+    Call c{{40, 40, 1, 1}};
+    c.mask = HstuMask::target;
+    grade_changed(any_type(),
+                  c,
+                  1,
+                  ", targets 40 0 1 0",
+                  Passes::both,
+                  Versions::all,
+                  [](HstuProblem& p) {
+                      p.contexts = {0, 40, 0, 1};
+                      p.targets = {40, 0, 1, 0};
+                  });
+}
+
+TEST_CASE("many intervals in a row, which touch or have one key") {
+    Call c{{150}};
+    c.mask = HstuMask::arbitrary;
+    grade_changed(
+        any_type(),
+        c,
+        1,
+        ", 75 intervals of a key each, and one of two that touch",
+        Passes::both,
+        Versions::last,
+        [](HstuProblem& p) {
+            p.intervals.clear();
+            p.offsets.assign(1, 0);
+            for (int32_t i = 0; i < 150; ++i) {
+                if (i == 100)
+                    for (int32_t j = 0; j < 150; j += 2)
+                        p.intervals.insert(p.intervals.end(), {j, j + 1});
+                if (i == 149) p.intervals.insert(p.intervals.end(), {0, 75, 75, 150});
+                p.offsets.push_back(static_cast<int32_t>(p.intervals.size() / 2));
+            }
+        });
+}
+
+TEST_CASE("times that are as far apart as they can be") {
+    Call c{{9}};
+    c.mask = HstuMask::full;
+    c.bias = Bias::times;
+    c.buckets = 65;
+    grade_changed(
+        any_type(),
+        c,
+        1,
+        ", the largest and the smallest timestamps",
+        Passes::both,
+        Versions::all,
+        [](HstuProblem& p) {
+            p.timestamps = {
+                INT64_MIN, INT64_MAX, 0, -1, 1, 1, INT64_MIN + 1, int64_t{1} << 40, 3};
+        });
+}
+
+TEST_CASE("scores far from zero: no infinity, no NaN") {
+    Call c{{34}};
+    c.alpha = 1.0f;
+    c.mask = HstuMask::full;
+    const auto type = any_type();
+    const float size = GENERATE(8.0f, -8.0f);
+    grade_changed(type,
+                  c,
+                  1,
+                  size > 0 ? ", scores of 2048" : ", scores of -2048",
+                  Passes::both,
+                  Versions::all,
+                  [&](HstuProblem& p) {
+                      std::fill(p.q.begin(), p.q.end(), 8.0f);
+                      std::fill(p.k.begin(), p.k.end(), size);
+                  });
+}
+
+TEST_CASE("many terms of one sign: a sum in 16 bits would stand still") {
+    // Only the last row sees keys, all of them, with weights near 1: sums in bf16 end at
+    // 256, and in fp16 at 2048. The backward pass looks at all pairs: bf16 stands for both.
+    const auto type = GENERATE(fp16, bf16);
+    const int64_t n = wb::testing::is_watched() ? 70 : type == fp16 ? 2500 : 700;
+    Call c{{n}};
+    c.mask = HstuMask::arbitrary;
+    c.alpha = 1.0f;
+    c.scaling_length = n;
+    grade_changed(type,
+                  c,
+                  1,
+                  ", one row, terms of one sign",
+                  type == fp16 ? Passes::forward : Passes::both,
+                  Versions::all,
+                  [&](HstuProblem& p) {
+                      p.intervals = {0, static_cast<int32_t>(n)};
+                      p.offsets.assign(at(n), 0);
+                      p.offsets.push_back(1);
+                      std::fill(p.q.begin(), p.q.end(), 0.25f);
+                      std::fill(p.k.begin(), p.k.end(), 0.25f);
+                      std::fill(p.v.begin(), p.v.end(), 1.0f);
+                      std::fill(p.d_o.begin(), p.d_o.end(), 1.0f);
+                  });
+}
+
+TEST_CASE("calls have nothing in common") {
+    wb::testing::expect_independent(
+        [] {
+            Call c{{7, 2}};
+            c.bias = Bias::positions;
+            grade(bf16, c);
+        },
+        [] {
+            Call c{{0, 40}};
+            c.head_dim = 64;
+            c.mask = HstuMask::target;
+            grade(fp16, c, 2);
+        });
+}
+
+TEST_CASE("gradients are the finite differences of the output") {
+    Call c{{6, 0, 5}};
+    c.heads = 2;
+    c.mask = GENERATE(HstuMask::context, HstuMask::target, HstuMask::local);
+    c.bias = Bias::both;
+    HstuProblem p = random_problem<float>(c, 3);
+    for (float& x : p.v)
+        x = std::clamp(x, -3.0f, 3.0f);
+    const Expected e = expect_backward<float>(p);
+    const auto loss = [&] {
+        const auto o = wb::reference::hstu_forward(p);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < o.size(); ++i)
+            sum += o[i] * double{p.d_o[i]};
+        return sum;
+    };
+    const auto check = [&](std::vector<float>& numbers, const Wanted& gradient) {
+        for (std::size_t i = 0; i < numbers.size(); i += numbers.size() / 20 + 1) {
+            const float x = numbers[i];
+            constexpr float kStep = 0x1p-9f;
+            numbers[i] = x + kStep;
+            const double up = loss();
+            const double up_at = numbers[i];
+            numbers[i] = x - kStep;
+            const double down = loss();
+            const double slope = (up - down) / (up_at - double{numbers[i]});
+            numbers[i] = x;
+            // The third derivative is small beside 1 / step^2, and N is 70.
+            REQUIRE(std::abs(slope - gradient.values[i]) < 1e-5);
+        }
+    };
+    check(p.q, e.dq);
+    check(p.k, e.dk);
+    check(p.v, e.dv);
+    check(p.positions, e.d_positions);
+    check(p.times, e.d_times);
+    grade(fp32, c, 3, Passes::backward);
+}
