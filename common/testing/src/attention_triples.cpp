@@ -26,6 +26,35 @@ int64_t rows_of(int64_t queries, const TripleLevels& levels) {
     return (queries + tile - 1) / tile * tile;
 }
 
+int64_t products_of(const AttentionShape& shape, const TripleLevels& levels) {
+    return shape.batch * shape.query_heads * shape.head_dim *
+           rows_of(shape.queries, levels) * keys_of(shape.keys);
+}
+
+/// More batches, heads, or query heads of a group in most of the cases that have more
+/// than one: a single number of each is one that a mistake can be right for. Not where
+/// it costs too much.
+void set_more(AttentionShape& shape, const TripleLevels& levels, std::uint64_t turn) {
+    constexpr int64_t kMore[] = {0, 1, 3};
+    constexpr int64_t kPair[] = {0, 1, 2, 4, 6};  // of a group of two
+    constexpr int64_t kGroup[] = {0, 2, 4, 12, 20};
+    const auto change = [&](auto set) {
+        const AttentionShape before = shape;
+        set();
+        if (products_of(shape, levels) > levels.most_products) shape = before;
+    };
+    const int64_t group = shape.query_heads / shape.kv_heads;
+    const int64_t more = group == 2 ? kPair[turn % 5] : kGroup[turn % 5];
+    if (group > 1) change([&] { shape.query_heads += shape.kv_heads * more; });
+    if (shape.kv_heads > 1)
+        change([&] {
+            const int64_t of_each = shape.query_heads / shape.kv_heads;
+            shape.kv_heads += kMore[turn / 2 % 3] * (shape.kv_heads - 1);
+            shape.query_heads = of_each * shape.kv_heads;
+        });
+    if (shape.batch > 1) change([&] { shape.batch += kMore[turn % 3]; });
+}
+
 /// Instead of the largest number of keys or queries others, in turn; and of one that
 /// ends in the middle of a tile, by one, by eight, and by sixteen.
 void set_lengths(AttentionShape& shape,
@@ -34,19 +63,17 @@ void set_lengths(AttentionShape& shape,
     constexpr int64_t kMore[] = {0, 7, 15};
     for (int64_t* const length : {&shape.queries, &shape.keys})
         if (*length == 33 || *length == 97) *length += kMore[turn % 3];
-    const int64_t elements = shape.batch * shape.query_heads * shape.head_dim;
     const auto set = [&](int64_t& length) {
         const int64_t before = length;
         if (turn % 3 == 2) return;
         length = turn % 3 == 1 ? TripleLevels::kWhole : TripleLevels::kMore;
         const bool must_be_cheap = turn % 3 == 0 || levels.row_tile > 1;
-        if (must_be_cheap &&
-            elements * rows_of(shape.queries, levels) * keys_of(shape.keys) >
-                levels.most_products)
+        if (must_be_cheap && products_of(shape, levels) > levels.most_products)
             length = before;
     };
     if (shape.queries == levels.queries.back()) set(shape.queries);
     if (shape.keys == levels.keys.back()) set(shape.keys);
+    set_more(shape, levels, turn);
 }
 
 }  // namespace

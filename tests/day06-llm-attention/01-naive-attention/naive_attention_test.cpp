@@ -149,12 +149,7 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
-    for (const bool rising : {true, false}) {
-        const auto shape = plain_attention(1, 1, 9, 131, 64);
-        grade(shape,
-              wb::testing::large_logits(shape, 1e4, rising, 1),
-              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
-    }
+    wb::testing::grade_large_logits("naive_attention", naive_attention, 1, 1);
 }
 
 TEST_CASE("scores of a million, all alike, of either sign") {
@@ -191,9 +186,10 @@ TEST_CASE("edges meet: causal, more queries than keys") {
 
 TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     for (const auto& shape : {plain_attention(1, 1, 1, 4133, 32),
+                              plain_attention(1, 1, 1, 12'301, 32),
                               plain_attention(1, 1, 3, 4128, 32, true),
                               plain_attention(1, 1, 2, 4099, 64, true),
-                              plain_attention(1, 1, 4099, 2, 32),
+                              plain_attention(1, 1, 4099, 12, 64),
                               plain_attention(1, 1, 4128, 5, 32, true)})
         grade(
             shape, wb::testing::chosen_keys(shape, 1), ", seven keys of eight chosen");

@@ -132,12 +132,7 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
-    for (const bool rising : {true, false}) {
-        const auto shape = plain_attention(1, 1, 9, 131, 64);
-        grade(shape,
-              wb::testing::large_logits(shape, 1e4, rising, 1),
-              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
-    }
+    wb::testing::grade_large_logits("flash_attention", flash_attention, 1, 1);
 }
 
 TEST_CASE("scores of a million, all alike, of either sign") {
@@ -166,16 +161,17 @@ TEST_CASE("edges meet: causal, more queries than keys") {
 
 TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long]") {
     for (const auto& shape : {plain_attention(1, 1, 1, 4133, 32),
+                              plain_attention(1, 1, 1, 12'301, 256),
                               plain_attention(1, 1, 3, 4128, 32, true),
                               plain_attention(1, 1, 2, 4099, 64, true),
                               plain_attention(1, 1, 2, 1301, 128, true),
                               plain_attention(1, 1, 1, 1301, 256),
-                              plain_attention(1, 1, 4099, 2, 32),
+                              plain_attention(1, 1, 4099, 12, 64),
                               plain_attention(1, 1, 4128, 5, 32, true)})
         wb::testing::grade_chosen_keys("flash_attention", flash_attention, shape);
     wb::testing::grade_gentle_rise("flash_attention", flash_attention);
     wb::testing::grade_far_peak(
-        "flash_attention", flash_attention, plain_attention(1, 1, 1, 4131, 32));
+        "flash_attention", flash_attention, plain_attention(1, 1, 1, 4131, 64));
 }
 
 TEST_CASE("any three edges meet: no mask", "[long]") {

@@ -107,21 +107,25 @@ inline void grade_subnormal_scores(const Layout& layout) {
     grade_inputs(inputs, "subnormal q or k");
 }
 
-/// Every score is 2^20, or -2^20.
+/// Every score is the same: of a product of 2^20 or -2^20, by two scales.
 inline void grade_far_scores(const Layout& layout) {
     PagedShape shape = layout.shape({33, 50});
-    shape.scale = 1.0f;
-    PagedInputs inputs = random_paged(shape, 1, 7);
-    for (const float score : {-0x1p20f, 0x1p20f}) {
-        for (int64_t s = 0; s < inputs.batch(); ++s)
-            set_sequence(
-                inputs, s, wb::testing::far_scores(problem_of(inputs, s), score));
-        grade_inputs(inputs, "every score 2^20 or -2^20");
+    for (const float scale : {1.0f, wb::testing::kFarScale}) {
+        shape.scale = scale;
+        PagedInputs inputs = random_paged(shape, 1, 7);
+        for (const float score : {-0x1p20f, 0x1p20f}) {
+            for (int64_t s = 0; s < inputs.batch(); ++s)
+                set_sequence(
+                    inputs, s, wb::testing::far_scores(problem_of(inputs, s), score));
+            AttentionExpected expected = expect_paged(inputs);
+            expect_exactly(expected);
+            grade_inputs(inputs, expected, "every product 2^20 or -2^20");
+        }
     }
 }
 
 /// Many weights of exp(-60) of the largest each, which make most of the result; fewer
-/// of exp(-84).
+/// of exp(-87).
 inline void grade_small_weights(const Layout& layout) {
     PagedShape shape = layout.shape({2101, 3});
     shape.scale = 1.0f;
@@ -133,8 +137,8 @@ inline void grade_small_weights(const Layout& layout) {
     inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)
         set_sequence(
-            inputs, s, wb::testing::small_weights(problem_of(inputs, s), 84.0f));
-    grade_inputs(inputs, "scores -64 and -148");
+            inputs, s, wb::testing::small_weights(problem_of(inputs, s), 87.0f));
+    grade_inputs(inputs, "scores -64 and -151");
     shape.lengths = {4, 4};
     inputs = random_paged(shape, 1, 7);
     for (int64_t s = 0; s < inputs.batch(); ++s)

@@ -160,17 +160,6 @@ inline PagedInputs inputs_of(const wb::testing::Combination& c, size_t number) {
     return random_paged(shape, number, order);
 }
 
-/// Sums of chosen keys are exact: o is rounded once, and one key too few shows.
-inline void expect_exactly(AttentionExpected& expected) {
-    for (size_t i = 0; i < expected.o.size(); ++i) {
-        const double o = std::abs(expected.o[i]);
-        expected.o_bound[i] = 0x1p-8 * o + wb::testing::float_bound(16, o) + 1e-12;
-    }
-    for (size_t r = 0; r < expected.lse.size(); ++r)
-        if (std::isfinite(expected.lse[r]))
-            expected.lse_bound[r] = wb::testing::float_bound(8, 1.0 + expected.lse[r]);
-}
-
 /// Each case as a section: the last version, or the learner's function.
 /// @param is_wrong  those whose last sequence is not as it should be; or all others
 inline void grade_triples(bool is_wrong) {

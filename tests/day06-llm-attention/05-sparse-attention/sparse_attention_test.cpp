@@ -138,15 +138,14 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
-    for (const bool rising : {true, false}) {
-        const auto pattern = wb::dense_pattern(9, 131, false);
-        const auto shape = shape_of(pattern, 64);
-        const auto inputs = wb::testing::large_logits(shape, 1e4, rising, 1);
-        const auto expected = expect_sparse(shape, pattern, inputs);
-        const std::string text = rising ? "logits rising" : "logits falling";
-        grade_rows(shape, pattern, inputs, expected, text);
-        grade_blocks(shape, to_blocks(pattern), inputs, expected, text);
-    }
+    const auto pattern = wb::dense_pattern(9, 131, false);
+    for (const int64_t D : kHeadDims)
+        for (const bool rising : {true, false}) {
+            const auto shape = shape_of(pattern, D);
+            const auto inputs = wb::testing::large_logits(shape, 1e4, rising, 1);
+            grade_both(
+                shape, pattern, inputs, rising ? "logits rising" : "logits falling");
+        }
 }
 
 TEST_CASE("edges meet: dense patterns") {
@@ -280,14 +279,18 @@ TEST_CASE("more batches or heads than blocks run at once", "[long]") {
     const Sizes sizes = {{65'539, 1}, {1, 65'539}};  // more than a grid is high or deep
 #endif
     const auto pattern = wb::dense_pattern(1, 2, false);
-    for (const auto& [batch, heads] : sizes) {
-        const auto shape = shape_of(pattern, 32, batch, heads);
+    const auto graded = [&](int64_t D, int64_t batch, int64_t heads) {
+        const auto shape = shape_of(pattern, D, batch, heads);
         const auto inputs = wb::testing::uneven_rows(shape, 1);
         const auto expected = expect_sparse(shape, pattern, inputs);
         const std::string text = "rows of scores far from each other";
         grade_rows(shape, pattern, inputs, expected, text);
         grade_blocks(shape, to_blocks(pattern), inputs, expected, text);
-    }
+    };
+    for (const auto& [batch, heads] : sizes)
+        graded(32, batch, heads);
+    graded(64, 7, 37);  // more than eight bits hold
+    graded(128, 37, 7);
 }
 
 TEST_CASE("an index that is no key is reported, and not read") {

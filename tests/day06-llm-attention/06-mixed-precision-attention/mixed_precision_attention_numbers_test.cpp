@@ -97,7 +97,7 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
         grade_type<__nv_bfloat16>(shape, small_weights(shape), ", scores -64 and -124");
         shape.keys = 203;
         grade_type<__nv_bfloat16>(
-            shape, small_weights(shape, 84.0f), ", scores -64 and -148");
+            shape, small_weights(shape, 87.0f), ", scores -64 and -151");
         shape.keys = 4;
         grade_type<__half>(shape, nearly_alone(shape), ", scores 0 and below -10");
     }
@@ -105,20 +105,30 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
 
 TEST_CASE("scores of a million, all alike, of either sign") {
     for (const int64_t D : {32, 64, 128}) {
-        auto shape = plain_attention(1, 2, 5, 67, D);
-        shape.scale = 1.0f;
-        for (const float score : {-0x1p20f, 0x1p20f})
-            grade(shape, far_scores(shape, score), ", every score 2^20 or -2^20");
+        auto shape = plain_attention(1, 2, 5, 67, D, true);
+        for (const float scale : {1.0f, kFarScale}) {
+            shape.scale = scale;
+            for (const float score : {-0x1p20f, 0x1p20f}) {
+                const auto inputs = far_scores(shape, score);
+                const auto expected = expect_far_scores(shape, inputs);
+                const std::string text = ", every product 2^20 or -2^20";
+                grade_type<__half>(shape, inputs, expected, text);
+                grade_type<__nv_bfloat16>(shape, inputs, expected, text);
+            }
+        }
     }
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
-    for (const bool rising : {true, false}) {
-        const auto shape = plain_attention(1, 1, 9, 131, 64);
-        grade(shape,
-              wb::testing::large_logits(shape, 1e4, rising, 1),
-              rising ? ", logits up to 10^4, rising" : ", logits up to 10^4, falling");
-    }
+    for (const int64_t D : {32, 64, 128})
+        for (const bool rising : {true, false}) {
+            const auto shape = plain_attention(1, 1, 9, 131, D);
+            const auto inputs = wb::testing::large_logits(shape, 1e4, rising, 1);
+            grade(shape,
+                  inputs,
+                  rising ? ", logits up to 10^4, rising"
+                         : ", logits up to 10^4, falling");
+        }
 }
 
 TEST_CASE("logits far from zero, close to each other") {

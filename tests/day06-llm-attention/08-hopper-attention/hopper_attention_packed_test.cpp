@@ -111,10 +111,26 @@ TEST_CASE("packed and paged: small weights count") {
         auto batch = make_batch<T>({{1, 203}, {2, 67}}, 1, 1, D, false, 1.0f);
         for (size_t s = 0; s < batch.parts.size(); ++s)
             batch.inputs[s] =
-                as_stored<T>(wb::testing::small_weights(batch.parts[s], 84.0f));
+                as_stored<T>(wb::testing::small_weights(batch.parts[s], 87.0f));
         grade_packed<T>(batch);
         if (D != 256) grade_paged(batch, 64);
     }
+}
+
+TEST_CASE("packed and paged: scores of a million, all alike, of either sign") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    for (const int64_t D : {64, 128, 256})
+        for (const float score : {-0x1p20f, 0x1p20f}) {
+            auto batch = make_batch<T>({{1, 203}, {13, 67}}, 1, 1, D, true, 1.0f);
+            for (size_t s = 0; s < batch.parts.size(); ++s) {
+                batch.inputs[s] = far_scores(batch.parts[s], score);
+                batch.expected.push_back(
+                    expect_far_half<T>(batch.parts[s], batch.inputs[s]));
+            }
+            grade_packed<T>(batch);
+            if (D != 256) grade_paged(batch, 64);
+        }
 }
 
 TEST_CASE("a page that does not exist is reported, and nobody else suffers") {

@@ -71,6 +71,16 @@ void expect_half_row(const AttentionShape& shape,
     expected.lse_bound.push_back(n == 0 ? 0.0 : error * shrink + 16.0 * u * size);
 }
 
+/// What is expected of far_scores(): all weights are 1.
+template <class T>
+AttentionExpected expect_far_half(const AttentionShape& shape,
+                                  const AttentionInputs& inputs) {
+    AttentionExpected expected = expect_far_scores(shape, inputs);
+    for (size_t i = 0; i < expected.o.size(); ++i)
+        expected.o_bound[i] = stored_bound<T>(expected.o[i], expected.o_bound[i]);
+    return expected;
+}
+
 template <class T>
 AttentionExpected expect_half(const AttentionShape& shape,
                               const AttentionInputs& inputs) {

@@ -162,23 +162,46 @@ inline void grade_gentle_rise(const std::string& exercise,
     }
 }
 
-/// Grades scores that are all alike, and a million, of either sign.
+/// Grades scores that are all alike, a million and more, of either sign; with a mask.
 inline void grade_far_scores(const std::string& exercise,
                              AttentionFunction* contract,
                              int64_t query_heads,
                              int64_t kv_heads) {
     for (const int64_t head_dim : {32, 64, 128, 256}) {
-        auto shape = plain_attention(1, query_heads, 5, 67, head_dim);
+        auto shape = plain_attention(1, query_heads, 5, 67, head_dim, true);
         shape.kv_heads = kv_heads;
-        shape.scale = 1.0f;
-        for (const float score : {-0x1p20f, 0x1p20f}) {
-            const auto inputs = far_scores(shape, score);
+        for (const float scale : {1.0f, kFarScale}) {
+            shape.scale = scale;
+            for (const float score : {-0x1p20f, 0x1p20f}) {
+                const auto inputs = far_scores(shape, score);
+                grade_attention(exercise,
+                                contract,
+                                shape,
+                                inputs,
+                                expect_far_scores(shape, inputs),
+                                ", every product 2^20 or -2^20");
+            }
+        }
+    }
+}
+
+/// Grades logits from -10000 to 10000, each far from the one before it.
+inline void grade_large_logits(const std::string& exercise,
+                               AttentionFunction* contract,
+                               int64_t query_heads,
+                               int64_t kv_heads) {
+    for (const int64_t head_dim : {32, 64, 128, 256}) {
+        auto shape = plain_attention(1, query_heads, 9, 131, head_dim);
+        shape.kv_heads = kv_heads;
+        for (const bool rising : {true, false}) {
+            const auto inputs = large_logits(shape, 1e4, rising, 1);
             grade_attention(exercise,
                             contract,
                             shape,
                             inputs,
                             expect_attention(shape, inputs),
-                            ", every score 2^20 or -2^20");
+                            rising ? ", logits up to 10^4, rising"
+                                   : ", logits up to 10^4, falling");
         }
     }
 }
@@ -192,7 +215,7 @@ inline void grade_small_weights(const std::string& exercise,
     for (const int64_t head_dim : {32, 64, 128, 256}) {
         auto shape = plain_attention(1, query_heads, 1, 203, head_dim);
         shape.kv_heads = kv_heads;
-        if (head_dim == 32) shape.keys = 2101;
+        if (head_dim == 32) shape.keys = 4133;
         shape.scale = 1.0f;
         const auto graded = [&](const AttentionInputs& inputs, const char* text) {
             const auto expected = expect_attention(shape, inputs);
@@ -200,7 +223,7 @@ inline void grade_small_weights(const std::string& exercise,
         };
         graded(small_weights(shape), ", scores -64 and -124");
         shape.keys = 203;
-        graded(small_weights(shape, 84.0f), ", scores -64 and -148");
+        graded(small_weights(shape, 87.0f), ", scores -64 and -151");
         shape.keys = 4;
         for (const float highest : {0.0f, 128.0f, -128.0f})
             graded(nearly_alone(shape, highest), ", three scores 10 below the fourth");

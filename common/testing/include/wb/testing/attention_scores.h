@@ -179,9 +179,16 @@ inline AttentionExpected expect_stepped(const AttentionShape& shape,
     return expected;
 }
 
-/// Every score is the same, and far from zero: exactly, for a scale of 1 and a score
-/// that is a power of two. A maximum that begins at some large negative number, or that
-/// a half must hold, loses all keys. v is never near 0.
+/// A scale that makes 9e35 of 2^20: further from zero than what stands for infinity in
+/// many a kernel. It is a power of two times ln(2): the scale is no other in powers of
+/// two, and what multiplies a power of two by either makes no error.
+constexpr float kFarScale = 0x1p100f * 0.693147180559945309f;
+
+/// Every score is the same, and far from zero: exactly, for a scale of 1 or kFarScale,
+/// and a product that is a power of two. A maximum that begins at some large negative
+/// number, or that a half must hold, loses all keys; a number that hides one is seen.
+/// v is never near 0.
+/// @param score  before it is scaled
 inline AttentionInputs far_scores(const AttentionShape& shape, float score) {
     AttentionInputs inputs = equal_weights(shape, 1);
     const auto dim = static_cast<std::size_t>(shape.head_dim);
@@ -194,13 +201,32 @@ inline AttentionInputs far_scores(const AttentionShape& shape, float score) {
     return inputs;
 }
 
+/// Bounds of far_scores(): all weights are equal, exactly, and values are positive.
+/// Those of any scores of that size would allow everything.
+inline void bound_far_scores(const AttentionShape& shape, AttentionExpected& expected) {
+    const double roundings = static_cast<double>(shape.keys) + 4.0;
+    for (std::size_t i = 0; i < expected.o.size(); ++i)
+        expected.o_bound[i] = float_bound(roundings, std::abs(expected.o[i])) + 1e-12;
+    for (std::size_t i = 0; i < expected.lse.size(); ++i)
+        if (std::isfinite(expected.lse[i]))
+            expected.lse_bound[i] = float_bound(16, std::abs(expected.lse[i]) + 8.0);
+}
+
+/// What is expected of far_scores().
+inline AttentionExpected expect_far_scores(const AttentionShape& shape,
+                                           const AttentionInputs& inputs) {
+    AttentionExpected expected = expect_attention(shape, inputs);
+    bound_far_scores(shape, expected);
+    return expected;
+}
+
 /// The first key has the score -64 and the value 1, all others -124: weights of 9e-27,
 /// far below what a sum in float with 1 in it can show, whose values are so large that
 /// together they make most of the result. exp(-124) is 0 in float: divided by exp(-64)
 /// it is no weight. The scale must be 1, and the type one that has such values: not
 /// fp16.
-/// @param below  how far the others are below the first: 60, or up to 84, which is a
-///               weight of 3e-37, for a few hundred keys
+/// @param below  how far the others are below the first: 60, or up to 87, which is a
+///               weight of 1.6e-38, for a few hundred keys
 inline AttentionInputs small_weights(const AttentionShape& shape, float below = 60.0f) {
     const float unit = std::exp2(std::floor(below * 1.442695f) - 12.0f);
     AttentionInputs inputs = equal_weights(shape, 1);

@@ -37,11 +37,16 @@ inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t se
 /// with one query and two keys each, for they cost a block in the simulator. On a GPU
 /// more than 65,535 of these: a grid has no more blocks along y and along z. Then more
 /// queries than 16 bits with a sign hold, of two heads, which are more rows than 16
-/// bits without a sign hold. Last, as many queries as keys, causal, as far as that is
-/// to be had.
+/// bits without a sign hold. Then as many queries as keys, causal, as far as that is
+/// to be had. Last, of the other head dimensions, more batches and more heads than
+/// eight bits hold.
 /// @param in_simulator  as many, instead, in the simulator
+/// @param others        the other head dimensions
 inline std::vector<AttentionShape> shapes_of_many(
-    int64_t head_dim, bool groups, [[maybe_unused]] int64_t in_simulator = 4099) {
+    int64_t head_dim,
+    bool groups,
+    [[maybe_unused]] int64_t in_simulator = 4099,
+    const std::vector<int64_t>& others = {64, 128, 256}) {
 #ifdef SIMT_CPU
     const int64_t many = in_simulator;
     constexpr int64_t kSide = 1100;
@@ -59,6 +64,10 @@ inline std::vector<AttentionShape> shapes_of_many(
     }
     shapes.push_back(plain_attention(1, 2, 33'003, 1, head_dim));
     shapes.push_back(plain_attention(1, 1, kSide, kSide, head_dim, true));
+    for (const int64_t other : others) {
+        shapes.push_back(plain_attention(259, 1, 1, 2, other));
+        shapes.push_back(plain_attention(1, 259, 1, 2, other));
+    }
     return shapes;
 }
 

@@ -44,6 +44,8 @@ struct TripleLevels {
     std::vector<int64_t> keys = {1, 3, 64, 97, 1031};
     std::vector<int64_t> head_dims = {32, 64, 128, 256};
     std::vector<std::string> types = {"fp32"};
+    /// What is more than one batch, head, or query head of a group is even more in some
+    /// cases, if that does not cost too much: for 2 batches there are 3 and 5, too.
     /// A case has at most so many products of q and k. Fewer keys than three count as
     /// three, for there are rows to make and to compare.
     int64_t most_products = 1'600'000;

@@ -67,19 +67,23 @@ class NotFinite {
         constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
         const auto dim = static_cast<std::size_t>(shape.head_dim);
         if (turn_ % 2 == 0)
-            inputs.q[static_cast<std::size_t>(row_of_nan()) * dim + 11] = kNaN;
+            inputs.q[static_cast<std::size_t>(row_of_nan()) * dim + column(0, 11)] =
+                kNaN;
         for (int64_t head = 0; head < shape.batch * shape.kv_heads; ++head) {
             const auto first = static_cast<std::size_t>(head * shape.keys) * dim;
             if (what_of(head) == What::values) {
                 // The first key, and the last one that all rows see.
                 const auto last = static_cast<std::size_t>(seen_by(0) - 1);
-                inputs.v[first + kColumnOfNaN] = kNaN;
-                inputs.v[first + last * dim + kColumnOfInfinity] =
-                    std::numeric_limits<float>::infinity();
+                inputs.v[first + column(head, kColumnOfNaN)] = kNaN;
+                inputs.v[first + last * dim + column(head, kColumnOfInfinity)] =
+                    static_cast<float>(infinity_of(head));
             }
-            if (what_of(head) == What::first_key) inputs.k[first + 5] = kNaN;
+            const std::size_t column_of_key = column(head, 5);
+            if (what_of(head) == What::first_key)
+                inputs.k[first + column_of_key] = kNaN;
             if (what_of(head) == What::late_key)
-                inputs.k[first + static_cast<std::size_t>(late_key()) * dim + 5] = kNaN;
+                inputs.k[first + static_cast<std::size_t>(late_key()) * dim +
+                         column_of_key] = kNaN;
         }
         return inputs;
     }
@@ -91,8 +95,9 @@ class NotFinite {
             const int64_t query = row % shape.queries;
             const int64_t head = row / shape.queries % shape.query_heads;
             const int64_t batch = row / shape.queries / shape.query_heads;
-            const What what = what_of(batch * shape.kv_heads +
-                                      head / (shape.query_heads / shape.kv_heads));
+            const int64_t kv_head =
+                batch * shape.kv_heads + head / (shape.query_heads / shape.kv_heads);
+            const What what = what_of(kv_head);
             const bool is_of_nan = turn_ % 2 == 0 && row == row_of_nan();
             if (seen_by(query) == 0) continue;
             if (is_of_nan || what == What::first_key ||
@@ -101,10 +106,11 @@ class NotFinite {
                     make_nan(expected.o, expected.o_bound, row * shape.head_dim + d);
                 make_nan(expected.lse, expected.lse_bound, row);
             } else if (what == What::values) {
-                const int64_t first = row * shape.head_dim;
-                make_nan(expected.o, expected.o_bound, first + kColumnOfNaN);
-                expected.o[static_cast<std::size_t>(first + kColumnOfInfinity)] =
-                    std::numeric_limits<double>::infinity();
+                const auto first = static_cast<std::size_t>(row * shape.head_dim);
+                const std::size_t of_nan = first + column(kv_head, kColumnOfNaN);
+                make_nan(expected.o, expected.o_bound, static_cast<int64_t>(of_nan));
+                expected.o[first + column(kv_head, kColumnOfInfinity)] =
+                    infinity_of(kv_head);
             }
         }
         return expected;
@@ -121,8 +127,24 @@ class NotFinite {
         return visible_keys(shape.queries, shape.keys, shape.causal, query);
     }
 
-    static constexpr int64_t kColumnOfNaN = 3;
-    static constexpr int64_t kColumnOfInfinity = 22;
+    static constexpr std::size_t kColumnOfNaN = 3;
+    static constexpr std::size_t kColumnOfInfinity = 22;
+
+    /// One of the first columns, or as far from the last one: of each head in turn, and
+    /// of each head dimension.
+    bool is_late(int64_t head) const {
+        return (head + turn_ / 2 + shape.head_dim / 64) % 3 != 1;
+    }
+    std::size_t column(int64_t head, std::size_t from_end) const {
+        const auto last = static_cast<std::size_t>(shape.head_dim) - 1;
+        return is_late(head) ? last - from_end : from_end;
+    }
+    /// Of either sign.
+    double infinity_of(int64_t head) const {
+        const bool is_negative = (head + turn_ / 4 + shape.head_dim / 64) % 2 == 1;
+        constexpr double kInfinity = std::numeric_limits<double>::infinity();
+        return is_negative ? -kInfinity : kInfinity;
+    }
 
     enum class What { nothing, values, first_key, late_key };
     What what_of(int64_t head) const {
