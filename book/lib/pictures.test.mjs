@@ -133,7 +133,8 @@ test('the order of a block: the same seven kernels, with norms in front or behin
       [['out', 'x'], ['down', 'middle = h']])
     // What down adds has been written before, once.
     assert.deepEqual(all.filter(({ writes }) => writes === 'middle = h').length, 1)
-    const after = { out: 'norm1', down: 'norm2' }, before = { qkv: 'norm1', 'up, activation': 'norm2' }
+    const after = { out: 'norm1', down: 'norm2' }
+    const before = { qkv: 'norm1', 'up, activation': 'norm2' }
     for (const [name, its] of Object.entries(place === 'pre' ? before : after))
       assert.equal(names(place)[names(place).indexOf(name) + (place === 'pre' ? -1 : 1)], its)
   }

@@ -36,6 +36,13 @@ def moved_bytes(m, n, k, group):
     return n * k // 2 + 5 * (k // group) * n // 2 + 2 * m * (k + n)
 
 
+def work_of(launch, is_right, m, n, k, group):
+    """Few rows are compared by bytes, many (gptq_matmul_many) by operations."""
+    if m > 64:
+        return Work(launch, None, "fp16", is_right, flop=2 * m * n * k)
+    return Work(launch, moved_bytes(m, n, k, group), "read", is_right)
+
+
 def linear(torch, size):
     """Dense weights in bf16."""
     m, n, k, group = sizes_of(size)
@@ -50,7 +57,7 @@ def linear(torch, size):
         want = x[-1].double() @ w[:64].double().t()
         return torch.allclose(out[0][-1, :64].double(), want, rtol=0.02, atol=1.0)
 
-    return Work(launch, moved_bytes(m, n, k, group), "read", is_right)
+    return work_of(launch, is_right, m, n, k, group)
 
 
 def int4pack_mm(torch, size):
@@ -75,7 +82,7 @@ def int4pack_mm(torch, size):
         want = x[-1].double() @ w
         return torch.allclose(out[0][-1, :64].double(), want, rtol=0.05, atol=0.5)
 
-    return Work(launch, moved_bytes(m, n, k, group), "read", is_right)
+    return work_of(launch, is_right, m, n, k, group)
 
 
 def int_mm(torch, size):

@@ -5,20 +5,20 @@
 // 04_split_k.cuh, v5 in gptq_int4_fast.cu, the second stage, v6 in 06_many_rows.cuh.
 //
 // <Ladder of="gptq_matmul" at="1 x 12288 x 4096">
-//       -  idea                              what limits it
-//   v1  -  one thread a column               few threads, one load at a time
-//   v2  -  vectors of words, warps along K   conversions of each number
-//   v3  -  packed tiles, two numbers a mask  blocks without enough loads under way
-//   v4  -  K split among blocks              a read of W for each row of x
-//   v5  -  tensor cores, a ring of stages    memory; L2 with many rows of x
-//   v6  -  larger tiles for many rows of x   memory, or the rate of mma.sync
-// </Ladder> not measured
+//        GB/s  idea                              what limits it
+//   v1   36.7  one thread a column               few threads, one load at a time
+//   v2    437  vectors of words, warps along K   conversions of each number
+//   v3  1,190  packed tiles, two numbers a mask  blocks without enough loads under way
+//   v4  1,190  K split among blocks              a read of W for each row of x
+//   v5  1,360  tensor cores, a ring of stages    memory; L2 with many rows of x
+//   v6  1,360  larger tiles for many rows of x   memory, or the rate of mma.sync
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="gptq_dequantize" at="12288 x 4096">
-//       -  idea                               what limits it
-//   v1  -  one thread a word                  conversions, stores of 2 bytes
-//   v2  -  four columns a thread, with masks  memory
-// </Ladder> not measured
+//        GB/s  idea                               what limits it
+//   v1    807  one thread a word                  conversions, stores of 2 bytes
+//   v2  2,580  four columns a thread, with masks  memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end
 #include "gptq_int4.h"
 

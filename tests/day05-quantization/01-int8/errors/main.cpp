@@ -5,9 +5,10 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
+
+#include "../../errors_main.h"
 
 namespace {
 
@@ -136,11 +137,6 @@ void write_json(std::FILE* file) {
     std::fprintf(file, "\n  ]\n}\n");
 }
 
-bool claim(bool holds, const char* text) {
-    if (!holds) std::printf("not true any more: %s\n", text);
-    return holds;
-}
-
 int check() {
     const Place& qkv = kPlaces[0];
     const Place& output = kPlaces[1];
@@ -162,17 +158,5 @@ int check() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc == 2 && std::strcmp(argv[1], "--check") == 0) return check();
-    if (argc == 1) {
-        write_json(stdout);
-        return 0;
-    }
-    if (argc != 3 || std::strcmp(argv[1], "--json") != 0) {
-        std::fputs(kUsage, stderr);
-        return 2;
-    }
-    std::FILE* const file = std::fopen(argv[2], "w");
-    if (file == nullptr) return 1;
-    write_json(file);
-    return std::fclose(file) == 0 ? 0 : 1;
+    return errors_main(argc, argv, kUsage, check, write_json);
 }

@@ -1,10 +1,10 @@
 // fp4_errors: what a layer of a trained model loses in 4 bits, with each kind of
 // scales. See kUsage.
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "../../errors_main.h"
 #include "../trained/layer.h"
 
 namespace {
@@ -110,11 +110,6 @@ void write_json(std::FILE* file) {
     std::fprintf(file, "\n  ]\n}\n");
 }
 
-bool claim(bool holds, const char* text) {
-    if (!holds) std::printf("not true any more: %s\n", text);
-    return holds;
-}
-
 int check() {
     const auto error = [](int kind, bool has_outliers) {
         return loss_of(kKinds[kind], has_outliers).of_weights;
@@ -136,17 +131,5 @@ int check() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc == 2 && std::strcmp(argv[1], "--check") == 0) return check();
-    if (argc == 1) {
-        write_json(stdout);
-        return 0;
-    }
-    if (argc != 3 || std::strcmp(argv[1], "--json") != 0) {
-        std::fputs(kUsage, stderr);
-        return 2;
-    }
-    std::FILE* const file = std::fopen(argv[2], "w");
-    if (file == nullptr) return 1;
-    write_json(file);
-    return std::fclose(file) == 0 ? 0 : 1;
+    return errors_main(argc, argv, kUsage, check, write_json);
 }

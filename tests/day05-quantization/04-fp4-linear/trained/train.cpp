@@ -11,24 +11,18 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <random>
 #include <vector>
 
+#include "../../training_text.h"
+
 namespace {
 
-constexpr int kLetters = 28;  // a to z, a space, and all else
 constexpr int kBefore = 8;
 constexpr int kWidth = 16;
 constexpr int kIn = kBefore * kWidth;
 constexpr int kHidden = 64;
 constexpr int kSteps = 1500000;
-
-int letter(char c) {
-    if (c >= 'a' && c <= 'z') return c - 'a';
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    return c == ' ' || c == '\n' ? 26 : 27;
-}
 
 struct Model {
     std::vector<float> vectors = std::vector<float>(kLetters * kWidth);
@@ -88,28 +82,11 @@ double step(Model& model, const int* text, float rate) {
     return loss;
 }
 
-/// Numbers as halves' worth of digits: 1/4096ths, as whole numbers of 16 bits.
-void print(const char* name, const std::vector<float>& values) {
-    std::printf("inline constexpr short %s[%zu] = {\n", name, values.size());
-    for (size_t i = 0; i < values.size(); ++i)
-        std::printf("%s%d,%s",
-                    i % 10 == 0 ? "    " : " ",
-                    static_cast<int>(std::lround(values[i] * 4096.0f)),
-                    i % 10 == 9 || i + 1 == values.size() ? "\n" : "");
-    std::printf("};\n");
-}
-
 }  // namespace
 
 int main(int count, char** files) {
-    std::vector<int> text;
-    for (int i = 1; i < count; ++i) {
-        std::ifstream file(files[i]);
-        for (char c = 0; file.get(c);)
-            if (const int it = letter(c); it != 26 || text.empty() || text.back() != 26)
-                text.push_back(it);
-    }
-    if (text.size() < 10000) return std::fprintf(stderr, "too little text\n"), 1;
+    const std::vector<int> text = text_of(count, files);
+    if (text.empty()) return 1;
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
     Model model;

@@ -11,25 +11,19 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <random>
 #include <vector>
 
+#include "../../training_text.h"
+
 namespace {
 
-constexpr int kLetters = 28;  // a to z, a space, and all else
 constexpr int kTokens = 32;
 constexpr int kWidth = 64;
 constexpr int kHidden = 128;
 constexpr int kBatch = 8;
 constexpr int kSteps = 12000;
 constexpr float kEps = 1e-5f;
-
-int letter(char c) {
-    if (c >= 'a' && c <= 'z') return c - 'a';
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    return c == ' ' || c == '\n' ? 26 : 27;
-}
 
 /// A matrix or vector that is trained, its gradient, and Adam's two means.
 struct Parameter {
@@ -303,28 +297,11 @@ struct Model {
     }
 };
 
-/// Numbers in units of 1/4096, as whole numbers of 16 bits.
-void print(const char* name, const std::vector<float>& values) {
-    std::printf("inline constexpr short %s[%zu] = {\n", name, values.size());
-    for (size_t i = 0; i < values.size(); ++i)
-        std::printf("%s%d,%s",
-                    i % 10 == 0 ? "    " : " ",
-                    static_cast<int>(std::lround(values[i] * 4096.0f)),
-                    i % 10 == 9 || i + 1 == values.size() ? "\n" : "");
-    std::printf("};\n");
-}
-
 }  // namespace
 
 int main(int count, char** files) {
-    std::vector<int> text;
-    for (int i = 1; i < count; ++i) {
-        std::ifstream file(files[i]);
-        for (char c = 0; file.get(c);)
-            if (const int it = letter(c); it != 26 || text.empty() || text.back() != 26)
-                text.push_back(it);
-    }
-    if (text.size() < 10000) return std::fprintf(stderr, "too little text\n"), 1;
+    const std::vector<int> text = text_of(count, files);
+    if (text.empty()) return 1;
     Model model;
     const size_t places = text.size() - kTokens - 1;
     double loss = 0.0;
