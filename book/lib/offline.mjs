@@ -87,6 +87,11 @@ async function copyIndex(site, copy) {
   fs.writeFileSync(path.join(copy, 'search-index.js'), `window.warpbookIndex=${text}\n`)
 }
 
+/** From a disk no font is asked for beforehand: it comes late, and takes its place then. */
+export const offlineStyle = (css, base = '/') =>
+  css.replaceAll(`url(${base}assets/`, 'url(')
+    .replace(/font-display:\s*optional/g, 'font-display:swap')
+
 /** Style sheets, fonts and pictures: everything but VitePress's scripts. */
 function copyAssets(site, copy, base) {
   const folders = ['assets', 'source'].filter((name) =>
@@ -100,7 +105,7 @@ function copyAssets(site, copy, base) {
       fs.copyFileSync(path.join(site, folder, name), to)
       if (!name.endsWith('.css')) continue
       const css = fs.readFileSync(to, 'utf8')
-      fs.writeFileSync(to, css.replaceAll(`url(${base}assets/`, 'url('))
+      fs.writeFileSync(to, offlineStyle(css, base))
     }
   }
   const icons = path.join(site, 'vp-icons.css')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { offlinePage, relativeUrl } from './offline.mjs'
+import { offlinePage, offlineStyle, relativeUrl } from './offline.mjs'
 
 test('absolute addresses become relative ones', () => {
   assert.equal(relativeUrl('/', 'index.html'), './index.html')
@@ -26,4 +26,10 @@ test('a page loses its modules and keeps its links', () => {
   assert.match(html, /href="\/\/example\.org\/"/)
   assert.match(html, /href="#top"/)
   assert.match(html, /<script defer src="\.\.\/\.\.\/offline\.js">/)
+})
+
+test('fonts are found beside their style sheet, and may come late', () => {
+  assert.equal(
+    offlineStyle('@font-face{font-display:optional;src:url(/b/assets/x.woff2)}', '/b/'),
+    '@font-face{font-display:swap;src:url(x.woff2)}')
 })

@@ -132,7 +132,9 @@ function indexHtml(pages, places) {
     `<p>Bold: the definition.</p><div class="columns">${rows.join('\n')}</div></div>`
 }
 
+/** Fonts of the system: Chromium writes the site's, a variable one, as drawings (Type 3). */
 const STYLE = `
+  :root { --vp-font-family-base: 'Liberation Sans', Arial, 'DejaVu Sans', sans-serif; }
   .wb-page, .wb-contents, .wb-answers { break-before: page; }
   .wb-title { display: grid; place-content: center; height: 85vh; text-align: center; }
   .wb-title p { margin-top: 12px; }
@@ -164,8 +166,12 @@ function answersHtml(answers) {
     `<p>What the lessons fold away, in their order.</p></div>${parts.join('\n')}`
 }
 
+/** The list of all commits belongs to the site. */
+const isPrinted = ({ url }) => url !== '/changelog.html'
+
 /** All pages as one document. */
-export function wholeBook(pages) {
+export function wholeBook(all) {
+  const pages = all.filter(isPrinted)
   const prefixes = new Map(pages.map((page, i) => [fileIn(page), `p${i}`]))
   const entry = (id, title, deeper = false) =>
     `<li${deeper ? ' class="deeper"' : ''}><a href="#${id}">${escapeHtml(title)}</a>` +
@@ -185,7 +191,8 @@ export function wholeBook(pages) {
     return isTerm(page) ? `<div class="wb-term">${whole}</div>` : whole
   })
   const contents = [
-    ...pages.map((page, i) => entry(`p${i}`, page.title, isBelow(page))),
+    ...pages.flatMap((page, i) =>
+      isTerm(page) ? [] : [entry(`p${i}`, page.title, isBelow(page))]),
     entry('answers', 'Hints, solutions and answers'),
     entry('index', 'Index of terms')
   ]

@@ -18,7 +18,8 @@ const BECAUSE = new RegExp(
 
 /** What not to write, and what to write in its place. */
 export const RULES = [
-  [/(?<=^|[.!:;](?:\*\*)?\s)Who (?!\w+ \w+[^.]*\?)[^?.]*\./g, 'not "Who does it …": "If you do it, …"'],
+  [/(?<=^|[.!:;](?:\*\*)?\s)Who (?!\w+ \w+[^.]*\?)[^?.]*\./g,
+    'not "Who does it …": "If you do it, …"'],
   [/\bshall\b/g, 'not "shall": say who must do what'],
   [/\bis near\b(?!\s(?:to|the|a|it|its|their|\d+)\b)/g, 'near to what? say what happens'],
   [/\bthen because\b/g, 'not "if …, then because …": one sentence for each thought'],
