@@ -5,16 +5,16 @@
 // the second stage.
 //
 // <Ladder of="hstu_attention_bf16" at="B8 H4 N4096 D128, causal">
-//       -  idea                       what limits it
-//   v1  -  one warp a row             each row reads all of its keys
-//   v2  -  tiles in shared memory     multiplications one by one
-//   v3  -  mma.sync and cp.async      two thirds of the rate of wgmma
+//       -  idea                    what limits it
+//   v1  -  one warp a row          each row reads all of its keys
+//   v2  -  tiles in shared memory  multiplications one by one
+//   v3  -  mma.sync and cp.async   two thirds of the rate of wgmma
 // </Ladder> not measured
 //
 // <Ladder of="hstu_backward_bf16" at="B8 H4 N4096 D128, causal">
-//       -  idea                       what limits it
-//   v1  -  one warp a row or a key    each reads all of the others
-//   v2  -  tiles in shared memory     multiplications one by one
+//       -  idea                     what limits it
+//   v1  -  one warp a row or a key  each reads all of the others
+//   v2  -  tiles in shared memory   multiplications one by one
 // </Ladder> not measured
 // #end
 #include "hstu_attention.h"
