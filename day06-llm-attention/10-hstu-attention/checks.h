@@ -249,7 +249,8 @@ bool forward_has_work(const char* function, const HstuCall<T>& call) {
     return true;
 }
 
-/// Throws wb::InvalidArgument. With call.total == 0, there are only gradients of the bias.
+/// Throws wb::InvalidArgument. With call.total == 0, there are only gradients of the
+/// bias.
 template <class T>
 void check_backward(const char* function,
                     const HstuCall<T>& call,

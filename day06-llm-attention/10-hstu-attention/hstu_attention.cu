@@ -177,7 +177,7 @@ template <class T>
 static void attention(const char* function,
                       const HstuCall<T>& call,
                       cudaStream_t stream) {
-    WB_NOT_SOLVED();  // delete this line when the TODOs of v1-forward are done
+    WB_NOT_SOLVED();  // delete this line when v1-forward is written
     if (!forward_has_work(function, call)) return;
     hstu_attention_v1(call, stream);
 }
@@ -187,7 +187,7 @@ static void backward(const char* function,
                      const HstuCall<T>& call,
                      const HstuGradients<T>& gradients,
                      cudaStream_t stream) {
-    WB_NOT_SOLVED();  // and this one, when those of v1-backward are
+    WB_NOT_SOLVED();  // and this one, when v1-backward is
     check_backward(function, call, gradients);
     if (call.total == 0) return clear_bias_gradients(call, gradients, stream);
     hstu_backward_v1(call, gradients, stream);

@@ -59,8 +59,8 @@ struct HstuBias {
 // #endregion bias
 
 // #region call
-/// Sequences of many lengths, one behind the other: sequence b has the rows cu_seqlens[b]
-/// to cu_seqlens[b + 1] - 1 of q, k, v and o.
+/// Sequences of many lengths, one behind the other: sequence b has the rows
+/// cu_seqlens[b] to cu_seqlens[b + 1] - 1 of q, k, v and o.
 template <class T>
 struct HstuCall {
     const T* q;                 ///< [total, heads, head_dim]
@@ -93,11 +93,13 @@ struct HstuGradients {
 /// Pointwise attention of a recommender (HSTU): no softmax, a SiLU of each score.
 ///
 ///     s(i, j)    = alpha * q[i, h, :] . k[j, h, :] + bias(h, i, j)
-///     o[i, h, :] = sum over the keys j that row i sees of silu(s(i, j)) / N * v[j, h, :]
+///     a(i, j)    = silu(s(i, j)) / N          if row i sees key j, else 0
+///     o[i, h, :] = sum over j of a(i, j) * v[j, h, :]
 ///     silu(s)    = s / (1 + exp(-s))
 ///
-/// @param call    q, k, v and o begin at multiples of 16 bytes, and o shares no byte with
-///                what is read. Copies on the host are read before the function returns
+/// @param call    q, k, v and o begin at multiples of 16 bytes, and o shares no byte
+///                with what is read. Copies on the host are read before the function
+///                returns
 /// @param stream  where the work is queued; the function returns without waiting
 ///
 /// A row that sees no key gives zeros. With total == 0 nothing is launched.
@@ -105,17 +107,17 @@ struct HstuGradients {
 /// Traffic  reads q, k and v once at least, writes o: 4 * total * H * D * sizeof(T) B
 /// Work     4 D FLOP for each pair of a row and a key that it sees, and one SiLU
 /// Error    beside the exact result of these inputs, in float: gamma(D + 4) of |alpha|
-///          sum |q| |k| + |bias| in each score, as much again in the SiLU, whose slope is
-///          1.1 at most, and gamma(keys + 8) in the sum over keys. For 16 bits each
+///          sum |q| |k| + |bias| in each score, as much again in the SiLU, whose slope
+///          is 1.1 at most, and gamma(keys + 8) in the sum over keys. For 16 bits each
 ///          silu(s) may be rounded once to T, with u = 2^-11 or 2^-8: u * sum |silu(s)|
 ///          |v| / N; and o is rounded: u |o|
 /// Range    inputs are finite; for __half |s| <= 65504
-/// Throws   wb::InvalidArgument, which names the parameter, its place and its value, for
-///          sizes and numbers that are not as above, cu_seqlens that does not begin with
-///          0, falls or does not end at total, a window below 0, contexts and targets
-///          that a sequence does not have, intervals that overlap, are empty, fall or
-///          leave their sequence; a null, host or misaligned pointer, and arrays that
-///          overlap; a GPU before sm_80
+/// Throws   wb::InvalidArgument, which names the parameter, its place and its value,
+///          for sizes and numbers that are not as above, cu_seqlens that does not begin
+///          with 0, falls or does not end at total, a window below 0, contexts and
+///          targets that a sequence does not have, intervals that overlap, are empty,
+///          fall or leave their sequence; a null, host or misaligned pointer, and
+///          arrays that overlap; a GPU before sm_80
 void hstu_attention_fp32(const HstuCall<float>& call, cudaStream_t stream);
 void hstu_attention_fp16(const HstuCall<__half>& call, cudaStream_t stream);
 void hstu_attention_bf16(const HstuCall<__nv_bfloat16>& call, cudaStream_t stream);
@@ -136,15 +138,16 @@ void hstu_attention_bf16(const HstuCall<__nv_bfloat16>& call, cudaStream_t strea
 /// @param gradients  arrays of T begin at multiples of 16 bytes; what is written shares
 ///                   no byte with anything else
 ///
-/// With total == 0 the gradients of the bias are set to zeros, and nothing else is done.
+/// With total == 0 the gradients of the bias are set to zeros, and nothing else is
+/// done.
 ///
 /// Traffic  reads q, k, v and d_o once at least, writes dq, dk and dv
 /// Work     10 D FLOP for each pair that is seen: five products
-/// Error    in float throughout: that of s as above, times 1.1 in a and times 0.5 |da| in
-///          ds, the slopes of silu and silu'; gamma(D + 8) in da; gamma(terms + 8) in the
-///          sums; and for 16 bits one rounding of each result
-/// Order    dq, dk and dv are the same in each run. The gradients of the bias are sums of
-///          floats in any order
+/// Error    in float throughout: that of s as above, times 1.1 in a and times 0.5 |da|
+///          in ds, the slopes of silu and silu'; gamma(D + 8) in da; gamma(terms + 8)
+///          in the sums; and for 16 bits one rounding of each result
+/// Order    dq, dk and dv are the same in each run. The gradients of the bias are sums
+///          of floats in any order
 /// Throws   as above
 void hstu_backward_fp32(const HstuCall<float>& call,
                         const HstuGradients<float>& gradients,

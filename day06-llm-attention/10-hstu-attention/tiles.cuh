@@ -1,5 +1,5 @@
-/// tiles.cuh: v2: rows and keys meet in shared memory, as floats. Given: the second stage
-/// needs it for float, and for the backward pass.
+/// tiles.cuh: v2: rows and keys meet in shared memory, as floats. Given: the second
+/// stage needs it for float, and for the backward pass.
 #pragma once
 
 #include <wb/head_dim.h>
@@ -7,21 +7,22 @@
 
 #include "pieces.cuh"
 
-/// 8 by 16 threads. A thread has the rows ty, ty + 8, ... of a tile of products, and the
-/// columns tx, tx + 16, ...
+/// 8 by 16 threads. A thread has the rows ty, ty + 8, ... of a tile of products, and
+/// the columns tx, tx + 16, ...
 inline constexpr int kTileThreads = 128;
 inline constexpr int kAcross = 16;
 inline constexpr int kDown = kTileThreads / kAcross;
 
 // #region v2-tile
-/// R rows of D numbers in shared memory. A row has one number more than it needs, so that
-/// 16 threads with a row each find the same column in 16 banks.
+/// R rows of D numbers in shared memory. A row has one number more than it needs, so
+/// that 16 threads with a row each find the same column in 16 banks.
 template <int R, int D>
 struct FloatTile {
     float numbers[R][D + 1];
 
-    /// Copies the rows `first` to first + R - 1 of one head; zeros where there are none.
-    /// A product with what is not a number is not a number, even if its weight is 0.
+    /// Copies the rows `first` to first + R - 1 of one head; zeros where there are
+    /// none. A product with what is not a number is not a number, even if its weight is
+    /// 0.
     template <class T>
     __device__ void load(const HstuCall<T>& call,
                          const T* rows,
@@ -115,7 +116,8 @@ struct SharedForward {
 /// hstu_attention_v2: 32 rows a block, over tiles of 32 keys. Those that no row of the
 /// block sees are left out.
 ///
-/// Launch   grid tile_grid<kForwardRows>(), block kTileThreads, sizeof(SharedForward<D>)
+/// Launch   grid tile_grid<kForwardRows>(), block kTileThreads,
+///          sizeof(SharedForward<D>)
 template <class T, int D>
 __global__ void __launch_bounds__(kTileThreads)
     hstu_attention_v2_kernel(const HstuCall<T> call) {
@@ -194,9 +196,9 @@ struct SharedBackward {
     RowMask masks[R];  // of rows
 };
 
-/// hstu_backward_v2: a tile of rows a block, for dq and the bias, over tiles of keys; or,
-/// of_keys, a tile of keys, for dk and dv, over tiles of rows. Scores are computed in
-/// both: the price of sums that no two blocks add to.
+/// hstu_backward_v2: a tile of rows a block, for dq and the bias, over tiles of keys;
+/// or, of_keys, a tile of keys, for dk and dv, over tiles of rows. Scores are computed
+/// in both: the price of sums that no two blocks add to.
 ///
 /// Launch   grid tile_grid<kBackwardRows<D>>(), block kTileThreads,
 ///          sizeof(SharedBackward<D>)

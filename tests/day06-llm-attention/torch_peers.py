@@ -30,6 +30,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import torch_hstu
 import torch_timing
 
 BACKENDS = ("math", "efficient", "flash", "cudnn")
@@ -372,6 +373,9 @@ def main():
         # Now: a run that is cut short keeps what it has.
         torch_timing.merge(document, rows)
         torch_timing.write(document, options.json)
+    rows += torch_hstu.measure(gpu, document)
+    torch_timing.merge(document, rows)
+    torch_timing.write(document, options.json)
     print(f"{len(rows)} rows merged into {options.json}")
     return 0
 

@@ -1,20 +1,20 @@
 // hstu_attention.cu: SiLU attention over sequences of many lengths, and its gradients.
 // #solution
 //
-// v1 is in this file, v2 in tiles.cuh, which is given, v3 in hstu_attention_fast.cu, the
-// second stage.
+// v1 is in this file, v2 in tiles.cuh, which is given, v3 in hstu_attention_fast.cu,
+// the second stage.
 //
 // <Ladder of="hstu_attention_bf16" at="B8 H4 N4096 D128, causal">
-//       -  idea                       what limits it
-//   v1  -  one warp a row             each row reads all of its keys
-//   v2  -  tiles in shared memory     multiplications one by one
-//   v3  -  mma.sync and cp.async      two thirds of the rate of wgmma
+//       -  idea                    what limits it
+//   v1  -  one warp a row          each row reads all of its keys
+//   v2  -  tiles in shared memory  multiplications one by one
+//   v3  -  mma.sync and cp.async   two thirds of the rate of wgmma
 // </Ladder> not measured
 //
 // <Ladder of="hstu_backward_bf16" at="B8 H4 N4096 D128, causal">
-//       -  idea                       what limits it
-//   v1  -  one warp a row or a key    each reads all of the others
-//   v2  -  tiles in shared memory     multiplications one by one
+//       -  idea                     what limits it
+//   v1  -  one warp a row or a key  each reads all of the others
+//   v2  -  tiles in shared memory   multiplications one by one
 // </Ladder> not measured
 // #end
 #include "hstu_attention.h"
@@ -261,7 +261,7 @@ template <class T>
 static void attention(const char* function,
                       const HstuCall<T>& call,
                       cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // delete this line when the TODOs of v1-forward are done
+    // #starter WB_NOT_SOLVED();  // delete this line when v1-forward is written
     if (!forward_has_work(function, call)) return;
     // #solution
     if constexpr (sizeof(T) == 2)
@@ -277,7 +277,7 @@ static void backward(const char* function,
                      const HstuCall<T>& call,
                      const HstuGradients<T>& gradients,
                      cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // and this one, when those of v1-backward are
+    // #starter WB_NOT_SOLVED();  // and this one, when v1-backward is
     check_backward(function, call, gradients);
     if (call.total == 0) return clear_bias_gradients(call, gradients, stream);
     // #solution

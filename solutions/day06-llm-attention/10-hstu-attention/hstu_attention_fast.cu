@@ -1,6 +1,6 @@
-// hstu_attention_fast.cu: v3: both products with mma.sync. The next tile of keys is on its
-// way while one is used; tiles that no row sees are left out, and those that all see have
-// no mask.
+// hstu_attention_fast.cu: v3: both products with mma.sync. The next tile of keys is on
+// its way while one is used; tiles that no row sees are left out, and those that all
+// see have no mask.
 #include "hstu_attention.h"
 
 #include <wb/check.h>

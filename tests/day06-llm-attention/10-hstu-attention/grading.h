@@ -1,5 +1,5 @@
-// Sequences of any lengths, masks and bias, what is expected of them, and calls of every
-// version with them.
+// Sequences of any lengths, masks and bias, what is expected of them, and calls of
+// every version with them.
 #pragma once
 
 #include "hstu_attention.h"
@@ -68,8 +68,8 @@ struct Call {
     }
 };
 
-/// Standard normal numbers that T holds exactly; `outliers`: one in 64 is 100 times larger.
-/// Without them in q and k, or a single pair would be all of a row.
+/// Standard normal numbers that T holds exactly; `outliers`: one in 64 is 100 times
+/// larger. Without them in q and k, or a single pair would be all of a row.
 template <class T>
 std::vector<float> random_stored(int64_t count, uint64_t seed, bool outliers = false) {
     std::vector<float> numbers;
@@ -96,8 +96,8 @@ inline void add_intervals(HstuProblem& p, int64_t length, wb::testing::Random& r
     p.offsets.push_back(static_cast<int32_t>(p.intervals.size() / 2));
 }
 
-/// Random numbers that T holds exactly; contexts, targets and intervals of all sizes that
-/// a sequence allows.
+/// Random numbers that T holds exactly; contexts, targets and intervals of all sizes
+/// that a sequence allows.
 template <class T>
 HstuProblem random_problem(const Call& call, uint64_t seed) {
     HstuProblem p;
@@ -183,8 +183,8 @@ struct Expected {
 };
 
 /// The errors that a pair may have, in float. Both slopes are bounded: silu' by 1.1,
-/// silu'' by 0.5. An exponential of s has (4 + 2 |s|) roundings, for its argument has as
-/// many as it is large, and the rest of the formulas eight.
+/// silu'' by 0.5. An exponential of s has (4 + 2 |s|) roundings, for its argument has
+/// as many as it is large, and the rest of the formulas eight.
 struct PairErrors {
     double score, weight, slope;
 

@@ -1,4 +1,216 @@
-// Times day06-llm-attention/10-hstu-attention.
+// Times day06-llm-attention/10-hstu-attention: long histories with a causal mask, and
+// many short ones.
 #include "hstu_attention.h"
 
 #include <wb/bench/bench.h>
+#include <wb/bench/random_numbers.h>
+#include <wb/implementations.h>
+#include <wb/reference/hstu.h>
+#ifdef SIMT_CPU
+#include <simt/check.h>
+#endif
+
+#include <cmath>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+using namespace wb::bench;
+
+namespace {
+
+/// Sequences of one length, causal.
+struct Size {
+    int64_t batch;
+    int64_t heads;
+    int64_t length;
+    int64_t head_dim;
+
+    std::string text() const {
+        return "B" + std::to_string(batch) + " H" + std::to_string(heads) + " N" +
+               std::to_string(length) + " D" + std::to_string(head_dim) + ", causal";
+    }
+    int64_t total() const { return batch * length; }
+    int64_t numbers() const { return total() * heads * head_dim; }
+    /// Pairs of a row and a key that it sees, half of all, as attention is compared.
+    double pairs() const { return 0.5 * static_cast<double>(total() * length * heads); }
+};
+
+std::vector<Size> sizes(const Bench& bench) {
+#ifdef SIMT_CPU
+    // ./learn xray watches every access.
+    if (simt::check::active()) return {{1, 1, 64, 64}};
+#endif
+    return bench.sizes<Size>({{2, 1, 70, 64}},
+                             {{8, 4, 1024, 128}},
+                             {{1024, 4, 200, 128},
+                              {32, 4, 1024, 128},
+                              {8, 4, 4096, 64},
+                              {8, 4, 4096, 256},
+                              {2, 4, 16384, 128},
+                              {8, 4, 4096, 128}});
+}
+
+/// The longest sequences for which a version without tiles is run.
+constexpr int64_t kLongestOfPlain = 1024;
+
+template <class T>
+constexpr Ceiling ceiling_of() {
+    if constexpr (std::is_same_v<T, float>)
+        return Ceiling::fp32;
+    else
+        return std::is_same_v<T, __half> ? Ceiling::fp16 : Ceiling::bf16;
+}
+
+/// All arrays of a call.
+template <class T>
+struct Problem {
+    Size size;
+    std::vector<int32_t> starts;
+    Array<int32_t> d_starts;
+    Array<T> q, k, v;
+    HstuCall<T> call = {};
+
+    Problem(Bench& bench, const Size& size)
+        : size(size),
+          d_starts(size.batch + 1),
+          q(random_numbers<T>(bench, size.numbers())),
+          k(random_numbers<T>(bench, size.numbers())),
+          v(random_numbers<T>(bench, size.numbers())) {
+        for (int64_t b = 0; b <= size.batch; ++b)
+            starts.push_back(static_cast<int32_t>(b * size.length));
+        d_starts.upload(starts);
+        call.q = q.data();
+        call.k = k.data();
+        call.v = v.data();
+        call.batch = size.batch;
+        call.total = size.total();
+        call.heads = size.heads;
+        call.head_dim = size.head_dim;
+        call.alpha = 1.0f / std::sqrt(static_cast<float>(size.head_dim));
+        call.scaling_length = size.length;
+        call.cu_seqlens = {d_starts.data(), starts.data()};
+    }
+};
+
+/// A row of numbers, as floats.
+template <class T>
+std::vector<float> row_at(const Array<T>& array, int64_t first, int64_t count) {
+    std::vector<float> row;
+    for (int64_t i = first; i < first + count; ++i)
+        row.push_back(static_cast<float>(array.at(i)));
+    return row;
+}
+
+bool too_slow(const std::string& rung, const Size& size) {
+    return rung.ends_with("_v1") && size.length > kLongestOfPlain;
+}
+
+template <class T>
+void time_forward(Bench& bench,
+                  const char* exercise,
+                  void (*contract)(const HstuCall<T>&, cudaStream_t)) {
+    for (const Size& size : sizes(bench)) {
+        const double flop = 4.0 * size.pairs() * static_cast<double>(size.head_dim);
+        if (!bench.fits(4.0 * sizeof(T) * static_cast<double>(size.numbers())))
+            continue;
+        Problem<T> made(bench, size);
+        const auto o = bench.output<T>(size.numbers());
+        made.call.o = o.data();
+        const auto host_k = made.k.host();
+        const auto host_v = made.v.host();
+        auto problem = bench.problem({size.text(),
+                                      ceiling_of<T>(),
+                                      flop,
+                                      Cache::cold,
+                                      static_cast<double>(size.total())});
+        problem.expect(
+            "o",
+            o,
+            [&](int64_t i) {
+                const int64_t D = size.head_dim;
+                const int64_t stride = size.heads * D;
+                const int64_t token = i / stride;
+                const auto q = row_at(made.q, i / D * D, D);
+                double sum = 0.0;
+                double total = 0.0;
+                for (int64_t j = token / size.length * size.length; j <= token; ++j) {
+                    const int64_t at = j * stride + i % stride / D * D;
+                    double score = 0.0;
+                    for (int64_t d = 0; d < D; ++d)
+                        score += double{q[static_cast<size_t>(d)]} *
+                                 static_cast<double>(static_cast<float>(
+                                     host_k[static_cast<size_t>(at + d)]));
+                    const double term =
+                        wb::reference::hstu_silu(score * double{made.call.alpha}) *
+                        static_cast<double>(static_cast<float>(
+                            host_v[static_cast<size_t>(at + i % D)]));
+                    sum += term;
+                    total += std::abs(term);
+                }
+                // Each weight is rounded, and so is the result.
+                const double unit = sizeof(T) == 4              ? 0x1p-18
+                                    : std::is_same_v<T, __half> ? 0x1p-10
+                                                                : 0x1p-7;
+                const double n = static_cast<double>(size.length);
+                return Expected{sum / n, (unit * total + 1e-5 * total) / n + 1e-6};
+            },
+            16);
+        for (const auto& [name, idea, run] : wb::implementations(exercise, contract)) {
+            if (too_slow(name, size)) continue;
+            problem.time(name, idea, [&, run = run](cudaStream_t stream) {
+                run(made.call, stream);
+            });
+        }
+    }
+}
+
+template <class T>
+void time_backward(Bench& bench,
+                   const char* exercise,
+                   void (*contract)(const HstuCall<T>&,
+                                    const HstuGradients<T>&,
+                                    cudaStream_t)) {
+    for (const Size& size : sizes(bench)) {
+        // Five products, as backward passes are compared, however many a version makes.
+        const double flop = 10.0 * size.pairs() * static_cast<double>(size.head_dim);
+        if (!bench.fits(8.0 * sizeof(T) * static_cast<double>(size.numbers())))
+            continue;
+        const Problem<T> made(bench, size);
+        const auto d_o = random_numbers<T>(bench, size.numbers());
+        const auto dq = bench.output<T>(size.numbers());
+        const auto dk = bench.output<T>(size.numbers());
+        const auto dv = bench.output<T>(size.numbers());
+        const HstuGradients<T> out = {
+            d_o.data(), dq.data(), dk.data(), dv.data(), nullptr, nullptr};
+        auto problem = bench.problem({size.text(),
+                                      ceiling_of<T>(),
+                                      flop,
+                                      Cache::cold,
+                                      static_cast<double>(size.total())});
+        for (const auto& [name, idea, run] : wb::implementations(exercise, contract)) {
+            if (too_slow(name, size)) continue;
+            problem.time(name, idea, [&, run = run](cudaStream_t stream) {
+                run(made.call, out, stream);
+            });
+        }
+    }
+}
+
+}  // namespace
+
+WB_BENCH(hstu_attention_bf16, bench) {
+    time_forward<__nv_bfloat16>(bench, "hstu_attention_bf16", hstu_attention_bf16);
+}
+
+WB_BENCH(hstu_attention_fp16, bench) {
+    time_forward<__half>(bench, "hstu_attention_fp16", hstu_attention_fp16);
+}
+
+WB_BENCH(hstu_attention_fp32, bench) {
+    time_forward<float>(bench, "hstu_attention_fp32", hstu_attention_fp32);
+}
+
+WB_BENCH(hstu_backward_bf16, bench) {
+    time_backward<__nv_bfloat16>(bench, "hstu_backward_bf16", hstu_backward_bf16);
+}

@@ -1,4 +1,5 @@
-// Grades day06-llm-attention/10-hstu-attention: what is refused, and calls without work.
+// Grades day06-llm-attention/10-hstu-attention: what is refused, and calls without
+// work.
 #include "grading.h"
 
 #include <wb/testing/refuses.h>
@@ -63,7 +64,8 @@ struct Refusals {
     const wb::testing::Refuses<HstuCall<T>>& refuse;
 
     void operator()(const char* part, auto change) const { refuse(part, change); }
-    /// @param numbers  belongs to the member; on the host alone, for nothing is launched
+    /// @param numbers  belongs to the member; on the host alone, for nothing is
+    ///                 launched
     template <class Change>
     void host(const char* part,
               HstuMask kind,
@@ -164,7 +166,8 @@ void refuse_all(const Refusals<T>& refuse) {
     refuse.host("mask.intervals[0] is 3", list, intervals, {3, 4, 1, 2, 0, 1, 1, 2});
     refuse.host("mask.intervals[1] is 4", list, intervals, {0, 4, 1, 2, 0, 1, 1, 2});
     refuse.host("mask.intervals[3] is 1", list, intervals, {0, 3, 1, 1, 0, 1, 1, 2});
-    // Row 3 is the first of a sequence of two: intervals begin anew, and must not overlap.
+    // Row 3 is the first of a sequence of two: intervals begin anew, and must not
+    // overlap.
     refuse.host("mask.intervals[6] is 0", list, intervals, {0, 3, 1, 2, 0, 1, 0, 2});
     refuse.host("mask.intervals[7] is 3", list, intervals, {0, 3, 1, 2, 0, 1, 1, 3});
     refuse("mask.intervals.device is a null", [](auto& c) {

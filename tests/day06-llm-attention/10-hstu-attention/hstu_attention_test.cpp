@@ -192,8 +192,9 @@ TEST_CASE("scores far from zero: no infinity, no NaN") {
 }
 
 TEST_CASE("many terms of one sign: a sum in 16 bits would stand still") {
-    // Only the last row sees keys, all of them, with weights near 1: sums in bf16 end at
-    // 256, and in fp16 at 2048. The backward pass looks at all pairs: bf16 stands for both.
+    // Only the last row sees keys, all of them, with weights near 1: sums in bf16 end
+    // at 256, and in fp16 at 2048. The backward pass looks at all pairs: bf16 stands
+    // for both.
     const auto type = GENERATE(fp16, bf16);
     const int64_t n = wb::testing::is_watched() ? 70 : type == fp16 ? 2500 : 700;
     Call c{{n}};

@@ -1,5 +1,5 @@
-// The right hstu_attention that the .diff files edit: v1 of the solution, and the pieces
-// that it needs, so that edits find these, too.
+// The right hstu_attention that the .diff files edit: v1 of the solution, and the
+// pieces that it needs, so that edits find these, too.
 #include "hstu_attention.h"
 
 #include <wb/check.h>

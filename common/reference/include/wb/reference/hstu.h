@@ -1,5 +1,5 @@
-/// CPU reference of HSTU's pointwise attention, in double: which keys a row sees, scores
-/// pair by pair, and the output. Gradients are sums over the same pairs.
+/// CPU reference of HSTU's pointwise attention, in double: which keys a row sees,
+/// scores pair by pair, and the output. Gradients are sums over the same pairs.
 #pragma once
 
 #include <algorithm>

@@ -1,0 +1,76 @@
+"""HSTU's attention in PyTorch, compiled: dense sequences of one length, causal. It has
+no jagged batches: this is the best that it can do with our sizes."""
+import re
+
+import torch_rows
+
+TYPES = {
+    "hstu_attention_fp32": "float32",
+    "hstu_attention_fp16": "float16",
+    "hstu_attention_bf16": "bfloat16",
+    "hstu_backward_bf16": "bfloat16",
+}
+CEILINGS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+
+
+def attention(torch):
+    """silu(alpha q k^T) * mask / N v, as a model's authors would write it."""
+    def formula(q, k, v, mask):
+        scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+        weights = torch.nn.functional.silu(scores) * mask / q.shape[-2]
+        return weights @ v
+    return formula
+
+
+def work(torch, exercise, size):
+    """A Work; what it computes is compared with the formula in double, for one head."""
+    batch, heads, length, dim = (
+        int(re.search(rf"(?:^| ){name}(\d+)", size).group(1)) for name in "BHND")
+    dtype = getattr(torch, TYPES[exercise])
+    backward = "backward" in exercise
+    shape = (batch, heads, length, dim)
+    q, k, v, d_o = (torch.randn(shape, dtype=dtype, device="cuda") for _ in range(4))
+    mask = torch.ones(length, length, dtype=dtype, device="cuda").tril()
+    formula = attention(torch)
+    compiled = torch.compile(formula, dynamic=False)
+    out = {}
+    if backward:
+        for tensor in (q, k, v):
+            tensor.requires_grad_()
+        out["o"] = compiled(q, k, v, mask)
+
+    def launch():
+        if backward:
+            out["o_gradients"] = torch.autograd.grad(
+                out["o"], (q, k, v), d_o, retain_graph=True)
+        else:
+            out["o"] = compiled(q, k, v, mask)
+
+    def is_right():
+        exact = formula(*(x[0, 0].detach().double() for x in (q, k, v)), mask.double())
+        return (out["o"][0, 0].double() - exact).abs().max().item() < 5e-2
+
+    products = 10 if backward else 4
+    flop = products * 0.5 * batch * heads * length * length * dim
+    return torch_rows.Work(launch, 0, CEILINGS[TYPES[exercise]], is_right, flop)
+
+
+def measure(gpu, document):
+    """Rows for the sizes that our own benchmarks have written."""
+    rows = []
+    for exercise, size, cache in torch_rows.wanted(document, TYPES):
+        def make(torch, text, exercise=exercise):
+            return work(torch, exercise, text)
+        print(f"{exercise}  {size}", flush=True)
+        try:
+            row = torch_rows.measure(gpu, exercise, ("torch compiled", make), size,
+                                     cache, document["ceilings"])
+        except gpu.torch.cuda.OutOfMemoryError:
+            row = None
+            print("  torch compiled: not enough memory")
+        gpu.torch.cuda.empty_cache()
+        if row:
+            print(f"  {row['rung']:<22} {row['median_us']:>12.2f} us "
+                  f"{row['tflops']:8.1f} TFLOP/s", flush=True)
+            rows.append(row)
+    return rows
