@@ -6,40 +6,40 @@
 //
 // <Ladder of="l2_normalize" at="1048576 x 128">
 //        GB/s  idea                      what limits it
-//   v1  3,710  a warp a row, read twice  x is read twice, 4 bytes a load
-//   v2  4,020  a row in registers        the speed of memory
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v1  2,930  a warp a row, read twice  x is read twice, 4 bytes a load
+//   v2  2,940  a row in registers        the speed of memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="l2_normalize_backward" at="1048576 x 128">
 //        GB/s  idea                      what limits it
-//   v1  3,810  a warp a row, read twice  both are read twice, 4 bytes a load
-//   v2  4,260  rows in registers         the speed of memory
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v1  3,020  a warp a row, read twice  both are read twice, 4 bytes a load
+//   v2  3,010  rows in registers         the speed of memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="bce_with_logits" at="n = 67108864">
 //        GB/s  idea                            what limits it
-//   v1  2,170  a float a load                  instructions: two logarithms an element
-//   v2  3,920  16 bytes a load, a shorter log  the speed of memory
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v1  2,260  a float a load                  instructions: two logarithms an element
+//   v2  2,800  16 bytes a load, a shorter log  the speed of memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="bce_with_logits_backward" at="n = 67108864">
 //        GB/s  idea             what limits it
-//   v1  2,090  a float a load   instructions, and 4 bytes a load
-//   v2  4,200  16 bytes a load  the speed of memory
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v1  2,030  a float a load   instructions, and 4 bytes a load
+//   v2  2,980  16 bytes a load  the speed of memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
-// <Ladder of="sampled_softmax" at="8192 x 8192, 3 in 4 real">
+// <Ladder of="sampled_softmax" at="65536 x 1024, 3 in 4 real">
 //        GB/s  idea                             what limits it
-//   v1  1,240  a warp a query, read twice       logits twice, ids for each query
-//   v2  2,580  four queries a block, read once  what warps know is merged too often
-//   v3      -  many queries: four a warp        the speed of memory
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v1  1,490  a warp a query, read twice       logits twice, ids for each query
+//   v2  1,550  four queries a block, read once  what warps know is merged too often
+//   v3  2,140  many queries: four a warp        the speed of memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="sampled_softmax_backward" at="8192 x 8192, 3 in 4 real">
 //        GB/s  idea                  what limits it
-//   v1  1,990  a warp a query        ids are read for each query, 4 bytes a load
-//   v2  3,810  four queries a block  the speed of memory
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-23
+//   v1  1,700  a warp a query        ids are read for each query, 4 bytes a load
+//   v2  2,760  four queries a block  the speed of memory
+// </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end
 #include "losses.h"
 
