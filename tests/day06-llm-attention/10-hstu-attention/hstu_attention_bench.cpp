@@ -165,6 +165,80 @@ void time_forward(Bench& bench,
     }
 }
 
+/// The gradients of a call in double, an element at a time. All arrays are those of the
+/// device, and their copies on the host.
+template <class T>
+struct RightGradients {
+    Size size;
+    double alpha;
+    std::vector<T> q, k, v, d_o;
+
+    RightGradients(const Problem<T>& made, const Array<T>& d_o)
+        : size(made.size),
+          alpha(double{made.call.alpha}),
+          q(made.q.host()),
+          k(made.k.host()),
+          v(made.v.host()),
+          d_o(d_o.host()) {}
+
+    double dot(const std::vector<T>& a,
+               int64_t i,
+               const std::vector<T>& b,
+               int64_t j) const {
+        double sum = 0.0;
+        for (int64_t d = 0; d < size.head_dim; ++d)
+            sum += number(a, i + d) * number(b, j + d);
+        return sum;
+    }
+    static double number(const std::vector<T>& array, int64_t i) {
+        return static_cast<double>(static_cast<float>(array[static_cast<size_t>(i)]));
+    }
+    static Expected of(double sum, double total) {
+        // Weights and their slopes are rounded, and so is the result.
+        const double unit = sizeof(T) == 4 ? 0x1p-18 : 0x1p-7;
+        return {sum, 2.0 * unit * total + 1e-6};
+    }
+
+    /// Of dq: a row and all keys that it sees.
+    Expected dq(int64_t element) const {
+        return sum(element, false, [&](int64_t row, int64_t key) {
+            const double slope =
+                wb::reference::hstu_silu_slope(alpha * dot(q, row, k, key));
+            return alpha * slope * dot(d_o, row, v, key) *
+                   number(k, key + element % size.head_dim);
+        });
+    }
+    /// Of dv: a key and all rows that see it.
+    Expected dv(int64_t element) const {
+        return sum(element, true, [&](int64_t row, int64_t key) {
+            return wb::reference::hstu_silu(alpha * dot(q, row, k, key)) *
+                   number(d_o, row + element % size.head_dim);
+        });
+    }
+
+    /// @param term  takes the first elements of a row and of a key
+    template <class Term>
+    Expected sum(int64_t element, bool is_key, Term term) const {
+        const int64_t D = size.head_dim;
+        const int64_t stride = size.heads * D;
+        const int64_t own = element / D * D;
+        const int64_t token = element / stride;
+        const int64_t first = token / size.length * size.length;
+        double all = 0.0;
+        double total = 0.0;
+        for (int64_t other = is_key ? token : first;
+             other < (is_key ? first + size.length : token + 1);
+             ++other) {
+            const int64_t at = other * stride + own % stride;
+            const double each = is_key ? term(at, own) : term(own, at);
+            all += each;
+            total += std::abs(each);
+        }
+        const double n = static_cast<double>(size.length);
+        return of(all / n, total / n);
+    }
+};
+
 template <class T>
 void time_backward(Bench& bench,
                    const char* exercise,
@@ -188,6 +262,11 @@ void time_backward(Bench& bench,
                                       flop,
                                       Cache::cold,
                                       static_cast<double>(size.total())});
+        const RightGradients<T> right(made, d_o);
+        problem.expect(
+            "dq", dq, [&](int64_t i) { return right.dq(i); }, 16);
+        problem.expect(
+            "dv", dv, [&](int64_t i) { return right.dv(i); }, 16);
         for (const auto& [name, idea, run] : wb::implementations(exercise, contract)) {
             if (too_slow(name, size)) continue;
             problem.time(name, idea, [&, run = run](cudaStream_t stream) {
