@@ -92,12 +92,14 @@ __global__ void __launch_bounds__(kThreads)
     s_data[threadIdx.x] = make_uint4(threadIdx.x, 0, 0, 0);
     __syncthreads();
     const size_t packs = bytes / sizeof(uint4);
-    const uint32_t shared =
-        static_cast<uint32_t>(__cvta_generic_to_shared(s_data + threadIdx.x));
+    const uint32_t first = static_cast<uint32_t>(__cvta_generic_to_shared(s_data));
+    uint32_t shared = first + threadIdx.x * static_cast<uint32_t>(sizeof(uint4));
     size_t at = level == Level::kL2
                     ? (static_cast<size_t>(blockIdx.x) * kThreads + threadIdx.x) % packs
                     : threadIdx.x;
-    const size_t stride = static_cast<size_t>(gridDim.x) * kThreads % packs;
+    // Of L1 and shared memory each warp reads what its neighbour has read before.
+    const size_t stride =
+        level == Level::kL2 ? static_cast<size_t>(gridDim.x) * kThreads % packs : 32;
     uint32_t sum = 0;
 #pragma unroll 8
     for (int i = 0; i < times; ++i) {
@@ -115,10 +117,11 @@ __global__ void __launch_bounds__(kThreads)
                          : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                          : "l"(data + at));
         sum += v.x ^ v.y ^ v.z ^ v.w;
-        if constexpr (level == Level::kL2) {
-            at += stride;
-            if (at >= packs) at -= packs;
-        }
+        // Never the same address twice in a row: the assembler would load it once.
+        at += stride;
+        if (at >= packs) at -= packs;
+        if constexpr (level == Level::kShared)
+            shared = first + static_cast<uint32_t>(at * sizeof(uint4));
     }
     if (sum == 0xdeadbeefu) *sink = sum;
 }

@@ -1,4 +1,5 @@
 #include <wb/bench/bench.h>
+#include <wb/bench/errors.h>
 
 #include <algorithm>
 
@@ -163,6 +164,11 @@ TEST_CASE("bench: rows that were not asked for are neither run nor timed") {
     CHECK(f.bench.rows()[0].rung == "copy_v2");
     CHECK(f.bench.rows()[0].notes.empty());
     CHECK(f.bench.asked_for() == 1);
+    const wb::GemmShape small = wb::GemmShape{4, 4, 4}.packed();
+    CHECK_FALSE(
+        product_errors<float>(f.bench, small));  // that would launch all versions
+    f.options.row = "";
+    CHECK(product_errors<float>(f.bench, small));
     f.options.size = "1001";
     problem.time("copy_v2", "another size", [](cudaStream_t) { FAIL("it runs"); });
     CHECK(f.bench.asked_for() == 1);

@@ -180,6 +180,7 @@ class LayerErrors {
 
 /// The errors of a layer of this size, if it is one at which they are measured.
 inline std::optional<LayerErrors> layer_errors(Bench& bench, const Size& s) {
+    if (bench.is_for_a_profiler()) return std::nullopt;
     const int64_t work = s.M * s.N * s.K;
     const bool is_of_the_ladder = work == int64_t{4096} * 4096 * 4096 && s.M == s.N &&
                                   s.activation == Activation::silu;

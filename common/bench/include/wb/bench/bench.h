@@ -215,6 +215,10 @@ class Bench {
     /// How many implementations gave a wrong result.
     int wrong() const { return wrong_; }
 
+    /// Whether --row was given: nothing else is launched then, not to measure errors
+    /// either.
+    bool is_for_a_profiler() const { return !options_.row.empty(); }
+
     /// How many rows were asked for, by --size and --row.
     int asked_for() const { return asked_for_; }
 

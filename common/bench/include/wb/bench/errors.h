@@ -128,11 +128,12 @@ class ProductErrors {
 };
 
 /// The errors of products of this size, if it is one at which they are measured: the
-/// size of the ladders, and in the simulator the small ones. Factors of 8 bits have B
-/// transposed there.
+/// size of the ladders, and in the simulator the small ones; not with --row. Factors of
+/// 8 bits have B transposed there.
 template <class T, class CType = float>
 std::optional<ProductErrors<T, CType>> product_errors(Bench& bench,
                                                       const GemmShape& shape) {
+    if (bench.is_for_a_profiler()) return std::nullopt;
     const int64_t work = shape.M * shape.N * shape.K;
     const bool is_of_the_ladder = work == int64_t{4096} * 4096 * 4096 &&
                                   !shape.transpose_a &&
