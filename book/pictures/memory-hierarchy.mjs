@@ -53,7 +53,7 @@ export default picture({
     'each holds, its latency and its bandwidth where they were measured.'
 }, (p) => {
   p.text(42, 0, 'holds', { strong: true })
-    .text(75, 0, 'bandwidth', { anchor: 'end', strong: true })
+    .text(73, 0, 'bandwidth', { anchor: 'end', strong: true })
   if (isMeasured) p.text(87, 0, 'latency', { anchor: 'end', strong: true })
   else p.text(42, 12, 'latencies: not measured yet', { muted: true })
   LEVELS.forEach((level, i) => {
@@ -62,7 +62,7 @@ export default picture({
     p.step(level.said)
       .box(CENTER - level.wide / 2, y, level.wide, 1, level.name, { tone: level.tone })
       .text(42, y, level.holds)
-    if (rate) p.text(75, y, rate, { anchor: 'end' })
+    if (rate) p.text(73, y, rate, { anchor: 'end' })
     if (latency) p.text(87, y, latency, { anchor: 'end' })
     if (i > 0) p.link([CENTER, y - 1], [CENTER, y])
   })
