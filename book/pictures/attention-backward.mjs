@@ -13,7 +13,7 @@ export default picture({
     'or a second kernel owns query 2 and goes along its row.'
 }, (p) => {
   p.text(1, 0, 'P and S: never stored, computed once more', { strong: true })
-  p.text(LEFT, 1, 'k0    k1    k2    k3', { muted: true })
+  for (let j = 0; j < S; ++j) p.text(LEFT + 6 * j + 1, 1, `k${j}`, { muted: true })
   for (let i = 0; i < S; ++i) {
     p.text(5, 2 + i, `q${i}, do${i}`, { muted: true })
     for (let j = 0; j < S; ++j)
