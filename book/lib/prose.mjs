@@ -35,6 +35,7 @@ export const RULES = [
   [/\brulers\b|\brods\b/gi, 'not "rulers" or "rods": microbenchmarks'],
   [/\bnumbers of (?:an?|the) (?:array|vector|matrix|tensor|row)\b/g, 'not "numbers": elements'],
   [/(?<!, |by )\brungs?\b(?! by)/gi, 'not "rung": version'],
+  [/(?<=\S) +:::+(?=\n|$)/g, 'the end of a fold needs a line of its own'],
   [BECAUSE, 'not "for": because']
 ]
 

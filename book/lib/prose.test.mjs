@@ -28,6 +28,7 @@ const SENTENCES = [
   ['The roofs are measured with *rulers*.', 'They are measured with microbenchmarks.'],
   ['The numbers of an array lie side by side.', 'The elements of an array do.'],
   ['A rung need not be faster.', 'The solution, rung by rung. v3 need not be faster.'],
+  ['It is the last word. :::', 'It is the last word.\n:::'],
   ['v4 is faster, for it has half as many trees.', 'v4 has room for it, and is fast.']
 ]
 

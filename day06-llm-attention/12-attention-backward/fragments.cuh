@@ -154,8 +154,8 @@ __device__ __forceinline__ void add_rows(float (&c)[D / 8][4],
 // #endregion products
 
 // #region places
-/// Element e of part n of 16 accumulated rows, [kStep / 8][4] or [D / 8][4], that a lane
-/// holds: its row, 0 to 15.
+/// Element e of part n of 16 accumulated rows, [kStep / 8][4] or [D / 8][4], that a
+/// lane holds: its row, 0 to 15.
 __device__ __forceinline__ int row_of(int lane, int e) {
     return lane / 4 + e / 2 * 8;
 }
