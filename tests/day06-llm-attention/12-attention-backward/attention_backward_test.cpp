@@ -163,6 +163,11 @@ TEST_CASE("a group: the gradients of its heads are added up") {
     grade(grouped(plain_attention(2, 2, 5, 3, 64, true), 3));
 }
 
+TEST_CASE("large groups, and more heads than a byte counts") {
+    grade(grouped(plain_attention(1, 1, 3, 4, 128, true), 33));
+    grade(plain_attention(130, 2, 1, 2, 64));
+}
+
 TEST_CASE("no keys, or no queries: zeros, and they are written") {
     for (const int64_t dim : {64, 128}) {
         for (const bool causal : {false, true}) {
