@@ -7,8 +7,9 @@
 Reads the rows that the benchmarks of day 6 have written to bench.json, measures
 scaled_dot_product_attention, or its gradients, on each of their shapes with each of its
 backends (math, memory-efficient, flash, cuDNN), and merges its own rows into the file:
-the same exercise and size, the rung "torch sdpa flash" and so on. Without such rows in
-the file it measures a list of its own.
+the same exercise and size, the rung "torch sdpa flash" and so on. Without any rows in
+the file it measures a list of its own. For HSTU's rows it measures the formula,
+compiled, and for those of sparse attention FlexAttention with the same masks.
 
     --grid TYPE   also the grid of sizes that day 6 sets itself, as exercise
                   "attention_grid_TYPE"; TYPE is fp32, fp16 or bf16
@@ -31,6 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch_hstu
+import torch_sparse
 import torch_timing
 
 BACKENDS = ("math", "efficient", "flash", "cudnn")
@@ -131,7 +133,8 @@ def wanted_sizes(document, grid):
             if row["exercise"] in TYPES and not row["rung"].startswith("torch ")]
     sizes = []
     seen = set()
-    usual = ours or ([] if grid else DEFAULT_SIZES)
+    # A chapter's own file has rows, perhaps none of these exercises: nothing is added.
+    usual = ours or ([] if grid or document.get("rows") else DEFAULT_SIZES)
     for exercise, size, cache in usual + (grid_sizes(grid) if grid else []):
         if (exercise, size) not in seen:
             seen.add((exercise, size))
@@ -374,6 +377,7 @@ def main():
         torch_timing.merge(document, rows)
         torch_timing.write(document, options.json)
     rows += torch_hstu.measure(gpu, document)
+    rows += torch_sparse.measure(gpu, document)
     torch_timing.merge(document, rows)
     torch_timing.write(document, options.json)
     print(f"{len(rows)} rows merged into {options.json}")
