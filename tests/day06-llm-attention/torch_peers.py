@@ -7,8 +7,9 @@
 Reads the rows that the benchmarks of day 6 have written to bench.json, measures
 scaled_dot_product_attention, or its gradients, on each of their shapes with each of its
 backends (math, memory-efficient, flash, cuDNN), and merges its own rows into the file:
-the same exercise and size, the rung "torch sdpa flash" and so on. Without such rows in
-the file it measures a list of its own.
+the same exercise and size, the rung "torch sdpa flash" and so on. HSTU's attention and
+rotary embedding are compiled: torch_hstu.py, torch_rope.py. Without rows in the file it
+measures a list of its own.
 
     --grid TYPE   also the grid of sizes that day 6 sets itself, as exercise
                   "attention_grid_TYPE"; TYPE is fp32, fp16 or bf16
@@ -31,6 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch_hstu
+import torch_rope
 import torch_timing
 
 BACKENDS = ("math", "efficient", "flash", "cudnn")
@@ -58,7 +60,7 @@ TENSOR_CORES = ("tensor_core_attention_", "hopper_attention_",
 # The gradients of q, k and v: five products in place of two.
 BACKWARD = "attention_backward_"
 
-# Measured where bench.json has no rows of these exercises.
+# Measured where bench.json has no rows.
 DEFAULT_SIZES = (
     [("flash_attention", f"B4 H16 N{n} D64", "cold") for n in (1024, 2048, 4096)]
     + [("mixed_precision_attention_fp16", f"B4 H16 N{n} D64", "cold")
@@ -131,7 +133,7 @@ def wanted_sizes(document, grid):
             if row["exercise"] in TYPES and not row["rung"].startswith("torch ")]
     sizes = []
     seen = set()
-    usual = ours or ([] if grid else DEFAULT_SIZES)
+    usual = ours or ([] if grid or document.get("rows") else DEFAULT_SIZES)
     for exercise, size, cache in usual + (grid_sizes(grid) if grid else []):
         if (exercise, size) not in seen:
             seen.add((exercise, size))
@@ -374,6 +376,7 @@ def main():
         torch_timing.merge(document, rows)
         torch_timing.write(document, options.json)
     rows += torch_hstu.measure(gpu, document)
+    rows += torch_rope.measure(gpu, document)
     torch_timing.merge(document, rows)
     torch_timing.write(document, options.json)
     print(f"{len(rows)} rows merged into {options.json}")
