@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch_hstu
 import torch_rope
+import torch_rows
 import torch_timing
 
 BACKENDS = ("math", "efficient", "flash", "cudnn")
@@ -342,6 +343,9 @@ def main():
     if options.list:
         for exercise, size, cache in sizes:
             print(f"{exercise}  {size}  ({type_of(exercise)}, {cache})")
+        for exercise, size, cache in torch_rows.wanted(
+                document, {**torch_hstu.TYPES, **torch_rope.STORED}):
+            print(f"{exercise}  {size}  (compiled, {cache})")
         return 0
     warnings.filterwarnings("ignore")  # why a backend does not take a shape: we say so
     gpu = open_gpu(options.seconds)
