@@ -94,9 +94,9 @@ struct RopeAppend {
 /// stays as it is; workspace.check() then throws wb::PagedCacheError. All others are
 /// done. Without tokens nothing is launched.
 ///
-/// Traffic  reads q, k and v once, (Hq + 2 Hkv) D * sizeof(T) B a token, and
-///          rotary_dim * 4 B of angles; writes Hq D * sizeof(T) + 2 Hkv D *
-///          sizeof(Stored) B
+/// Traffic  R of the D numbers of a query, and all of k and v: reads (Hq R + 2 Hkv D)
+///          * sizeof(T) B a token, and R * 4 B of angles for each position; writes
+///          Hq R * sizeof(T) + 2 Hkv D * sizeof(Stored) B a token
 /// Error    gamma(4) of 2^-24 times (|a c| + |b s|), and one rounding to what is
 ///          stored, to the nearest. FP8 ends at 448: what is larger becomes 448
 /// NaN      and infinities go to both numbers of their pair, as in any sum, and to no

@@ -7,9 +7,9 @@
 Reads the rows that the benchmarks of day 6 have written to bench.json, measures
 scaled_dot_product_attention, or its gradients, on each of their shapes with each of its
 backends (math, memory-efficient, flash, cuDNN), and merges its own rows into the file:
-the same exercise and size, the rung "torch sdpa flash" and so on. Without any rows in
-the file it measures a list of its own. For HSTU's rows it measures the formula,
-compiled, and for those of sparse attention FlexAttention with the same masks.
+the same exercise and size, the rung "torch sdpa flash" and so on. HSTU's attention,
+rotary embedding and sparse attention are compiled: torch_hstu.py, torch_rope.py,
+torch_sparse.py. Without any rows in the file it measures a list of its own.
 
     --grid TYPE   also the grid of sizes that day 6 sets itself, as exercise
                   "attention_grid_TYPE"; TYPE is fp32, fp16 or bf16
@@ -32,6 +32,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch_hstu
+import torch_rope
+import torch_rows
 import torch_sparse
 import torch_timing
 
@@ -60,7 +62,7 @@ TENSOR_CORES = ("tensor_core_attention_", "hopper_attention_",
 # The gradients of q, k and v: five products in place of two.
 BACKWARD = "attention_backward_"
 
-# Measured where bench.json has no rows of these exercises.
+# Measured where bench.json has no rows.
 DEFAULT_SIZES = (
     [("flash_attention", f"B4 H16 N{n} D64", "cold") for n in (1024, 2048, 4096)]
     + [("mixed_precision_attention_fp16", f"B4 H16 N{n} D64", "cold")
@@ -343,6 +345,9 @@ def main():
     if options.list:
         for exercise, size, cache in sizes:
             print(f"{exercise}  {size}  ({type_of(exercise)}, {cache})")
+        for exercise, size, cache in torch_rows.wanted(
+                document, {*torch_hstu.TYPES, *torch_rope.STORED, *torch_sparse.EXERCISES}):
+            print(f"{exercise}  {size}  (compiled, {cache})")
         return 0
     warnings.filterwarnings("ignore")  # why a backend does not take a shape: we say so
     gpu = open_gpu(options.seconds)
@@ -377,6 +382,7 @@ def main():
         torch_timing.merge(document, rows)
         torch_timing.write(document, options.json)
     rows += torch_hstu.measure(gpu, document)
+    rows += torch_rope.measure(gpu, document)
     rows += torch_sparse.measure(gpu, document)
     torch_timing.merge(document, rows)
     torch_timing.write(document, options.json)

@@ -2,27 +2,30 @@
 // #solution
 //
 // v1 is in this file, v2 in 02_vectors.cuh, v3 in rope_and_kv_append_fast.cu, the
-// second stage.
+// second stage, v4 in 04_lookups.cuh.
 //
 // <Ladder of="rope_append_bf16" at="16384 tokens, Hq32 Hkv8 D128">
 //       -  idea                     what limits it
 //   v1  -  one thread a pair        accesses of 2 bytes, look-ups for each pair
 //   v2  -  eight pairs a thread     angles: twice as many bytes as numbers
-//   v3  -  four heads share angles  the speed of memory
+//   v3  -  four heads share angles  three loads that wait for each other
+//   v4  -  angles before the page   the speed of memory
 // </Ladder> not measured
 //
 // <Ladder of="rope_append_fp16" at="16384 tokens, Hq32 Hkv8 D128">
 //       -  idea                     what limits it
 //   v1  -  one thread a pair        as above
 //   v2  -  eight pairs a thread     as above
-//   v3  -  four heads share angles  the speed of memory
+//   v3  -  four heads share angles  three loads that wait for each other
+//   v4  -  angles before the page   the speed of memory
 // </Ladder> not measured
 //
 // <Ladder of="rope_append_fp8" at="16384 tokens, Hq32 Hkv8 D128">
 //       -  idea                     what limits it
 //   v1  -  one thread a pair        as above, and stores of one byte
 //   v2  -  eight pairs a thread     as above
-//   v3  -  four heads share angles  the speed of memory
+//   v3  -  four heads share angles  three loads that wait for each other
+//   v4  -  angles before the page   the speed of memory
 // </Ladder> not measured
 //
 // <Ladder of="rope_angles" at="65536 positions, 64 pairs">
@@ -154,6 +157,7 @@ static void rope_append_v1(const RopeAppend<T, Stored>& call,
 #include "rope_and_kv_append_fast.cu"
 
 #include "02_vectors.cuh"
+#include "04_lookups.cuh"
 
 WB_RUNG(rope_angles, rope_angles_v1, "one thread a pair");
 
@@ -172,6 +176,7 @@ WB_RUNG(rope_angles, rope_angles_v1, "one thread a pair");
 WB_ROPE_RUNGS(v1, "one thread a pair");
 WB_ROPE_RUNGS(v2, "eight pairs a thread");
 WB_ROPE_RUNGS(v3, "four heads share angles");
+WB_ROPE_RUNGS(v4, "angles before the page");
 // #end
 
 // #region contract
@@ -194,7 +199,7 @@ static void append(const char* function,
     // #starter WB_NOT_SOLVED();  // and this one, when the other two are
     if (!append_has_work(function, call)) return;
     // #solution
-    rope_append_v3(call, workspace, stream);
+    rope_append_v4(call, workspace, stream);
     // #end
     // #starter rope_append_v1(call, workspace, stream);
 }
