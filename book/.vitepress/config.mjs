@@ -22,6 +22,13 @@ const ICON =
   "<path d='M3 3h4v10H3zM9 3h4v10H9z' fill='%23fff'/>" +
   "<path d='M9 6h4v3H9z' fill='%23f0a35c'/></svg>"
 
+/** What runs on this machine only, while pages are rendered, may be as long as it is. */
+const wholeServerBundle = {
+  name: 'warpbook:whole-server-bundle',
+  config: (_, { isSsrBuild }) =>
+    isSsrBuild ? { build: { rollupOptions: { treeshake: false } } } : {}
+}
+
 /** The style sheets name them there. */
 await writeFonts(path.join(ROOT, 'book/.vitepress/cache/fonts'))
 
@@ -49,7 +56,7 @@ export default defineConfig({
     search
   },
   vite: {
-    plugins: [sourcesPlugin(), coloursPlugin(), excerptsPlugin()],
+    plugins: [sourcesPlugin(), coloursPlugin(), excerptsPlugin(), wholeServerBundle],
     // VitePress warns from 500 kB; what a page may weigh is checked in finishBuild.
     build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 }
   },

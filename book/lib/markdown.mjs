@@ -49,7 +49,6 @@ const pictures = await loadPictures()
 /** The option `markdown` of VitePress. */
 export const markdown = {
   languages: [cuda, ptx],
-  languageAlias: { cuda: 'cpp', cu: 'cpp', cuh: 'cpp' },
   theme,
   codeTransformers: [diffTransformer(), colourTransformer()],
   toc: { level: [2, 3] },
