@@ -346,7 +346,8 @@ def main():
         for exercise, size, cache in sizes:
             print(f"{exercise}  {size}  ({type_of(exercise)}, {cache})")
         for exercise, size, cache in torch_rows.wanted(
-                document, {*torch_hstu.TYPES, *torch_rope.STORED, *torch_sparse.EXERCISES}):
+                document, [*torch_hstu.TYPES, *torch_rope.STORED,
+                           *torch_sparse.EXERCISES]):
             print(f"{exercise}  {size}  (compiled, {cache})")
         return 0
     warnings.filterwarnings("ignore")  # why a backend does not take a shape: we say so
