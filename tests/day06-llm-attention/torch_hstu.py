@@ -51,7 +51,7 @@ def work(torch, exercise, size):
             out["o"] = compiled(q, k, v, mask)
 
     def is_right():
-        # One head in double; its gradients by autograd. Errors beside the largest value.
+        # One head in double, errors beside the largest number.
         exact = [x[0, 0].detach().double().requires_grad_() for x in (q, k, v)]
         o = formula(*exact, mask.double())
         wanted, found = [o], [out["o"]]
