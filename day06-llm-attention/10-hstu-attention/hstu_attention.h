@@ -143,9 +143,12 @@ void hstu_attention_bf16(const HstuCall<__nv_bfloat16>& call, cudaStream_t strea
 ///
 /// Traffic  reads q, k, v and d_o once at least, writes dq, dk and dv
 /// Work     10 D FLOP for each pair that is seen: five products
-/// Error    in float throughout: that of s as above, times 1.1 in a and times 0.5 |da|
-///          in ds, the slopes of silu and silu'; gamma(D + 8) in da; gamma(terms + 8)
-///          in the sums; and for 16 bits one rounding of each result
+/// Error    in float: that of s as above, times 1.1 in a and times 0.5 |da| in ds, the
+///          slopes of silu and silu'; gamma(D + 8) in da; gamma(terms + 8) in the sums.
+///          For 16 bits each silu(s) of dv and each ds of dq and dk may be rounded once
+///          to T: u * sum |silu(s)| |d_o| / N, and u * |alpha| sum |ds| |k| or |q|; and
+///          each result is rounded. Gradients of the bias are sums in float always
+/// Range    as above; for __half also |d_o . v| <= 32768
 /// Order    dq, dk and dv are the same in each run. The gradients of the bias are sums
 ///          of floats in any order
 /// Throws   as above

@@ -89,9 +89,36 @@ __device__ __forceinline__ void multiply(float (&c)[4],
         wb::ptx::mma_m16n8k16_bf16(c, a, b);
 }
 
-/// silu with an exponential and a reciprocal of one instruction each. For s below -128,
-/// 2^... is infinite, and its reciprocal 0.
-__device__ __forceinline__ float fast_silu(float s) {
+/// 1 / (1 + exp(-s)) with an exponential and a reciprocal of one instruction each. For s
+/// below -128, 2^... is infinite, and its reciprocal 0.
+__device__ __forceinline__ float fast_sigmoid(float s) {
     constexpr float kLog2e = 1.44269504f;
-    return s * wb::ptx::rcp_approx(1.0f + wb::ptx::exp2_approx(-kLog2e * s));
+    return wb::ptx::rcp_approx(1.0f + wb::ptx::exp2_approx(-kLog2e * s));
+}
+__device__ __forceinline__ float fast_silu(float s) {
+    return s * fast_sigmoid(s);
+}
+
+/// Stores a warp's 16 rows of sums, times a factor, two numbers at a time.
+///
+/// @param row  the lane's upper one, in the sequence
+template <class T, int D>
+__device__ __forceinline__ void store_sums(const HstuCall<T>& call,
+                                           T* rows,
+                                           const RowTile& tile,
+                                           int row,
+                                           int head,
+                                           const float (&r_sums)[D / 8][4],
+                                           float factor,
+                                           int lane) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        if (row + 8 * h >= tile.length) continue;
+        T* const to = head_of(call, rows, tile, row + 8 * h, head) + 2 * (lane % 4);
+#pragma unroll
+        for (int c = 0; c < D / 8; ++c) {
+            *reinterpret_cast<uint32_t*>(to + 8 * c) = wb::ptx::pack<T>(
+                r_sums[c][2 * h] * factor, r_sums[c][2 * h + 1] * factor);
+        }
+    }
 }

@@ -168,8 +168,8 @@ struct HeadBias {
     }
     /// What is added to the score of a row and a key.
     __device__ float operator()(int row, int key) const {
-        float sum = 0.0f;
-        if (bias.positions != nullptr) sum += bias.positions[position(row, key)];
+        float sum =
+            bias.positions != nullptr ? bias.positions[position(row, key)] : 0.0f;
         if (bias.times != nullptr) sum += bias.times[time(row, key)];
         return sum;
     }

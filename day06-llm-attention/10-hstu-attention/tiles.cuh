@@ -224,10 +224,10 @@ __global__ void __launch_bounds__(kTileThreads)
     float r_ds[R / kDown][D / kAcross] = {};
     float r_weights[R / kDown][D / kAcross] = {};
     for (int first = 0; first < tile.length; first += R) {
-        __syncthreads();  // everybody is done with the tile before
         if (of_keys && tid < R) s.masks[tid] = row_mask(call.mask, tile, first + tid);
         const int keys = of_keys ? tile.first : first;
         const bool wanted = tid < R && s.masks[tid].sees_some(keys, keys + R);
+        // Everybody is done with the tile before, too.
         if (!__syncthreads_or(wanted)) continue;
         s.other_scores.load(call, of_keys ? call.q : call.k, tile, first, head);
         s.other_values.load(call, of_keys ? out.d_o : call.v, tile, first, head);
@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(kTileThreads)
                 s.ds[own][other] = ds;
             }
         }
-        __syncthreads();
+        __syncthreads();  // all have used the masks, too
         add_rows(r_ds, s.ds, s.other_scores);
         if (of_keys) add_rows(r_weights, s.weights, s.other_values);
     }

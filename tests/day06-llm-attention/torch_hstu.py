@@ -35,6 +35,10 @@ def work(torch, exercise, size):
     compiled = torch.compile(formula, dynamic=False)
     out = {}
     if backward:
+        # launch() goes back through one forward pass again and again: its buffers stay.
+        from torch._functorch import config
+        if hasattr(config, "donated_buffer"):
+            config.donated_buffer = False
         for tensor in (q, k, v):
             tensor.requires_grad_()
         out["o"] = compiled(q, k, v, mask)
@@ -47,8 +51,16 @@ def work(torch, exercise, size):
             out["o"] = compiled(q, k, v, mask)
 
     def is_right():
-        exact = formula(*(x[0, 0].detach().double() for x in (q, k, v)), mask.double())
-        return (out["o"][0, 0].double() - exact).abs().max().item() < 5e-2
+        # One head in double, errors beside the largest number.
+        exact = [x[0, 0].detach().double().requires_grad_() for x in (q, k, v)]
+        o = formula(*exact, mask.double())
+        wanted, found = [o], [out["o"]]
+        if backward:
+            wanted += torch.autograd.grad(o, exact, d_o[0, 0].double())
+            found += out["o_gradients"]
+        return all(
+            ((x[0, 0].double() - y).abs().max() < 3e-2 * y.abs().max()).item()
+            for x, y in zip(found, wanted))
 
     products = 10 if backward else 4
     flop = products * 0.5 * batch * heads * length * length * dim

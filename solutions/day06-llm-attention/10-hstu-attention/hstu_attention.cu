@@ -4,17 +4,18 @@
 // v1 is in this file, v2 in tiles.cuh, which is given, v3 in hstu_attention_fast.cu,
 // the second stage.
 //
-// <Ladder of="hstu_attention_bf16" at="B8 H4 N4096 D128, causal">
+// <Ladder of="hstu_attention_bf16" at="B8 H4 N1024 D128, causal">
 //       -  idea                    what limits it
 //   v1  -  one warp a row          each row reads all of its keys
 //   v2  -  tiles in shared memory  multiplications one by one
 //   v3  -  mma.sync and cp.async   two thirds of the rate of wgmma
 // </Ladder> not measured
 //
-// <Ladder of="hstu_backward_bf16" at="B8 H4 N4096 D128, causal">
+// <Ladder of="hstu_backward_bf16" at="B8 H4 N1024 D128, causal">
 //       -  idea                     what limits it
 //   v1  -  one warp a row or a key  each reads all of the others
 //   v2  -  tiles in shared memory   multiplications one by one
+//   v3  -  mma.sync and cp.async    each row of a tile from shared memory 4 times
 // </Ladder> not measured
 // #end
 #include "hstu_attention.h"
@@ -254,6 +255,7 @@ WB_HSTU_RUNG(hstu_backward, fp32, v1, "one warp a row or a key", float);
 WB_HSTU_RUNG(hstu_backward, fp32, v2, "tiles in shared memory", float);
 WB_HSTU_NARROW_RUNGS(hstu_backward, v1, "one warp a row or a key");
 WB_HSTU_NARROW_RUNGS(hstu_backward, v2, "tiles in shared memory");
+WB_HSTU_NARROW_RUNGS(hstu_backward, v3, "mma.sync and cp.async");
 // #end
 
 // #region contract
@@ -281,7 +283,10 @@ static void backward(const char* function,
     check_backward(function, call, gradients);
     if (call.total == 0) return clear_bias_gradients(call, gradients, stream);
     // #solution
-    hstu_backward_v2(call, gradients, stream);
+    if constexpr (sizeof(T) == 2)
+        hstu_backward_v3(call, gradients, stream);
+    else
+        hstu_backward_v2(call, gradients, stream);
     // #end
     // #starter hstu_backward_v1(call, gradients, stream);
 }

@@ -36,14 +36,22 @@ struct Size {
     double pairs() const { return 0.5 * static_cast<double>(total() * length * heads); }
 };
 
+/// Sizes for type T; bf16, which is what is used, has the most.
+template <class T>
 std::vector<Size> sizes(const Bench& bench) {
 #ifdef SIMT_CPU
     // ./learn xray watches every access.
     if (simt::check::active()) return {{1, 1, 64, 64}};
 #endif
-    return bench.sizes<Size>({{2, 1, 70, 64}},
-                             {{8, 4, 1024, 128}},
+    const std::vector<Size> tiny = {{2, 1, 70, 64}};
+    const std::vector<Size> small = {{8, 4, 1024, 128}};
+    if constexpr (!std::is_same_v<T, __nv_bfloat16>)
+        return bench.sizes<Size>(
+            tiny, small, {{1024, 4, 200, 128}, {8, 4, 1024, 128}, {8, 4, 4096, 128}});
+    return bench.sizes<Size>(tiny,
+                             small,
                              {{1024, 4, 200, 128},
+                              {8, 4, 1024, 128},
                               {32, 4, 1024, 128},
                               {8, 4, 4096, 64},
                               {8, 4, 4096, 256},
@@ -51,8 +59,10 @@ std::vector<Size> sizes(const Bench& bench) {
                               {8, 4, 4096, 128}});
 }
 
-/// The longest sequences for which a version without tiles is run.
-constexpr int64_t kLongestOfPlain = 1024;
+/// How many pairs of a row and a key, times D, a version is run for that has no tiles,
+/// or has tiles without tensor cores. More would take it seconds, 20 times.
+constexpr double kMostOfPlain = 3e9;
+constexpr double kMostOfTiled = 4e10;
 
 template <class T>
 constexpr Ceiling ceiling_of() {
@@ -103,15 +113,27 @@ std::vector<float> row_at(const Array<T>& array, int64_t first, int64_t count) {
 }
 
 bool too_slow(const std::string& rung, const Size& size) {
-    return rung.ends_with("_v1") && size.length > kLongestOfPlain;
+    const double work = size.pairs() * static_cast<double>(size.head_dim);
+    if (rung.ends_with("_v1")) return work > kMostOfPlain;
+    return rung.ends_with("_v2") && work > kMostOfTiled;
+}
+
+/// The versions that are fast enough for a size.
+template <class Contract>
+auto versions_of(const char* exercise, Contract* contract, const Size& size) {
+    auto all = wb::implementations(exercise, contract);
+    std::erase_if(all, [&](const auto& each) { return too_slow(each.name, size); });
+    return all;
 }
 
 template <class T>
 void time_forward(Bench& bench,
                   const char* exercise,
                   void (*contract)(const HstuCall<T>&, cudaStream_t)) {
-    for (const Size& size : sizes(bench)) {
+    for (const Size& size : sizes<T>(bench)) {
         const double flop = 4.0 * size.pairs() * static_cast<double>(size.head_dim);
+        const auto versions = versions_of(exercise, contract, size);
+        if (versions.empty()) continue;
         if (!bench.fits(4.0 * sizeof(T) * static_cast<double>(size.numbers())))
             continue;
         Problem<T> made(bench, size);
@@ -156,8 +178,7 @@ void time_forward(Bench& bench,
                 return Expected{sum / n, (unit * total + 1e-5 * total) / n + 1e-6};
             },
             16);
-        for (const auto& [name, idea, run] : wb::implementations(exercise, contract)) {
-            if (too_slow(name, size)) continue;
+        for (const auto& [name, idea, run] : versions) {
             problem.time(name, idea, [&, run = run](cudaStream_t stream) {
                 run(made.call, stream);
             });
@@ -245,9 +266,11 @@ void time_backward(Bench& bench,
                    void (*contract)(const HstuCall<T>&,
                                     const HstuGradients<T>&,
                                     cudaStream_t)) {
-    for (const Size& size : sizes(bench)) {
+    for (const Size& size : sizes<T>(bench)) {
         // Five products, as backward passes are compared, however many a version makes.
         const double flop = 10.0 * size.pairs() * static_cast<double>(size.head_dim);
+        const auto versions = versions_of(exercise, contract, size);
+        if (versions.empty()) continue;
         if (!bench.fits(8.0 * sizeof(T) * static_cast<double>(size.numbers())))
             continue;
         const Problem<T> made(bench, size);
@@ -267,8 +290,7 @@ void time_backward(Bench& bench,
             "dq", dq, [&](int64_t i) { return right.dq(i); }, 16);
         problem.expect(
             "dv", dv, [&](int64_t i) { return right.dv(i); }, 16);
-        for (const auto& [name, idea, run] : wb::implementations(exercise, contract)) {
-            if (too_slow(name, size)) continue;
+        for (const auto& [name, idea, run] : versions) {
             problem.time(name, idea, [&, run = run](cudaStream_t stream) {
                 run(made.call, out, stream);
             });

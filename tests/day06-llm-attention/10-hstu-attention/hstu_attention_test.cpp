@@ -172,6 +172,29 @@ TEST_CASE("many intervals in a row, which touch or have one key") {
         });
 }
 
+TEST_CASE("more than 1024 rows, keys, and intervals in a row") {
+    // The last row sees all keys, each by an interval of its own; those before it see
+    // none. So v1, too, is done soon.
+    if (wb::testing::is_watched()) return;
+    Call c{{1100}};
+    c.mask = HstuMask::arbitrary;
+    c.bias = Bias::positions;
+    c.max_distance = 1200;
+    grade_changed(GENERATE(fp32, bf16),
+                  c,
+                  1,
+                  ", 1100 intervals in the last row",
+                  Passes::both,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      p.intervals.clear();
+                      p.offsets.assign(1100, 0);
+                      for (int32_t j = 0; j < 1100; ++j)
+                          p.intervals.insert(p.intervals.end(), {j, j + 1});
+                      p.offsets.push_back(1100);
+                  });
+}
+
 TEST_CASE("times that are as far apart as they can be") {
     Call c{{9}};
     c.mask = HstuMask::full;
