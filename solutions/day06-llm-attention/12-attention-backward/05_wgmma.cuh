@@ -58,6 +58,11 @@ inline constexpr int kScoresBarrier = 1;
 template <int D>
 inline constexpr int kTileQueries = D == 64 ? 128 : 64;
 
+/// Whether dv's product starts before gradients of scores are computed: with 128
+/// queries there are no registers for weights twice, as floats and packed.
+template <int D>
+inline constexpr bool kSumsEarly = D == 128;
+
 /// Everything in shared memory. A tile is panels of 64 columns, one after the other. A
 /// `full` barrier completes a phase when a tile has arrived, an `empty` one when all
 /// eight warps are done with it.
@@ -295,30 +300,24 @@ __device__ __forceinline__ void start_queries(float (&dq)[32],
 // #endregion v5-products
 
 // #region v5-scores
-/// The columns of a tile of products from which on a thread's two rows count: keys are
-/// rows, queries are columns.
-struct Limits {
-    int first[2];  ///< the thread's own first column is subtracted
-    bool any;      ///< whether the tile needs a mask at all, the same in a warpgroup
-};
-
+/// Weights of keys that a query does not see, or that do not exist, become 0.
+///
 /// @param key    the thread's first; the other one is 8 further on
-/// @param group  the warpgroup's first
-__device__ __forceinline__ Limits limits_of(const Problem<Bf16>& p,
-                                            int key,
-                                            int group,
-                                            int query) {
-    const int column = 2 * (static_cast<int>(threadIdx.x) % 4);
-    Limits limits;
+/// @param query  the tile's first
+template <int kCount>
+__device__ __forceinline__ void mask(float (&r_s)[kCount],
+                                     const Problem<Bf16>& p,
+                                     int key,
+                                     int query) {
+    const int column = query + 2 * (static_cast<int>(threadIdx.x) % 4);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
         const bool exists = key + 8 * r < p.keys;
-        limits.first[r] =
-            exists ? p.first_query(key + 8 * r) - query - column : INT_MAX;
+        const int first = exists ? p.first_query(key + 8 * r) - column : INT_MAX;
+#pragma unroll
+        for (int i = 2 * r; i < kCount; i += i % 2 == 0 ? 1 : 3)
+            if (i / 4 * 8 + i % 2 < first) r_s[i] = 0.0f;
     }
-    const int last = group + kGroupKeys - 1;
-    limits.any = last >= p.keys || p.first_query(last) > query;
-    return limits;
 }
 
 /// Products become weights: P, transposed.
@@ -327,8 +326,7 @@ __device__ __forceinline__ Limits limits_of(const Problem<Bf16>& p,
 template <int kCount>
 __device__ __forceinline__ void weigh(float (&r_s)[kCount],
                                       const RowStats* s_stats,  // [2 kCount]
-                                      float scale2,
-                                      const Limits& limits) {
+                                      float scale2) {
     // Two rows of queries are 16 bytes.
     const auto* const pairs =
         reinterpret_cast<const float4*>(s_stats) + threadIdx.x % 4;
@@ -342,10 +340,6 @@ __device__ __forceinline__ void weigh(float (&r_s)[kCount],
             s = wb::ptx::exp2_approx(fmaf(s, scale2, -lse2));
         }
     }
-    if (!limits.any) return;
-#pragma unroll
-    for (int i = 0; i < kCount; ++i)
-        if (i / 4 * 8 + i % 2 < limits.first[i / 2 % 2]) r_s[i] = 0.0f;
 }
 
 /// Gradients of weights become gradients of scores: S, transposed.
@@ -389,10 +383,31 @@ __device__ __forceinline__ void store_d_scores(
 // #endregion v5-scores
 
 // #region v5-add
-/// sums += four numbers, at once.
-__device__ __forceinline__ void add_four(float4* sums, float4 four) {
-#if defined(SIMT_CPU) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
-    atomicAdd(sums, four);
+/// Adds four numbers at once, to global memory, and asks for no result.
+__device__ __forceinline__ void add(float4* sums, float4 x) {
+#if defined(SIMT_CPU)
+    atomicAdd(sums, x);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(sums),
+                 "f"(x.x),
+                 "f"(x.y),
+                 "f"(x.z),
+                 "f"(x.w)
+                 : "memory");
+#else
+    __trap();
+#endif
+}
+
+/// The same of two.
+__device__ __forceinline__ void add(float2* sums, float2 x) {
+#if defined(SIMT_CPU)
+    atomicAdd(sums, x);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("red.relaxed.gpu.global.add.v2.f32 [%0], {%1, %2};" ::"l"(sums),
+                 "f"(x.x),
+                 "f"(x.y)
+                 : "memory");
 #else
     __trap();
 #endif
@@ -416,20 +431,21 @@ __device__ __forceinline__ void add_queries(float* tile,
         float4* const to = reinterpret_cast<float4*>(tile) + group * 1024 + thread;
 #pragma unroll
         for (int j = 0; j < 8; ++j)
-            add_four(
+            add(
                 to + j * kWarpgroup,
                 make_float4(dq[4 * j], dq[4 * j + 1], dq[4 * j + 2], dq[4 * j + 3]));
         return;
     }
-    const int first_row = D == 64 ? group * 64 : 0;
-    const int first_column = D == 64 ? 0 : group * 64;
     const int lane = thread % wb::kWarpSize;
+    const int row = (D == 64 ? group * 64 : 0) + thread / wb::kWarpSize * 16 + lane / 4;
+    float* const to = tile + row * D + (D == 64 ? 0 : group * 64) + lane % 4 * 2;
 #pragma unroll
-    for (int i = 0; i < 32; ++i) {
-        const int row =
-            first_row + thread / wb::kWarpSize * 16 + lane / 4 + i / 2 % 2 * 8;
-        const int column = first_column + i / 4 * 8 + lane % 4 * 2 + i % 2;
-        if (row < rows) atomicAdd(tile + row * D + column, dq[i]);
+    for (int r = 0; r < 2; ++r) {
+        if (row + 8 * r >= rows) return;
+#pragma unroll
+        for (int j = 0; j < 8; ++j)
+            add(reinterpret_cast<float2*>(to + 8 * r * D + 8 * j),
+                make_float2(dq[4 * j + 2 * r], dq[4 * j + 2 * r + 1]));
     }
 }
 
@@ -542,15 +558,18 @@ __device__ __forceinline__ void consume(Shared<D>& s,
     const unsigned char* const dq_k =
         s.k + (D == 64 ? 0 : group * kBlockKeys * kSwizzleBytes);
     const int dq_rows = (D == 64 ? group * 64 : 0) * kSwizzleBytes;
+    const int last_key = first_key + kGroupKeys - 1;
+    // No tile from this query on needs a mask.
+    const int unmasked = last_key < p.keys ? p.first_query(last_key) : INT_MAX;
     float r_dk[D / 2] = {};
     float r_dv[D / 2] = {};
-    PipelineState<2> ring;
     QueryTile tile = {work.kv_head * p.group, work.first_query};
     for (int i = 0; i < work.tiles; ++i) {
-        const unsigned char* const q = s.q[ring.stage];
-        const unsigned char* const d_o = s.d_o[ring.stage];
-        const RowStats* const s_stats = s.stats[ring.stage];
-        const Limits limits = limits_of(p, key, first_key, tile.query);
+        const int stage = i % 2;
+        const unsigned parity = i / 2 % 2;
+        const unsigned char* const q = s.q[stage];
+        const unsigned char* const d_o = s.d_o[stage];
+        const RowStats* const s_stats = s.stats[stage];
         float r_weights[kQueries / 2];
         float r_d[kQueries / 2];
         float r_dq[32];
@@ -558,32 +577,43 @@ __device__ __forceinline__ void consume(Shared<D>& s,
         uint32_t packed_d[kQueries / 16][4];
 
         if (i == 0) mbarrier_wait(&s.k_full, 0);
-        mbarrier_wait(&s.q_full[ring.stage], ring.parity);
+        mbarrier_wait(&s.q_full[stage], parity);
         wgmma_fence();
         start_rows_product<D, kBlockKeys, kQueries>(r_weights, k, q);
         wgmma_commit();
         if (i == 0) mbarrier_wait(&s.v_full, 0);
-        mbarrier_wait(&s.d_o_full[ring.stage], ring.parity);
+        mbarrier_wait(&s.d_o_full[stage], parity);
+        wgmma_fence();
         start_rows_product<D, kBlockKeys, kQueries>(r_d, v, d_o);
         wgmma_commit();
 
         wgmma_wait<1>();  // gradients of weights may still be on their way
         wgmma_keep(r_weights);
-        weigh(r_weights, s_stats, scale2, limits);
-        pack_operand<Bf16>(packed_weights, r_weights);
-        wgmma_fence();
-        start_sums<D, kQueries>(r_dv, packed_weights, d_o);
-        wgmma_commit();
-
-        wgmma_wait<1>();  // dv may still be on its way
+        weigh(r_weights, s_stats, scale2);
+        if (tile.query < unmasked) mask(r_weights, p, key, tile.query);
+        if constexpr (kSumsEarly<D>) {
+            pack_operand<Bf16>(packed_weights, r_weights);
+            wgmma_fence();
+            start_sums<D, kQueries>(r_dv, packed_weights, d_o);
+            wgmma_commit();
+            wgmma_wait<1>();  // dv may still be on its way
+        } else {
+            wgmma_wait<0>();
+        }
         wgmma_keep(r_d);
         weigh_gradients(r_d, r_weights, s_stats);
         pack_operand<Bf16>(packed_d, r_d);
-        store_d_scores<kQueries>(s.d_scores[i % 2][group], packed_d);
+        store_d_scores<kQueries>(s.d_scores[stage][group], packed_d);
         async_proxy_fence();  // what threads wrote, wgmma reads
+        if constexpr (!kSumsEarly<D>) {
+            pack_operand<Bf16>(packed_weights, r_weights);
+            wgmma_fence();
+            start_sums<D, kQueries>(r_dv, packed_weights, d_o);
+            wgmma_commit();
+        }
         named_barrier_sync(kScoresBarrier, kConsumers);
         wgmma_fence();
-        start_queries<D>(r_dq, s.d_scores[i % 2][0] + dq_rows, dq_k);
+        start_queries<D>(r_dq, s.d_scores[stage][0] + dq_rows, dq_k);
         wgmma_commit();
         start_sums<D, kQueries>(r_dk, packed_d, q);
         wgmma_commit();
@@ -591,14 +621,13 @@ __device__ __forceinline__ void consume(Shared<D>& s,
         wgmma_wait<1>();  // dk may still be on its way
         wgmma_keep(r_dv);
         wgmma_keep(r_dq);
-        release(&s.d_o_empty[ring.stage]);
+        release(&s.d_o_empty[stage]);
         add_queries<D>(
             dq_sums + tile.row(p) * D, r_dq, group, p.queries - tile.query);
         wgmma_wait<0>();
         wgmma_keep(r_dk);
-        release(&s.q_empty[ring.stage]);
+        release(&s.q_empty[stage]);
         tile.advance(p, work);
-        ring.advance();
     }
     const int64_t to = (int64_t{work.kv_head} * p.keys + first_key) * D;
     store_rows<D>(p.dk + to, r_dk, p.scale, p.keys - first_key);
