@@ -324,7 +324,8 @@ __device__ __forceinline__ void mask(float (&r_s)[kCount],
 ///
 /// @param scale2  of a product, times log2(e)
 template <int kCount>
-__device__ __forceinline__ void weigh(float (&r_s)[kCount],
+__device__ __forceinline__ void weigh(float (&r_weights)[kCount],
+                                      const float (&r_scores)[kCount],
                                       const RowStats* s_stats,  // [2 kCount]
                                       float scale2) {
     // Two rows of queries are 16 bytes.
@@ -336,8 +337,8 @@ __device__ __forceinline__ void weigh(float (&r_s)[kCount],
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
             const float lse2 = e % 2 == 0 ? pair.x : pair.z;
-            float& s = r_s[4 * j + e];
-            s = wb::ptx::exp2_approx(fmaf(s, scale2, -lse2));
+            r_weights[4 * j + e] =
+                wb::ptx::exp2_approx(fmaf(r_scores[4 * j + e], scale2, -lse2));
         }
     }
 }
@@ -563,10 +564,24 @@ __device__ __forceinline__ void consume(Shared<D>& s,
     const int unmasked = last_key < p.keys ? p.first_query(last_key) : INT_MAX;
     float r_dk[D / 2] = {};
     float r_dv[D / 2] = {};
+    float r_scores[kQueries / 2];
+    // Starts the scores of tile number i.
+    const auto start_scores = [&](int i) {
+        mbarrier_wait(&s.q_full[i % 2], i / 2 % 2);
+        wgmma_fence();
+        start_rows_product<D, kBlockKeys, kQueries>(r_scores, k, s.q[i % 2]);
+        wgmma_commit();
+    };
+    if (work.tiles > 0) {
+        mbarrier_wait(&s.k_full, 0);
+        start_scores(0);
+        wgmma_wait<0>();
+        wgmma_keep(r_scores);
+        mbarrier_wait(&s.v_full, 0);
+    }
     QueryTile tile = {work.kv_head * p.group, work.first_query};
     for (int i = 0; i < work.tiles; ++i) {
         const int stage = i % 2;
-        const unsigned parity = i / 2 % 2;
         const unsigned char* const q = s.q[stage];
         const unsigned char* const d_o = s.d_o[stage];
         const RowStats* const s_stats = s.stats[stage];
@@ -576,20 +591,12 @@ __device__ __forceinline__ void consume(Shared<D>& s,
         uint32_t packed_weights[kQueries / 16][4];
         uint32_t packed_d[kQueries / 16][4];
 
-        if (i == 0) mbarrier_wait(&s.k_full, 0);
-        mbarrier_wait(&s.q_full[stage], parity);
-        wgmma_fence();
-        start_rows_product<D, kBlockKeys, kQueries>(r_weights, k, q);
-        wgmma_commit();
-        if (i == 0) mbarrier_wait(&s.v_full, 0);
-        mbarrier_wait(&s.d_o_full[stage], parity);
+        mbarrier_wait(&s.d_o_full[stage], i / 2 % 2);
         wgmma_fence();
         start_rows_product<D, kBlockKeys, kQueries>(r_d, v, d_o);
         wgmma_commit();
 
-        wgmma_wait<1>();  // gradients of weights may still be on their way
-        wgmma_keep(r_weights);
-        weigh(r_weights, s_stats, scale2);
+        weigh(r_weights, r_scores, s_stats, scale2);
         if (tile.query < unmasked) mask(r_weights, p, key, tile.query);
         if constexpr (kSumsEarly<D>) {
             pack_operand<Bf16>(packed_weights, r_weights);
@@ -622,10 +629,12 @@ __device__ __forceinline__ void consume(Shared<D>& s,
         wgmma_keep(r_dv);
         wgmma_keep(r_dq);
         release(&s.d_o_empty[stage]);
+        start_scores(i + 1 < work.tiles ? i + 1 : i);  // nobody uses the last
         add_queries<D>(
             dq_sums + tile.row(p) * D, r_dq, group, p.queries - tile.query);
         wgmma_wait<0>();
         wgmma_keep(r_dk);
+        wgmma_keep(r_scores);
         release(&s.q_empty[stage]);
         tile.advance(p, work);
     }
