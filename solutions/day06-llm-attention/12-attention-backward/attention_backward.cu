@@ -223,6 +223,8 @@ static void attention_backward_v3(const AttentionBackward<__nv_bfloat16>& call,
     attention_backward_v4(two_loops, stream);
 }
 
+#include "05_wgmma.cuh"
+
 /// A version for both types.
 #define WB_BACKWARD_RUNGS(version, idea)                                       \
     constexpr auto& attention_backward_fp32_##version =                        \
@@ -237,8 +239,10 @@ WB_BACKWARD_RUNGS(v2, "tiles in shared memory");
 
 constexpr auto& attention_backward_bf16_v3 = attention_backward_v3;
 constexpr auto& attention_backward_bf16_v4 = attention_backward_v4;
+constexpr auto& attention_backward_bf16_v5 = attention_backward_v5;
 WB_RUNG(attention_backward_bf16, attention_backward_bf16_v3, "mma.sync, two loops");
 WB_RUNG(attention_backward_bf16, attention_backward_bf16_v4, "one loop, dq by atomics");
+WB_RUNG(attention_backward_bf16, attention_backward_bf16_v5, "wgmma, TMA");
 // #end
 
 // #region contract
