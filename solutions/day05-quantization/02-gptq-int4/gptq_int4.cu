@@ -2,7 +2,8 @@
 // #solution
 //
 // v1 is in this file, v2 in 02_vectors.cuh, v3 in 03_bit_tricks.cuh, v4 in
-// 04_split_k.cuh, v5 in gptq_int4_fast.cu, the second stage, v6 in 06_many_rows.cuh.
+// 04_split_k.cuh, v5 in gptq_int4_fast.cu, the second stage, v6 in 06_many_rows.cuh, v7
+// in 07_wgmma.cuh.
 //
 // <Ladder of="gptq_matmul" at="1 x 12288 x 4096">
 //        GB/s  idea                              what limits it
@@ -166,6 +167,7 @@ static void gptq_matmul_v1(const GptqShape& shape,
 #include "03_bit_tricks.cuh"
 #include "04_split_k.cuh"
 #include "06_many_rows.cuh"
+#include "07_wgmma.cuh"
 
 WB_RUNG(gptq_dequantize, gptq_dequantize_v1, "one thread a word");
 WB_RUNG(gptq_dequantize, gptq_dequantize_v2, "four columns a thread, with masks");
@@ -176,6 +178,7 @@ WB_RUNG(gptq_matmul, gptq_matmul_v3, "packed tiles, two numbers a mask");
 WB_RUNG(gptq_matmul, gptq_matmul_v4, "K split among blocks");
 WB_RUNG(gptq_matmul, gptq_matmul_v5, "tensor cores, a ring of stages");
 WB_RUNG(gptq_matmul, gptq_matmul_v6, "larger tiles for many rows of x");
+WB_RUNG(gptq_matmul, gptq_matmul_v7, "wgmma, W from registers, x by TMA");
 
 // #end
 // #region contract
@@ -201,7 +204,7 @@ void gptq_matmul(const GptqShape& shape,
     // #starter WB_NOT_SOLVED();  // and this one, when the last one is
     if (!product_has_work(shape, tensors, packed, x, y, stream)) return;
     // #solution
-    gptq_matmul_v6(shape, tensors, packed, x, y, stream);
+    gptq_matmul_v7(shape, tensors, packed, x, y, stream);
     // #end
     // #starter gptq_matmul_v1(shape, tensors, packed, x, y, stream);
 }

@@ -171,6 +171,7 @@ static void fp4_linear_v1(const Fp4Shape& shape,
 #include "fp4_linear_fast.cu"
 
 #include "02_gemv.cuh"
+#include "06_vector_loads.cuh"
 
 WB_RUNG(fp4_quantize, fp4_quantize_v1, "one warp a group");
 WB_RUNG(fp4_quantize, fp4_quantize_v2, "vectors, rounded by their bits");
@@ -180,6 +181,7 @@ WB_RUNG(fp4_linear, fp4_linear_v2, "vectors, a table in shared memory");
 WB_RUNG(fp4_linear, fp4_linear_v3, "a table in registers, by shuffle");
 WB_RUNG(fp4_linear, fp4_linear_v4, "a table in two registers, by prmt");
 WB_RUNG(fp4_linear, fp4_linear_v5, "tensor cores, prmt");
+WB_RUNG(fp4_linear, fp4_linear_v6, "16 bytes a load, weights by shifts");
 
 // #end
 // #region contract
@@ -205,7 +207,7 @@ void fp4_linear(const Fp4Shape& shape,
     // #starter WB_NOT_SOLVED();  // and this one, when the last one is
     if (!linear_has_work(shape, activation, w, x, bias, y)) return;
     // #solution
-    fp4_linear_v5(shape, activation, w, x, bias, y, stream);
+    fp4_linear_v6(shape, activation, w, x, bias, y, stream);
     // #end
     // #starter fp4_linear_v1(shape, activation, w, x, bias, y, stream);
 }
