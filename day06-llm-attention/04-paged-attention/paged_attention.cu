@@ -1,11 +1,12 @@
 // paged_attention.cu: keys and values in pages, and attention that finds them there.
 #include "paged_attention.h"
 
-#include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
 #include <wb/launch.h>
 #include <wb/online_softmax.h>
+
+#include "checks.h"
 
 using wb::kWarpSize;
 using wb::PagedCache;
@@ -147,16 +148,7 @@ void append_kv(const PagedCache& cache,
                const PagedWorkspace& workspace,
                cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the kernel above is written
-    const wb::Arguments arguments("append_kv");
-    wb::check_paged_cache(arguments, cache);
-    arguments.size("tokens", tokens);
-    const int64_t numbers = arguments.product("tokens * kv_heads * head_dim",
-                                              {tokens, cache.kv_heads, cache.head_dim});
-    arguments.device("k", reinterpret_cast<const uint4*>(k), numbers / 8)
-        .device("v", reinterpret_cast<const uint4*>(v), numbers / 8)
-        .device("sequences", sequences, tokens)
-        .device("positions", positions, tokens);
-    if (tokens == 0) return;
+    if (!append_has_work(cache, k, v, sequences, positions, tokens)) return;
     append_kv_v1(
         cache, k, v, sequences, positions, tokens, workspace, stream);
 }
@@ -170,26 +162,7 @@ void paged_attention(const PagedCache& cache,
                      const PagedWorkspace& workspace,
                      cudaStream_t stream) {
     WB_NOT_SOLVED();  // delete this line when the kernel above is written
-    const wb::Arguments arguments("paged_attention");
-    wb::check_paged_cache(arguments, cache);
-    arguments.positive("query_heads", query_heads)
-        .require(query_heads % cache.kv_heads == 0,
-                 "query_heads",
-                 query_heads,
-                 "must be a multiple of cache.kv_heads")
-        .magnitude("scale", scale, wb::kMaxScale);
-    const int64_t rows =
-        arguments.product("batch * query_heads", {cache.batch, query_heads});
-    const int64_t numbers =
-        arguments.product("batch * query_heads * head_dim", {rows, cache.head_dim});
-    arguments.device("q", reinterpret_cast<const uint4*>(q), numbers / 8)
-        .device("o", reinterpret_cast<const uint4*>(o), numbers / 8)
-        .device("lse", lse, lse == nullptr ? 0 : rows)
-        .require(workspace.num_counters() >= rows,
-                 "workspace.num_counters",
-                 workspace.num_counters(),
-                 "must be at least batch * query_heads");
-    if (rows == 0) return;
+    if (!attention_has_work(cache, q, o, lse, query_heads, scale, workspace)) return;
     paged_attention_v1(
         cache, q, o, lse, query_heads, scale, workspace, stream);
 }

@@ -1,4 +1,5 @@
-// 03_group_in_a_block.cuh: paged_attention_v3. Included by paged_attention.cu.
+// 03_group_in_a_block.cuh: paged_attention_v3. Included by paged_attention.cu, below
+// paged_attention_fast.cu, whose attend() it uses.
 #pragma once
 
 #include <wb/check.h>
@@ -6,18 +7,16 @@
 
 #include "group.cuh"
 
-namespace split_kv {
-
 // #region v3-kernel
 /// paged_attention_v3: a block for each sequence and K/V head.
 ///
 /// @tparam D  cache.head_dim
 /// @tparam H  query heads that a block serves at most: 1, 2, 4 or 8
 ///
-/// Launch   grid batch * kv_heads * slices, block kThreads, static shared memory of
-///          kWarps * H * (D + 2) floats
+/// Launch   grid batch * kv_heads * slices, block kPartThreads, static shared memory of
+///          kPartWarps * H * (D + 2) floats
 template <int D, int H>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kPartThreads)
     paged_attention_v3_kernel(const wb::PagedCache cache,
                               const __nv_bfloat16* q,  // [batch, Hq, D]
                               __nv_bfloat16* o,        // [batch, Hq, D]
@@ -38,7 +37,7 @@ __global__ void __launch_bounds__(kThreads)
            0,
            chunks,
            status);
-    for (int i = threadIdx.x; i < heads.count * D; i += kThreads) {
+    for (int i = threadIdx.x; i < heads.count * D; i += kPartThreads) {
         const auto state = merge_warps(s_state, i / D, i % D);
         o[heads.first_row * D + i] = __float2bfloat16(state.o[0] * state.scale());
         if (lse != nullptr && i % D == 0)
@@ -46,8 +45,6 @@ __global__ void __launch_bounds__(kThreads)
     }
 }
 // #endregion v3-kernel
-
-}  // namespace split_kv
 
 static void paged_attention_v3(const wb::PagedCache& cache,
                                const __nv_bfloat16* q,
@@ -57,13 +54,11 @@ static void paged_attention_v3(const wb::PagedCache& cache,
                                float scale,
                                const wb::PagedWorkspace& workspace,
                                cudaStream_t stream) {
-    const split_kv::Call call{
-        cache, q, o, lse, query_heads, scale, workspace.status(), stream};
-    split_kv::for_heads(call, [&](auto dim, auto heads) {
+    const Call call{cache, q, o, lse, query_heads, scale, workspace.status(), stream};
+    for_heads(call, [&](auto dim, auto heads) {
         const unsigned blocks = wb::grid_size(call.blocks(heads()), 1);
-        split_kv::paged_attention_v3_kernel<dim(), heads()>
-            <<<blocks, split_kv::kThreads, 0, stream>>>(
-                cache, q, o, lse, query_heads, scale, workspace.status());
+        paged_attention_v3_kernel<dim(), heads()><<<blocks, kPartThreads, 0, stream>>>(
+            cache, q, o, lse, query_heads, scale, workspace.status());
         CUDA_CHECK_LAUNCH();
     });
 }

@@ -1,7 +1,8 @@
 // paged_attention.cu: keys and values in pages, and attention that finds them there.
 // #solution
 //
-// Each version of paged_attention from v2 on has a file; v3 and v4 share group.cuh.
+// Each version of paged_attention from v2 on has a file. v4 and append_kv's v2 are the
+// second stage, paged_attention_fast.cu; v3 uses it.
 //
 // <Ladder of="append_kv" at="tokens = 65536, Hkv8 D128">
 //        GB/s  idea                      what limits it
@@ -20,7 +21,6 @@
 // #end
 #include "paged_attention.h"
 
-#include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/exercise.h>
 // #solution
@@ -28,6 +28,8 @@
 // #end
 #include <wb/launch.h>
 #include <wb/online_softmax.h>
+
+#include "checks.h"
 
 using wb::kWarpSize;
 using wb::PagedCache;
@@ -88,61 +90,6 @@ static void append_kv_v1(const PagedCache& cache,
     CUDA_CHECK_LAUNCH();
 }
 // #endregion append-launch
-
-// #solution
-WB_RUNG(append_kv, append_kv_v1, "a thread for each number");
-
-// #region append-v2
-/// append_kv_v2: v1 with 16 bytes a thread: an eighth of the threads, and of the
-/// look-ups in the tables.
-///
-/// Launch   grid ceil_div(tokens * kv_heads * head_dim / 8, kAppendThreads)
-__global__ void append_kv_v2_kernel(const PagedCache cache,
-                                    const uint4* k,  // [tokens, kv_heads, head_dim / 8]
-                                    const uint4* v,  // [tokens, kv_heads, head_dim / 8]
-                                    const int32_t* sequences,  // [tokens]
-                                    const int32_t* positions,  // [tokens]
-                                    int64_t tokens,
-                                    PagedStatus* status) {
-    const int64_t vectors = cache.head_dim / 8;  // of a row
-    const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i >= tokens * cache.kv_heads * vectors) return;
-    const int64_t head = i / vectors % cache.kv_heads;
-    const int64_t token = i / vectors / cache.kv_heads;
-    const int32_t sequence = sequences[token];
-    const int32_t position = positions[token];
-    if (!wb::checked_place(cache, sequence, position, token, status)) return;
-    const int64_t index = position / cache.page_size;
-    const int64_t page = wb::checked_page(cache, sequence, index, status);
-    if (page < 0) return;
-    const int64_t row = cache.row(page, head, position % cache.page_size);
-    reinterpret_cast<uint4*>(cache.k + row)[i % vectors] = k[i];
-    reinterpret_cast<uint4*>(cache.v + row)[i % vectors] = v[i];
-}
-// #endregion append-v2
-
-static void append_kv_v2(const PagedCache& cache,
-                         const __nv_bfloat16* k,
-                         const __nv_bfloat16* v,
-                         const int32_t* sequences,
-                         const int32_t* positions,
-                         int64_t tokens,
-                         const PagedWorkspace& workspace,
-                         cudaStream_t stream) {
-    const int64_t vectors = tokens * cache.kv_heads * cache.head_dim / 8;
-    const unsigned blocks = wb::grid_size(vectors, kAppendThreads);
-    append_kv_v2_kernel<<<blocks, kAppendThreads, 0, stream>>>(
-        cache,
-        reinterpret_cast<const uint4*>(k),
-        reinterpret_cast<const uint4*>(v),
-        sequences,
-        positions,
-        tokens,
-        workspace.status());
-    CUDA_CHECK_LAUNCH();
-}
-WB_RUNG(append_kv, append_kv_v2, "16 bytes a thread");
-// #end
 
 // #region warp-rows
 /// This lane's numbers of a row of D: lane, lane + 32, ...
@@ -252,9 +199,15 @@ static void paged_attention_v1(const PagedCache& cache,
 WB_RUNG(paged_attention, paged_attention_v1, "a warp reads page by page");
 
 #include "02_eight_warps.cuh"
+#define WB_VERSION_ONLY
+#include "paged_attention_fast.cu"
+
 #include "03_group_in_a_block.cuh"
-#include "04_split_sequence.cuh"
+WB_RUNG(paged_attention, paged_attention_v4, "blocks share a sequence");
 #include "05_equal_shares.cuh"
+
+WB_RUNG(append_kv, append_kv_v1, "a thread for each number");
+WB_RUNG(append_kv, append_kv_v2, "16 bytes a thread");
 // #end
 
 // #region contract
@@ -267,16 +220,7 @@ void append_kv(const PagedCache& cache,
                const PagedWorkspace& workspace,
                cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the kernel above is written
-    const wb::Arguments arguments("append_kv");
-    wb::check_paged_cache(arguments, cache);
-    arguments.size("tokens", tokens);
-    const int64_t numbers = arguments.product("tokens * kv_heads * head_dim",
-                                              {tokens, cache.kv_heads, cache.head_dim});
-    arguments.device("k", reinterpret_cast<const uint4*>(k), numbers / 8)
-        .device("v", reinterpret_cast<const uint4*>(v), numbers / 8)
-        .device("sequences", sequences, tokens)
-        .device("positions", positions, tokens);
-    if (tokens == 0) return;
+    if (!append_has_work(cache, k, v, sequences, positions, tokens)) return;
     // #solution
     append_kv_v2(cache, k, v, sequences, positions, tokens, workspace, stream);
     // #end
@@ -293,26 +237,7 @@ void paged_attention(const PagedCache& cache,
                      const PagedWorkspace& workspace,
                      cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // delete this line when the kernel above is written
-    const wb::Arguments arguments("paged_attention");
-    wb::check_paged_cache(arguments, cache);
-    arguments.positive("query_heads", query_heads)
-        .require(query_heads % cache.kv_heads == 0,
-                 "query_heads",
-                 query_heads,
-                 "must be a multiple of cache.kv_heads")
-        .magnitude("scale", scale, wb::kMaxScale);
-    const int64_t rows =
-        arguments.product("batch * query_heads", {cache.batch, query_heads});
-    const int64_t numbers =
-        arguments.product("batch * query_heads * head_dim", {rows, cache.head_dim});
-    arguments.device("q", reinterpret_cast<const uint4*>(q), numbers / 8)
-        .device("o", reinterpret_cast<const uint4*>(o), numbers / 8)
-        .device("lse", lse, lse == nullptr ? 0 : rows)
-        .require(workspace.num_counters() >= rows,
-                 "workspace.num_counters",
-                 workspace.num_counters(),
-                 "must be at least batch * query_heads");
-    if (rows == 0) return;
+    if (!attention_has_work(cache, q, o, lse, query_heads, scale, workspace)) return;
     // #solution
     paged_attention_v5(cache, q, o, lse, query_heads, scale, workspace, stream);
     // #end
