@@ -7,11 +7,14 @@
 /// asked for, one right after the other. So two loads wait for each other, where v3 has
 /// three: what is written to depends on the page, and not on the angles.
 ///
-/// Numbers of a query that do not turn are not read.
+/// @param call    as in rope_and_kv_append.h, which has its shapes, errors and formula
+/// @param status  tokens without a place are reported there
+/// @tparam kWidth  pairs of a thread: 8, or 1 where rotary_dim is no multiple of 16
 ///
 /// Launch   grid ceil_div(tokens * ceil_div(heads(), kHeads) * head_dim / 2 / kWidth,
 ///          kBlock), block kBlock
-/// Traffic  reads 8 B of angles for each pair of four heads
+/// Traffic  reads 8 B of angles for each pair of four heads, and of a query only what
+///          turns: rotary_dim of head_dim numbers
 template <int kWidth, class T, class Stored>
 __global__ void __launch_bounds__(kBlock)
     rope_append_v4_kernel(const RopeAppend<T, Stored> call, wb::PagedStatus* status) {
