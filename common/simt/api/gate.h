@@ -1,7 +1,7 @@
 #pragma once
-// What queued work may wait for besides other work: calls of host threads that may never
-// be made, as a collective of several GPUs does. The scheduler finds out when such a
-// wait cannot end; the gate's owner says it in words, and opens it.
+// What queued work may wait for besides other work: calls of host threads that may
+// never be made, as a collective of several GPUs does. The scheduler finds out when such
+// a wait cannot end; the gate's owner says it in words, and opens it.
 
 #include <functional>
 #include <memory>
@@ -26,9 +26,8 @@ class Gate {
 
     /// Whether a host thread may yet make a call that it lacks.
     ///
-    /// @param waits  says that a host thread waits for queued work, and so calls nothing
-    virtual bool may_open(
-        const std::function<bool(std::thread::id)>& waits) const = 0;
+    /// @param waits  whether a host thread waits for queued work, and so calls nothing
+    virtual bool may_open(const std::function<bool(std::thread::id)>& waits) const = 0;
 
     /// Nothing can open these gates any more: says why, and opens them, this one among
     /// them.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/options.h"
 #include "task_queue.h"
 
 namespace simt::detail {
@@ -19,6 +20,7 @@ bool may_start(const TaskPtr& task) {
 }
 
 TaskPtr next_of(const TaskQueue& q) {
+    if (!options().live_streams) return nullptr;  // a seed has been set since
     const auto next = std::find_if(q.pending.begin(), q.pending.end(), may_start);
     return next == q.pending.end() ? nullptr : *next;
 }

@@ -67,8 +67,8 @@ void explain_free(const char* call, const void* pointer) {
 /// Waits for the device that has the memory; work of others may wait for this thread.
 cudaError_t finish_owner(const void* pointer) {
     Allocation allocation;
-    const bool has_owner = find_allocation(pointer, &allocation) &&
-                           allocation.kind == MemoryKind::device;
+    const bool has_owner =
+        find_allocation(pointer, &allocation) && allocation.kind == MemoryKind::device;
     return has_owner ? finish_device(allocation.device) : finish_all();
 }
 

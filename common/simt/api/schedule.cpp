@@ -200,9 +200,9 @@ bool is_ready(const Task& task) {
 
 bool wait_for_gates(TaskQueue& q) {
     using namespace std::chrono_literals;
-    const bool one_runs = std::any_of(
-        q.pending.begin(), q.pending.end(),
-        [](const TaskPtr& task) { return task->started && !task->done; });
+    const bool one_runs =
+        std::any_of(q.pending.begin(), q.pending.end(),
+                    [](const TaskPtr& task) { return task->started && !task->done; });
     const std::vector<GatePtr> gates = closed_gates(q);
     if (gates.empty() && !one_runs) return false;
     const auto waits = [&q](std::thread::id thread) {

@@ -21,9 +21,8 @@
 #define NCCL_MINOR 28
 #define NCCL_PATCH 9
 #define NCCL_SUFFIX "simt"
-#define NCCL_VERSION(X, Y, Z)                           \
-    (((X) <= 2 && (Y) <= 8) ? (X)*1000 + (Y)*100 + (Z) \
-                            : (X)*10000 + (Y)*100 + (Z))
+#define NCCL_VERSION(X, Y, Z) \
+    (((X) <= 2 && (Y) <= 8) ? (X)*1000 + (Y)*100 + (Z) : (X)*10000 + (Y)*100 + (Z))
 #define NCCL_VERSION_CODE NCCL_VERSION(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH)
 
 /// A rank's end of a communicator.
@@ -84,8 +83,8 @@ ncclResult_t ncclGetVersion(int* version);
 /// A name for a new communicator, for ranks of this process only.
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
 
-/// Makes the calling thread's device rank `rank` of `nranks`. Returns when all ranks have
-/// called; in a group, ncclGroupEnd does.
+/// Makes the calling thread's device rank `rank` of `nranks`. Returns when all ranks
+/// have called; in a group, ncclGroupEnd does.
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int nranks, ncclUniqueId id, int rank);
 
 /// Makes one communicator for each device of a list, or for the first `ndev`.
@@ -140,8 +139,8 @@ ncclResult_t ncclReduceScatter(const void* send, void* recv, size_t count,
 ncclResult_t ncclAllGather(const void* send, void* recv, size_t count,
                            ncclDataType_t type, ncclComm_t comm, cudaStream_t stream);
 
-/// A pair: `peer` has to receive as many elements. Pairs that wait for each other belong
-/// into a group.
+/// A pair: `peer` has to receive as many elements. Pairs that wait for each other
+/// belong into a group.
 ncclResult_t ncclSend(const void* send, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclRecv(void* recv, size_t count, ncclDataType_t type, int peer,

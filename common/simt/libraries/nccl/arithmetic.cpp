@@ -71,8 +71,8 @@ void reduce(const std::vector<const char*>& inputs, char* result, size_t count,
         }
         if constexpr (std::is_integral_v<T>)
             if (op == ncclAvg)  // its sign, too, is the elements'
-                sum = static_cast<T>(sum / static_cast<std::make_signed_t<size_t>>(
-                                               ranks));
+                sum = static_cast<T>(sum /
+                                     static_cast<std::make_signed_t<size_t>>(ranks));
         to[i] = sum;
     }
 }
@@ -108,8 +108,8 @@ bool is_number(ncclDataType_t type) {
 
 const char* name_of(ncclDataType_t type) {
     constexpr const char* kNames[ncclNumTypes] = {
-        "ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",
-        "ncclInt64",   "ncclUint64",  "ncclFloat16", "ncclFloat32",
+        "ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
+        "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
         "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
     return kNames[type];
 }

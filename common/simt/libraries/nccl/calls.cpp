@@ -51,7 +51,7 @@ class Checked {
         call_.recv = buffer;
         call_.recv_bytes = memory(buffer, elements, "receive");
     }
-    /// Refuses buffers that overlap, but for `in_place`, where one may lie in the other.
+    /// Refuses buffers that overlap, unless `in_place` is `at`.
     void overlap(const void* in_place, const void* at) {
         if (!ok() || !call_.send || !call_.recv || in_place == at) return;
         const auto* send = static_cast<const char*>(call_.send);
@@ -168,8 +168,7 @@ using namespace simt::nccl;
 ncclResult_t ncclAllReduce(const void* send, void* recv, size_t count,
                            ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
                            cudaStream_t stream) {
-    Call call =
-        call_of(Kind::all_reduce, "ncclAllReduce", comm, count, type, stream);
+    Call call = call_of(Kind::all_reduce, "ncclAllReduce", comm, count, type, stream);
     call.op = op;
     Checked checked(call);
     checked.operation();
@@ -222,8 +221,7 @@ ncclResult_t ncclReduceScatter(const void* send, void* recv, size_t count,
 
 ncclResult_t ncclAllGather(const void* send, void* recv, size_t count,
                            ncclDataType_t type, ncclComm_t comm, cudaStream_t stream) {
-    Call call =
-        call_of(Kind::all_gather, "ncclAllGather", comm, count, type, stream);
+    Call call = call_of(Kind::all_gather, "ncclAllGather", comm, count, type, stream);
     Checked checked(call);
     checked.sends(send, count);
     checked.receives(recv, count * checked.size());

@@ -96,9 +96,9 @@ struct Clique {
     int id = 0;  // numbers the communicators of the process, from 1
     int size = 0;
     int joined = 0;
-    bool failed = false;                // while it was made
-    std::vector<ncclComm_t> comms;      // null: not there yet, or gone
-    std::vector<const char*> gone;      // "destroyed", "aborted"
+    bool failed = false;                         // while it was made
+    std::vector<ncclComm_t> comms;               // null: not there yet, or gone
+    std::vector<const char*> gone;               // "destroyed", "aborted"
     using Key = std::tuple<int, int, uint64_t>;  // from, to (-1: all), number
     std::map<Key, std::shared_ptr<Collective>> running;
 
@@ -165,8 +165,8 @@ std::string format(const char* format, ...) __attribute__((format(printf, 1, 2))
 struct ncclComm {
     std::shared_ptr<simt::nccl::Clique> clique;
     int rank = 0, device = 0;
-    uint64_t collectives = 0;             // calls so far
-    std::vector<uint64_t> sends, recvs;   // with each peer
+    uint64_t collectives = 0;                 // calls so far
+    std::vector<uint64_t> sends, recvs;       // with each peer
     std::vector<simt::detail::TaskPtr> last;  // of the last group
     std::thread::id issuer;                   // the last thread that called for it
     bool finalized = false;

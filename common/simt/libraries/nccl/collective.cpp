@@ -96,8 +96,8 @@ std::string Collective::words() const {
 std::string Collective::difference(const Call& call) const {
     const Call& other = first()->call;
     if (call.count != other.count)
-        return format("%zu elements, and rank %d has %zu", call.count,
-                      other.comm->rank, other.count);
+        return format("%zu elements, and rank %d has %zu", call.count, other.comm->rank,
+                      other.count);
     if (call.type != other.type)
         return format("%s, and rank %d has %s", name_of(call.type), other.comm->rank,
                       name_of(other.type));
@@ -138,9 +138,10 @@ ncclResult_t Collective::join(const Call& call) {
         } else if (!call.grouped && !other.grouped && call.thread == other.thread &&
                    clique_->size > 1) {
             detail = "missing_group";
-            text = words() + format(": one host thread calls for rank %d and rank %d "
-                                    "without ncclGroupStart",
-                                    part->rank, rank);
+            text = words() + format(
+                                 ": one host thread calls for rank %d and rank %d "
+                                 "without ncclGroupStart",
+                                 part->rank, rank);
             advice =
                 "ncclGroupStart() before the calls for all ranks, ncclGroupEnd() after "
                 "them. On GPUs the first call may wait for the second for ever.";
@@ -165,9 +166,10 @@ void Collective::arrive(int slot) {
     if ((call.send && !is_there(call.send, call.send_bytes)) ||
         (call.recv && !is_there(call.recv, call.recv_bytes))) {
         const std::string text =
-            words() + format(": a buffer of rank %d was freed before its stream got "
-                             "to the call",
-                             part.rank);
+            words() + format(
+                          ": a buffer of rank %d was freed before its stream got "
+                          "to the call",
+                          part.rank);
         found(FindingKind::use_after_free, "collective_buffer", text,
               "wait for the stream before the memory is freed.");
         clique_->fail(ncclUnhandledCudaError, text);
@@ -233,13 +235,14 @@ void Collective::check_untouched(const Part& part) const {
         std::any_of(recv, recv + call.recv_bytes, [](char c) { return c != kPoison; }))
         which = "receive";
     if (!which) return;
-    found(FindingKind::race, "collective_buffer",
-          words() + format(": the %s buffer of rank %d was written while the collective "
-                           "ran, by work that nothing orders with it",
-                           which, part.rank),
-          "cudaEventRecord in the stream of one, cudaStreamWaitEvent in the stream of "
-          "the other: before the collective for what it reads, after it for what uses "
-          "its buffers.");
+    found(
+        FindingKind::race, "collective_buffer",
+        words() + format(": the %s buffer of rank %d was written while the collective "
+                         "ran, by work that nothing orders with it",
+                         which, part.rank),
+        "cudaEventRecord in the stream of one, cudaStreamWaitEvent in the stream of "
+        "the other: before the collective for what it reads, after it for what uses "
+        "its buffers.");
 }
 
 void Collective::complete(int slot) {
@@ -293,9 +296,9 @@ std::string Collective::state_of(const Part& part) const {
 bool Collective::one_thread_for_all() const {
     const Part* caller = first();
     return caller && std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
-        const ncclComm* comm = clique_->comms[part.rank];
-        return part.called || (comm && comm->issuer == caller->call.thread);
-    });
+               const ncclComm* comm = clique_->comms[part.rank];
+               return part.called || (comm && comm->issuer == caller->call.thread);
+           });
 }
 
 void Collective::give_up(const std::vector<detail::GatePtr>& gates, double seconds) {
@@ -321,9 +324,10 @@ void Collective::give_up(const std::vector<detail::GatePtr>& gates, double secon
             "belong between ncclGroupStart() and ncclGroupEnd().";
     } else {
         text = seconds > 0
-                   ? format("a collective waits for a rank that does not come: nothing "
-                            "has moved for %g s",
-                            seconds)
+                   ? format(
+                         "a collective waits for a rank that does not come: nothing "
+                         "has moved for %g s",
+                         seconds)
                    : "DEADLOCK: a collective waits for a rank whose host thread waits";
         advice = one_thread
                      ? "a host thread that works for several ranks calls for all of "

@@ -53,9 +53,9 @@ ncclResult_t come(const Init& init, std::shared_ptr<Clique>* joined) {
                              "and another one said %d",
                              init.rank, init.size, clique->size));
     if (clique->comms[init.rank])
-        return refuse(ncclInvalidUsage,
-                      format("ncclCommInitRank: two ranks call themselves rank %d",
-                             init.rank));
+        return refuse(
+            ncclInvalidUsage,
+            format("ncclCommInitRank: two ranks call themselves rank %d", init.rank));
     for (const ncclComm* other : clique->comms)
         if (other && other->device == init.device)
             return refuse(
@@ -90,8 +90,7 @@ bool leave(ncclComm_t comm, const char* how) {
 void fail_those_who_wait(Clique& clique, int rank) {
     for (const auto& [key, collective] : clique.running) {
         if (!collective->lacks(rank)) continue;
-        const std::string text =
-            collective->words() + ": " + clique.rank_is_gone(rank);
+        const std::string text = collective->words() + ": " + clique.rank_is_gone(rank);
         found(FindingKind::deadlock, "missing_rank", text,
               "every rank makes every call before it destroys its communicator.");
         return clique.fail(ncclRemoteError, text);
@@ -250,9 +249,9 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int ndev, const int* devlist) {
     for (int rank = 0; rank < ndev; ++rank) {
         const int device = devlist ? devlist[rank] : rank;
         if (!simt::detail::is_device(device))
-            return wrong(devlist ? ncclInvalidArgument : ncclUnhandledCudaError,
-                         format("device %d, and there are %d (SIMT_DEVICES)", device,
-                                count));
+            return wrong(
+                devlist ? ncclInvalidArgument : ncclUnhandledCudaError,
+                format("device %d, and there are %d (SIMT_DEVICES)", device, count));
         for (const Init& other : inits)
             if (other.device == device)
                 return wrong(ncclInvalidUsage,

@@ -85,14 +85,14 @@ ncclResult_t issue(const std::vector<Call>& calls) {
     };
     for (const Joined& j : joined) {
         const detail::OnDevice on(j.call->comm->device);
-        j.collective->set_arrival(
-            j.slot, detail::defer(
-                        stream_of(*j.call),
-                        [one = j.collective, slot = j.slot] {
-                            one->arrive(slot);
-                            return cudaSuccess;
-                        },
-                        detail::Weight::nothing, before[j.call->comm]));
+        j.collective->set_arrival(j.slot,
+                                  detail::defer(
+                                      stream_of(*j.call),
+                                      [one = j.collective, slot = j.slot] {
+                                          one->arrive(slot);
+                                          return cudaSuccess;
+                                      },
+                                      detail::Weight::nothing, before[j.call->comm]));
     }
     for (const Joined& j : joined) {
         const detail::OnDevice on(j.call->comm->device);

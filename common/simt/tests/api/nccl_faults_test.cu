@@ -108,8 +108,7 @@ TEST(different_calls_at_the_same_place) {
     Two two;
     NCCL_OK(ncclGroupStart());
     NCCL_OK(two.all_reduce(0));
-    NCCL_OK(
-        ncclBcast(two.x.p[1], kSize, ncclFloat, 0, two.comms[1], two.streams[1]));
+    NCCL_OK(ncclBcast(two.x.p[1], kSize, ncclFloat, 0, two.comms[1], two.streams[1]));
     EXPECT_NCCL(ncclInvalidUsage, ncclGroupEnd());
     EXPECT(watch.found(simt::FindingKind::deadlock,
                        "collectives in different orders: call 1 of communicator 1 is "
@@ -170,8 +169,9 @@ TEST(sends_that_wait_for_each_other) {
     const std::string text = renumbered(g_findings[0].text);
     EXPECT(text.starts_with(
         "DEADLOCK: collectives wait for each other, and none can go on\n    nccl"));
-    EXPECT(text.find("from rank 0 to rank 1, number 1 of communicator 1 (2 ranks): rank "
-                     "0 waits in it; rank 1 is to come to it after nccl") != text.npos);
+    EXPECT(
+        text.find("from rank 0 to rank 1, number 1 of communicator 1 (2 ranks): rank "
+                  "0 waits in it; rank 1 is to come to it after nccl") != text.npos);
     EXPECT(g_findings[0].advice.find("ncclGroupStart()") != text.npos);
 }
 
@@ -230,8 +230,7 @@ TEST(a_rank_that_dies_while_others_poll) {
     }).join();
     NCCL_OK(two.all_reduce(0));
     ncclResult_t error = ncclSuccess;
-    while (cudaStreamQuery(two.streams[0]) == cudaErrorNotReady &&
-           error == ncclSuccess)
+    while (cudaStreamQuery(two.streams[0]) == cudaErrorNotReady && error == ncclSuccess)
         error = error_of(two.comms[0]);
     EXPECT(error_of(two.comms[0]) == ncclRemoteError);
     EXPECT(g_findings.size() == 1);
@@ -318,14 +317,12 @@ TEST(buffers_that_are_wrong) {
     const Watch watch;
     Two two;
     const auto refused = [&](void* buffer, size_t count, const std::string& text) {
-        EXPECT_NCCL(ncclInvalidArgument,
-                    ncclBcast(
-                        buffer, count, ncclFloat, 1, two.comms[0], two.streams[0]));
+        EXPECT_NCCL(
+            ncclInvalidArgument,
+            ncclBcast(buffer, count, ncclFloat, 1, two.comms[0], two.streams[0]));
         EXPECT(last_error() == "ncclBcast: the receive buffer of rank 0 " + text);
     };
-    refused(two.x.p[1],
-            kSize,
-            "is memory of device 1, and the rank is on device 0");
+    refused(two.x.p[1], kSize, "is memory of device 1, and the rank is on device 0");
     refused(two.x.p[0],
             kSize + 1,
             "is too short: 68 bytes are needed, and 64 are there (counts are of "
@@ -394,8 +391,8 @@ TEST(a_forgotten_event) {
             OK(cudaMemsetAsync(two.x.p[0], 0, kSize * sizeof(float), second));
             OK(cudaDeviceSynchronize());
             two.synchronize();
-            wrong += !all_are(to.get(0),
-                              [](size_t i) { return combined(ncclSum, 2, i); });
+            wrong +=
+                !all_are(to.get(0), [](size_t i) { return combined(ncclSum, 2, i); });
             OK(cudaStreamDestroy(second));
         }
         simt::set_stream_seed(0);

@@ -288,14 +288,10 @@ TEST(a_host_thread_for_each_rank) {
                 NCCL_OK(ncclAllReduce(x, x, kCount, ncclFloat, ncclSum, comm, stream));
             }
             std::vector<float> result(kCount);
-            OK(cudaMemcpyAsync(result.data(),
-                               x,
-                               kCount * sizeof(float),
-                               cudaMemcpyDefault,
-                               stream));
+            OK(cudaMemcpyAsync(
+                result.data(), x, kCount * sizeof(float), cudaMemcpyDefault, stream));
             OK(cudaStreamSynchronize(stream));
-            EXPECT(
-                all_are(result, [&](size_t) { return n * (n - 1) / 2 + 9 * n; }));
+            EXPECT(all_are(result, [&](size_t) { return n * (n - 1) / 2 + 9 * n; }));
             ncclResult_t error = ncclInProgress;
             NCCL_OK(ncclCommGetAsyncError(comm, &error));
             EXPECT(error == ncclSuccess);
