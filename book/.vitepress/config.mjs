@@ -8,6 +8,7 @@ import { finishBuild } from '../lib/finish.mjs'
 import { describePage } from '../lib/descriptions.mjs'
 import { editionLine } from '../lib/edition.mjs'
 import { writeFonts } from '../lib/fonts.mjs'
+import { withLateScripts } from '../lib/late-scripts.mjs'
 import { markdown } from '../lib/markdown.mjs'
 import { navigation, sidebar } from '../lib/navigation.mjs'
 import { rewrites, ROOT, srcExclude } from '../lib/pages.mjs'
@@ -67,5 +68,6 @@ export default defineConfig({
     .map((href) => ['link', {
       rel: 'preload', href, as: 'font', type: 'font/woff2', crossorigin: ''
     }]),
+  transformHtml: withLateScripts,
   buildEnd: finishBuild
 })

@@ -87,6 +87,10 @@ export function colourTransformer() {
   return {
     name: 'wb-colours',
     tokens: (lines) => lines.map(joined),
+    // How high it is: a browser need not lay out code before it comes near.
+    pre(node) {
+      node.properties.style = `--wb-lines:${this.lines.length}`
+    },
     line(node) {
       node.children = node.children.map(classed)
     }

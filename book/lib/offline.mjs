@@ -34,7 +34,8 @@ export function offlinePage(html, page, base = '/') {
   const up = wayUp(page)
   return html
     .replace(/<script type="module"[^>]*><\/script>/g, '')
-    .replace(/<link rel="(?:modulepreload|preload)"[^>]*>/g, '')
+    .replace(/<link rel="(?:modulepreload|preload|prefetch)"[^>]*>/g, '')
+    .replace(/<script id="wb-late">[\s\S]*?<\/script>/, '')
     .replace(/<script id="check-mac-os">[\s\S]*?<\/script>/, '')
     .replace(/<script>window\.__VP_HASH_MAP__[\s\S]*?<\/script>/, '')
     .replace(/(<[^>]*?\s(?:href|src)=")(\/[^"/][^"]*|\/)"/g, (all, before, url) =>

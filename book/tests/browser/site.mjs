@@ -48,6 +48,15 @@ export async function start(after) {
   return { browser, origin: book.url.replace(/\/$/, '') }
 }
 
+/** What is far from the window is laid out too, so that a test can measure it. */
+function layOutAll() {
+  document.addEventListener('DOMContentLoaded', () => {
+    const style = document.createElement('style')
+    style.textContent = '.vp-doc * { content-visibility: visible !important }'
+    document.head.append(style)
+  })
+}
+
 /**
  * A page that writes down what it complains about: errors of scripts and of the
  * console, and requests that leave the book. `visit` goes to an address and gives the
@@ -55,6 +64,7 @@ export async function start(after) {
  */
 export async function reader(browser, origin, options = {}) {
   const context = await browser.newContext({ viewport: DESK, ...options })
+  await context.addInitScript(layOutAll)
   const page = await context.newPage()
   let complaints = []
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
@@ -85,6 +95,8 @@ export async function open(browser, origin, url, options = {}) {
 
 /** Until Vue has taken over, and figures, which are loaded last, have had a moment. */
 async function settled(page) {
+  // What a finger does first; the pages of a telephone wait for it with their scripts.
+  await page.evaluate(() => window.dispatchEvent(new Event('pointerdown')))
   const ready = () => document.querySelector('#app')?.__vue_app__ !== undefined
   await page.waitForFunction(ready, null, { polling: 20 })
   await page.waitForTimeout(60)
