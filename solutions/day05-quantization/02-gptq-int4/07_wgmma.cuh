@@ -32,15 +32,20 @@ struct WideSizes {
     static constexpr int kThreads = wb::ptx::kWarpgroup * (kGroups + 1);
     static constexpr int kXBytes = BM * wb::ptx::kSwizzleBytes;
     static constexpr bool kMovesRegisters = BM == 256;
-    static_assert(kTilesN <= 16, "half a warp asks for tiles, half for factors");
+    /// Rows of 128 bytes: a tile of W is four of them, the factors of a tile one.
+    static constexpr int kTileRowsOf128 = 4;
+    static constexpr int kWeightBytes =
+        kTilesN * KT * kTileRowsOf128 * wb::ptx::kSwizzleBytes;
+    static constexpr int kFactorBytes = kTilesN * wb::ptx::kSwizzleBytes;
+    static_assert(kTilesN <= 8, "factors of a stage's tile down are 1024 bytes at most");
 };
 
-/// Everything in shared memory.
+/// Everything in shared memory: boxes of TMA, swizzled, see wb/ptx/tma.h.
 template <class S>
 struct alignas(1024) WideShared {
-    unsigned char x[S::kStages][S::kXBytes];  ///< swizzled, see wb/ptx/tma.h
-    uint4 weights[S::kStages][S::kTilesN][S::KT][wb::kWarpSize];
-    uint4 factors[S::kStages][S::kTilesN][S::KT][8];
+    unsigned char x[S::kStages][S::kXBytes];
+    unsigned char weights[S::kStages][S::kWeightBytes];
+    unsigned char factors[S::kStages][S::KT][1024];
     wb::ptx::Mbarrier full[S::kStages];
     wb::ptx::Mbarrier empty[S::kStages];
 };
@@ -85,6 +90,14 @@ static __global__ void __launch_bounds__(kThreadsRepack)
 // #endregion v7-order
 
 // #region v7-place
+/// What TMA is told. As a tensor, W is rows of 128 bytes: [tiles across, 4 tiles down,
+/// 128]; its factors are [tiles across, groups, 128].
+struct WideMaps {
+    wb::ptx::TensorMap x;
+    wb::ptx::TensorMap weights;
+    wb::ptx::TensorMap factors;
+};
+
 /// What the kernel is told.
 struct WideProblem {
     Packed w;
@@ -123,64 +136,46 @@ struct WidePlace {
 // #endregion v7-place
 
 // #region v7-produce
-/// Announces a stage's bytes, and starts copying its two tiles down of each column and
-/// their factors: a column by a lane, its factors by another one. Where W has but one
-/// tile left, that one comes twice, and the consumers leave the second out.
+/// Announces a stage's bytes, and starts copying its tiles of W and their factors, one
+/// box for all columns. Tiles that W does not have come as zeros. (Copies of 1 KB a column
+/// took 60 ns each, three times as long as the wgmmas of 64 rows.)
 template <class S>
 __device__ __forceinline__ void load_weights(WideShared<S>& shared,
+                                             const WideMaps& maps,
                                              const WideProblem& p,
                                              const WidePlace<S>& at,
                                              int s,
                                              int stage) {
     using namespace wb::ptx;
-    constexpr int kTileBytes = wb::kWarpSize * 16;
-    constexpr int kFactorBytes = kTileColumns * 4;
     Mbarrier* const full = &shared.full[stage];
-    const int lane = threadIdx.x % wb::kWarpSize;
-    const int n = lane % 16;
-    const int64_t column =
-        at.tile + n < p.w.tiles_across ? at.tile + n : p.w.tiles_across - 1;
+    const auto column = static_cast<int>(at.tile);
     const int first = s * S::KT;
-    const int second = first + 1 < at.tiles ? first + 1 : first;
-    const int groups[2] = {p.w.group(first), p.w.group(second)};
-    const bool one_group = groups[0] == groups[1];
-    if (lane == 0) {
-        mbarrier_expect(full,
-                        S::kXBytes +
-                            S::kTilesN * (S::KT * kTileBytes +
-                                          (one_group ? 1 : 2) * kFactorBytes));
-    }
-    __syncwarp();
-    if (n >= S::kTilesN) return;
-    if (lane < 16) {
-        const uint4* const g_weights =
-            p.w.weights + (column * p.w.tiles_down + first) * wb::kWarpSize;
-        uint4(&to)[S::KT][wb::kWarpSize] = shared.weights[stage][n];
-        if (second != first) {
-            bulk_load(to[0], g_weights, 2 * kTileBytes, full);
-        } else {
-            bulk_load(to[0], g_weights, kTileBytes, full);
-            bulk_load(to[1], g_weights, kTileBytes, full);
-        }
-    } else {
-        const uint4* const g_factors = p.w.factors + column * p.w.groups * 8;
-        uint4(&to)[S::KT][8] = shared.factors[stage][n];
-        bulk_load(to[0], g_factors + groups[0] * 8, kFactorBytes, full);
-        if (!one_group) bulk_load(to[1], g_factors + groups[1] * 8, kFactorBytes, full);
-    }
+    const int group = p.w.group(first);
+    const int next = first + 1 < at.tiles ? p.w.group(first + 1) : group;
+    const int factors = group == next ? 1 : 2;
+    mbarrier_expect(full, S::kXBytes + S::kWeightBytes + factors * S::kFactorBytes);
+    tma_load(shared.weights[stage],
+             &maps.weights,
+             full,
+             0,
+             first * S::kTileRowsOf128,
+             column,
+             0);
+    tma_load(shared.factors[stage][0], &maps.factors, full, 0, group, column, 0);
+    if (factors == 2)
+        tma_load(shared.factors[stage][1], &maps.factors, full, 0, next, column, 0);
 }
 
-/// Starts copying a stage's columns of x, by one lane: all of the block's rows, or a part
-/// of them for all blocks that share them. Rows that do not exist come as zeros.
+/// Starts copying a stage's columns of x: all of the block's rows, or a part of them for
+/// all blocks that share them. Rows that do not exist come as zeros.
 template <class S>
 __device__ __forceinline__ void load_x(WideShared<S>& shared,
-                                       const wb::ptx::TensorMap& map,
+                                       const WideMaps& maps,
                                        const WidePlace<S>& at,
                                        int s,
                                        int stage,
                                        int rank) {
     using namespace wb::ptx;
-    if (threadIdx.x % wb::kWarpSize != 0) return;
     Mbarrier* const full = &shared.full[stage];
     constexpr int kRows = S::BM / S::kShare;
     const int first = S::kShare == 1 ? 0 : rank * kRows;
@@ -188,18 +183,18 @@ __device__ __forceinline__ void load_x(WideShared<S>& shared,
     const int k = s * S::KT * kTileRows;
     const int row = static_cast<int>(at.row) + first;
     if constexpr (S::kShare == 1)
-        tma_load(to, &map, full, k, row, 0, 0);
+        tma_load(to, &maps.x, full, k, row, 0, 0);
     else
-        tma_load_multicast(to, &map, full, k, row, 0, 0, (1u << S::kShare) - 1);
+        tma_load_multicast(to, &maps.x, full, k, row, 0, 0, (1u << S::kShare) - 1);
 }
 
-/// The warp that loads: all stages of one tile of y. As many stages of the first tile as
+/// The thread that loads: all stages of one tile of y. As many stages of the first tile as
 /// the ring has get their part of W before x is in order.
 ///
 /// @param ring  goes on to the next tile's first stage
 template <class S>
 __device__ __forceinline__ void load_stages(WideShared<S>& shared,
-                                            const wb::ptx::TensorMap& map,
+                                            const WideMaps& maps,
                                             const WideProblem& p,
                                             const WidePlace<S>& at,
                                             int rank,
@@ -208,15 +203,15 @@ __device__ __forceinline__ void load_stages(WideShared<S>& shared,
     int ahead = at.begin;  // the first stage whose W has not been asked for
     if (is_first) {
         for (int i = 0; i < S::kStages && ahead < at.end; ++i)
-            load_weights(shared, p, at, ahead++, i);
+            load_weights(shared, maps, p, at, ahead++, i);
         cudaGridDependencySynchronize();  // x is in order
     }
     for (int s = at.begin; s < at.end; ++s) {
         if (s >= ahead) {
             wb::ptx::mbarrier_wait(&shared.empty[ring.stage], ring.parity ^ 1);
-            load_weights(shared, p, at, s, ring.stage);
+            load_weights(shared, maps, p, at, s, ring.stage);
         }
-        load_x(shared, map, at, s, ring.stage, rank);
+        load_x(shared, maps, at, s, ring.stage, rank);
         ring.advance();
     }
 }
@@ -273,6 +268,16 @@ __device__ __forceinline__ void multiply_stages(
     const int q = threadIdx.x % 4;
     const int n = unit / 2;
     const int four = unit % 2 * 4 + g / 2;  // of columns: who has the lane's two
+    // Where the lane's 8 bytes of words and of factors are: in the first or second half
+    // of 16.
+    uint32_t words_at[S::KT];
+#pragma unroll
+    for (int k = 0; k < S::KT; ++k) {
+        const int in_tile = (four * 4 + q) * 16;
+        const int row = (n * S::KT + k) * S::kTileRowsOf128 + in_tile / kSwizzleBytes;
+        words_at[k] = swizzle_128b(row, in_tile % kSwizzleBytes) + g % 2 * 8;
+    }
+    const uint32_t factors_at = swizzle_128b(n, four * 16) + g % 2 * 8;
 #pragma unroll
     for (float& sum : sums)
         sum = 0.0f;
@@ -286,11 +291,11 @@ __device__ __forceinline__ void multiply_stages(
         const uint64_t x = wgmma_descriptor(shared_address(shared.x[ring.stage]));
 #pragma unroll
         for (int k = 0; k < S::KT; ++k) {
-            const uint2 words = reinterpret_cast<const uint2*>(
-                &shared.weights[ring.stage][n][k][four * 4 + q])[g % 2];
-            uint2 factors = reinterpret_cast<const uint2*>(
-                &shared.factors[ring.stage][n][k * slot][four])[g % 2];
-            if (k > 0 && !has_second) factors = {0, 0};
+            const uint2 words = *reinterpret_cast<const uint2*>(
+                shared.weights[ring.stage] + words_at[k]);
+            uint2 factors = *reinterpret_cast<const uint2*>(
+                shared.factors[ring.stage][k * slot] + factors_at);
+            if (k > 0 && !has_second) factors = {0, 0};  // an infinity times 0 is NaN
             w[k].fill(words, factors);
             wgmma_fence();
             wgmma<__half>(sums, w[k].a[0], x + (k * 64) / 16, true);
@@ -374,7 +379,7 @@ __device__ __forceinline__ void add_in_cluster(const Cluster& cluster,
 ///          BM BN products, from L2 for the most part; writes each element of y once
 template <class S, bool kInParts>
 __global__ void __launch_bounds__(S::kThreads, 1)
-    gptq_v7_kernel(const __grid_constant__ wb::ptx::TensorMap map,
+    gptq_v7_kernel(const __grid_constant__ WideMaps maps,
                    const __grid_constant__ WideProblem p) {
 #if defined(SIMT_CPU) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
     using namespace wb::ptx;
@@ -386,7 +391,9 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     const auto rank = static_cast<int>(cluster.block_rank());
     const auto blocks = static_cast<int>(cluster.num_blocks());
     if (threadIdx.x == 0) {
-        tma_prefetch_map(&map);
+        tma_prefetch_map(&maps.weights);
+        tma_prefetch_map(&maps.factors);
+        tma_prefetch_map(&maps.x);
         for (int s = 0; s < S::kStages; ++s) {
             mbarrier_init(&shared.full[s], 1);
             mbarrier_init(&shared.empty[s], S::kGroups * S::kShare);
@@ -405,13 +412,14 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     PipelineState<S::kStages> ring;
     if (warp < 4) {
         if constexpr (S::kMovesRegisters) registers_give_back<24>();
-        if (warp == 0) {
+        if (warp == 0 && elect_one()) {
             const int64_t first = blockIdx.x / blocks;
             for (int64_t tile = first; tile < tiles; tile += step) {
                 const WidePlace<S> at(p, tile, rank, parts);
-                load_stages<S>(shared, map, p, at, rank, tile == first, ring);
+                load_stages<S>(shared, maps, p, at, rank, tile == first, ring);
             }
         }
+        __syncwarp();
     } else {
         if constexpr (S::kMovesRegisters) registers_take<240>();
         const int unit = warp - 4;
@@ -474,16 +482,45 @@ class OrderedX {
 
     const Packed& w() const { return w_; }
 
-    /// @param box_rows  that one copy brings
-    wb::ptx::TensorMap map(int box_rows) const {
-        const int64_t bytes = 2 * ld_;
-        return wb::ptx::make_tensor_map("x",
-                                        {.base = ordered_.data(),
-                                         .element_bytes = 2,
-                                         .sizes = {ld_, M_, 1, 1},
-                                         .strides = {bytes, bytes, bytes},
-                                         .box = {wb::ptx::kSwizzleBytes / 2, box_rows, 1, 1},
-                                         .l2_bytes = 128});
+    /// What a kernel with these sizes is told of x and of W.
+    template <class S>
+    WideMaps maps() const {
+        constexpr int64_t kRow = wb::ptx::kSwizzleBytes;
+        constexpr int kHalves = wb::ptx::kSwizzleBytes / 2;  // of a row
+        const auto map_of = [](const char* name,
+                               const void* base,
+                               const int64_t(&sizes)[3],
+                               const int64_t(&strides)[2],
+                               int rows,
+                               int columns) {
+            return wb::ptx::make_tensor_map(
+                name,
+                {.base = base,
+                 .element_bytes = 2,
+                 .sizes = {sizes[0], sizes[1], sizes[2], 1},
+                 .strides = {strides[0], strides[1], strides[1]},
+                 .box = {kHalves, rows, columns, 1},
+                 .l2_bytes = 128});
+        };
+        const int64_t down = int64_t{w_.tiles_down} * S::kTileRowsOf128;
+        return {map_of("x",
+                       ordered_.data(),
+                       {ld_, M_, 1},
+                       {2 * ld_, 2 * ld_},
+                       S::BM / S::kShare,
+                       1),
+                map_of("packed",
+                       w_.weights,
+                       {kHalves, down, w_.tiles_across},
+                       {kRow, down * kRow},
+                       S::KT * S::kTileRowsOf128,
+                       S::kTilesN),
+                map_of("packed",
+                       w_.factors,
+                       {kHalves, w_.groups, w_.tiles_across},
+                       {kRow, w_.groups * kRow},
+                       1,
+                       S::kTilesN)};
     }
 
  private:
@@ -528,7 +565,7 @@ void launch_v7(const GptqShape& shape,
                            shape.N,
                            wb::ceil_div(shape.M, int64_t{S::BM}),
                            wb::ceil_div(shape.N, int64_t{S::BN} * S::kShare)};
-    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, x.map(S::BM / S::kShare), p));
+    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, x.template maps<S>(), p));
 }
 
 /// How the rows of W of a tile of y are shared among the blocks of a cluster.

@@ -101,9 +101,10 @@ __device__ __forceinline__ void multiply_columns(float (&sum)[S::NT][S::MT][4],
                                  columns.scales[i / 4][i / 2 % 2] >> i % 2 * 8)));
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
+            uint4 b[S::MT];
 #pragma unroll
             for (int t = 0; t < S::MT; ++t)
-                eight[t][j] = four_apart(eight[t][j]);
+                b[t] = four_apart(eight[t][j]);
 #pragma unroll
             for (int n = 0; n < S::NT; ++n) {
                 uint32_t w[2][4];
@@ -117,11 +118,10 @@ __device__ __forceinline__ void multiply_columns(float (&sum)[S::NT][S::MT][4],
                 }
 #pragma unroll
                 for (int t = 0; t < S::MT; ++t) {
-                    const uint4& b = eight[t][j];
                     const uint32_t a[2][4] = {{w[0][0], w[1][0], w[0][1], w[1][1]},
                                               {w[0][2], w[1][2], w[0][3], w[1][3]}};
-                    const uint32_t low[2] = {b.x, b.y};
-                    const uint32_t high[2] = {b.z, b.w};
+                    const uint32_t low[2] = {b[t].x, b[t].y};
+                    const uint32_t high[2] = {b[t].z, b[t].w};
                     wb::ptx::mma_m16n8k16_f16(sum[n][t], a[0], low);
                     wb::ptx::mma_m16n8k16_f16(sum[n][t], a[1], high);
                 }
@@ -227,6 +227,6 @@ static void fp4_linear_v6(const Fp4Shape& shape,
     if (shape.M <= 8)
         launch_v6<Fp4Sizes<1, 8>, 3>(shape, activation, w, x, bias, y, stream);
     else
-        launch_v6<Fp4Sizes<2, 8>, 2>(shape, activation, w, x, bias, y, stream);
+        launch_v6<Fp4Sizes<2, 4>, 5>(shape, activation, w, x, bias, y, stream);
 }
 // #endregion v6-launch

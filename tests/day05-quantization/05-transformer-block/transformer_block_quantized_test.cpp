@@ -45,6 +45,13 @@ TEST_CASE("layers of INT4: many hidden numbers, no bias, one step") {
     grade_decode(s, {7});
 }
 
+TEST_CASE("layers of INT4: more than 128 groups, one step") {
+    Sizes s = quantized(WeightKind::int4, NormPlace::pre);
+    s.heads = 1;
+    s.d_ff = 130 * 32;  // groups of 32, and two tiles across behind them
+    grade_decode(s, {3});
+}
+
 TEST_CASE("a block that was loaded: scales of no use are refused") {
     grade_forward({}, {{1}}, false);  // what is loaded is of use
     const auto run = [](const Sizes& s, const HostBlock& b, const std::string& said) {
