@@ -195,6 +195,11 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
             shape, wb::testing::chosen_keys(shape, 1), ", seven keys of eight chosen");
 }
 
+TEST_CASE("many keys of each head dimension, seen or masked", "[long]") {
+    wb::testing::grade_many_keys(
+        "naive_attention", naive_attention, 1, /*rounds_weights=*/true);
+}
+
 TEST_CASE("any three edges meet: no mask", "[long]") {
     grade_triples(false);
 }

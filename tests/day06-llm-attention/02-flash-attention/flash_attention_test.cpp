@@ -174,6 +174,10 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
         "flash_attention", flash_attention, plain_attention(1, 1, 1, 4131, 64));
 }
 
+TEST_CASE("many keys of each head dimension, seen or masked", "[long]") {
+    wb::testing::grade_many_keys("flash_attention", flash_attention);
+}
+
 TEST_CASE("any three edges meet: no mask", "[long]") {
     grade_triples(false);
 }

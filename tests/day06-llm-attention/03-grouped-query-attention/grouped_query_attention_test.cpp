@@ -209,6 +209,10 @@ TEST_CASE("sizes past 4096, along each dimension: every key counts once", "[long
                                 grouped(1, {2, 1}, 1, 4131, 32));
 }
 
+TEST_CASE("many keys of each head dimension, seen or masked", "[long]") {
+    wb::testing::grade_many_keys("grouped_query_attention", grouped_query_attention, 2);
+}
+
 TEST_CASE("any three edges meet: no mask", "[long]") {
     grade_triples(false);
 }

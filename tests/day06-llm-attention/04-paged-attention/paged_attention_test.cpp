@@ -25,6 +25,12 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
         grade_not_finite(layout);
 }
 
+TEST_CASE("a NaN in a value counts, even with a weight of 0") {
+    for (const auto& layout : kLayouts)
+        for (const bool first : {false, true})
+            grade_weightless(layout, first);
+}
+
 TEST_CASE("values below the smallest number with all its digits keep the rest") {
     for (const auto& layout : kLayouts)
         grade_subnormal(layout);
@@ -214,6 +220,28 @@ TEST_CASE("more than 256 pages of several K/V heads", "[long]") {
     expect_exactly(expected);
     for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
         attend(name, function, inputs, &expected, "chosen keys");
+}
+
+TEST_CASE("many keys in pages of each size and head dimension", "[long]") {
+    struct Size {
+        int64_t length;
+        Layout layout;
+    };
+    for (const auto& [length, layout] : {Size{9'011, {16, 128}},
+                                         {4'243, {32, 64}},
+                                         {4'243, {64, 128}},
+                                         {4'243, {128, 64}},
+                                         {4'243, {256, 128}}}) {
+        PagedShape shape{{length}, layout.page};
+        shape.query_heads = 1;
+        shape.head_dim = layout.head_dim;
+        PagedInputs inputs = random_paged(shape, 19, 9);
+        set_sequence(inputs, 0, wb::testing::chosen_keys(problem_of(inputs, 0), 19));
+        AttentionExpected expected = expect_paged(inputs);
+        expect_exactly(expected);
+        for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
+            attend(name, function, inputs, &expected, "chosen keys, " + inputs.text());
+    }
 }
 
 TEST_CASE("more than 65536 keys: none of them is lost", "[long]") {

@@ -58,6 +58,24 @@ inline void grade_not_finite(const Layout& layout) {
         attend(name, function, inputs, &expected, "NaN and infinity in some places");
 }
 
+/// A NaN in a value of a sequence, of a key whose weight is 0 in float.
+inline void grade_weightless(const Layout& layout, bool first) {
+    PagedShape shape = layout.shape({300});
+    PagedInputs inputs = random_paged(shape, 1, 7);
+    const auto problem = problem_of(inputs, 0);
+    auto made = wb::testing::weightless_keys(problem, first);
+    set_sequence(inputs, 0, made);
+    AttentionExpected expected = expect_paged(inputs);
+    wb::testing::spoil_weightless(problem, first, made, expected);
+    set_sequence(inputs, 0, made);
+    for (const auto& [name, idea, function] : attentions())
+        attend(name,
+               function,
+               inputs,
+               &expected,
+               inputs.text() + ", " + wb::testing::weightless_text(first));
+}
+
 /// Values near 2^106, and logits that rise.
 inline void grade_huge(const Layout& layout) {
     PagedInputs inputs = random_paged(layout.shape({33, 150}), 1, 7);

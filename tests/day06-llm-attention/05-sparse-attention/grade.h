@@ -102,8 +102,13 @@ inline HostCsr rows_of(int64_t keys, const std::vector<std::vector<int32_t>>& ro
 
 /// Weights that are all equal, or 0, and whole numbers as values: one key that is
 /// missing among thousands shows, or one that is read from another place.
-inline void grade_equal(const HostCsr& pattern, bool blocks, const std::string& text) {
-    const auto shape = shape_of(pattern, 32);
+/// @param last_only  not all versions, but the last one, or the learner's function
+inline void grade_equal(const HostCsr& pattern,
+                        bool blocks,
+                        const std::string& text,
+                        int64_t head_dim = 32,
+                        bool last_only = false) {
+    const auto shape = shape_of(pattern, head_dim);
     const auto inputs = wb::testing::chosen_keys(shape, 1);
     auto expected = expect_sparse(shape, pattern, inputs);
     // A quotient, or a reciprocal and a product; exp(0) and the sums are exact. And the
@@ -111,11 +116,19 @@ inline void grade_equal(const HostCsr& pattern, bool blocks, const std::string& 
     for (std::size_t i = 0; i < expected.o.size(); ++i)
         expected.o_bound[i] =
             wb::testing::float_bound(3, std::abs(expected.o[i])) + 1e-12;
-    const std::string what = "seven keys of eight chosen, " + text;
+    const auto graded = [&](const auto& all, const auto& host) {
+        wb::testing::grade_sparse(last_only ? wb::testing::last_of(all) : all,
+                                  shape,
+                                  host,
+                                  inputs,
+                                  expected,
+                                  "seven keys of eight chosen, " + text);
+    };
     if (blocks)
-        grade_blocks(shape, to_blocks(pattern), inputs, expected, what);
+        graded(wb::implementations("block_sparse_attention", block_sparse_attention),
+               to_blocks(pattern));
     else
-        grade_rows(shape, pattern, inputs, expected, what);
+        graded(wb::implementations("sparse_attention", sparse_attention), pattern);
 }
 
 /// The same problem by rows and by blocks.

@@ -188,6 +188,20 @@ TEST_CASE("a NaN reaches the rows that list it, and no others") {
     }
 }
 
+TEST_CASE("a NaN in a value counts, even with a weight of 0") {
+    const auto pattern = wb::dense_pattern(3, 150, false);
+    for (const int64_t D : kHeadDims)
+        for (const bool first : {false, true}) {
+            const auto shape = shape_of(pattern, D);
+            auto inputs = wb::testing::weightless_keys(shape, first);
+            auto expected = expect_sparse(shape, pattern, inputs);
+            wb::testing::spoil_weightless(shape, first, inputs, expected);
+            const auto text = wb::testing::weightless_text(first);
+            grade_rows(shape, pattern, inputs, expected, text);
+            grade_blocks(shape, to_blocks(pattern), inputs, expected, text);
+        }
+}
+
 TEST_CASE("keys that no row lists are not read") {
     const auto pattern = wb::local_pattern(9, 300, 5, 0);
     const auto shape = shape_of(pattern, 32, 1, 2);
@@ -269,6 +283,24 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     grade_blocks(shape_of(narrow, 32), narrow, "4099 rows, window 3 + 1");
     grade_equal(
         wb::dense_pattern(2, 4230, true), true, "65 full blocks and a partial one");
+}
+
+TEST_CASE("rows of many keys, of each head dimension", "[long]") {
+    for (const int64_t D : kHeadDims) {
+        const int32_t keys = D == 32 ? 9011 : 4243;
+        const auto all = wb::dense_pattern(1, keys, false);  // 140 full blocks, or 66
+        std::vector<int32_t> some;  // as many partial ones, and one
+        for (int32_t key = 0; key < keys; ++key)
+            if (key % 64 != 5) some.push_back(key);
+        const std::string text = std::to_string(keys) + " keys";
+        grade_equal(all, false, "all of " + text, D, /*last_only=*/true);
+        grade_equal(all, true, "all of " + text, D, /*last_only=*/true);
+        grade_equal(rows_of(keys, {some}),
+                    true,
+                    "all but one of each 64 of " + text,
+                    D,
+                    /*last_only=*/true);
+    }
 }
 
 TEST_CASE("more batches or heads than blocks run at once", "[long]") {

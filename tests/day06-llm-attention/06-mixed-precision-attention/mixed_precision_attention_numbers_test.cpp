@@ -161,6 +161,22 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
     }
 }
 
+TEST_CASE("a NaN in a value counts, even with a weight of 0") {
+    const auto graded = [](auto zero, int64_t D, bool first) {
+        using T = decltype(zero);
+        const auto shape = plain_attention(1, 1, 3, 150, D);
+        auto inputs = as_stored<T>(weightless_keys(shape, first));
+        auto expected = expect_attention(shape, inputs);
+        spoil_weightless(shape, first, inputs, expected);
+        grade_type<T>(shape, inputs, expected, ", " + weightless_text(first));
+    };
+    for (const int64_t D : {32, 64, 128})
+        for (const bool first : {false, true}) {
+            graded(__half(), D, first);
+            graded(__nv_bfloat16(), D, first);
+        }
+}
+
 TEST_CASE("values below the smallest number with all its digits keep the rest") {
     const auto graded = [](auto zero, int64_t D) {
         using T = decltype(zero);

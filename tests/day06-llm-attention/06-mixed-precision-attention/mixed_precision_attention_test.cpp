@@ -219,6 +219,16 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     grade(shape, inputs, ", the last score 16, the others 0");
 }
 
+TEST_CASE("many keys of each head dimension and type, seen or masked", "[long]") {
+    const std::string text = ", seven keys of eight chosen";
+    for (const auto& shape : shapes_of_many_keys({32, 64, 128})) {
+        const auto inputs = chosen_keys(shape, 1);
+        const auto expected = expect_equal_weights(shape, inputs);
+        grade_type<__half>(shape, inputs, expected, text, true, true);
+        grade_type<__nv_bfloat16>(shape, inputs, expected, text, true, true);
+    }
+}
+
 TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
     const std::string text = ", rows of scores far from each other";
     for (const auto& shape : shapes_of_many(32, false, 515, {64, 128})) {

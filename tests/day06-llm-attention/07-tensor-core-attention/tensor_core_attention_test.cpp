@@ -233,6 +233,24 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
         shorter, with_logits(shorter, Logits::rising, {}, 1), ", rising logits");
 }
 
+TEST_CASE("many keys of each head dimension and type, seen or masked", "[long]") {
+    const auto graded = [](const AttentionShape& shape, auto zero) {
+        using T = decltype(zero);
+        const auto inputs = chosen_keys(shape, 1);
+        for (const auto& [name, idea, attention] : last_of(implementations_of<T>()))
+            grade_rung<T>(name,
+                          attention,
+                          shape,
+                          inputs,
+                          InType<T>::chosen(shape, inputs),
+                          ", seven keys of eight");
+    };
+    for (const auto& shape : shapes_of_many_keys({64, 128})) {
+        graded(shape, __half());
+        graded(shape, __nv_bfloat16());
+    }
+}
+
 TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
     for (const auto& shape : shapes_of_many(64, true, 259, {128})) {
         const auto stored = as_stored<__half>(uneven_rows(shape, 1));

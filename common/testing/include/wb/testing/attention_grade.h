@@ -5,6 +5,7 @@
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_cases.h>
 #include <wb/testing/attention_scores.h>
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 
@@ -113,6 +114,31 @@ inline void grade_chosen_keys(const std::string& exercise,
                     inputs,
                     expect_equal_weights(shape, inputs),
                     ", seven keys of eight chosen");
+}
+
+/// Grades the last version, or the learner's function, on shapes_of_many_keys().
+/// @param group           query heads of the K/V head
+/// @param rounds_weights  each is divided by the sum, and rounded, before it is
+///                        multiplied with a value, which is 7 at most
+inline void grade_many_keys(const std::string& exercise,
+                            AttentionFunction* contract,
+                            int64_t group = 1,
+                            bool rounds_weights = false) {
+    for (AttentionShape shape : shapes_of_many_keys({32, 64, 128, 256})) {
+        shape.query_heads = group;
+        const auto inputs = chosen_keys(shape, 1);
+        auto expected = expect_equal_weights(shape, inputs);
+        if (rounds_weights) {
+            const double roundings = static_cast<double>(shape.keys) + 4.0;
+            for (double& bound : expected.o_bound)
+                bound = float_bound(roundings, 7.0);
+        }
+        grade_attention(last_of(implementations(exercise, contract)),
+                        shape,
+                        inputs,
+                        expected,
+                        ", seven keys of eight chosen");
+    }
 }
 
 /// Grades problems without keys, of a chapter in float.

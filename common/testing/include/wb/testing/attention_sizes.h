@@ -71,6 +71,24 @@ inline std::vector<AttentionShape> shapes_of_many(
     return shapes;
 }
 
+/// More than 4200 keys, on a GPU more than 2^16, of each head dimension: one query that
+/// sees all of them; and three of which none but the last one does. Kernels that are
+/// compiled for a head dimension, a type or a mask have loops of their own.
+inline std::vector<AttentionShape> shapes_of_many_keys(
+    const std::vector<int64_t>& head_dims) {
+#ifdef SIMT_CPU
+    constexpr int64_t kKeys = 4243;
+#else
+    constexpr int64_t kKeys = 70'001;
+#endif
+    std::vector<AttentionShape> shapes;
+    for (const int64_t head_dim : head_dims)
+        for (const bool causal : {false, true})
+            shapes.push_back(
+                plain_attention(1, 1, causal ? 3 : 1, kKeys, head_dim, causal));
+    return shapes;
+}
+
 /// Whether so many bytes are to be had, and a gigabyte besides.
 inline bool has_room(std::size_t bytes) {
     std::size_t free_bytes = 0;

@@ -4,7 +4,8 @@
 ///   a NaN in q             its own row is NaN, o and lse; no other row is
 ///   a NaN in a key         each row that sees the key is NaN; no other row is
 ///   a NaN or an infinity   its column of o is NaN or infinite, in each row that sees
-///   in a value             the key; no other column is
+///   in a value             the key, even with a weight that is 0 in float; no other
+///                          column is
 ///   another head's         nothing
 ///
 /// A value of a key that a row does not see is multiplied with a weight of 0 where a
@@ -164,6 +165,46 @@ class NotFinite {
     }
 };
 
+/// Half of the keys, the first or the last ones, have scores so far below the others
+/// that their weights are 0 in float. A kernel may want to leave them out.
+inline AttentionInputs weightless_keys(const AttentionShape& shape, bool first) {
+    constexpr std::size_t kColumn = 3;
+    AttentionInputs inputs = random_attention(shape, 1);
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    for (std::size_t i = kColumn; i < inputs.q.size(); i += dim)
+        inputs.q[i] = 16.0f;
+    for (std::size_t i = kColumn; i < inputs.k.size(); i += dim) {
+        const bool is_first =
+            static_cast<int64_t>(i / dim) % shape.keys * 2 < shape.keys;
+        inputs.k[i] = is_first == first ? -32.0f / shape.scale : 0.0f;
+    }
+    return inputs;
+}
+
+/// A NaN in a value of each head, of one of these keys.
+inline void spoil_weightless(const AttentionShape& shape,
+                             bool first,
+                             AttentionInputs& inputs,
+                             AttentionExpected& expected) {
+    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+    const int64_t key = first ? 1 : shape.keys - 2;
+    const int64_t column = shape.head_dim - 2;
+    for (int64_t head = 0; head < shape.batch * shape.kv_heads; ++head)
+        inputs.v[static_cast<std::size_t>((head * shape.keys + key) * shape.head_dim +
+                                          column)] = kNaN;
+    for (int64_t row = 0; row < shape.rows(); ++row) {
+        const auto at = static_cast<std::size_t>(row * shape.head_dim + column);
+        expected.o[at] = std::numeric_limits<double>::quiet_NaN();
+        expected.o_bound[at] = 0.0;
+    }
+}
+
+/// What is told of them.
+inline std::string weightless_text(bool first) {
+    return std::string("NaN in a value of weight 0 among the ") +
+           (first ? "first" : "last") + " keys";
+}
+
 /// Values below the smallest number that has all its digits: subnormal ones. If they
 /// are flushed to zero, the error is as large as they are.
 /// @param unit  values are 40 to 99 of it: a power of two that the type has
@@ -264,6 +305,20 @@ inline void grade_not_finite(const std::string& exercise,
                         numbers.spoilt(expect_attention(numbers.shape, inputs)),
                         numbers.kText);
     }
+    for (const int64_t head_dim : {32, 64, 128, 256})
+        for (const bool first : {false, true}) {
+            auto shape = plain_attention(1, query_heads, 3, 150, head_dim);
+            shape.kv_heads = kv_heads;
+            auto inputs = weightless_keys(shape, first);
+            auto expected = expect_attention(shape, inputs);
+            spoil_weightless(shape, first, inputs, expected);
+            grade_attention(exercise,
+                            contract,
+                            shape,
+                            inputs,
+                            expected,
+                            ", " + weightless_text(first));
+        }
 }
 inline void grade_subnormal(const std::string& exercise, AttentionFunction* contract) {
     constexpr double kUnit = 0x1p-136;  // of float: 2^13 steps
