@@ -1,7 +1,7 @@
 #pragma once
 // What queued work may wait for besides other work: calls of host threads that may
-// never be made, as a collective of several GPUs does. The scheduler finds out when such
-// a wait cannot end; the gate's owner says it in words, and opens it.
+// never be made, as a collective of several GPUs does. The scheduler finds out when
+// such a wait cannot end; the gate's owner says it in words, and opens it.
 
 #include <functional>
 #include <memory>

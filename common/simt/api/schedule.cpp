@@ -200,9 +200,11 @@ bool is_ready(const Task& task) {
 
 bool wait_for_gates(TaskQueue& q) {
     using namespace std::chrono_literals;
+    const bool live = options().live_streams;
     const bool one_runs =
-        std::any_of(q.pending.begin(), q.pending.end(),
-                    [](const TaskPtr& task) { return task->started && !task->done; });
+        std::any_of(q.pending.begin(), q.pending.end(), [live](const TaskPtr& task) {
+            return !task->done && (task->started || (live && is_ready(*task)));
+        });
     const std::vector<GatePtr> gates = closed_gates(q);
     if (gates.empty() && !one_runs) return false;
     const auto waits = [&q](std::thread::id thread) {
