@@ -44,6 +44,12 @@ std::vector<Rung>& registry() {
     return all;
 }
 
+/// Those of them that a learner writes.
+std::vector<Rung>& versions() {
+    static std::vector<Rung> all;
+    return all;
+}
+
 constinit bool has_rungs = true;
 
 }  // namespace
@@ -67,9 +73,24 @@ bool detail::register_rungs(const char* exercise,
            register_rung((base + "_bf16").c_str(), name.c_str(), idea, bf16);
 }
 
+bool detail::register_versions(const char* exercise,
+                               const char* version,
+                               void (*fp16)(),
+                               void (*bf16)()) {
+    register_rungs(exercise, version, "", fp16, bf16);
+    const std::vector<Rung>& all = registry();
+    versions().insert(versions().end(), all.end() - 2, all.end());
+    return true;
+}
+
+bool detail::register_part(const char* name, void (*function)()) {
+    register_rung(name, name, "", function);
+    versions().push_back(registry().back());
+    return true;
+}
+
 const std::vector<Rung>& rungs() {
-    static const std::vector<Rung> none;
-    return has_rungs ? registry() : none;
+    return has_rungs ? registry() : versions();
 }
 
 bool leave_out_rungs() {

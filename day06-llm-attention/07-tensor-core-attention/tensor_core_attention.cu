@@ -1,7 +1,6 @@
 // tensor_core_attention.cu: both products of attention, 16x16x16 numbers at a time.
 #include "tensor_core_attention.h"
 
-#include <wb/arguments.h>
 #include <wb/exercise.h>
 #include <wb/head_dim.h>
 #include <wb/ladder.h>
@@ -9,6 +8,7 @@
 
 #include <cstdint>
 
+#include "checks.h"
 #include "tiles.h"
 #include "wmma_tiles.h"
 
@@ -214,16 +214,14 @@ static void attention_v2(const wb::AttentionShape& shape,
 
 // So that tests and benchmarks find both.
 [[maybe_unused]] static const bool versions_listed =
-    wb::list_rung("tensor_core_attention",
-                  "v1",
-                  "",
-                  attention_v1<__half>,
-                  attention_v1<__nv_bfloat16>) &&
-    wb::list_rung("tensor_core_attention",
-                  "v2",
-                  "",
-                  attention_v2<__half>,
-                  attention_v2<__nv_bfloat16>);
+    wb::list_version("tensor_core_attention",
+                     "v1",
+                     attention_v1<__half>,
+                     attention_v1<__nv_bfloat16>) &&
+    wb::list_version("tensor_core_attention",
+                     "v2",
+                     attention_v2<__half>,
+                     attention_v2<__nv_bfloat16>);
 
 // #region contract
 /// Both functions of the contract.
@@ -235,17 +233,7 @@ static void checked_attention(const wb::AttentionShape& shape,
                               T* o,
                               float* lse,
                               cudaStream_t stream) {
-    const wb::Arguments arguments("tensor_core_attention");
-    wb::check_shape(arguments, shape, {64, 128});
-    require_sm_80(arguments);
-    if (shape.rows() == 0) return;
-    // As uint4, so that an address that is not a multiple of 16 is refused.
-    const auto vectors = [](const T* p) { return reinterpret_cast<const uint4*>(p); };
-    arguments.device("q", vectors(q), shape.query_elements() / kChunk)
-        .device("k", vectors(k), shape.kv_elements() / kChunk)
-        .device("v", vectors(v), shape.kv_elements() / kChunk)
-        .device("o", vectors(o), shape.query_elements() / kChunk);
-    if (lse != nullptr) arguments.device("lse", lse, shape.rows());
+    if (!attention_has_work(shape, q, k, v, o, lse)) return;
     attention_v2(shape, q, k, v, o, lse, stream);
 }
 

@@ -18,12 +18,13 @@ struct Rung {
     void (*function)();    ///< the launcher, with its type erased
 };
 
-/// All rungs of this program, in the order of the source file. A learner's program has
-/// none, even if its file lists some, as a copy of a solution does: what is graded and
-/// measured there is the contract's function, which may be wrong where no rung is.
+/// All rungs of this program, in the order of the source file. Of a learner's program
+/// these are the versions that its starter lists, see list_version(). Other rungs are
+/// left out, as in a copy of a solution: what is graded and measured there is the
+/// contract's function, which may be wrong where no rung is.
 const std::vector<Rung>& rungs();
 
-/// From now on, rungs() is empty. Returns true.
+/// From now on, rungs() has nothing but versions that a starter lists. Returns true.
 bool leave_out_rungs();
 
 /// What tests and benchmarks of an exercise run.

@@ -2,8 +2,10 @@
 ///
 ///     WB_RUNG(vector_add, vector_add_v1, "one thread an element");
 ///
-/// A learner's program runs the contract's function alone, whatever its file lists.
-/// Where the contract has one name for __half and for __nv_bfloat16, see list_rung().
+/// A learner's program runs the contract's function alone, whatever rungs its file
+/// lists; but a starter in which several versions are to be written lists them with
+/// list_version(), and each is graded. Where the contract has one name for __half and
+/// for __nv_bfloat16, see list_rung().
 #pragma once
 
 #include <type_traits>
@@ -25,6 +27,15 @@ bool register_rungs(const char* exercise,
                     const char* idea,
                     void (*fp16)(),
                     void (*bf16)());
+
+/// list_part() without its types.
+bool register_part(const char* name, void (*function)());
+
+/// list_version() without its types.
+bool register_versions(const char* exercise,
+                       const char* version,
+                       void (*fp16)(),
+                       void (*bf16)());
 
 }  // namespace detail
 
@@ -55,6 +66,35 @@ bool list_rung(
                                   idea,
                                   reinterpret_cast<void (*)()>(fp16),
                                   reinterpret_cast<void (*)()>(bf16));
+}
+
+/// As list_rung(), for a version that a learner writes: it is graded in a learner's
+/// program, too, each by its name. Starters call it, solutions do not. Returns true.
+template <class Shape, class Half, class Bfloat16, class Stream>
+bool list_version(
+    const char* exercise,
+    const char* version,
+    void (*fp16)(
+        const Shape&, const Half*, const Half*, const Half*, Half*, float*, Stream),
+    void (*bf16)(const Shape&,
+                 const Bfloat16*,
+                 const Bfloat16*,
+                 const Bfloat16*,
+                 Bfloat16*,
+                 float*,
+                 Stream)) {
+    static_assert(!std::is_same_v<Half, Bfloat16>, "one launcher for each type");
+    return detail::register_versions(exercise,
+                                     version,
+                                     reinterpret_cast<void (*)()>(fp16),
+                                     reinterpret_cast<void (*)()>(bf16));
+}
+
+/// Adds a part of an exercise that tests grade by itself, in a learner's program, too:
+/// a function on the host that runs it. Returns true.
+template <class... Arguments>
+bool list_part(const char* name, void (*function)(Arguments...)) {
+    return detail::register_part(name, reinterpret_cast<void (*)()>(function));
 }
 
 }  // namespace wb

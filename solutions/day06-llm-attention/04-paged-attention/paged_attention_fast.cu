@@ -109,17 +109,16 @@ __device__ void attend(BlockState<D, H>& s_state,
         for (int i = lane / kLanes; i < kChunk; i += kRows) {
             const bool valid = token + i < length;
             float key[kNumbers] = {};  // this lane's part of row i of the chunk
-            if (valid)
-                unpack(key, *reinterpret_cast<const uint4*>(cache.k + place + i * D));
-            // TODO(learner): the same of v. Then, for each of the H heads, sum up query
-            // * key over the kLanes lanes of the row: they all need the sum. Add scale
-            // * score and the value to the head's state, if the row is valid. All lanes
-            // of the warp must take part in a shuffle, those without a row, too (about
-            // 13 lines)
-            // #solution
             float value[kNumbers] = {};
-            if (valid)
+            if (valid) {
+                unpack(key, *reinterpret_cast<const uint4*>(cache.k + place + i * D));
                 unpack(value, *reinterpret_cast<const uint4*>(cache.v + place + i * D));
+            }
+            // TODO(learner): for each of the H heads, sum up query * key over the
+            // kLanes lanes of the row: they all need the sum. Add scale * score and the
+            // value to the head's state, if the row is valid. All lanes of the warp
+            // must take part in a shuffle, those without a row, too (about 10 lines)
+            // #solution
             for (int h = 0; h < H; ++h) {
                 float score = 0.0f;
                 for (int j = 0; j < kNumbers; ++j) {

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "03_swizzle.cuh"
 #include "05_tuned_warp.cuh"
 #include "tiles.h"
 

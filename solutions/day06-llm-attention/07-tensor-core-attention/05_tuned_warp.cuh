@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "03_swizzle.cuh"
 #include "tiles.h"
 
 /// Rows of q that a warp of v5 owns: two tiles. What ldmatrix brings of k and v is

@@ -1,19 +1,19 @@
 // tensor_core_attention.cu: both products of attention, 16x16x16 numbers at a time.
 // #solution
 //
-// The ladder; v1 and v2, which you write, are in this file.
+// The ladder; v1 and v2, which you write, are in this file. v4 is the second stage,
+// tensor_core_attention_fast.cu.
 // <Ladder of="tensor_core_attention" at="B4 H16 N4096 D128">
 //       TFLOP/s  idea                          what limits it
 //   v1     47.1  WMMA, opaque fragments        everything goes through shared memory
 //   v2     51.0  mma.sync, all in registers    bank conflicts
 //   v3      205  XOR swizzle, 03_swizzle.cuh   copies and products take turns
-//   v4      217  cp.async, 04_pipeline.cuh     instructions, of which few are products
+//   v4      217  cp.async, two stages          instructions, of which few are products
 //   v5      391  32 rows a warp, 05_tuned.cuh  two thirds of the rate of wgmma
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "tensor_core_attention.h"
 
-#include <wb/arguments.h>
 #include <wb/exercise.h>
 #include <wb/head_dim.h>
 #include <wb/ladder.h>
@@ -21,6 +21,7 @@
 
 #include <cstdint>
 
+#include "checks.h"
 #include "tiles.h"
 #include "wmma_tiles.h"
 
@@ -293,8 +294,10 @@ static void attention_v2(const wb::AttentionShape& shape,
 // #endregion launch
 
 // #solution
+#define WB_VERSION_ONLY
+#include "tensor_core_attention_fast.cu"
+
 #include "03_swizzle.cuh"
-#include "04_pipeline.cuh"
 #include "05_tuned.cuh"
 
 [[maybe_unused]] static const bool rungs_listed =
@@ -326,16 +329,14 @@ static void attention_v2(const wb::AttentionShape& shape,
 // #end
 // #starter // So that tests and benchmarks find both.
 // #starter [[maybe_unused]] static const bool versions_listed =
-// #starter     wb::list_rung("tensor_core_attention",
-// #starter                   "v1",
-// #starter                   "",
-// #starter                   attention_v1<__half>,
-// #starter                   attention_v1<__nv_bfloat16>) &&
-// #starter     wb::list_rung("tensor_core_attention",
-// #starter                   "v2",
-// #starter                   "",
-// #starter                   attention_v2<__half>,
-// #starter                   attention_v2<__nv_bfloat16>);
+// #starter     wb::list_version("tensor_core_attention",
+// #starter                      "v1",
+// #starter                      attention_v1<__half>,
+// #starter                      attention_v1<__nv_bfloat16>) &&
+// #starter     wb::list_version("tensor_core_attention",
+// #starter                      "v2",
+// #starter                      attention_v2<__half>,
+// #starter                      attention_v2<__nv_bfloat16>);
 
 // #region contract
 /// Both functions of the contract.
@@ -347,17 +348,7 @@ static void checked_attention(const wb::AttentionShape& shape,
                               T* o,
                               float* lse,
                               cudaStream_t stream) {
-    const wb::Arguments arguments("tensor_core_attention");
-    wb::check_shape(arguments, shape, {64, 128});
-    require_sm_80(arguments);
-    if (shape.rows() == 0) return;
-    // As uint4, so that an address that is not a multiple of 16 is refused.
-    const auto vectors = [](const T* p) { return reinterpret_cast<const uint4*>(p); };
-    arguments.device("q", vectors(q), shape.query_elements() / kChunk)
-        .device("k", vectors(k), shape.kv_elements() / kChunk)
-        .device("v", vectors(v), shape.kv_elements() / kChunk)
-        .device("o", vectors(o), shape.query_elements() / kChunk);
-    if (lse != nullptr) arguments.device("lse", lse, shape.rows());
+    if (!attention_has_work(shape, q, k, v, o, lse)) return;
     // #solution
     attention_v5(shape, q, k, v, o, lse, stream);
     // #end
