@@ -1,5 +1,5 @@
-// 07_wgmma.cuh: v7: Hopper's wgmma. W is dequantised into registers, which are its first
-// operand; rows of x come by TMA.
+// 07_wgmma.cuh: v7: Hopper's wgmma. W is dequantised into registers, which are its
+// first operand; rows of x come by TMA.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -12,8 +12,8 @@
 #include <wb/ptx/wgmma_fragment.h>
 
 // #region v7-sizes
-/// A block computes BM x BN elements of y, as y^T = W^T x^T: columns of W are the rows of
-/// a wgmma, rows of x its columns.
+/// A block computes BM x BN elements of y, as y^T = W^T x^T: columns of W are the rows
+/// of a wgmma, rows of x its columns.
 ///
 /// @tparam BM_      rows of x: 64, 128 or 256, all of them in one wgmma
 /// @tparam kGroups_ warpgroups that multiply, each 64 columns of W; one more loads
@@ -37,7 +37,8 @@ struct WideSizes {
     static constexpr int kWeightBytes =
         kTilesN * KT * kTileRowsOf128 * wb::ptx::kSwizzleBytes;
     static constexpr int kFactorBytes = kTilesN * wb::ptx::kSwizzleBytes;
-    static_assert(kTilesN <= 8, "factors of a stage's tile down are 1024 bytes at most");
+    static_assert(kTilesN <= 8,
+                  "factors of a stage's tile down are 1024 bytes at most");
 };
 
 /// Everything in shared memory: boxes of TMA, swizzled, see wb/ptx/tma.h.
@@ -52,10 +53,10 @@ struct alignas(1024) WideShared {
 // #endregion v7-sizes
 
 // #region v7-order
-/// x in the order in which wgmma meets the rows of W. Lane q of four has rows 8 q to 8 q
-/// + 7 of a tile, and step s of two multiplies four of them, of which the lane's first
-/// two are columns 2 q and 2 q + 1 of the step, the others 8 further on. So of the
-/// tile's sixteen pairs, as a matrix of four by four, the transpose is stored.
+/// x in the order in which wgmma meets the rows of W. Lane q of four has rows 8 q to 8
+/// q + 7 of a tile, and step s of two multiplies four of them, of which the lane's
+/// first two are columns 2 q and 2 q + 1 of the step, the others 8 further on. So of
+/// the tile's sixteen pairs, as a matrix of four by four, the transpose is stored.
 ///
 /// Launch   a thread for each eight elements, block kThreadsRepack
 /// Traffic  reads M K * 2 B, writes M ld * 2 B
@@ -119,7 +120,8 @@ struct WidePlace {
 
     /// @param number  of this block's tile of y
     /// @param rank    in its cluster
-    /// @param parts   that the rows of W are cut into; the part is the rank, if more than 1
+    /// @param parts   that the rows of W are cut into; the part is the rank, if more
+    ///     than 1
     __device__ __forceinline__ WidePlace(const WideProblem& p,
                                          int64_t number,
                                          int rank,
@@ -137,8 +139,7 @@ struct WidePlace {
 
 // #region v7-produce
 /// Announces a stage's bytes, and starts copying its tiles of W and their factors, one
-/// box for all columns. Tiles that W does not have come as zeros. (Copies of 1 KB a column
-/// took 60 ns each, three times as long as the wgmmas of 64 rows.)
+/// box for all columns. Tiles that W does not have come as zeros.
 template <class S>
 __device__ __forceinline__ void load_weights(WideShared<S>& shared,
                                              const WideMaps& maps,
@@ -166,8 +167,8 @@ __device__ __forceinline__ void load_weights(WideShared<S>& shared,
         tma_load(shared.factors[stage][1], &maps.factors, full, 0, next, column, 0);
 }
 
-/// Starts copying a stage's columns of x: all of the block's rows, or a part of them for
-/// all blocks that share them. Rows that do not exist come as zeros.
+/// Starts copying a stage's columns of x: all of the block's rows, or a part of them
+/// for all blocks that share them. Rows that do not exist come as zeros.
 template <class S>
 __device__ __forceinline__ void load_x(WideShared<S>& shared,
                                        const WideMaps& maps,
@@ -188,8 +189,8 @@ __device__ __forceinline__ void load_x(WideShared<S>& shared,
         tma_load_multicast(to, &maps.x, full, k, row, 0, 0, (1u << S::kShare) - 1);
 }
 
-/// The thread that loads: all stages of one tile of y. As many stages of the first tile as
-/// the ring has get their part of W before x is in order.
+/// The thread that loads: all stages of one tile of y. As many stages of the first tile
+/// as the ring has get their part of W before x is in order.
 ///
 /// @param ring  goes on to the next tile's first stage
 template <class S>
@@ -251,8 +252,8 @@ struct WideOperands {
     }
 };
 
-/// A warpgroup multiplies all stages of one tile of y. The wgmmas of a tile of W are under
-/// way while the next one is dequantised.
+/// A warpgroup multiplies all stages of one tile of y. The wgmmas of a tile of W are
+/// under way while the next one is dequantised.
 ///
 /// @param unit  16 columns of the block, those of this warp
 template <class S>
@@ -336,8 +337,8 @@ __device__ __forceinline__ void store_wide(const float (&sums)[S::BM / 2],
 }
 
 /// y = the sum of a cluster's parts, in the order of the parts: two calls give the same
-/// bits. Each block adds some of the sums, and reads those of the others where they are.
-/// By all threads of all blocks.
+/// bits. Each block adds some of the sums, and reads those of the others where they
+/// are. By all threads of all blocks.
 ///
 /// @param s_sums  [BM, BN + 4] where the ring was; whoever has sums has stored them
 template <class S, class Cluster>
@@ -373,10 +374,11 @@ __device__ __forceinline__ void add_in_cluster(const Cluster& cluster,
 /// v7: y = x W by wgmma, whose first operand is W, dequantised in registers.
 ///
 /// Launch   kInParts: a cluster for each tile of y, each block with a part of the rows
-///          of W. Else clusters of kShare, as many as there is room for, or one for each
-///          tile. Block S::kThreads; sm_90a
-/// Traffic  a block reads BN / 2 B of W and BM / kShare * 2 B of x for each row of W and
-///          BM BN products, from L2 for the most part; writes each element of y once
+///          of W. Else clusters of kShare, as many as there is room for, or one for
+///          each tile. Block S::kThreads; sm_90a
+/// Traffic  a block reads BN / 2 B of W and BM / kShare * 2 B of x for each row of W
+///          and BM BN products, from L2 for the most part; writes each element of y
+///          once
 template <class S, bool kInParts>
 __global__ void __launch_bounds__(S::kThreads, 1)
     gptq_v7_kernel(const __grid_constant__ WideMaps maps,
@@ -385,8 +387,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     using namespace wb::ptx;
     extern __shared__ unsigned char s_dynamic[];
     const uint32_t past = shared_address(s_dynamic) % 1024;
-    auto& shared =
-        *reinterpret_cast<WideShared<S>*>(s_dynamic + (1024 - past) % 1024);
+    auto& shared = *reinterpret_cast<WideShared<S>*>(s_dynamic + (1024 - past) % 1024);
     const auto cluster = cooperative_groups::this_cluster();
     const auto rank = static_cast<int>(cluster.block_rank());
     const auto blocks = static_cast<int>(cluster.num_blocks());
@@ -432,8 +433,8 @@ __global__ void __launch_bounds__(S::kThreads, 1)
             } else {
                 // All groups have read all stages: the ring becomes sums.
                 named_barrier_sync(1, S::kGroups * kWarpgroup);
-                auto* const s_sums = reinterpret_cast<float2*>(&shared) +
-                                     unit * 8 + threadIdx.x % wb::kWarpSize / 4;
+                auto* const s_sums = reinterpret_cast<float2*>(&shared) + unit * 8 +
+                                     threadIdx.x % wb::kWarpSize / 4;
 #pragma unroll
                 for (int i = 0; i < S::BM / 4; ++i) {
                     const int row = i / 2 * 8 + threadIdx.x % 4 * 2 + i % 2;
@@ -454,190 +455,3 @@ __global__ void __launch_bounds__(S::kThreads, 1)
 #endif
 }
 // #endregion v7-kernel
-
-// #region v7-launch
-/// x in wgmma's order, in memory of its own.
-class OrderedX {
- public:
-    OrderedX(const GptqShape& s,
-             const GptqTensors& t,
-             const uint4* packed,
-             const __half* x,
-             cudaStream_t stream)
-        : w_(Packed::of(s, t.g_idx != nullptr, packed)),
-          M_(s.M),
-          ld_(int64_t{w_.tiles_down} * kTileRows),
-          ordered_(s.M * ld_, stream) {
-        order_columns_kernel<<<wb::grid_size(s.M * ld_ / 8, kThreadsRepack),
-                               kThreadsRepack,
-                               0,
-                               stream>>>(x,
-                                         w_.rows,
-                                         reinterpret_cast<uint4*>(ordered_.data()),
-                                         s.M,
-                                         s.K,
-                                         ld_);
-        CUDA_CHECK_LAUNCH();
-    }
-
-    const Packed& w() const { return w_; }
-
-    /// What a kernel with these sizes is told of x and of W.
-    template <class S>
-    WideMaps maps() const {
-        constexpr int64_t kRow = wb::ptx::kSwizzleBytes;
-        constexpr int kHalves = wb::ptx::kSwizzleBytes / 2;  // of a row
-        const auto map_of = [](const char* name,
-                               const void* base,
-                               const int64_t(&sizes)[3],
-                               const int64_t(&strides)[2],
-                               int rows,
-                               int columns) {
-            return wb::ptx::make_tensor_map(
-                name,
-                {.base = base,
-                 .element_bytes = 2,
-                 .sizes = {sizes[0], sizes[1], sizes[2], 1},
-                 .strides = {strides[0], strides[1], strides[1]},
-                 .box = {kHalves, rows, columns, 1},
-                 .l2_bytes = 128});
-        };
-        const int64_t down = int64_t{w_.tiles_down} * S::kTileRowsOf128;
-        return {map_of("x",
-                       ordered_.data(),
-                       {ld_, M_, 1},
-                       {2 * ld_, 2 * ld_},
-                       S::BM / S::kShare,
-                       1),
-                map_of("packed",
-                       w_.weights,
-                       {kHalves, down, w_.tiles_across},
-                       {kRow, down * kRow},
-                       S::KT * S::kTileRowsOf128,
-                       S::kTilesN),
-                map_of("packed",
-                       w_.factors,
-                       {kHalves, w_.groups, w_.tiles_across},
-                       {kRow, w_.groups * kRow},
-                       1,
-                       S::kTilesN)};
-    }
-
- private:
-    Packed w_;
-    int64_t M_;
-    int64_t ld_;
-    wb::Scratch<__half> ordered_;
-};
-
-/// Launches the kernel so that it may start before the one that orders x has ended.
-///
-/// @param cluster  blocks
-template <class S, bool kInParts>
-void launch_v7(const GptqShape& shape,
-               const OrderedX& x,
-               __half* y,
-               int64_t clusters,
-               int cluster,
-               cudaStream_t stream) {
-    constexpr size_t kBytes = sizeof(WideShared<S>) + 1024;
-    const auto kernel = gptq_v7_kernel<S, kInParts>;
-    CUDA_CHECK(cudaFuncSetAttribute(kernel,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(kBytes)));
-    cudaLaunchAttribute attributes[2] = {};
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim.x = static_cast<unsigned>(cluster);
-    attributes[0].val.clusterDim.y = 1;
-    attributes[0].val.clusterDim.z = 1;
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(wb::grid_size(clusters * cluster, 1));
-    config.blockDim = dim3(S::kThreads);
-    config.dynamicSmemBytes = kBytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    config.numAttrs = 2;
-    const WideProblem p = {x.w(),
-                           y,
-                           shape.M,
-                           shape.N,
-                           wb::ceil_div(shape.M, int64_t{S::BM}),
-                           wb::ceil_div(shape.N, int64_t{S::BN} * S::kShare)};
-    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, x.template maps<S>(), p));
-}
-
-/// How the rows of W of a tile of y are shared among the blocks of a cluster.
-struct WideParts {
-    int parts;
-    int64_t cost;  ///< columns times stages that the busiest multiprocessor has
-
-    /// @param tiles    of y, of columns each
-    /// @param stages   of W
-    static WideParts best(int64_t tiles, int64_t columns, int64_t stages) {
-        constexpr int kMostParts = 8;  // that every GPU with clusters can have
-        WideParts best = {1, 0};
-        for (int parts = 1; parts <= kMostParts && parts <= stages; ++parts) {
-            const int64_t rounds =
-                wb::ceil_div(tiles * parts, int64_t{wb::multiprocessors()});
-            const int64_t cost = rounds * columns * wb::ceil_div(stages, int64_t{parts});
-            if (parts == 1 || cost < best.cost) best = {parts, cost};
-        }
-        return best;
-    }
-};
-
-template <class S>
-void launch_in_clusters(const GptqShape& shape,
-                        const OrderedX& x,
-                        __half* y,
-                        const WideParts& parts,
-                        cudaStream_t stream) {
-    const int64_t tiles = wb::ceil_div(shape.M, int64_t{S::BM}) *
-                          wb::ceil_div(shape.N, int64_t{S::BN});
-    launch_v7<S, true>(shape, x, y, tiles, parts.parts, stream);
-}
-
-/// Few rows of x: as many columns a block, and parts, as give all multiprocessors the same.
-template <int BM, int kStages3, int kStages2>
-void launch_few_rows(const GptqShape& shape,
-                     const OrderedX& x,
-                     __half* y,
-                     cudaStream_t stream) {
-    const int64_t down = wb::ceil_div(shape.M, int64_t{BM});
-    const int64_t stages = wb::ceil_div(x.w().tiles_down, 2);
-    const auto parts_of = [&](int64_t columns) {
-        return WideParts::best(down * wb::ceil_div(shape.N, columns), columns, stages);
-    };
-    const WideParts of192 = parts_of(192);
-    const WideParts of128 = parts_of(128);
-    if (of192.cost <= of128.cost)
-        launch_in_clusters<WideSizes<BM, 3, kStages3, 1>>(shape, x, y, of192, stream);
-    else
-        launch_in_clusters<WideSizes<BM, 2, kStages2, 1>>(shape, x, y, of128, stream);
-}
-
-/// v7: on Hopper, with more than 16 rows of x; else it is v6.
-static void gptq_matmul_v7(const GptqShape& shape,
-                           const GptqTensors& tensors,
-                           const uint4* packed,
-                           const __half* x,
-                           __half* y,
-                           cudaStream_t stream) {
-    if (shape.M <= 16 || wb::compute_capability() != 90)
-        return gptq_matmul_v6(shape, tensors, packed, x, y, stream);
-    const OrderedX ordered(shape, tensors, packed, x, stream);
-    if (shape.M <= 64)
-        return launch_few_rows<64, 10, 12>(shape, ordered, y, stream);
-    if (shape.M <= 128)
-        return launch_few_rows<128, 8, 8>(shape, ordered, y, stream);
-    using Many = WideSizes<256, 2, 5, 2>;
-    const int64_t clusters = wb::ceil_div(shape.M, int64_t{Many::BM}) *
-                             wb::ceil_div(shape.N, int64_t{Many::BN} * Many::kShare);
-    const int64_t room = std::max(wb::multiprocessors() / Many::kShare, 1);
-    const int64_t rounds = wb::ceil_div(clusters, room);
-    launch_v7<Many, false>(
-        shape, ordered, y, wb::ceil_div(clusters, rounds), Many::kShare, stream);
-}
-// #endregion v7-launch

@@ -3,7 +3,7 @@
 //
 // v1 is in this file, v2 in 02_vectors.cuh, v3 in 03_bit_tricks.cuh, v4 in
 // 04_split_k.cuh, v5 in gptq_int4_fast.cu, the second stage, v6 in 06_many_rows.cuh, v7
-// in 07_wgmma.cuh.
+// in 07_wgmma.cuh and 07_launch.cuh.
 //
 // <Ladder of="gptq_matmul" at="1 x 12288 x 4096">
 //        GB/s  idea                              what limits it
@@ -167,7 +167,7 @@ static void gptq_matmul_v1(const GptqShape& shape,
 #include "03_bit_tricks.cuh"
 #include "04_split_k.cuh"
 #include "06_many_rows.cuh"
-#include "07_wgmma.cuh"
+#include "07_launch.cuh"
 
 WB_RUNG(gptq_dequantize, gptq_dequantize_v1, "one thread a word");
 WB_RUNG(gptq_dequantize, gptq_dequantize_v2, "four columns a thread, with masks");

@@ -2,7 +2,7 @@
 // #solution
 //
 // v1 is in this file, v2 in 02_one_launch.cuh, v3 in layernorm_gptq_qkv_fast.cu, the
-// second stage, v4 in 04_by_rows.cuh.
+// second stage, v4 in 04_by_rows.cuh, v5 in 05_fewer_warps.cuh.
 //
 // <Ladder of="layernorm_gptq_qkv" at="1 x 4096">
 //        GB/s  idea                                   what limits it
@@ -164,6 +164,7 @@ static void layernorm_gptq_qkv_v1(const QkvShape& shape,
 
 #include "02_one_launch.cuh"
 #include "04_by_rows.cuh"
+#include "05_fewer_warps.cuh"
 
 WB_RUNG(layernorm_gptq_qkv, layernorm_gptq_qkv_v1, "a LayerNorm, then three products");
 WB_RUNG(layernorm_gptq_qkv,
@@ -171,6 +172,9 @@ WB_RUNG(layernorm_gptq_qkv,
         "a LayerNorm, then one on tensor cores");
 WB_RUNG(layernorm_gptq_qkv, layernorm_gptq_qkv_v3, "each block normalises its rows");
 WB_RUNG(layernorm_gptq_qkv, layernorm_gptq_qkv_v4, "one block a multiprocessor, or v2");
+WB_RUNG(layernorm_gptq_qkv,
+        layernorm_gptq_qkv_v5,
+        "half of the warps for up to four rows");
 
 // #end
 // #region contract
@@ -196,7 +200,7 @@ void layernorm_gptq_qkv(const QkvShape& shape,
     // #starter WB_NOT_SOLVED();  // delete this line when all three are written
     if (!qkv_has_work(shape, norm, tensors, packed, input, qkv)) return;
     // #solution
-    layernorm_gptq_qkv_v4(shape, norm, tensors, packed, input, qkv, stream);
+    layernorm_gptq_qkv_v5(shape, norm, tensors, packed, input, qkv, stream);
     // #end
     // #starter layernorm_gptq_qkv_v1(shape, norm, tensors, packed, input, qkv, stream);
 }

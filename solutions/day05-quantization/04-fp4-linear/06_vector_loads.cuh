@@ -89,8 +89,8 @@ __device__ __forceinline__ void multiply_columns(float (&sum)[S::NT][S::MT][4],
             for (int j = 0; j < 4; ++j) {
                 eight[t][j] = {0, 0, 0, 0};
                 if (k < v.K)
-                    eight[t][j] = *reinterpret_cast<const uint4*>(x + at.x_row[t] * v.K +
-                                                                  k + 8 * j);
+                    eight[t][j] = *reinterpret_cast<const uint4*>(
+                        x + at.x_row[t] * v.K + k + 8 * j);
             }
         }
         __half2 scale[S::NT][2][2];
@@ -212,8 +212,8 @@ void launch_v6(const Fp4Shape& shape,
 }
 
 /// v6: at most 16 rows of x, and scales that are a row's or of 16 weights. Lanes with
-/// columns of different groups of 32 could not scale their common sums: mx is v5, as are
-/// more rows, and scales that begin at an odd byte: v6 reads two at once.
+/// columns of different groups of 32 could not scale their common sums: mx is v5, as
+/// are more rows, and scales that begin at an odd byte: v6 reads two at once.
 static void fp4_linear_v6(const Fp4Shape& shape,
                           Fp4Activation activation,
                           const Fp4Weights& w,
@@ -225,7 +225,12 @@ static void fp4_linear_v6(const Fp4Shape& shape,
     if (shape.M > 16 || shape.scales == Fp4Scales::mx || !in_pairs)
         return fp4_linear_v5(shape, activation, w, x, bias, y, stream);
     if (shape.M <= 8)
-        launch_v6<Fp4Sizes<1, 8>, 3>(shape, activation, w, x, bias, y, stream);
+        return launch_v6<Fp4Sizes<1, 8>, 3>(shape, activation, w, x, bias, y, stream);
+    // Blocks of eight warps, if two a multiprocessor are all of them; else of four.
+    using Eight = Fp4Sizes<2, 8>;
+    const int64_t blocks = wb::ceil_div(shape.N, int64_t{Eight::BN});
+    if (blocks <= 2 * wb::multiprocessors())
+        launch_v6<Eight, 2>(shape, activation, w, x, bias, y, stream);
     else
         launch_v6<Fp4Sizes<2, 4>, 5>(shape, activation, w, x, bias, y, stream);
 }

@@ -2,7 +2,7 @@
 // #solution
 //
 // v1 is in this file, v2 to v4 in 02_gemv.cuh, v5 in fp4_linear_fast.cu, the second
-// stage.
+// stage, v6 in 06_vector_loads.cuh.
 //
 // <Ladder of="fp4_linear" at="1 x 12288 x 4096, NVFP4">
 //        GB/s  idea                               what limits it
