@@ -1,5 +1,5 @@
-// 05_wgmma.cuh: v5: v4's five products by wgmma. A warp has tiles of q and d_o copied by
-// the TMA unit; two warpgroups own 64 keys each, and multiply.
+// 05_wgmma.cuh: v5: v4's five products by wgmma. One warp has the TMA unit copy tiles;
+// two warpgroups own 64 keys each, and multiply.
 #pragma once
 
 #include <wb/attention_rows.h>
@@ -207,8 +207,8 @@ __device__ __forceinline__ void produce(Shared<D>& s,
 #pragma unroll
         for (int n = 0; n < kQueries / wb::kWarpSize; ++n) {
             const int row = n * wb::kWarpSize + lane;
-            r_stats[n] = tile.query + row < p.queries ? g_stats[row]
-                                                      : RowStats{INFINITY, 0.0f};
+            r_stats[n] =
+                tile.query + row < p.queries ? g_stats[row] : RowStats{INFINITY, 0.0f};
         }
         Mbarrier* const q_full = &s.q_full[ring.stage];
         wb::ptx::mbarrier_wait(&s.q_empty[ring.stage], ring.parity ^ 1);
@@ -389,12 +389,13 @@ __device__ __forceinline__ void add(float4* sums, float4 x) {
 #if defined(SIMT_CPU)
     atomicAdd(sums, x);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(sums),
-                 "f"(x.x),
-                 "f"(x.y),
-                 "f"(x.z),
-                 "f"(x.w)
-                 : "memory");
+    asm volatile(
+        "red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(sums),
+        "f"(x.x),
+        "f"(x.y),
+        "f"(x.z),
+        "f"(x.w)
+        : "memory");
 #else
     __trap();
 #endif
@@ -432,8 +433,7 @@ __device__ __forceinline__ void add_queries(float* tile,
         float4* const to = reinterpret_cast<float4*>(tile) + group * 1024 + thread;
 #pragma unroll
         for (int j = 0; j < 8; ++j)
-            add(
-                to + j * kWarpgroup,
+            add(to + j * kWarpgroup,
                 make_float4(dq[4 * j], dq[4 * j + 1], dq[4 * j + 2], dq[4 * j + 3]));
         return;
     }
@@ -457,9 +457,8 @@ __device__ __forceinline__ void add_queries(float* tile,
 ///          block kBlock
 /// Traffic  reads 4 D B a row, writes 2 D B
 template <int D>
-__global__ void __launch_bounds__(kBlock) finish_kernel(const Problem<Bf16> p,
-                                                        const float* sums,
-                                                        unsigned head_tiles) {
+__global__ void __launch_bounds__(kBlock)
+    finish_kernel(const Problem<Bf16> p, const float* sums, unsigned head_tiles) {
     constexpr int kTileThreads = kTileQueries<D> * D / 16;
     const int64_t thread = int64_t{blockIdx.x} * kBlock + threadIdx.x;
     const int64_t tile = thread / kTileThreads;
@@ -528,8 +527,7 @@ __device__ __forceinline__ void store_rows(Bf16* g,
 #pragma unroll
             for (int c = 0; c < 4; ++c) {
                 const int e = i + 4 * c + 2 * r;
-                x[c] =
-                    wb::ptx::pack<Bf16>(r_sums[e] * factor, r_sums[e + 1] * factor);
+                x[c] = wb::ptx::pack<Bf16>(r_sums[e] * factor, r_sums[e + 1] * factor);
             }
             wb::ptx::transpose_quad(x);
             if (row < rows)
@@ -630,8 +628,7 @@ __device__ __forceinline__ void consume(Shared<D>& s,
         wgmma_keep(r_dq);
         release(&s.d_o_empty[stage]);
         start_scores(i + 1 < work.tiles ? i + 1 : i);  // nobody uses the last
-        add_queries<D>(
-            dq_sums + tile.row(p) * D, r_dq, group, p.queries - tile.query);
+        add_queries<D>(dq_sums + tile.row(p) * D, r_dq, group, p.queries - tile.query);
         wgmma_wait<0>();
         wgmma_keep(r_dk);
         wgmma_keep(r_scores);
@@ -650,10 +647,10 @@ __device__ __forceinline__ void consume(Shared<D>& s,
 ///
 /// Launch   grid kv_heads * key_tiles, block kBlockThreads, kSharedBytes<D> bytes of
 ///          dynamic shared memory; sm_90a
-/// Traffic  reads q and d_o once for each 128 keys, and adds 4 D B to each of their rows
+/// Traffic  reads q and d_o once for each 128 keys, and adds 4 D B a row to dq's sums
 /// @param stats      [query_heads, queries]
-/// @param dq_sums    [query_heads, queries, D] to which dq is added before its scale, in
-///                   the order that add_queries() says
+/// @param dq_sums    [query_heads, queries, D] to which dq is added before its scale;
+///                   add_queries() says where an element lies
 /// @param key_tiles  blocks of a head
 template <int D>
 __global__ void __launch_bounds__(kBlockThreads, 1)
@@ -691,14 +688,11 @@ void launch(const Problem<Bf16>& p,
     CUDA_CHECK_LAUNCH();
     const size_t bytes = static_cast<size_t>(p.rows()) * D * sizeof(float);
     CUDA_CHECK(cudaMemsetAsync(dq_sums, 0, bytes, stream));
-    const auto map = [](const char* name,
-                        const Bf16* base,
-                        int64_t heads,
-                        int rows,
-                        int box) {
-        return wb::tensor_map<Bf16>(
-            name, wb::dense_rows(base, 1, heads, rows, D), box);
-    };
+    const auto map =
+        [](const char* name, const Bf16* base, int64_t heads, int rows, int box) {
+            return wb::tensor_map<Bf16>(
+                name, wb::dense_rows(base, 1, heads, rows, D), box);
+        };
     const Maps maps = {map("q", p.q, p.query_heads, p.queries, kTileQueries<D>),
                        map("k", p.k, p.kv_heads, p.keys, kBlockKeys),
                        map("v", p.v, p.kv_heads, p.keys, kBlockKeys),
@@ -716,8 +710,8 @@ void launch(const Problem<Bf16>& p,
                       key_tiles);
     const unsigned head_tiles = wb::grid_size(p.queries, kTileQueries<D>);
     const int64_t threads = p.query_heads * head_tiles * (kTileQueries<D> * D / 16);
-    finish_kernel<D><<<wb::grid_size(threads, kBlock), kBlock, 0, stream>>>(
-        p, dq_sums, head_tiles);
+    finish_kernel<D>
+        <<<wb::grid_size(threads, kBlock), kBlock, 0, stream>>>(p, dq_sums, head_tiles);
     CUDA_CHECK_LAUNCH();
 }
 // #endregion v5-launch

@@ -3,7 +3,7 @@
 // #solution
 //
 // v1 is in this file, v2 in 02_tiles.cuh; v3 and v4 are one kernel, the second stage,
-// in attention_backward_fast.cu.
+// in attention_backward_fast.cu; v5, for Hopper, in 05_wgmma.cuh.
 //
 // <Ladder of="attention_backward_fp32" at="B4 H16 N1024 D64">
 //       TFLOP/s  idea                    what limits it
@@ -17,6 +17,7 @@
 //   v2     8.70  tiles in shared memory   as above
 //   v3      163  mma.sync, two loops      seven products, and ldmatrix for 16 rows
 //   v4      148  one loop, dq by atomics  16 rows a warp, so ldmatrix; and atomics
+//   v5        -  wgmma, TMA               shared memory, as busy as the products
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end
 #include "attention_backward.h"
