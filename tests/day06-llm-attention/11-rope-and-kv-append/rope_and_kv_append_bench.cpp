@@ -18,6 +18,8 @@ using namespace wb::bench;
 
 namespace {
 
+constexpr int64_t kPage = 16;
+
 /// New tokens of `batch` sequences, each behind `first` old ones.
 struct Size {
     int64_t batch;
@@ -30,6 +32,10 @@ struct Size {
     RopePairs pairs = RopePairs::halves;
 
     int64_t tokens() const { return batch * added; }
+    /// Of a sequence.
+    int64_t pages() const { return (first + added + kPage - 1) / kPage; }
+    /// Numbers of all pages of k, and as many of v.
+    int64_t pool() const { return batch * pages() * kv_heads * kPage * head_dim; }
     std::string text() const {
         std::string text = std::to_string(tokens()) + " tokens, Hq" +
                            std::to_string(query_heads) + " Hkv" +
@@ -39,8 +45,6 @@ struct Size {
         return text + (pairs == RopePairs::neighbours ? ", neighbours" : "");
     }
 };
-
-constexpr int64_t kPage = 16;
 
 /// Random numbers that are made on the host; larger arrays repeat them.
 constexpr int64_t kNumbers = 1'000'003;
@@ -92,8 +96,7 @@ constexpr float kScale = 0.05f;
 template <class T, class Stored>
 Problem<T, Stored> make_problem(Bench& bench, const Size& size) {
     const int64_t stride = (size.query_heads + 2 * size.kv_heads) * size.head_dim;
-    const int64_t pages = (size.first + size.added + kPage - 1) / kPage;
-    const int64_t pool = size.batch * pages * size.kv_heads * kPage * size.head_dim;
+    const int64_t pages = size.pages();
     std::vector<int32_t> sequences;
     std::vector<int32_t> positions;
     for (int64_t s = 0; s < size.batch; ++s) {
@@ -121,8 +124,8 @@ Problem<T, Stored> make_problem(Bench& bench, const Size& size) {
         {},
         repeated(numbers, all),
         repeated(numbers, all),
-        Array<Stored>(pool),
-        Array<Stored>(pool),
+        Array<Stored>(size.pool()),
+        Array<Stored>(size.pool()),
         upload(sequences),
         upload(positions),
         upload(table),
@@ -262,9 +265,10 @@ void time_versions(Bench& bench,
                                     cudaStream_t),
                    const Size& size) {
     const double bytes = bytes_of<T, Stored>(size);
-    const double numbers = static_cast<double>(
+    const auto numbers = static_cast<double>(
         size.tokens() * (size.query_heads + 2 * size.kv_heads) * size.head_dim);
-    if (!bench.fits(2.0 * bytes + 4.0 * numbers)) return;
+    const auto pools = 2.0 * sizeof(Stored) * static_cast<double>(size.pool());
+    if (!bench.fits(bytes + 2.0 * sizeof(T) * numbers + pools)) return;
     const auto made = make_problem<T, Stored>(bench, size);
     const wb::PagedWorkspace workspace(1);
     auto problem = bench.problem({size.text(), Ceiling::copy, bytes});
