@@ -20,8 +20,8 @@ export function startLate() {
     const button = event.target.closest?.('button')
     if (button) waiting = button
   }
-  const again = () => {
-    if (!ready()) return setTimeout(again, 20)
+  const again = (tries = 0) => {
+    if (!ready()) return tries < 500 && setTimeout(again, 20, tries + 1)
     removeEventListener('click', press, true)
     waiting?.click()
   }

@@ -20,13 +20,17 @@ export function duration(minutes) {
 
 const course = recent(days)
 
+/** A line of a fact: text, and code between backticks. */
+const inlineHtml = (text) =>
+  escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+
 /** "chapters 02 and 03", linked to those chapters of the same day; "day 2" likewise. */
 function linked(text, folder) {
   const today = course().find((day) => day.folder === folder)
   const anchor = (target, label) => {
     return `<a href="${target.url.replace(/^\//, BASE)}">${label}</a>`
   }
-  return escapeHtml(text)
+  return inlineHtml(text)
     .replace(/\b\d\d\b/g, (number) => {
       const chapter = today?.chapters.find((c) => c.number === number)
       return chapter ? anchor(chapter, number) : number
@@ -43,7 +47,7 @@ export function factsHtml(facts, folder) {
     ['Time', facts.minutes && duration(facts.minutes)],
     ['Difficulty', facts.difficulty],
     ['Needs', facts.needs && linked(facts.needs, folder)],
-    ['Runs', facts.runs && escapeHtml(facts.runs)]
+    ['Runs', facts.runs && inlineHtml(facts.runs)]
   ].filter(([, value]) => value)
   const items = rows.map(
     ([key, value]) => `<div><dt>${key}</dt><dd>${value}</dd></div>`

@@ -33,7 +33,7 @@ test('a region becomes code with the name of its file, also within a fold', () =
     assert.match(html, /vector_add_v2_kernel/)
     assert.match(
       html,
-      /class="wb-source"[^>]*><a href="[^"]*vector_add\.cu[^"]*">solutions/
+      /<span>Listing 1\.2-1<\/span> <a href="[^"]*vector_add\.cu[^"]*">solutions/
     )
     assert.match(html, /<button title="Copy Code" class="copy">/)
     assert.doesNotMatch(html, /#region|#solution|TODO/)

@@ -7,11 +7,18 @@ import { snippet } from './markers.mjs'
 import { ROOT, sourceOf } from './pages.mjs'
 import { BASE, linkToSource } from './sources.mjs'
 
+/** "Listing 6.8-3" is the third one of day 6, chapter 08; other pages count from 1. */
+function listing(lesson, count) {
+  const chapter = /^day0*(\d+)-[^/]*\/0*(\d+)-[^/]*\//.exec(lesson)
+  return chapter ? `Listing ${chapter[1]}.${chapter[2]}-${count}` : `Listing ${count}`
+}
+
 /** The line below a piece of code. */
-function caption(file, { first, last }, whole) {
+function caption(name, file, { first, last }, whole) {
   const label = whole ? file : `${file}:${first}-${last}`
   const href = linkToSource(file, whole ? null : { first, last }).replace(/^\//, BASE)
-  return `<p class="wb-source" v-pre><a href="${href}">${label}</a></p>\n`
+  return `<p class="wb-source" v-pre><span>${name}</span> ` +
+    `<a href="${href}">${label}</a></p>\n`
 }
 
 /**
@@ -22,6 +29,7 @@ export function snippetsPlugin(md) {
   md.core.ruler.after('block', 'wb_snippets', (state) => {
     const lesson = sourceOf(state.env)
     const result = []
+    let count = 0
     let waiting = null // captions of a group of tabs come after the group
     for (const token of state.tokens) {
       result.push(token)
@@ -43,7 +51,8 @@ export function snippetsPlugin(md) {
       token.content = code.text
       delete token.src
       const below = new state.Token('html_block', '', 0)
-      below.content = caption(file, code, !region || file.endsWith('.diff'))
+      const whole = !region || file.endsWith('.diff')
+      below.content = caption(listing(lesson, ++count), file, code, whole)
       below.level = token.level
       if (waiting) waiting.push(below)
       else result.push(below)

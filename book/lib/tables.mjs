@@ -158,6 +158,9 @@ export function verdict(ratio) {
   return ratio < 1 ? 'lost' : 'won'
 }
 
+/** So many lines of a long table stand open; the others are in a fold. */
+const SHOWN = 12
+
 /** <!-- numbers: comparisons -->: lost, even and won, the worst for us first. */
 export function comparisonTables(data) {
   const time = (row) => `${shortRung(row.rung)}, ${formatNumber(row.median_us)} µs`
@@ -173,17 +176,27 @@ export function comparisonTables(data) {
   return ['Lost', 'Even', 'Won'].flatMap((title) => {
     const lines = part(title.toLowerCase())
     if (lines.length === 0) return []
-    const table = markdownTable([head, ...lines])
     const heading = `### ${title}: ${lines.length} of ${all.length}`
-    return [`${heading}\n\n<div class="wb-compact">\n\n${table}\n\n</div>`]
+    const compact = (some) =>
+      `<div class="wb-compact">\n\n${markdownTable([head, ...some])}\n\n</div>`
+    const [shown, rest] = [lines.slice(0, SHOWN), lines.slice(SHOWN)]
+    const fold = rest.length === 0 ? []
+      : [`::: details ${title}: the other ${rest.length}\n\n${compact(rest)}\n\n:::`]
+    return [[heading, compact(shown), ...fold].join('\n\n')]
   }).join('\n\n')
 }
 
-/** <!-- numbers: machines -->: which GPU each file's ladders were measured on. */
+/** <!-- numbers: machines -->: each machine, and which files' ladders it measured. */
 export function machineTable(data) {
-  const lines = Object.entries(data).filter(([, content]) => isLadderFile(content))
-    .map(([name, { machine }]) => [name.replace(/^day0?/, 'day '), machineName(machine)])
-  return markdownTable([['ladders of', 'measured on one'], ...lines])
+  const files = new Map()
+  for (const [name, content] of Object.entries(data)) {
+    if (!isLadderFile(content)) continue
+    const machine = machineName(content.machine)
+    const title = name.replace(/^day0?/, 'day ').replace('_', ': ').replaceAll('_', ' ')
+    files.set(machine, [...(files.get(machine) ?? []), title])
+  }
+  const lines = [...files].map(([machine, titles]) => [machine, titles.join(', ')])
+  return markdownTable([['machine', 'ladders of'], ...lines])
 }
 
 /** "0.93 to 1.27", or one number if there is one. */

@@ -16,6 +16,23 @@ export const LIMIT = 300 * 1000
 /** Most that a page may load before it is painted. */
 export const FIRST_LIMIT = 150 * 1000
 
+/** Most elements that a page may have open, outside of folds: each is styled and laid out. */
+export const ELEMENTS_LIMIT = 6000
+
+/** The elements of a page that are not inside of a closed fold. */
+export function openElements(html) {
+  let [depth, count] = [0, 0]
+  for (const [, close, name, rest] of html.matchAll(/<(\/?)([a-z][\w-]*)([^>]*)>/gi)) {
+    const fold = name === 'details' && !/\sopen\b/.test(rest)
+    if (close) depth -= name === 'details' && depth > 0 ? 1 : 0
+    else {
+      if (depth === 0) count++
+      if (fold || (name === 'details' && depth > 0)) depth++
+    }
+  }
+  return count
+}
+
 /** Fonts are compressed already. */
 function compressedSize(file) {
   const bytes = fs.readFileSync(file)
@@ -33,7 +50,7 @@ function formulaFonts(outDir, html) {
 
 /**
  * The weight of each page of a built site, heaviest first.
- * @returns {{page: string, bytes: number, first: number}[]}
+ * @returns {{page: string, bytes: number, first: number, elements: number}[]}
  */
 export function weights(outDir, base = BASE) {
   const sizes = new Map()
@@ -54,7 +71,8 @@ export function weights(outDir, base = BASE) {
       const all = new Set([page, ...files, ...formulaFonts(outDir, html)])
       const sum = (list) => list.reduce((bytes, file) => bytes + size(file), 0)
       const first = [page, ...files].filter((file) => /\.(?:html|css|woff2)$/.test(file))
-      return { page, bytes: sum([...all]), first: sum([...new Set(first)]) }
+      const elements = openElements(html)
+      return { page, bytes: sum([...all]), first: sum([...new Set(first)]), elements }
     })
     .sort((a, b) => b.bytes - a.bytes)
 }
@@ -80,5 +98,11 @@ export function checkWeight(outDir) {
       ({ page, first }) =>
         `${page} loads ${kB(first)} before it is painted, more than ${firstLimit}`
     )
-  return [...heavy, ...late]
+  const full = all
+    .filter(({ elements }) => elements > ELEMENTS_LIMIT)
+    .map(
+      ({ page, elements }) =>
+        `${page} has ${elements} elements outside of folds, more than ${ELEMENTS_LIMIT}`
+    )
+  return [...heavy, ...late, ...full]
 }

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import test, { after } from 'node:test'
-import { checkWeight, weights } from './weight.mjs'
+import { checkWeight, openElements, weights } from './weight.mjs'
 
 const SITE = fs.mkdtempSync(path.join(os.tmpdir(), 'weight-'))
 after(() => fs.rmSync(SITE, { recursive: true }))
@@ -54,5 +54,16 @@ test('a page that is too heavy, or painted too late, is a fault', () => {
   page('late.html', style, script, '<script src="/assets/large.js"></script>')
   assert.deepEqual(checkWeight(SITE), [
     'late.html weighs 340 kB compressed, more than 300 kB'
+  ])
+})
+
+test('elements in closed folds do not count, and too many open ones are a fault', () => {
+  assert.equal(openElements('<p>a</p><br><details><summary>s</summary><b>c</b></details>'), 3)
+  assert.equal(openElements('<details open><b>c</b></details><i></i>'), 3)
+  assert.equal(
+    openElements('<details><details open><b></b></details><i></i></details><u></u>'), 2)
+  page('full.html', '<td></td>'.repeat(6001))
+  assert.deepEqual(checkWeight(SITE).filter((fault) => fault.startsWith('full')), [
+    'full.html has 6001 elements outside of folds, more than 6000'
   ])
 })

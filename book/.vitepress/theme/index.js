@@ -1,7 +1,8 @@
 // The default theme, with the book's colours and all components of the book.
 
 import DefaultTheme from 'vitepress/theme-without-fonts'
-import { defineAsyncComponent, h } from 'vue'
+import { useRoute } from 'vitepress'
+import { defineAsyncComponent, h, onMounted, watch } from 'vue'
 import '../cache/fonts/katex.css'
 import { boxed, componentName, figureName } from './figures.js'
 import BookFooter from './BookFooter.vue'
@@ -18,6 +19,16 @@ const components = import.meta.glob('../../components/*.vue', {
 })
 const figures = import.meta.glob('../../figures/*/Figure.vue', { import: 'default' })
 
+/** Scrolls the list of chapters, not the page, to the chapter that is open. */
+function showPlace() {
+  const bar = document.querySelector('.VPSidebar')
+  const open = bar?.querySelector('.VPSidebarItem.is-active > .item')
+  if (!open) return
+  const { top, bottom } = open.getBoundingClientRect()
+  if (top < 80 || bottom > window.innerHeight - 40)
+    bar.scrollTop += top - window.innerHeight / 2
+}
+
 export default {
   extends: DefaultTheme,
   Layout: () =>
@@ -25,6 +36,10 @@ export default {
       'not-found': () => h(NotFound),
       'doc-after': () => h(BookFooter)
     }),
+  setup() {
+    const route = useRoute()
+    onMounted(() => watch(() => route.path, showPlace, { immediate: true, flush: 'post' }))
+  },
   enhanceApp({ app }) {
     for (const [file, component] of Object.entries(components)) {
       app.component(componentName(file), component)

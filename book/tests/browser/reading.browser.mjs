@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { addresses, DESK, open, reader, start } from './site.mjs'
+import { addresses, DESK, open, PHONE, reader, start } from './site.mjs'
 
 const { browser, origin } = await start(after)
 const LESSONS = addresses().filter((url) => /^\/day\d\d-[^/]+\/\d\d-/.test(url))
@@ -139,4 +139,17 @@ test('a term is linked once a lesson, with its definition', async () => {
   await page.waitForURL((url) => url.pathname === first.href)
   assert.ok((await page.locator('h1').innerText()).length > 1)
   await close()
+})
+
+test('on a telephone the scripts wait for a touch, and that touch is not lost', async () => {
+  const context = await browser.newContext({ viewport: PHONE, hasTouch: true })
+  const page = await context.newPage()
+  await page.goto(`${origin}/glossary/warp.html`, { waitUntil: 'load' })
+  await page.waitForTimeout(500)
+  const alive = () => document.querySelector('#app')?.__vue_app__ !== undefined
+  assert.equal(await page.evaluate(alive), false)
+  await page.locator('.VPLocalNav .menu').tap()
+  await page.locator('.VPSidebar.open').waitFor({ timeout: 5000 })
+  assert.equal(await page.evaluate(alive), true)
+  await context.close()
 })
