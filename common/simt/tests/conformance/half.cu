@@ -23,6 +23,29 @@ CONFORMANCE(half_rounds_to_nearest_even) {
     expect_equal(on_device(1.0f + 0x1p-11f + 0x1p-20f, round), 1.0f + 0x1p-10f);
 }
 
+/// The upper half of a float, or all of it, rounded to bf16 by hand.
+__device__ __noinline__ unsigned rounded_bits(float x, int columns) {
+    const unsigned upper = __float_as_uint(x) & 0xffff0000u;
+    const float y = columns == 128 ? __uint_as_float(upper) : x;
+    const unsigned bits = __float_as_uint(y);
+    const unsigned low = bits & 0xffffu;
+    unsigned result = bits >> 16;
+    if (low > 0x8000u || (low == 0x8000u && (result & 1u) != 0u)) ++result;
+    return result & 0xffffu;
+}
+
+CONFORMANCE(half_rounds_what_a_condition_cuts) {
+    // 0x3f80e560: cut, nothing is left to round; else it is rounded up.
+    const auto cut = [] __device__(float x) {
+        return static_cast<float>(rounded_bits(x, 128));
+    };
+    const auto whole = [] __device__(float x) {
+        return static_cast<float>(rounded_bits(x, 64));
+    };
+    expect_equal(on_device(1.007f, cut), static_cast<float>(0x3f80));
+    expect_equal(on_device(1.007f, whole), static_cast<float>(0x3f81));
+}
+
 CONFORMANCE(half_overflows_to_infinity_past_65519) {
     const auto round = [] __device__(float x) { return __half2float(__float2half(x)); };
     expect_equal(on_device(65504.0f, round), 65504.0f);
