@@ -163,7 +163,7 @@ void launch_few_rows(const GptqShape& shape,
         launch_in_clusters<WideSizes<BM, 2, kStages2, 1>>(shape, x, y, of128, stream);
 }
 
-/// At most 16 rows of x: v5's kernel. A warp has more of W under way here than in v5; and
+/// At most 16 rows of x: v5's kernel. A warp has more of W under way here than in v5;
 /// with more than 8 rows, where blocks of 96 columns give nearly all multiprocessors
 /// one, they read x a third as often.
 static void launch_ring(const GptqShape& shape,

@@ -6,13 +6,14 @@
 // in 07_wgmma.cuh and 07_launch.cuh.
 //
 // <Ladder of="gptq_matmul" at="1 x 12288 x 4096">
-//        GB/s  idea                              what limits it
-//   v1   36.7  one thread a column               few threads, one load at a time
-//   v2    437  vectors of words, warps along K   conversions of each number
-//   v3  1,190  packed tiles, two numbers a mask  blocks without enough loads under way
-//   v4  1,190  K split among blocks              a read of W for each row of x
-//   v5  1,360  tensor cores, a ring of stages    memory; L2 with many rows of x
-//   v6  1,360  larger tiles for many rows of x   memory, or the rate of mma.sync
+//        GB/s  idea                               what limits it
+//   v1   36.7  one thread a column                few threads, one load at a time
+//   v2    437  vectors of words, warps along K    conversions of each number
+//   v3  1,190  packed tiles, two numbers a mask   blocks without enough loads under way
+//   v4  1,190  K split among blocks               a read of W for each row of x
+//   v5  1,360  tensor cores, a ring of stages     memory; L2 with many rows of x
+//   v6  1,360  larger tiles for many rows of x    memory, or the rate of mma.sync
+//   v7      -  wgmma, W from registers, x by TMA  memory, or the rate of wgmma
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="gptq_dequantize" at="12288 x 4096">

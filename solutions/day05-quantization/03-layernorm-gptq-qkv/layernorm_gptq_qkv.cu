@@ -10,6 +10,7 @@
 //   v2    817  a LayerNorm, then one on tensor cores  a launch, and h from memory
 //   v3    943  each block normalises its rows         rows are measured by every block
 //   v4  1,020  one block a multiprocessor, or v2      memory
+//   v5      -  half of the warps for up to four rows  memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end
 #include "layernorm_gptq_qkv.h"

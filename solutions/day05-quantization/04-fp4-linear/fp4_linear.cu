@@ -5,12 +5,13 @@
 // stage, v6 in 06_vector_loads.cuh.
 //
 // <Ladder of="fp4_linear" at="1 x 12288 x 4096, NVFP4">
-//        GB/s  idea                               what limits it
-//   v1    332  one warp a sum, a byte a lane      loads of a byte, comparisons
-//   v2    841  vectors, a table in shared memory  bank conflicts of lookups
-//   v3    938  a table in registers, by shuffle   one shuffle for each weight
-//   v4  1,040  a table in two registers, by prmt  conversions to float
-//   v5    765  tensor cores, prmt                 memory
+//        GB/s  idea                                what limits it
+//   v1    332  one warp a sum, a byte a lane       loads of a byte, comparisons
+//   v2    841  vectors, a table in shared memory   bank conflicts of lookups
+//   v3    938  a table in registers, by shuffle    one shuffle for each weight
+//   v4  1,040  a table in two registers, by prmt   conversions to float
+//   v5    765  tensor cores, prmt                  memory
+//   v6      -  16 bytes a load, weights by shifts  memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 //
 // <Ladder of="fp4_quantize" at="12288 x 4096, NVFP4">
