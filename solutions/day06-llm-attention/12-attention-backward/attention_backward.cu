@@ -265,7 +265,7 @@ void attention_backward_bf16(const AttentionBackward<__nv_bfloat16>& call,
     // #end
     if (!has_work("attention_backward_bf16", call)) return;
     // #solution
-    attention_backward_v4(call, stream);
+    attention_backward_v5(call, stream);
     // #end
     // #starter attention_backward_v1(call, stream);
 }
