@@ -265,9 +265,7 @@ void attention_backward_bf16(const AttentionBackward<__nv_bfloat16>& call,
     // #end
     if (!has_work("attention_backward_bf16", call)) return;
     // #solution
-    // Not v4: v3 is faster at every size that was measured, and its bits are the same
-    // in every run.
-    attention_backward_v3(call, stream);
+    attention_backward_v5(call, stream);
     // #end
     // #starter attention_backward_v1(call, stream);
 }
