@@ -269,7 +269,7 @@ TEST_CASE("calls have nothing in common") {
             Call c{{0, 40}};
             c.head_dim = 64;
             c.mask = HstuMask::target;
-            grade(fp16, c, 2);
+            grade(bf16, c, 2);  // of the same type: each has its own launchers
         });
 }
 
