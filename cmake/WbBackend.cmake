@@ -1,6 +1,8 @@
 # How a .cu file becomes object code: nvcc for a GPU, or the simulator for the CPU.
 #
 #   wb_runtime                  target: the CUDA runtime, or the simulator
+#   wb_nccl                     target: NCCL, or the simulator's; not there where a
+#                               machine with a GPU lacks NCCL
 #   wb_kernels(TARGET file.cu…) an object library of CUDA sources
 #     WERROR                    warnings are errors: for what we wrote, not the learner
 #     GATED                     so are spilled registers, if the chapter has a gate
@@ -117,11 +119,21 @@ if(WB_BACKEND STREQUAL "cuda")
     find_package(CUDAToolkit REQUIRED)
     add_library(wb_runtime INTERFACE)
     target_link_libraries(wb_runtime INTERFACE CUDA::cudart_static)
+    find_path(WB_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+    find_library(WB_NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
+    mark_as_advanced(WB_NCCL_INCLUDE WB_NCCL_LIBRARY)
+    if(WB_NCCL_INCLUDE AND WB_NCCL_LIBRARY)
+        add_library(wb_nccl INTERFACE)
+        target_include_directories(wb_nccl SYSTEM INTERFACE ${WB_NCCL_INCLUDE})
+        target_link_libraries(wb_nccl INTERFACE ${WB_NCCL_LIBRARY})
+    endif()
 elseif(WB_BACKEND STREQUAL "sim")
     set(SIMT_SHARED ON)
     add_subdirectory(${CMAKE_SOURCE_DIR}/common/simt)
     add_library(wb_runtime INTERFACE)
     target_link_libraries(wb_runtime INTERFACE simt)
+    add_library(wb_nccl INTERFACE)
+    target_link_libraries(wb_nccl INTERFACE simt)
 else()
     message(FATAL_ERROR "WB_BACKEND is '${WB_BACKEND}', but must be sim or cuda")
 endif()

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/options.h"
 #include "task_queue.h"
 
 namespace simt::detail {
@@ -19,6 +20,7 @@ bool may_start(const TaskPtr& task) {
 }
 
 TaskPtr next_of(const TaskQueue& q) {
+    if (!options().live_streams) return nullptr;  // a seed has been set since
     const auto next = std::find_if(q.pending.begin(), q.pending.end(), may_start);
     return next == q.pending.end() ? nullptr : *next;
 }
@@ -39,7 +41,9 @@ TaskPtr next_of(const TaskQueue& q) {
         do_work(*task);
         q.mutex.lock();
         task->after.clear();
+        task->gate = nullptr;
         task->done = true;
+        q.moved = std::chrono::steady_clock::now();
         std::erase(q.pending, task);
         q.changed.notify_all();
     }
@@ -57,8 +61,11 @@ void run_beside_host(TaskQueue& q) {
 }
 
 void wait_beside(TaskQueue& q, const std::vector<TaskPtr>& tasks) {
-    q.changed.wait(
-        q.mutex, [&tasks] { return std::all_of(tasks.begin(), tasks.end(), is_done); });
+    using namespace std::chrono_literals;
+    while (!std::all_of(tasks.begin(), tasks.end(), is_done)) {
+        run_beside_host(q);  // what a gate has kept may go on
+        if (!wait_for_gates(q)) q.changed.wait_for(q.mutex, 50ms);
+    }
 }
 
 }  // namespace simt::detail

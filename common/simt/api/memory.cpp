@@ -64,6 +64,14 @@ void explain_free(const char* call, const void* pointer) {
     }
 }
 
+/// Waits for the device that has the memory; work of others may wait for this thread.
+cudaError_t finish_owner(const void* pointer) {
+    Allocation allocation;
+    const bool has_owner =
+        find_allocation(pointer, &allocation) && allocation.kind == MemoryKind::device;
+    return has_owner ? finish_device(allocation.device) : finish_all();
+}
+
 }  // namespace
 }  // namespace simt::detail
 
@@ -78,7 +86,7 @@ cudaError_t cudaFree(void* pointer) {
         if (!pointer) return cudaSuccess;
         if (const cudaError_t error = refuse_during_capture()) return error;
         tell_issue(simt::Issue::wait, nullptr);
-        if (const cudaError_t error = finish_all()) return error;  // as CUDA does
+        if (const cudaError_t error = finish_owner(pointer)) return error;
         forget_pool_allocation(pointer);
         if (free_device_memory(pointer) || release(pointer, MemoryKind::managed))
             return cudaSuccess;

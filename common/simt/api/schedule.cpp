@@ -8,6 +8,7 @@
 #include "schedule.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <unordered_set>
 #include <utility>
 
@@ -53,6 +54,16 @@ unsigned chain_of(const Queue& q, const TaskPtr& task) {
     return task && task->epoch == q.epoch ? task->chain : 0;
 }
 
+void note_move(Queue& q) {
+    q.moved = std::chrono::steady_clock::now();
+    if (!q.waiters.empty()) q.changed.notify_all();
+}
+
+double seconds_since_move(const Queue& q) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - q.moved)
+        .count();
+}
+
 /// Adds the task to the queue; with an odd seed, lets others run.
 TaskPtr enqueue(Queue& q, const TaskPtr& task, Weight weight) {
     task->epoch = q.epoch;
@@ -62,6 +73,7 @@ TaskPtr enqueue(Queue& q, const TaskPtr& task, Weight weight) {
     if (weight == Weight::one) ++task->chain;
     q.longest = std::max(q.longest, task->chain);
     q.pending.push_back(task);
+    note_move(q);
     if (options().live_streams)
         run_beside_host(q);
     else if (options().stream_seed % 2 == 1)
@@ -75,6 +87,8 @@ void run(Queue& q, const TaskPtr& task) {
     do_work(*task);
     task->done = true;
     task->after.clear();
+    task->gate = nullptr;
+    note_move(q);
 }
 
 /// Runs the ready task of the highest priority, among `needed` if there are any.
@@ -98,23 +112,74 @@ void collect(const TaskPtr& task, std::unordered_set<const Task*>& needed) {
         if (next->done || !needed.insert(next).second) continue;
         for (const TaskPtr& before : next->after)
             todo.push_back(before.get());
+        if (!next->gate) continue;
+        for (const TaskPtr& before : next->gate->needs())
+            if (before) todo.push_back(before.get());
     }
 }
 
-cudaError_t finish_tasks(Queue& q, const std::vector<TaskPtr>& tasks) {
-    std::unordered_set<const Task*> needed;
-    for (const TaskPtr& task : tasks) {
-        if (!task) continue;
-        collect(task, needed);
-        q.host_chain = std::max(q.host_chain, chain_of(q, task));
+/// The closed gates of tasks for which everything else is done.
+std::vector<GatePtr> closed_gates(const Queue& q) {
+    std::vector<GatePtr> gates;
+    for (const TaskPtr& task : q.pending) {
+        const bool waits = task->gate && !task->gate->open() &&
+                           std::all_of(task->after.begin(), task->after.end(), is_done);
+        if (waits && std::find(gates.begin(), gates.end(), task->gate) == gates.end())
+            gates.push_back(task->gate);
     }
+    return gates;
+}
+
+/// Gives up what has waited for too long.
+void let_time_pass(const Queue& q) {
+    if (q.pending.empty() || seconds_since_move(q) < gate_limit()) return;
+    const std::vector<GatePtr> gates = closed_gates(q);
+    if (!gates.empty()) gates.front()->give_up(gates, gate_limit());
+}
+
+/// A host thread that waits, as long as it lives.
+class Waiting {
+ public:
+    Waiting(Queue& q, const std::vector<TaskPtr>& tasks) : q_(q) {
+        q_.waiters.push_back({std::this_thread::get_id(), &tasks});
+    }
+    ~Waiting() {
+        std::erase_if(q_.waiters, [](const Waiter& w) {
+            return w.thread == std::this_thread::get_id();
+        });
+    }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+ private:
+    Queue& q_;
+};
+
+std::atomic<double> g_gate_limit{-1};
+
+cudaError_t finish_tasks(Queue& q, const std::vector<TaskPtr>& tasks) {
+    const Waiting waiting(q, tasks);
+    std::unordered_set<const Task*> needed;
+    const auto collect_all = [&] {
+        for (const TaskPtr& task : tasks)
+            if (task) collect(task, needed);
+    };
+    collect_all();
+    for (const TaskPtr& task : tasks)
+        q.host_chain = std::max(q.host_chain, chain_of(q, task));
     if (options().live_streams) {
         wait_beside(q, tasks);
         return sticky_error();
     }
     const bool only_needed = options().stream_seed % 2 == 0;
-    while (!std::all_of(tasks.begin(), tasks.end(), is_done))
-        if (!run_next(q, only_needed ? &needed : nullptr)) break;
+    while (!std::all_of(tasks.begin(), tasks.end(), is_done)) {
+        if (run_next(q, only_needed ? &needed : nullptr)) continue;
+        // What keeps them may be a host thread that waits for something else.
+        if (only_needed && !closed_gates(q).empty() && run_next(q, nullptr)) continue;
+        if (!wait_for_gates(q)) break;
+        needed.clear();  // other threads have queued more
+        collect_all();
+    }
     return sticky_error();
 }
 
@@ -129,7 +194,90 @@ bool is_blocking(const CUstream_st& stream) {
 }  // namespace
 
 bool is_ready(const Task& task) {
-    return std::all_of(task.after.begin(), task.after.end(), is_done);
+    return (!task.gate || task.gate->open()) &&
+           std::all_of(task.after.begin(), task.after.end(), is_done);
+}
+
+bool wait_for_gates(TaskQueue& q) {
+    using namespace std::chrono_literals;
+    const bool live = options().live_streams;
+    const bool one_runs =
+        std::any_of(q.pending.begin(), q.pending.end(), [live](const TaskPtr& task) {
+            return !task->done && (task->started || (live && is_ready(*task)));
+        });
+    const std::vector<GatePtr> gates = closed_gates(q);
+    if (gates.empty() && !one_runs) return false;
+    const auto waits = [&q](std::thread::id thread) {
+        return std::any_of(
+            q.waiters.begin(), q.waiters.end(), [thread](const Waiter& w) {
+                return w.thread == thread &&
+                       !std::all_of(w.tasks->begin(), w.tasks->end(), is_done);
+            });
+    };
+    const bool some_hope =
+        std::any_of(gates.begin(), gates.end(),
+                    [&](const GatePtr& gate) { return gate->may_open(waits); });
+    const double idle = seconds_since_move(q);
+    if (one_runs || (some_hope && idle < gate_limit()))
+        q.changed.wait_for(q.mutex, 50ms);
+    else
+        gates.front()->give_up(gates, some_hope ? gate_limit() : 0);
+    return true;
+}
+
+std::unique_lock<std::recursive_mutex> lock_queue() {
+    return std::unique_lock(queue().mutex);
+}
+
+void tell_waiting() {
+    note_move(queue());
+    queue().changed.notify_all();
+}
+
+double wait_for_change(std::unique_lock<std::recursive_mutex>& lock) {
+    using namespace std::chrono_literals;
+    queue().changed.wait_for(lock, 50ms);
+    return seconds_since_move(queue());
+}
+
+GatePtr gate_before(const TaskPtr& task) {
+    std::vector<const Task*> todo = {task.get()};
+    std::unordered_set<const Task*> seen;
+    while (!todo.empty()) {
+        const Task* next = todo.back();
+        todo.pop_back();
+        if (!next || next->done || !seen.insert(next).second) continue;
+        if (next->gate && !next->gate->open()) return next->gate;
+        for (const TaskPtr& before : next->after)
+            todo.push_back(before.get());
+    }
+    return nullptr;
+}
+
+double gate_limit() {
+    if (g_gate_limit < 0) {
+        const char* text = std::getenv("SIMT_NCCL_LIMIT");
+        const double seconds = text ? std::atof(text) : 0;
+        g_gate_limit = seconds > 0 ? seconds : 8;
+    }
+    return g_gate_limit;
+}
+
+void set_gate_limit(double seconds) {
+    g_gate_limit = seconds;
+}
+
+bool start_queueing() {
+    const auto lock = lock_queue();
+    if (options().stream_seed != 0) return false;
+    options().stream_seed = 2;
+    return true;
+}
+
+void stop_queueing() {
+    finish_all();
+    const auto lock = lock_queue();
+    options().stream_seed = 0;
 }
 
 void do_work(Task& task) {
@@ -166,12 +314,15 @@ std::vector<TaskPtr> tasks_before(const CUstream_st& stream) {
     return before;
 }
 
-TaskPtr defer(CUstream_st& stream, Work work, Weight weight,
-              const std::vector<TaskPtr>& after) {
+namespace {
+
+TaskPtr defer_in(CUstream_st& stream, Work work, Weight weight,
+                 const std::vector<TaskPtr>& after, const GatePtr& gate) {
     Queue& q = queue();
     const std::lock_guard lock(q.mutex);
     auto task = std::make_shared<Task>();
     task->work = std::move(work);
+    task->gate = gate;
     task->after = tasks_before(stream);
     for (const TaskPtr& before : after)
         if (before) task->after.push_back(before);
@@ -188,6 +339,18 @@ TaskPtr defer(CUstream_st& stream, Work work, Weight weight,
         task->priority += (kMostSteps - std::min(task->step, kMostSteps)) * kPriorities;
     stream.last = task;
     return enqueue(q, task, weight);
+}
+
+}  // namespace
+
+TaskPtr defer(CUstream_st& stream, Work work, Weight weight,
+              const std::vector<TaskPtr>& after) {
+    return defer_in(stream, std::move(work), weight, after, nullptr);
+}
+
+TaskPtr defer_gated(CUstream_st& stream, Work work, const std::vector<TaskPtr>& after,
+                    const GatePtr& gate) {
+    return defer_in(stream, std::move(work), Weight::one, after, gate);
 }
 
 TaskPtr defer_node(Work work, const std::vector<TaskPtr>& after) {
@@ -259,7 +422,8 @@ cudaError_t finish_device(int device) {
 void let_one_run() {
     Queue& q = queue();
     const std::lock_guard lock(q.mutex);
-    if (!t_running && !options().live_streams) run_next(q, nullptr);
+    if (t_running) return;
+    if (options().live_streams || !run_next(q, nullptr)) let_time_pass(q);
 }
 
 void discard_tasks() {

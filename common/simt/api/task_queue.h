@@ -2,11 +2,14 @@
 // Queued work: what schedule.cpp orders and live.cpp runs beside the host.
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "core/scheduler.h"
+#include "gate.h"
 #include "schedule.h"
 
 namespace simt::detail {
@@ -15,6 +18,7 @@ namespace simt::detail {
 struct Task {
     Work work;
     std::vector<TaskPtr> after;
+    GatePtr gate;  // which must be open, too; null for most
     uint32_t priority = 0;
     int device = 0;
     bool in_legacy = false;    // the legacy default stream
@@ -24,6 +28,12 @@ struct Task {
     unsigned chain = 0;  // length of the longest chain that ends with it
     unsigned step = 0;   // how many of its stream, with it, have weight
     unsigned epoch = 0;  // numbers the seeds that were set
+};
+
+/// A host thread that waits for tasks.
+struct Waiter {
+    std::thread::id thread;
+    const std::vector<TaskPtr>* tasks;
 };
 
 struct TaskQueue {
@@ -36,9 +46,15 @@ struct TaskQueue {
     unsigned longest = 0;
     unsigned host_chain = 0;  // of what the host has waited for
     int runners = 0, idle_runners = 0;
+    std::vector<Waiter> waiters;
+    std::chrono::steady_clock::time_point moved;  // when a task has come, or has ended
 };
 
 bool is_ready(const Task& task);
+
+/// Waits, for a while, for what opens a gate; gives the gates up that nothing can open.
+/// The caller holds the queue, once. False if no task waits for a gate.
+bool wait_for_gates(TaskQueue& queue);
 
 /// Does the task's work in this thread, which need not hold the queue.
 void do_work(Task& task);

@@ -85,8 +85,9 @@ add_library() {
         cublas | cublas_static | cublasLt | cublasLt_static) use_cublas=1 ;;
         culibos) note_ignored "-l$1" ;;
         curand | curand_static) ;; # in the headers
+        nccl | nccl_static) ;; # in the simulator
         cufft* | cusparse* | cusolver* | npp* | cudnn* | nvrtc* | nvjpeg* | \
-            cutensor* | nccl | cufile | nvml | nvidia-ml)
+            cutensor* | cufile | nvml | nvidia-ml)
             fail "-l$1: this library has no replacement on the CPU" ;;
         *) link_items+=("-l$1") ;;
     esac

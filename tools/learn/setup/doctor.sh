@@ -110,6 +110,19 @@ doctor_gpu() {
     else
         absent gpu "none found; the simulator runs the exercises"
     fi
+    doctor_nccl "$nvcc"
+}
+
+# Only the chapter on several GPUs needs NCCL, and only where there are some.
+doctor_nccl() {
+    local compiler
+    if [[ -z $1 ]] || ! compiler=$(find_compiler); then
+        absent nccl "not needed: the simulator has its calls"
+    elif find_nccl "$compiler" "$1"; then
+        found nccl "nccl.h"
+    else
+        absent nccl "not found; several GPUs need it (NVIDIA's package libnccl-dev)"
+    fi
 }
 
 # Only ./learn book needs Node: without it nothing is wrong.

@@ -71,6 +71,11 @@ catch2_version() {
 # find_blas COMPILER: the CPU BLAS behind the simulator's cuBLAS.
 find_blas() { has_header "$1" cblas.h || has_header "$1" openblas/cblas.h; }
 
+# find_nccl COMPILER NVCC: NCCL's header, beside CUDA's or the system's.
+find_nccl() {
+    has_header "$1" nccl.h || [[ -e $(dirname "$(readlink -f "$2")")/../include/nccl.h ]]
+}
+
 # has_json COMPILER: what writes verdicts.
 has_json() { has_header "$1" nlohmann/json.hpp; }
 

@@ -50,7 +50,7 @@ done < <(for folder in "${folders[@]}"; do
 done)
 ((${#seen[@]} > 40)) || fail "only ${#seen[@]} headers were tried"
 for header in cuda.h cuda_runtime.h cuda_runtime_api.h cuda_fp16.h cuda_bf16.h \
-    cuComplex.h cublas_v2.h curand.h driver_types.h library_types.h vector_types.h; do
+    cuComplex.h cublas_v2.h curand.h driver_types.h library_types.h nccl.h vector_types.h; do
     include "$header" -U__CUDACC__
 done
 
