@@ -25,8 +25,9 @@ constexpr const char* kTheBarrier = "The barrier";
 constexpr const char* kGroups = "cp.async, groups and waits";
 constexpr const char* kGoesWrong = "What it looks like when it goes wrong";
 
-// No chapter explains __syncwarp() and the masks of shuffles, nor memory that is freed
-// too early: nothing is better than a lesson on something else.
+// No chapter explains __syncwarp() and the masks of shuffles, memory that is freed too
+// early, nor collectives of several GPUs: nothing is better than a lesson on something
+// else.
 constexpr LessonSection kSections[] = {
     {Kind::race, "same_warp", "", "", ""},
     {Kind::race, "async", kAsync, kGroups, "cp_async_wait"},
@@ -35,6 +36,7 @@ constexpr LessonSection kSections[] = {
      kHopper,
      "The solution, version by version",
      "asynchronous proxy"},
+    {Kind::race, "collective_buffer", "", "", ""},
     {Kind::race, "writers", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "update", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "blocks", kBarrier, kTheBarrier, "no barrier for the whole grid"},
@@ -47,6 +49,8 @@ constexpr LessonSection kSections[] = {
     {Kind::host_pointer, "", kLaunch, "The picture", "two memories"},
     {Kind::device_pointer_on_host, "", kLaunch, "The picture", "two memories"},
     {Kind::divergent_barrier, "", kBarrier, kTheBarrier, "must reach the same barrier"},
+    {Kind::deadlock, "collective_order", "", "", ""},
+    {Kind::deadlock, "missing_rank", "", "", ""},
     {Kind::deadlock, "", kHopper, "A barrier that counts bytes", "hang"},
     {Kind::refused_launch, "", kLaunch, kGoesWrong, "at most 1024 threads"},
 };

@@ -44,10 +44,9 @@ void found(FindingKind kind, const char* detail, const std::string& text,
     finding.detail = detail;
     finding.advice = advice;
     finding.lesson = detail::lesson_of(kind, detail);
-    finding.text = text;
-    std::string all = text + "\n    Usual fix: " + advice;
-    if (!finding.lesson.empty()) all += "\n    Explained in " + finding.lesson;
-    print(all);
+    finding.text = text + "\n    Usual fix: " + advice;
+    if (!finding.lesson.empty()) finding.text += "\n    Explained in " + finding.lesson;
+    print(finding.text);
     detail::tell(finding);
 }
 
