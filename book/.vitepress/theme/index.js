@@ -2,7 +2,7 @@
 
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import { useRoute } from 'vitepress'
-import { defineAsyncComponent, h, onMounted, watch } from 'vue'
+import { defineAsyncComponent, h, nextTick, onMounted, watch } from 'vue'
 import '../cache/fonts/katex.css'
 import { boxed, componentName, figureName } from './figures.js'
 import BookFooter from './BookFooter.vue'
@@ -38,7 +38,9 @@ export default {
     }),
   setup() {
     const route = useRoute()
-    onMounted(() => watch(() => route.path, showPlace, { immediate: true, flush: 'post' }))
+    // The list learns only when it is there which of its lines is the open one.
+    const show = () => nextTick(() => requestAnimationFrame(showPlace))
+    onMounted(() => watch(() => route.path, show, { immediate: true, flush: 'post' }))
   },
   enhanceApp({ app }) {
     for (const [file, component] of Object.entries(components)) {

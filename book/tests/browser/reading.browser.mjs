@@ -153,3 +153,14 @@ test('on a telephone the scripts wait for a touch, and that touch is not lost', 
   assert.equal(await page.evaluate(alive), true)
   await context.close()
 })
+
+test('the list of chapters stands at the open one', async () => {
+  const { page, close } = await open(browser, origin, LONGEST)
+  const item = page.locator('.VPSidebarItem.is-active > .item').last()
+  await item.waitFor()
+  await page.waitForTimeout(200)
+  const { y } = await item.boundingBox()
+  assert.ok(y > 60 && y < DESK.height - 40, `at ${y} px`)
+  assert.equal(await page.evaluate(() => window.scrollY), 0)
+  await close()
+})
