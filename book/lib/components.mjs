@@ -3,7 +3,8 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
-import { ROOT, sourceOf } from './pages.mjs'
+import { ROOT } from './pages.mjs'
+import { placeOf } from './place.mjs'
 import { recent } from './recent.mjs'
 
 const BUILT_IN = ['ClientOnly', 'Content', 'Badge', 'VPTeamMembers']
@@ -49,8 +50,8 @@ export function componentsPlugin(md) {
       if (token.type !== 'html_block' && token.type !== 'html_inline') continue
       const [name] = unknownComponents(token.content, known)
       if (!name) continue
-      const page = sourceOf(state.env)
-      throw new Error(`${page} uses <${name}>, but no component has that name`)
+      const place = placeOf(state.env, `<${name}`)
+      throw new Error(`${place} uses <${name}>, but no component has that name`)
     }
   })
 }

@@ -5,6 +5,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { readingOrder, ROOT, sourceOf } from './pages.mjs'
+import { placeOf } from './place.mjs'
 import { recent } from './recent.mjs'
 import { linkToSource } from './sources.mjs'
 
@@ -30,8 +31,9 @@ function pageIn(folder, urls) {
  * @param {string} href    as written
  * @param {string} source  the page that has it, from the root of the repository
  * @param {Map<string, string>} urls
+ * @param {string} [place]  where in the page, for the message
  */
-export function resolveLink(href, source, urls) {
+export function resolveLink(href, source, urls, place = source) {
   const [, target, hash] = /^([^#?]*)[^#]*(#.*)?$/.exec(href)
   const file = path.join(path.dirname(source), decodeURIComponent(target))
   const asPage = urls.has(file) ? file : pageIn(file, urls)
@@ -41,7 +43,7 @@ export function resolveLink(href, source, urls) {
   if (inside && fs.existsSync(absolute)) {
     return linkToSource(file)
   }
-  throw new Error(`${source} links to ${href}, but there is no ${file}`)
+  throw new Error(`${place} links to ${href}, but there is no ${file}`)
 }
 
 /** The address that `resolve` finds; in a draft null instead of an error. */
@@ -56,7 +58,7 @@ function drafted(resolve) {
 }
 
 /** The tokens of a paragraph, links rewritten, or dropped if they lead nowhere. */
-function rewritten(tokens, source, urls) {
+function rewritten(tokens, source, urls, env) {
   let dropped = false
   return tokens.filter((token) => {
     if (token.type === 'link_close' && dropped) {
@@ -64,7 +66,8 @@ function rewritten(tokens, source, urls) {
       return false
     }
     if (token.type !== 'link_open' || !isRelative(token.attrGet('href'))) return true
-    const url = drafted(() => resolveLink(token.attrGet('href'), source, urls))
+    const href = token.attrGet('href')
+    const url = drafted(() => resolveLink(href, source, urls, placeOf(env, href)))
     if (url) token.attrSet('href', url)
     dropped = !url
     return !dropped
@@ -79,7 +82,7 @@ export function linksPlugin(md) {
     if (!source) return
     const urls = all()
     for (const block of state.tokens) {
-      if (block.children) block.children = rewritten(block.children, source, urls)
+      if (block.children) block.children = rewritten(block.children, source, urls, state.env)
     }
   })
 }

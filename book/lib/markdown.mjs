@@ -5,11 +5,13 @@ import { componentsPlugin } from './components.mjs'
 import { diffTransformer } from './diff-code.mjs'
 import { glossaryPlugin } from './glossary.mjs'
 import { cuda, ptx } from './grammar.mjs'
+import { imagesPlugin } from './images.mjs'
 import { lessonPlugin } from './lesson.mjs'
 import { linksPlugin } from './links.mjs'
 import { mathPlugin } from './math.mjs'
 import { numbersPlugin } from './numbers-markdown.mjs'
 import { loadPictures, picturesPlugin } from './pictures.mjs'
+import { placesPlugin } from './place.mjs'
 import { snippetsPlugin } from './snippets.mjs'
 import { BASE } from './sources.mjs'
 
@@ -53,6 +55,7 @@ export const markdown = {
   codeTransformers: [diffTransformer(), colourTransformer()],
   toc: { level: [2, 3] },
   config(md) {
+    md.use(placesPlugin)
     md.use(mathPlugin)
     md.use(numbersPlugin)
     md.use(picturesPlugin, pictures)
@@ -60,6 +63,7 @@ export const markdown = {
     md.use(lessonPlugin)
     md.use(linksPlugin)
     md.use(componentsPlugin)
+    md.use(imagesPlugin)
     md.use(glossaryPlugin, BASE)
     md.use(bracesPlugin)
     md.use(rowHeadingsPlugin)

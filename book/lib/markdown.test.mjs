@@ -52,7 +52,7 @@ test('a region that is not there is an error that names the lesson', () => {
   const text = '::: details v9\n<<< ./vector_add.cu#v9{cuda}\n:::\n'
   assert.throws(
     () => render(text),
-    /02-vector-add\/lesson\.md: .*region "v9" is missing/
+    /02-vector-add\/lesson\.md:2: .*region "v9" is missing/
   )
   assert.throws(() => render('<<< ./nothing.cu'), /there is no file/)
 })
@@ -144,6 +144,22 @@ test('a component that does not exist is an error', () => {
   )
   assert.throws(() => render('<NoSuchThing />\n'), /uses <NoSuchThing>/)
   assert.match(render('Code `<T>` and `std::vector<Foo>` is none.'), /&lt;T&gt;/)
+})
+
+test('what is wrong with a page is said with file and line', () => {
+  const wrong = [
+    ['<NoSuchThing />', /lesson\.md:3 uses <NoSuchThing>/],
+    ['[x](../nothing/lesson.md)', /lesson\.md:3 links to \.\.\/nothing\/lesson\.md/],
+    ['<<< ./nothing.cu', /lesson\.md:3: there is no file/],
+    ['A sum: $\\nosuchthing$.', /lesson\.md:3: the formula \\nosuchthing/],
+    ['$$ a = b', /lesson\.md:3: "\$\$" has no end/],
+    ['Then $$ a = b.', /lesson\.md:3: "\$\$" without its end/],
+    ['![](./block.png)', /lesson\.md:3: the image \.\/block\.png has no description/],
+    ['<img src="block.png">', /lesson\.md:3: the image <img src="block\.png"> has no/]
+  ]
+  for (const [line, message] of wrong)
+    assert.throws(() => render(`One.\n\n${line}\n`), message)
+  assert.match(render('![a block](../../LICENSE)'), /alt="a block"/)
 })
 
 test('double braces in code of a line are text, not an expression of Vue', () => {

@@ -4,6 +4,7 @@
 import katex from 'katex'
 import { decodeEntities } from './html.mjs'
 import { FORMULAS } from './fonts.mjs'
+import { placeOf } from './place.mjs'
 
 const LETTERS = new Set(`${FORMULAS}\u200b\ue020`)
 
@@ -68,7 +69,10 @@ function inlineRule(state, silent) {
 /** $$...$$ in the middle of a paragraph. */
 function displayInLine(state, silent) {
   const end = state.src.indexOf('$$', state.pos + 2)
-  if (end < 0) throw new Error(`"$$" without its end: ${state.src.slice(state.pos)}`)
+  if (end < 0) {
+    const [rest] = state.src.slice(state.pos).split('\n')
+    throw new Error(`${placeOf(state.env, rest)}: "$$" without its end: ${rest}`)
+  }
   if (!silent) {
     const token = state.push('math_display', 'math', 0)
     token.content = state.src.slice(state.pos + 2, end)
@@ -85,7 +89,10 @@ function blockRule(state, startLine, endLine, silent) {
   let line = startLine
   while (!text.includes('$$')) {
     line += 1
-    if (line >= endLine) throw new Error(`"$$" in line ${startLine + 1} has no end`)
+    if (line >= endLine) {
+      const place = placeOf(state.env, lineAt(startLine))
+      throw new Error(`${place}: "$$" has no end`)
+    }
     text += `\n${lineAt(line)}`
   }
   const [tex, rest] = text.split('$$')
@@ -104,8 +111,15 @@ export function mathPlugin(md) {
   md.block.ruler.before('fence', 'wb_math', blockRule, {
     alt: ['paragraph', 'blockquote', 'list']
   })
-  const wrap = (tag, displayMode) => (tokens, index) => {
-    const html = renderMath(tokens[index].content, displayMode)
+  const wrap = (tag, displayMode) => (tokens, index, options, env) => {
+    const { content } = tokens[index]
+    let html
+    try {
+      html = renderMath(content, displayMode)
+    } catch (error) {
+      const [first] = content.trim().split('\n')
+      throw new Error(`${placeOf(env, first)}: ${error.message}`)
+    }
     const focus = displayMode ? ' tabindex="0"' : ''
     return `<${tag} class="wb-math" v-pre${focus}>${html}</${tag}>`
   }

@@ -5,6 +5,7 @@
 import path from 'node:path'
 import { snippet } from './markers.mjs'
 import { ROOT, sourceOf } from './pages.mjs'
+import { placeOf } from './place.mjs'
 import { BASE, linkToSource } from './sources.mjs'
 
 /** "Listing 6.8-3" is the third one of day 6, chapter 08; other pages count from 1. */
@@ -45,7 +46,8 @@ export function snippetsPlugin(md) {
       try {
         code = snippet(file, region, /^\w*/.exec(token.info)[0])
       } catch (error) {
-        throw new Error(`${lesson}: ${error.message}`)
+        const words = path.basename(file) + (region ? `#${region}` : '')
+        throw new Error(`${placeOf(state.env, words)}: ${error.message}`)
       }
       state.env.includes?.push(absolute)
       token.content = code.text
