@@ -184,6 +184,9 @@ static void launch_ring(const GptqShape& shape,
         launch_in_parts<Sizes<2, 2, 1, 1, 8, 2, 3, 2>>(p, y, stream);
 }
 
+/// A GPU with one multiprocessor has none for the second block of a cluster.
+inline constexpr int kFewestMultiprocessors = 2;
+
 /// v7: on Hopper; elsewhere it is v6.
 static void gptq_matmul_v7(const GptqShape& shape,
                            const GptqTensors& tensors,
@@ -191,7 +194,8 @@ static void gptq_matmul_v7(const GptqShape& shape,
                            const __half* x,
                            __half* y,
                            cudaStream_t stream) {
-    if (wb::compute_capability() != 90)
+    if (wb::compute_capability() != 90 ||
+        wb::multiprocessors() < kFewestMultiprocessors)
         return gptq_matmul_v6(shape, tensors, packed, x, y, stream);
     if (shape.M <= 16) return launch_ring(shape, tensors, packed, x, y, stream);
     const OrderedX ordered(shape, tensors, packed, x, stream);
