@@ -68,7 +68,8 @@ expect 3 'nonsense' 'a compiler that fails' sm_90a "$WORK/compiler"
 if (($# > 0)) && "$1" --dryrun -arch=sm_90a -c -x cu /dev/null -o /dev/null 2>/dev/null; then
     chapter=day06-llm-attention/07-tensor-core-attention
     cat >"$WORK/fast.cu" <<'END'
-#include "tensor_core_attention.h"
+#include "tensor_core_attention_fast.cu"
+
 #include "05_tuned.cuh"
 using Sizes = TileSizes<Tiling{.head_dim = 128,
                                .block_rows = 128,
@@ -80,7 +81,7 @@ template __global__ void attention_v5_kernel<__half, Sizes>(const TunedProblem<_
 END
     compile=("$1" -std=c++20 -O3 -arch=sm_90a -Xptxas=-v -cubin -o "$WORK/cubin"
         -I"$REPOSITORY/common/include" -I"$REPOSITORY/common/reference/include"
-        -I"$REPOSITORY/$chapter" -I"$REPOSITORY/solutions/$chapter" "$WORK/fast.cu")
+        -I"$REPOSITORY/solutions/$chapter" -I"$REPOSITORY/$chapter" "$WORK/fast.cu")
     expect 0 '^$' 'v5 of chapter 07' sm_90a "${compile[@]}" -DKEYS=64
     expect 1 'attention_v5_kernel.*bytes spill' 'v5 with more keys than registers hold' \
         sm_90a "${compile[@]}" -DKEYS=128
