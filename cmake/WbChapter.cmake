@@ -243,9 +243,10 @@ function(wb_checked_tests id day test tests_dir contract_dir labels)
     endif()
     wb_wrong_kernels(${id}_wrong_goals ${id} ${test} ${day} ${contract_dir} "${labels}"
         PREFIX goals. CHECK count SOURCES ${mutants})
-    # All cases in one program, which the checker makes ten times as slow.
+    # All cases in one program, which the checker makes ten times as slow,
+    # and emulated wgmma more so.
     set_tests_properties(${tests} PROPERTIES LABELS "${labels}"
-        TIMEOUT 300 FIXTURES_REQUIRED built.${test}.workbook)
+        TIMEOUT 1200 FIXTURES_REQUIRED built.${test}.workbook)
 endfunction()
 
 # starter(result path): the file that a solution gives to learners.
