@@ -98,6 +98,8 @@ TEST_CASE("e4m3: errors of a few percent, whatever the shape") {
         {plain_attention(1, 2, 333, 333, 128, true), "causal, N 333"},
         {grouped(plain_attention(2, 4, 70, 70, 128), 2), "two heads share keys"},
         {plain_attention(1, 1, 65, 1000, 128), "1000 keys"},
+        {plain_attention(1, 2, 3, 5003, 128), "5003 keys"},
+        {plain_attention(1, 1, 5003, 3, 128), "5003 queries"},
     };
     for (const auto& [shape, name] : cases) {
         const auto result = run(shape, random_attention(shape, 1));
