@@ -195,6 +195,30 @@ TEST_CASE("more than 1024 rows, keys, and intervals in a row") {
                   });
 }
 
+TEST_CASE("more than 4096 rows and keys of each type", "[long]") {
+    // The last row sees all keys, the 42 before it and the first see only the first.
+    constexpr int32_t kRows = 4243;
+    Call c{{kRows}};
+    c.mask = HstuMask::arbitrary;
+    grade_changed(
+        GENERATE(fp32, fp16, bf16),
+        c,
+        1,
+        ", 4243 rows",
+        Passes::both,
+        Versions::last,
+        [](HstuProblem& p) {
+            p.intervals.clear();
+            p.offsets.assign(1, 0);
+            for (int32_t i = 0; i < kRows; ++i) {
+                const int32_t end = i < kRows - 1 ? 1 : kRows;
+                if (i == 0 || i >= kRows - 43)
+                    p.intervals.insert(p.intervals.end(), {0, end});
+                p.offsets.push_back(static_cast<int32_t>(p.intervals.size() / 2));
+            }
+        });
+}
+
 TEST_CASE("times that are as far apart as they can be") {
     Call c{{9}};
     c.mask = HstuMask::full;
