@@ -3,10 +3,10 @@
 #include "grading.h"
 
 #include <wb/testing/catch.h>
+#include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/memory_watch.h>
 #include <wb/testing/refuses.h>
-#include <wb/testing/simulator.h>
 
 #include <limits>
 
@@ -121,7 +121,7 @@ TEST_CASE("neither queries nor keys: nothing is launched") {
 }
 
 TEST_CASE("no memory for weights", "[serial]") {
-    if (wb::testing::runs_checked()) return;  // memory is counted without it
+    if (wb::testing::is_watched()) return;  // memory is counted without the checker
     // 64 queries and 2048 keys: their weights would take 256 KiB in 16 bits. What is
     // allowed are D + 2 floats a query, 33 KiB, and what an allocator rounds up to.
     const auto shape = plain_attention(1, 1, 64, 2048, 64);
