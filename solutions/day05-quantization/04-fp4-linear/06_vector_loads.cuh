@@ -151,35 +151,13 @@ __global__ void __launch_bounds__(S::kThreadsOf, kBlocks)
                   __half* y,          // [M, N]
                   int64_t M,
                   unsigned blocks_down) {
-    __shared__ float s_sums[S::WK][S::BM][S::BN + 4];
     const Fp4Lane<S> at(v,
                         M,
                         int64_t{blockIdx.x % blocks_down} * S::BM,
                         int64_t{blockIdx.x / blocks_down} * S::BN);
     float sum[S::NT][S::MT][4] = {};
     multiply_columns<S, KIND>(sum, v, x, at);
-    const int warp = threadIdx.x / wb::kWarpSize;
-    const int g = threadIdx.x % wb::kWarpSize / 4;
-    for (int t = 0; t < S::NT; ++t)
-        for (int u = 0; u < S::MT; ++u)
-            for (int i = 0; i < 4; ++i)
-                s_sums[warp][8 * u + 2 * at.q + i % 2][16 * t + 8 * (i / 2) + g] =
-                    sum[t][u][i];
-    __syncthreads();
-    for (int i = threadIdx.x; i < S::BM * S::BN; i += S::kThreadsOf) {
-        const int64_t m = at.m + i / S::BN;
-        const int64_t n = at.n + i % S::BN;
-        if (m >= M || n >= v.N) continue;
-        float total = 0.0f;
-        for (int w = 0; w < S::WK; ++w)
-            total += s_sums[w][i / S::BN][i % S::BN];
-        total *= wide_factor<KIND>();
-        if (KIND == Fp4Scales::channel && v.K > 0)
-            total *= static_cast<const float*>(v.scales)[n];
-        if (KIND == Fp4Scales::nvfp4 && v.K > 0) total *= *v.global_scale;
-        if (bias != nullptr) total += bias[n];
-        y[m * v.N + n] = __float2half(activate(total, activation));
-    }
+    add_and_store<S, KIND>(sum, v, at, wide_factor<KIND>(), bias, activation, y, M);
 }
 // #endregion v6-kernel
 

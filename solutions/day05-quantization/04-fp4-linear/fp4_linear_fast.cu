@@ -185,27 +185,21 @@ __device__ __forceinline__ void multiply_rows(float (&sum)[S::NT][S::MT][4],
 // #endregion v5-rows
 
 // #region v5-kernel
-/// v5: tensor cores multiply W, decoded in registers, with rows of x.
+/// Adds up what the warps of a block have, brings the scales that are left, the bias
+/// and the activation, and stores. By the whole block.
 ///
-/// Launch   grid blocks_down ceil_div(N, BN), block kThreadsOf. Blocks of the same rows
-///          of W follow each other: they share them in L2
-/// Traffic  reads W once for BM rows of x; x once for BN rows of W, from L2
+/// @param sum     of this warp, for its part of K
+/// @param factor  of all sums, exact: what weights were made too small by
 template <class S, Fp4Scales KIND>
-__global__ void __launch_bounds__(S::kThreadsOf)
-    fp4_v5_kernel(const Fp4View v,
-                  Fp4Activation activation,
-                  const __half* x,    // [M, K]
-                  const float* bias,  // [N], or null
-                  __half* y,          // [M, N]
-                  int64_t M,
-                  unsigned blocks_down) {
+__device__ __forceinline__ void add_and_store(const float (&sum)[S::NT][S::MT][4],
+                                              const Fp4View& v,
+                                              const Fp4Lane<S>& at,
+                                              float factor,
+                                              const float* bias,
+                                              Fp4Activation activation,
+                                              __half* y,
+                                              int64_t M) {
     __shared__ float s_sums[S::WK][S::BM][S::BN + 4];
-    const Fp4Lane<S> at(v,
-                        M,
-                        int64_t{blockIdx.x % blocks_down} * S::BM,
-                        int64_t{blockIdx.x / blocks_down} * S::BN);
-    float sum[S::NT][S::MT][4] = {};
-    multiply_rows<S, KIND>(sum, v, x, at);
     const int warp = threadIdx.x / wb::kWarpSize;
     const int g = threadIdx.x % wb::kWarpSize / 4;
     for (int t = 0; t < S::NT; ++t)
@@ -221,12 +215,36 @@ __global__ void __launch_bounds__(S::kThreadsOf)
         float total = 0.0f;
         for (int w = 0; w < S::WK; ++w)
             total += s_sums[w][i / S::BN][i % S::BN];
+        total *= factor;
         if (KIND == Fp4Scales::channel && v.K > 0)
             total *= static_cast<const float*>(v.scales)[n];
         if (KIND == Fp4Scales::nvfp4 && v.K > 0) total *= *v.global_scale;
         if (bias != nullptr) total += bias[n];
         y[m * v.N + n] = __float2half(activate(total, activation));
     }
+}
+
+/// v5: tensor cores multiply W, decoded in registers, with rows of x.
+///
+/// Launch   grid blocks_down ceil_div(N, BN), block kThreadsOf. Blocks of the same rows
+///          of W follow each other: they share them in L2
+/// Traffic  reads W once for BM rows of x; x once for BN rows of W, from L2
+template <class S, Fp4Scales KIND>
+__global__ void __launch_bounds__(S::kThreadsOf)
+    fp4_v5_kernel(const Fp4View v,
+                  Fp4Activation activation,
+                  const __half* x,    // [M, K]
+                  const float* bias,  // [N], or null
+                  __half* y,          // [M, N]
+                  int64_t M,
+                  unsigned blocks_down) {
+    const Fp4Lane<S> at(v,
+                        M,
+                        int64_t{blockIdx.x % blocks_down} * S::BM,
+                        int64_t{blockIdx.x / blocks_down} * S::BN);
+    float sum[S::NT][S::MT][4] = {};
+    multiply_rows<S, KIND>(sum, v, x, at);
+    add_and_store<S, KIND>(sum, v, at, 1.0f, bias, activation, y, M);
 }
 // #endregion v5-kernel
 
