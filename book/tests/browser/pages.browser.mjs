@@ -22,6 +22,9 @@ const ALL = addresses()
 /** What a phone can have wrong and a desk cannot; colours are looked at on both. */
 const PHONE_RULES = ['scrollable-region-focusable', 'label', 'button-name']
 
+/** Looks of text whose contrast was judged on some page. */
+const judged = new Set()
+
 /** What is wider than the window, for the message. */
 function sideways() {
   const limit = document.documentElement.clientWidth
@@ -42,66 +45,81 @@ function sideways() {
 }
 
 /**
- * Marks one element for each look that text has on the page: axe takes seconds to judge
- * the contrast of thousands of words of code, of which all but a few look like another
- * one. A look is what the contrast depends on: the text's colour, size, weight and shadow,
- * and the backgrounds and opacities from the element up to the page; of code, also its
- * class, which has another colour in the other scheme.
+ * Marks one element for each look that text has on the page and that was judged on none
+ * before, and returns these looks: axe takes seconds to judge the contrast of thousands
+ * of words, of which all but a few look like another one. A look is what the contrast
+ * depends on: the text's colour, size, weight and shadow, and the backgrounds and
+ * opacities from the element up to the page; of code, also its class, which has another
+ * colour in the other scheme.
  *
- * What is left of code, bare <span> that nothing but colour tells from its neighbours,
- * becomes text: it has nothing else that axe could look at, and is most of a page.
+ * What is left of code and of formulas, elements without a role, a name or a look that
+ * is new, becomes text: axe could find nothing else in it, and it is most of a page.
  */
-function markLooks() {
-  const known = new Map()
+function markLooks(known) {
+  const grounds = new Map()
   const ground = (element) => {
     if (!element) return ''
-    if (!known.has(element)) {
+    if (!grounds.has(element)) {
       const at = getComputedStyle(element)
       const own = [at.backgroundColor, at.backgroundImage, at.opacity, at.position]
-      const plain = own.join() === 'rgba(0, 0, 0, 0),none,1,static'
-      known.set(element, (plain ? '' : own.join()) + ground(element.parentElement))
+      const none = own.join() === 'rgba(0, 0, 0, 0),none,1,static'
+      grounds.set(element, (none ? '' : own.join()) + ground(element.parentElement))
     }
-    return known.get(element)
+    return grounds.get(element)
   }
   const isText = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim()
-  const seen = new Set()
-  const alike = []
+  const judged = new Set(known)
+  const found = new Set()
+  const plain = []
   for (const element of document.body.querySelectorAll('*')) {
     element.removeAttribute('data-look')
+    if (![...element.childNodes].some(isText) || !element.checkVisibility()) continue
     const word = element.matches('.vp-code .line > span')
-    if (!element.checkVisibility()) continue
-    if (![...element.childNodes].some(isText)) continue
     const at = getComputedStyle(element)
     const own = [at.color, at.fontSize, at.fontWeight, at.textShadow, at.fill,
       word ? element.className : '']
     const look = `${own.join()} on ${ground(element)}`
-    if (!seen.has(look)) element.setAttribute('data-look', '')
+    const isNew = !found.has(look) && !judged.has(look)
+    if (isNew) element.setAttribute('data-look', '')
     else if (word && [...element.attributes].every(({ name }) => name === 'class'))
-      alike.push(element)
-    seen.add(look)
+      plain.push(element)
+    found.add(look)
   }
-  for (const element of alike) element.replaceWith(element.textContent)
+  for (const element of plain) element.replaceWith(element.textContent)
+  for (const formula of document.querySelectorAll('.katex-html, .katex math > *')) {
+    const spoken = '[data-look], [id], [role], [tabindex], [title], a, button, img, input'
+    const named = (element) => /\baria-/.test(element.getAttributeNames().join(' '))
+    if (!formula.querySelector(spoken) && ![...formula.querySelectorAll('*')].some(named))
+      formula.textContent = formula.textContent
+  }
+  return [...found].filter((look) => !judged.has(look))
 }
 
 /**
- * What axe calls serious or critical, with the first place of each: of all rules, or of
- * some and of contrast.
+ * What axe calls serious or critical, with the first place of each: of all rules that
+ * can be, or of some; and of contrast, where the page has looks of its own.
  */
-async function violations(page, rules) {
-  return page.evaluate(async (some) => {
-    const asked = some ? { runOnly: [...some, 'color-contrast'] } : {}
-    window.axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-look]' }] })
-    const { violations } = await window.axe.run(document, {
-      resultTypes: ['violations'], ...asked
+async function violations(page, rules = null) {
+  const looks = await page.evaluate(markLooks, [...judged])
+  const found = await page.evaluate(async ({ rules, contrast }) => {
+    const { axe } = window
+    const grave = ({ impact }) => ['serious', 'critical'].includes(impact)
+    const inUse = ({ enabled, tags }) => enabled && !tags.includes('experimental')
+    const all = axe._audit.rules.filter(inUse).filter(grave).map(({ id }) => id)
+    const asked = (rules ?? all).filter((id) => id !== 'color-contrast')
+    axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-look]' }] })
+    const { violations } = await axe.run(document, {
+      resultTypes: ['violations'],
+      runOnly: contrast ? [...asked, 'color-contrast'] : asked
     })
-    return violations
-      .filter(({ impact }) => ['serious', 'critical'].includes(impact))
-      .map(({ id, nodes }) => {
-        const [first] = nodes
-        const why = first.any[0]?.message ?? first.all[0]?.message ?? ''
-        return `${id} (${nodes.length}): ${first.target.join(' ')} ${why}`
-      })
-  }, rules)
+    return violations.filter(grave).map(({ id, nodes }) => {
+      const [first] = nodes
+      const why = first.any[0]?.message ?? first.all[0]?.message ?? ''
+      return `${id} (${nodes.length}): ${first.target.join(' ')} ${why}`
+    })
+  }, { rules, contrast: looks.length > 0 })
+  for (const look of looks) judged.add(look)
+  return found
 }
 
 const moving = () =>
@@ -133,12 +151,15 @@ const isOfEachKind = (url) => OF_EACH_KIND.some((kind) => kind.test(url))
 /** What is cut at the widths of a page. The pages of terms are alike: all have none. */
 async function cutAtWidths(page, url) {
   if (/^\/glossary\/./.test(url)) return []
+  const closed = await page.evaluateHandle(() =>
+    [...document.querySelectorAll('.vp-doc details:not([open])')])
   await page.evaluate(openFolds)
   const found = []
   for (const width of isOfEachKind(url) ? WIDTHS : [1280, 390]) {
     await page.setViewportSize({ width, height: DESK.height })
     for (const what of await page.evaluate(cut)) found.push(`cut at ${width}: ${what}`)
   }
+  await closed.evaluate((folds) => folds.forEach((fold) => (fold.open = false)))
   return found
 }
 
@@ -156,19 +177,18 @@ async function onPhone(page, url) {
   if ((await page.evaluate(moving)) > 0)
     problems.push('something moves although nothing should')
   if (!isSample(url)) return problems
+  problems.push(...(await cutAtWidths(page, url)))
+  await page.setViewportSize(PHONE)
   await page.evaluate(AXE)
-  await page.evaluate(markLooks)
   return [...problems, ...(await violations(page, PHONE_RULES))]
 }
 
 /** The same page on a desk, in light colours. */
-async function onDesk(page, url) {
+async function onDesk(page) {
   await page.setViewportSize(DESK)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' })
   await page.waitForFunction(() => !document.documentElement.classList.contains('dark'))
-  const problems = await wider(page)
-  await page.evaluate(markLooks)
-  return [...problems, ...(await violations(page)), ...(await cutAtWidths(page, url))]
+  return [...(await wider(page)), ...(await violations(page))]
 }
 
 /** Everything that is wrong with a page. */
@@ -177,14 +197,10 @@ async function problemsOf(url, { page, visit }) {
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
   const complaints = await visit(url)
   const problems = await onPhone(page, url)
-  if (isSample(url)) problems.push(...(await onDesk(page, url)))
-  if (isOfEachKind(url)) {
-    problems.push(...complaints)
-    await page.setViewportSize(DESK)
-    problems.push(...(await visit(url)), ...(await wider(page)))
-    return problems
-  }
-  return [...complaints, ...problems]
+  if (isSample(url)) problems.push(...(await onDesk(page)))
+  problems.push(...complaints)
+  if (!isOfEachKind(url)) return problems
+  return [...problems, ...(await visit(url)), ...(await wider(page))]
 }
 
 /** So many pages are open at once. */
