@@ -52,10 +52,11 @@ function sideways() {
  * opacities from the element up to the page; of code, also its class, which has another
  * colour in the other scheme.
  *
- * What is left of code and of formulas, elements without a role, a name or a look that
- * is new, becomes text: axe could find nothing else in it, and it is most of a page.
+ * What is left of code, and of formulas once nothing is measured any more, elements
+ * without a role, a name or a look that is new, becomes text: axe could find nothing
+ * else in it, and it is most of a page.
  */
-function markLooks(known) {
+function markLooks({ known, measured }) {
   const grounds = new Map()
   const ground = (element) => {
     if (!element) return ''
@@ -87,6 +88,7 @@ function markLooks(known) {
   }
   for (const element of plain) element.replaceWith(element.textContent)
   for (const formula of document.querySelectorAll('.katex-html, .katex math > *')) {
+    if (!measured) break
     const spoken = '[data-look], [id], [role], [tabindex], [title], a, button, img, input'
     const named = (element) => /\baria-/.test(element.getAttributeNames().join(' '))
     if (!formula.querySelector(spoken) && ![...formula.querySelectorAll('*')].some(named))
@@ -100,7 +102,7 @@ function markLooks(known) {
  * can be, or of some; and of contrast, where the page has looks of its own.
  */
 async function violations(page, rules = null) {
-  const looks = await page.evaluate(markLooks, [...judged])
+  const looks = await page.evaluate(markLooks, { known: [...judged], measured: !rules })
   const found = await page.evaluate(async ({ rules, contrast }) => {
     const { axe } = window
     const grave = ({ impact }) => ['serious', 'critical'].includes(impact)
@@ -177,18 +179,17 @@ async function onPhone(page, url) {
   if ((await page.evaluate(moving)) > 0)
     problems.push('something moves although nothing should')
   if (!isSample(url)) return problems
-  problems.push(...(await cutAtWidths(page, url)))
-  await page.setViewportSize(PHONE)
   await page.evaluate(AXE)
   return [...problems, ...(await violations(page, PHONE_RULES))]
 }
 
-/** The same page on a desk, in light colours. */
-async function onDesk(page) {
+/** The same page in all widths, and on a desk, in light colours. */
+async function onDesk(page, url) {
+  const problems = await cutAtWidths(page, url)
   await page.setViewportSize(DESK)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' })
   await page.waitForFunction(() => !document.documentElement.classList.contains('dark'))
-  return [...(await wider(page)), ...(await violations(page))]
+  return [...problems, ...(await wider(page)), ...(await violations(page))]
 }
 
 /** Everything that is wrong with a page. */
@@ -197,7 +198,7 @@ async function problemsOf(url, { page, visit }) {
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
   const complaints = await visit(url)
   const problems = await onPhone(page, url)
-  if (isSample(url)) problems.push(...(await onDesk(page)))
+  if (isSample(url)) problems.push(...(await onDesk(page, url)))
   problems.push(...complaints)
   if (!isOfEachKind(url)) return problems
   return [...problems, ...(await visit(url)), ...(await wider(page))]
