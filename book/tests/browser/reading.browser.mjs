@@ -154,6 +154,22 @@ test('on a telephone the scripts wait for a touch, and that touch is not lost', 
   await context.close()
 })
 
+test('on a telephone a shadow says that a table goes on', async () => {
+  const context = await browser.newContext({ viewport: PHONE })
+  const page = await context.newPage()
+  await page.goto(`${origin}/performance.html`, { waitUntil: 'load' })
+  const table = page.locator('.vp-doc table').first()
+  const [wider, image, row] = await table.evaluate((element) => [
+    element.scrollWidth - element.clientWidth,
+    getComputedStyle(element).backgroundImage,
+    getComputedStyle(element.querySelector('tbody tr')).backgroundColor
+  ])
+  assert.ok(wider > 0, 'there is nothing to scroll')
+  assert.equal(image.split('linear-gradient').length - 1, 4)
+  assert.equal(row, 'rgba(0, 0, 0, 0)')
+  await context.close()
+})
+
 test('the list of chapters stands at the open one', async () => {
   const { page, close } = await open(browser, origin, LONGEST)
   const item = page.locator('.VPSidebarItem.is-active > .item').last()
