@@ -83,9 +83,12 @@ TEST_CASE("blocks: a scale of 0 makes all weights equal") {
     grade(shape, pattern, "window 30 + 20");
 }
 
-TEST_CASE("blocks: rows of blocks of all lengths, in the order that is given") {
+TEST_CASE(
+    "blocks: rows of blocks of all lengths, more than there are multiprocessors") {
     NEEDS_BLOCKS();
-    // 1, 2, 3, 0 and 5 blocks.
+    // 1, 2, 3, 0 and 5 blocks: a multiprocessor goes through several tiles.
+    const FewMultiprocessors few(1);
+    const int64_t heads = FewMultiprocessors::count() / 4 + 1;
     std::vector<std::vector<int32_t>> rows(4 * 128 + 3);
     const int32_t lengths[] = {64, 100, 170, 0, 300};
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -93,26 +96,34 @@ TEST_CASE("blocks: rows of blocks of all lengths, in the order that is given") {
         std::iota(rows[i].begin(), rows[i].end(), 0);
     }
     const auto pattern = rows_of(300, rows);
-    const auto shape = shape_of(pattern, 64, 1, 2);
+    auto shape = shape_of(pattern, 64, 1, heads);
     HostBlocks blocks = to_blocks(pattern);
-    const auto inputs = random_attention(shape, 1);
-    grade(shape, pattern, blocks, inputs, "the longest first");
+    grade(shape, pattern, blocks, random_attention(shape, 1), "the longest first");
     if (wb::testing::is_watched()) return;
     std::reverse(blocks.order.begin(), blocks.order.end());
-    grade(shape, pattern, blocks, inputs, "the longest last");
+    shape.head_dim = 128;
+    grade(shape, pattern, blocks, random_attention(shape, 1), "the longest last");
 }
 
 TEST_CASE("blocks: a list of more than 32 blocks, and more than 64") {
     NEEDS_BLOCKS();
-    for (const int64_t keys : {64 * 33 - 5, 64 * 66 + 1}) {
+    // The last query sees them; it is alone in a row of blocks, and behind it comes one
+    // with a single block.
+    const FewMultiprocessors few(1);
+    for (const int32_t keys : {64 * 33 - 5, 64 * 66 + 1}) {
         if (wb::testing::is_watched() && keys > 64 * 40) continue;
-        const auto full = wb::dense_pattern(1, keys, false);
+        std::vector<std::vector<int32_t>> rows(kRows + 1, {0});
+        rows.back().resize(static_cast<size_t>(keys));
+        std::iota(rows.back().begin(), rows.back().end(), 0);
+        const auto full = rows_of(keys, rows);
         const auto shape = shape_of(full, 64);
-        const auto inputs = with_logits(shape, Logits::peak, {}, 1);
+        const auto inputs = random_attention(shape, 1);
         grade(shape, full, to_blocks(full), inputs, "all blocks are full");
-        auto rows = rows_in(full);
-        for (size_t key = 0; key < rows[0].size(); key += 60)
-            rows[0].erase(rows[0].begin() + static_cast<int64_t>(key));
+        std::vector<int32_t>& last = rows.back();
+        last.erase(
+            std::remove_if(
+                last.begin(), last.end(), [](int32_t key) { return key % 60 == 7; }),
+            last.end());
         const auto gaps = rows_of(keys, rows);
         grade(shape, gaps, to_blocks(gaps), inputs, "all blocks are partial");
     }
@@ -350,6 +361,7 @@ TEST_CASE("blocks: an order that names no row of blocks is reported") {
     const auto rows = wb::dense_pattern(200, 5, false);
     const auto shape = shape_of(rows, 64, 2);
     const auto inputs = as_stored<T>(random_attention(shape, 1));
+    const FewMultiprocessors few(1);  // one goes through all tiles
     for (const int32_t wrong : {-1, 2, std::numeric_limits<int32_t>::max()}) {
         HostBlocks blocks = to_blocks(rows);
         blocks.order[1] = wrong;
