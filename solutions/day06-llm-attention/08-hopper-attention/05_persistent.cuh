@@ -25,12 +25,19 @@ struct Schedule {
     /// The producer's next tile; `blocks` is 0 after the last one. By one warp, which
     /// tells the consumers.
     __device__ __forceinline__ TileWork take() {
+        return take(
+            [&](int number) { return work_of<Sizes, kSource>(problem, number); });
+    }
+
+    /// The same where look_up(number) says what a tile is.
+    template <class LookUp>
+    __device__ __forceinline__ TileWork take(LookUp look_up) {
         TileWork work;
         do {
             tile = next_number();
             work.blocks = 0;
             if (tile >= problem.tiles) break;
-            work = work_of<Sizes, kSource>(problem, tile);
+            work = look_up(tile);
         } while (work.blocks == 0);  // a packed sequence that is shorter than others
         wb::ptx::mbarrier_wait(&shared.work_empty[slot.stage], slot.parity ^ 1);
         __syncwarp();  // a lane that is late would miss this phase
