@@ -164,13 +164,12 @@ test('on a telephone a shadow says that a table goes on', async () => {
   const context = await browser.newContext({ viewport: PHONE })
   const page = await context.newPage()
   await page.goto(`${origin}/performance.html`, { waitUntil: 'load' })
-  const table = page.locator('.vp-doc table').first()
-  const [wider, image, row] = await table.evaluate((element) => [
-    element.scrollWidth - element.clientWidth,
-    getComputedStyle(element).backgroundImage,
-    getComputedStyle(element.querySelector('tbody tr')).backgroundColor
-  ])
-  assert.ok(wider > 0, 'there is nothing to scroll')
+  const [image, row] = await page.locator('.vp-doc table').evaluateAll((tables) => {
+    for (const table of tables) table.style.contentVisibility = 'visible'
+    const wide = tables.find((table) => table.scrollWidth > table.clientWidth)
+    const styles = [wide, wide.querySelector('tbody tr')].map((e) => getComputedStyle(e))
+    return [styles[0].backgroundImage, styles[1].backgroundColor]
+  })
   assert.equal(image.split('linear-gradient').length - 1, 4)
   assert.equal(row, 'rgba(0, 0, 0, 0)')
   await context.close()
