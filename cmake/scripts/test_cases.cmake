@@ -3,7 +3,7 @@
 #
 #   wb_read_cases(source…)   sets `names` and `serial`: those tagged [serial], which
 #                            measure what all programs share, such as the GPU's memory;
-#                            and `long`: those tagged [long]
+#                            and `long`: those tagged [long] or [large]
 #
 # In these lists stand names as Catch2 knows them. Hidden cases ([.]) are left out: goals
 # in counters, which only checked programs can judge. A TEST_CASE begins its line; one
@@ -47,7 +47,7 @@ function(wb_read_cases)
             if(literals MATCHES "${opens}serial${closes}")
                 list(APPEND serial "${name}")
             endif()
-            if(literals MATCHES "${opens}long${closes}")
+            if(literals MATCHES "${opens}(long|large)${closes}")
                 list(APPEND long "${name}")
             endif()
         endforeach()
@@ -65,7 +65,7 @@ endfunction()
 #   wb_program_tests(program sources labels FIXTURE fixture PREFIX prefix
 #                    SUPERVISE program VERDICTS folder TIMEOUT seconds [SHORT])
 #
-# SHORT leaves out the cases tagged [long].
+# SHORT leaves out the cases tagged [long] or [large].
 #
 # env stands before the supervisor because CTest says of a test whose program is not
 # built yet, even in a list, where it has looked for it.
