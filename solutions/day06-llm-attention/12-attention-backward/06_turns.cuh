@@ -1,12 +1,10 @@
 // 06_turns.cuh: v6: v5 with the same bits always: blocks add to a tile of dq one after
-// the other, from the last keys that it sees to the first.
+// the other, from the last keys that it sees to the first. Included below v5.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cuda/atomic>
-
-#include "05_wgmma.cuh"
 
 namespace hopper_backward {
 

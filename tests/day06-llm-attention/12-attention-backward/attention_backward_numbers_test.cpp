@@ -326,11 +326,12 @@ TEST_CASE("deterministic: the same bits in any order of threads and blocks") {
 
 TEST_CASE("deterministic: room for one block, or for two") {
     if (wb::testing::is_watched()) return;
+    // The first 226 queries see none of the last 44 keys, which a block owns.
     for (const unsigned resident : {1u, 2u}) {
         for (const unsigned seed : {0u, 3u}) {
             const wb::testing::FewBlocks few(resident);
             wb::testing::shuffle_threads(seed);
-            grade_last(grouped(plain_attention(1, 2, 140, 300, 64, true), 2), true);
+            grade_last(grouped(plain_attention(1, 1, 270, 300, 64, true), 2), true);
             wb::testing::shuffle_threads(0);
         }
     }

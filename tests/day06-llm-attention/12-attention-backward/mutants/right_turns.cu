@@ -9,6 +9,7 @@ static void attention_backward_v3(const AttentionBackward<__nv_bfloat16>& call,
     plain_backward(call, stream);
 }
 
+#include "../../../../solutions/day06-llm-attention/12-attention-backward/05_wgmma.cuh"
 #include "../../../../solutions/day06-llm-attention/12-attention-backward/06_turns.cuh"
 
 void attention_backward_fp32(const AttentionBackward<float>& call,
