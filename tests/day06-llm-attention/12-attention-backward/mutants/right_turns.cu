@@ -1,5 +1,5 @@
-// v6 of the solution as the contract's function for bf16 and D = 64, for .diff files that
-// edit 06_turns.cuh. The rest is what learners are given with the second stage.
+// v6 of the solution as the contract's function for bf16 and D = 64: for .diff files
+// that edit 06_turns.cuh. The rest is what learners are given with the second stage.
 #include "attention_backward.h"
 #include "plain.h"
 
