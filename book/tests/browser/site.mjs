@@ -68,6 +68,7 @@ function layOutAll() {
  */
 export async function reader(browser, origin, options = {}) {
   const context = await browser.newContext({ viewport: DESK, ...options })
+  context.setDefaultTimeout(180_000) // beside compilers, on two cores
   await context.addInitScript(layOutAll)
   const page = await context.newPage()
   let complaints = []
