@@ -533,8 +533,11 @@ struct AnyOrder {
     float* sums;         ///< [query_heads, queries, D], zeros at the launch
     unsigned key_tiles;  ///< of a head: a block has one
 
-    /// Registers of a thread that copies, and of one that multiplies: 65536 in all.
+    /// Registers of a thread that copies, and of one that multiplies: together the 168
+    /// times 384 that a block begins with. With one more, threads would wait forever.
+    template <int D>
     static constexpr int kProducerRegisters = 24;
+    template <int D>
     static constexpr int kConsumerRegisters = 240;
     /// What it needs in shared memory.
     struct Shared {};
@@ -726,13 +729,13 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
     const int group = __shfl_sync(wb::kAllLanes, warpgroup, 0) - 1;
     if (group < 0) {
-        wb::ptx::registers_give_back<Order::kProducerRegisters>();
+        wb::ptx::registers_give_back<Order::template kProducerRegisters<D>>();
         if (threadIdx.x < wb::kWarpSize)
             produce(s, maps, p, work, stats);
         else
             order.serve(s_order, p, work);
     } else {
-        wb::ptx::registers_take<Order::kConsumerRegisters>();
+        wb::ptx::registers_take<Order::template kConsumerRegisters<D>>();
         consume(s, s_order, p, work, group, order);
     }
 }

@@ -36,9 +36,12 @@ struct InTurn {
     unsigned query_tiles;  ///< of a head
     unsigned together;     ///< heads of keys whose blocks alternate
 
-    /// Threads that copy, wait and pass on have to know more than in v5.
-    static constexpr int kProducerRegisters = 40;
-    static constexpr int kConsumerRegisters = 232;
+    /// Threads that copy, wait and pass on have to know more than in v5: with D = 64
+    /// some of it would be spilled; with D = 128 the products need all that v5 has.
+    template <int D>
+    static constexpr int kProducerRegisters = D == 64 ? 40 : 24;
+    template <int D>
+    static constexpr int kConsumerRegisters = D == 64 ? 232 : 240;
 
     /// For two tiles, as they alternate: the one may be passed on to the next block
     /// while warps wait for the other.
