@@ -281,6 +281,13 @@ TEST_CASE("bf16: more than 4096 queries or keys, of both head dimensions", "[lon
     }
 }
 
+TEST_CASE("bf16: so many queries that two of three heads of keys fill a cache") {
+    // Of most queries nothing is read or multiplied: they see no key.
+    for (const bool deterministic : {false, true})
+        grade_last(grouped(plain_attention(1, 3, 3072, 130, 64, true), 4),
+                   deterministic);
+}
+
 TEST_CASE("keys and queries of one head in more than 1024 tiles", "[large]") {
     const auto small = plain_attention(1, 1, 1, 1, 64);
     grade_type<Bf16>(small, whole_numbers(small, 1), ", whole numbers");

@@ -129,6 +129,17 @@ TEST_CASE("blocks: a list of more than 32 blocks, and more than 64") {
     }
 }
 
+TEST_CASE("blocks: a list of more than 256 blocks") {
+    NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // accesses are those of shorter lists
+    constexpr int32_t kKeys = 64 * 258 + 3;
+    std::vector<std::vector<int32_t>> rows(1);
+    rows[0].resize(kKeys);
+    std::iota(rows[0].begin(), rows[0].end(), 0);
+    const auto full = rows_of(kKeys, rows);
+    grade(shape_of(full, 64), full, "all blocks are full");
+}
+
 TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
     NEEDS_BLOCKS();
     std::vector<std::vector<int32_t>> rows(260);
