@@ -236,6 +236,11 @@ class Weaving(unittest.TestCase):
             "if (always<1>(never<2>(i < Op<less<-1>, less_equal<0>>{} > n)))"
             " { if (is<3>()) ; else { s += x; round_to_half<4>(s); } }")
 
+    def test_a_method_is_not_called_of_a_copy(self):
+        self.assertEqual(self.woven("row.advance(); x = row.stage;", "word"),
+                         "(is<0>() ? col : row).advance();"
+                         " x = pick<1>(row, col).stage;")
+
     def test_no_line_is_added(self):
         text = KERNEL % "x =\n    min(\n        a, b);"
         code = Code("f.cu", text)
