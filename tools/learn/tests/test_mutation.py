@@ -271,7 +271,8 @@ class Ladder(unittest.TestCase):
         other = Code("1.cuh", "template <class T>\nvoid f_v1(int n) {}\n")
         code = Code("f.cu", "template <class T>\nvoid f_v2(int n) {}\n"
                             "void f(int n) {\n    f_v2<T>(n);\n}\n")
-        self.assertIn("WB_MUTANT_RUN(1, (f_v1<T>(a...))) return f_v2<T>(a...);",
+        self.assertIn("WB_MUTANT_RUN(1, (f_v1<T>(a...)))"
+                      " else WB_MUTANT_RUN(1, (f_v1(a...))) return f_v2<T>(a...);",
                       weave(code, [], "f.cu", ladder.versions([other, code])))
 
     def test_a_version_may_be_a_name_for_something_else(self):
