@@ -52,6 +52,7 @@ TEST_CASE("packed rows with other numbers between them") {
     NEEDS_HOPPER();
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
+    grade_packed<__half>(make_batch<__half>({{20, 30}, {7, 40}}, 2, 1, 64, false), 24);
 }
 
 TEST_CASE("a NaN stays in its own sequence") {
