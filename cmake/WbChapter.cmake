@@ -127,9 +127,9 @@ endfunction()
 # texts that the wrong ones are edits of; a test says that those pass.
 #
 #   wb_wrong_kernels(program id test day contract_dir labels PREFIX prefix
-#                    SOURCES file… [RIGHT file.cu…] [CHECK count])
+#                    SOURCES file… [RIGHT file.cu…] [INCLUDES dir…] [CHECK count])
 function(wb_wrong_kernels program id test day contract_dir labels)
-    cmake_parse_arguments(ARG "" "PREFIX;CHECK" "SOURCES;RIGHT" ${ARGN})
+    cmake_parse_arguments(ARG "" "PREFIX;CHECK" "SOURCES;RIGHT;INCLUDES" ${ARGN})
     if(NOT ARG_SOURCES)
         return()
     endif()
@@ -139,11 +139,12 @@ function(wb_wrong_kernels program id test day contract_dir labels)
     file(GLOB solution
         ${CMAKE_SOURCE_DIR}/solutions/${course}/${chapter}/${name}.cu)
     set(bundle ${CMAKE_BINARY_DIR}/wrong/${program}.cu)
+    list(TRANSFORM ARG_INCLUDES PREPEND -I OUTPUT_VARIABLE searched)
     file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/wrong)
     add_custom_command(OUTPUT ${bundle}
         COMMAND wb_bundle --solution ${solution} --chapter ${contract_dir}
             --root ${CMAKE_SOURCE_DIR} -o ${bundle} --dependencies ${bundle}.d
-            ${ARG_RIGHT} ${ARG_SOURCES}
+            ${searched} ${ARG_RIGHT} ${ARG_SOURCES}
         DEPENDS wb_bundle ${solution} ${ARG_RIGHT} ${ARG_SOURCES}
         DEPFILE ${bundle}.d
         COMMENT "Bundle of ${program}" VERBATIM)
@@ -156,7 +157,7 @@ function(wb_wrong_kernels program id test day contract_dir labels)
         set(kinds -DKINDS=goal_missed)  # they are right otherwise
     endif()
     wb_kernels(${program}_kernels ${bundle} WERROR ${check}
-        INCLUDES ${contract_dir})
+        INCLUDES ${contract_dir} ${ARG_INCLUDES})
     set_target_properties(${program}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
     wb_test_program(${program} ${id}_tests ${program}_kernels)
     wb_add_to_workbook(${day} ${program})
