@@ -1,9 +1,6 @@
 // sparse_attention_fast.cu: block_sparse_attention_v2 to v4: chapter 02's register
-// tiles on a list. What you write is where the next tile comes from, and what counts in
-// it.
-// #solution
-// Only the short test cases: the ladder runs the long ones.
-// #end
+// tiles on a list. What you write is where the next tile of keys comes from, and which
+// pairs of it count.
 #include "sparse_attention.h"
 
 #include <wb/arguments.h>
@@ -53,11 +50,7 @@ struct BlockWalk {
     __device__ int64_t place(int step) const {
         // TODO(learner): steps come in the order of the lists, first those of the full
         // blocks. A block has kSteps of them (2 lines)
-        // #starter return 0 * step;
-        // #solution
-        return step < full_steps ? full.begin + step / kSteps
-                                 : partial.begin + (step - full_steps) / kSteps;
-        // #end
+        return 0 * step;
     }
 
     /// The first key of a step; `keys` where there is none: a tile of nothing.
@@ -71,15 +64,7 @@ struct BlockWalk {
         // of the blocks that `keys` keys have, wb::check_index reports it: then there
         // is no key. Else it is the block's first, plus T::BN for each earlier step of
         // the same block, but never more than `keys` (about 6 lines)
-        // #starter return keys;
-        // #solution
-        const int64_t at = place(step);
-        const int32_t block =
-            step < full_steps ? pattern.full.blocks[at] : pattern.partial.blocks[at];
-        const int key_blocks = wb::BlockPattern::key_blocks(keys);
-        if (!wb::check_index(block, key_blocks, block_row, at, status)) return keys;
-        return min(keys, block * wb::BlockPattern::kKeys + step % kSteps * T::BN);
-        // #end
+        return keys;
     }
 };
 // #endregion walk
@@ -96,16 +81,6 @@ __device__ __forceinline__ void mask_by_bits(const Workspace<T>& w,
     // TODO(learner): bit `shift + c` of masks[r] is column c of row r of this tile. For
     // each of this thread's rows, w.row + i * T::kRowStep: take the word once, then
     // look at its bits of the keys w.col + j * T::kLanes (about 8 lines)
-    // #solution
-#pragma unroll
-    for (int i = 0; i < T::TM; ++i) {
-        const uint64_t bits = masks[w.row + i * T::kRowStep] >> (shift + w.col);
-#pragma unroll
-        for (int j = 0; j < T::TN; ++j) {
-            if ((bits >> (j * T::kLanes) & 1) == 0) r_s[i][j] = -INFINITY;
-        }
-    }
-    // #end
 }
 // #endregion mask
 
@@ -211,11 +186,9 @@ __global__ void __launch_bounds__(T::kThreads)
         start_copy<T, T::D>(w.s_v, v + int64_t{key} * T::D, keys - key);
         float r_s[T::TM][T::TN] = {};
         tile_scores(w, r_s);
-        if (step >= walk.full_steps) {
-            const int64_t masks = walk.place(step) * wb::BlockPattern::kRows + part_row;
-            mask_by_bits(
-                w, r_s, pattern.masks + masks, step % BlockWalk<T>::kSteps * T::BN);
-        }
+        // TODO(learner): in the steps of partial blocks, and only there: mask_by_bits()
+        // with the words of this step's block, of which the tile's rows begin with
+        // part_row; the tile's first bit follows from the step (about 5 lines)
         if (key + T::BN > keys) mask_scores(w, r_s, key, 0, keys, false);
         softmax_step<T>(r_s, r);
         store_weights(w, r_s);
@@ -291,9 +264,6 @@ static void launch_largest(const wb::AttentionShape& shape,
 
 // #endregion v3-launch
 
-// #solution
-#ifndef WB_VERSION_ONLY  // the other file has all versions, and the contract
-// #end
 /// What both contracts ask of shape and tensors.
 static void check_arguments(const wb::Arguments& arguments,
                             const wb::AttentionShape& shape,
@@ -303,7 +273,6 @@ static void check_arguments(const wb::Arguments& arguments,
                             const float* o,
                             const float* lse,
                             const wb::PatternStatus* status) {
-    // #starter WB_NOT_SOLVED();  // delete this line when all three TODOs are written
     arguments.require(!shape.causal,
                       "shape.causal",
                       shape.causal,
@@ -356,6 +325,7 @@ void block_sparse_attention(const wb::AttentionShape& shape,
                             float* lse,
                             wb::PatternStatus* status,
                             cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete this line when all four TODOs are written
     const wb::Arguments arguments("block_sparse_attention");
     wb::check_shape(arguments, shape, {32, 64, 128});
     check_arguments(arguments, shape, q, k, v, o, lse, status);
@@ -373,6 +343,3 @@ void block_sparse_attention(const wb::AttentionShape& shape,
     launch_largest<kAllOptions>(shape, pattern, q, k, v, o, lse, status, stream);
 }
 // #endregion contract
-// #solution
-#endif
-// #end

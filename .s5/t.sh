@@ -1,1 +1,0 @@
-cd /work/wt/stage2; . /tmp/env.sh; for f in sparse_attention sparse_attention_fast; do nice nvcc -std=c++20 -arch=sm_90a -Icommon/include -Iday06-llm-attention/05-sparse-attention -cubin -o /tmp/s2_05.cubin solutions/day06-llm-attention/05-sparse-attention/$f.cu 2>&1 | grep -E "error|warning" | head -20; done
