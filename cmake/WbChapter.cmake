@@ -84,15 +84,19 @@ function(wb_given_sources id contract_dir)
 endfunction()
 
 function(wb_given_library library kernels host contract_dir)
-    wb_kernels(${library}_kernels ${kernels} WERROR EVERY_GPU
-        INCLUDES ${contract_dir} ${ARGN})
-    add_library(${library} STATIC $<TARGET_OBJECTS:${library}_kernels> ${host})
+    add_library(${library} STATIC ${host})
+    if(kernels)
+        wb_kernels(${library}_kernels ${kernels} WERROR EVERY_GPU
+            INCLUDES ${contract_dir} ${ARGN})
+        target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_kernels>)
+        set_target_properties(${library}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     target_include_directories(${library} PRIVATE ${contract_dir})
     target_link_libraries(${library} PUBLIC wb)
     target_compile_options(${library} PRIVATE
         $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>)
-    set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX)
-    set_target_properties(${library} ${library}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
+    set_target_properties(${library} PROPERTIES
+        LINKER_LANGUAGE CXX EXCLUDE_FROM_ALL ON)
 endfunction()
 
 # A test program: the chapter's tests, compiled once, with one implementation. LEARNERS: a
