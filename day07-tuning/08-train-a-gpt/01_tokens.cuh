@@ -114,15 +114,12 @@ inline void embed_backward(const Step& s, int64_t d) {
     float* const gradient = s.gradient(s.plan.parameters.embed_in);
     if (!s.call.deterministic)
         return embedding_backward(s.at(d), gradient, lookup_of(s), -1, s.stream);
-    const auto columns = static_cast<unsigned>(
-        wb::ceil_div(s.width(), int64_t{kElementThreads}));
+    const auto columns =
+        static_cast<unsigned>(wb::ceil_div(s.width(), int64_t{kElementThreads}));
     table_gradient_kernel<<<dim3(unsigned{wb::model::kVocabulary}, columns),
                             kElementThreads,
                             0,
-                            s.stream>>>(s.at(d),
-                                        s.at<const int64_t>(s.plan.inputs),
-                                        s.tokens(),
-                                        s.width(),
-                                        gradient);
+                            s.stream>>>(
+        s.at(d), s.at<const int64_t>(s.plan.inputs), s.tokens(), s.width(), gradient);
     CUDA_CHECK_LAUNCH();
 }

@@ -54,7 +54,7 @@ struct HeadElement {
 ///
 /// Launch   grid (a thread for each element, 3), block kElementThreads
 /// Traffic  reads qkv, 12 B a token and number, and writes q, k, v
-/// Error    gamma(4) * (|a c| + |b s|), where a, b are the two numbers with their biases
+/// Error    gamma(4) * (|a c| + |b s|), a and b the two numbers with their biases
 __global__ void __launch_bounds__(kElementThreads)
     split_heads_kernel(const Heads h,
                        const float* qkv,      // [tokens, 3 width]
@@ -139,14 +139,13 @@ __global__ void __launch_bounds__(kElementThreads)
 __global__ void __launch_bounds__(kElementThreads)
     merge_heads_backward_kernel(const Heads h,
                                 const float* by_tokens,  // [tokens, width]
-                                float* by_heads) {  // [batch, heads, length, D]
+                                float* by_heads) {       // [batch, heads, length, D]
     const int64_t at = int64_t{blockIdx.x} * kElementThreads + threadIdx.x;
     if (at >= h.elements()) return;
     const HeadElement e(h, at);
-    by_heads[at] =
-        e.d < h.head_dim
-            ? by_tokens[e.token * h.width() + e.head * h.head_dim + e.d]
-            : 0.0f;
+    by_heads[at] = e.d < h.head_dim
+                       ? by_tokens[e.token * h.width() + e.head * h.head_dim + e.d]
+                       : 0.0f;
 }
 // #endregion merge
 

@@ -1,5 +1,5 @@
-/// call.h: given with this exercise: what the contract refuses, and what the kernels are
-/// told of a step. There is nothing to write here.
+/// call.h: given with this exercise: what the contract refuses, and what the kernels
+/// are told of a step. There is nothing to write here.
 #pragma once
 
 #include <wb/arguments.h>
@@ -66,12 +66,13 @@ inline void check_call(const char* function, const GptCall& call, bool has_gradi
                           "gradients given",
                           1,
                           "must be null: gpt_gradients() writes them");
-    arguments.apart({{"weights", call.weights, elements * 4, false},
-                     {"tokens", call.tokens, tokens * 4, false},
-                     {"memory", call.memory, call.bytes, true},
-                     {"loss", call.loss, 4, true},
-                     {"gradients", call.gradients, has_gradients ? elements * 4 : 0, true},
-                     {"bad_tokens", call.bad_tokens, 8, true}});
+    arguments.apart(
+        {{"weights", call.weights, elements * 4, false},
+         {"tokens", call.tokens, tokens * 4, false},
+         {"memory", call.memory, call.bytes, true},
+         {"loss", call.loss, 4, true},
+         {"gradients", call.gradients, has_gradients ? elements * 4 : 0, true},
+         {"bad_tokens", call.bad_tokens, 8, true}});
 }
 
 /// Refuses wrong arguments of adamw(). Returns false if there is nothing to do but to

@@ -52,23 +52,20 @@ void check(const wb::model::GptShape& shape, int64_t batch, int64_t length) {
                  shape.layers,
                  "must be at most 64")
         .require(shape.width <= kMost, "shape.width", shape.width, "must be <= 2^16")
-        .require(
-            shape.hidden <= kMost, "shape.hidden", shape.hidden, "must be <= 2^16")
+        .require(shape.hidden <= kMost, "shape.hidden", shape.hidden, "must be <= 2^16")
         .require(shape.head_dim() <= 128,
                  "shape.width / shape.heads",
                  shape.head_dim(),
                  "must be at most 128")
         .positive("batch", batch)
         .positive("length", length)
-        .require(length <= shape.context,
-                 "length",
-                 length,
-                 "must be at most shape.context")
-        .require(arguments.product("batch * length", {batch, length}) <=
-                     int64_t{1} << 22,
-                 "batch * length",
-                 batch * length,
-                 "must be <= 2^22");
+        .require(
+            length <= shape.context, "length", length, "must be at most shape.context")
+        .require(
+            arguments.product("batch * length", {batch, length}) <= int64_t{1} << 22,
+            "batch * length",
+            batch * length,
+            "must be <= 2^22");
 }
 
 ParameterPlaces places_of(const wb::model::GptShape& shape) {
@@ -116,19 +113,19 @@ StepPlan plan_step(const wb::model::GptShape& shape, int64_t batch, int64_t leng
     const int64_t end = 1 + layers * kForward;
     const int64_t back = end + kEnd;
     const int64_t table = back + layers * kBackward;
-    const auto norm = [&](NormArrays& arrays, int64_t first, int64_t last_y,
-                          int64_t last) {
-        plan.add(arrays.y, "norm.y", row_width, first, last_y);
-        plan.add(arrays.mean, "norm.mean", rows, first, last);
-        plan.add(arrays.rstd, "norm.rstd", rows, first, last);
-    };
+    const auto norm =
+        [&](NormArrays& arrays, int64_t first, int64_t last_y, int64_t last) {
+            plan.add(arrays.y, "norm.y", row_width, first, last_y);
+            plan.add(arrays.mean, "norm.mean", rows, first, last);
+            plan.add(arrays.rstd, "norm.rstd", rows, first, last);
+        };
     plan.add(p.inputs, "inputs", rows, 0, table, 8);
     plan.add(p.targets, "targets", rows, 0, end + 2);
     plan.add(p.angles, "angles", length * shape.rotary / 2, 0, table, 8);
     plan.add(p.layer[0].x, "x", row_width, 0, table - 1);
     for (int64_t i = 0; i < layers; ++i) {
         LayerArrays& a = p.layer[i];
-        const int64_t f = 1 + i * kForward;                 // the layer's first moment
+        const int64_t f = 1 + i * kForward;  // the layer's first moment
         const int64_t b = back + (layers - 1 - i) * kBackward;  // and on the way back
         norm(a.norm1, f, b + 8, b + 9);
         plan.add(a.qkv, "qkv", 3 * row_width, f + 1, f + 2);

@@ -10,9 +10,9 @@
 #include "04_adamw.cuh"
 
 // #region v1-cross-entropy
-/// losses[t] = log(sum over c of exp(logits[t, c])) - logits[t, target], and, if wanted,
-/// logits becomes the gradient of the mean of all losses. A warp a row, whose lanes have
-/// 8 logits each.
+/// losses[t] = log(sum over c of exp(logits[t, c])) - logits[t, target], and, if
+/// wanted, logits becomes the gradient of the mean of all losses. A warp a row, whose
+/// lanes have 8 logits each.
 ///
 /// Launch   a warp for each row, block kElementThreads
 /// Traffic  reads 1024 B a row, and writes as many for a gradient
@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(kElementThreads)
         const bool is_target = i * wb::kWarpSize + lane == target;
         if (is_target) losses[row] = logf(sum) - (r_logit[i] - most);
         if (!wants_gradient) continue;
-        // TODO(learner): the derivative of the mean loss of all tokens by this logit, in
-        // its place. Where does is_target come in? (about 2 lines)
+        // TODO(learner): the derivative of the mean loss of all tokens by this logit,
+        // in its place. Where does is_target come in? (about 3 lines)
     }
 }
 
@@ -150,7 +150,8 @@ static void backward_layer(const Step& s, int64_t i) {
     // TODO(learner): forward_layer() from its last line to its first. Of y = x + f(x),
     // d goes both ways: through f, and past it. bias_backward() for each bias; in a
     // sequential layer d is that of middle before attention's turn (about 22 lines)
-    (void)p, (void)a, (void)width, (void)hidden, (void)d, (void)gelu_backward;
+    (void)p, (void)a, (void)width, (void)hidden, (void)d;
+    (void)gelu_backward;
 }
 
 /// All gradients, from that of the logits.
@@ -164,8 +165,7 @@ static void backward(const Step& s) {
                      plan.d_normed,
                      wb::model::kVocabulary,
                      s.width());
-    normalise_backward(
-        s, plan.parameters.norm, plan.d_normed, last, plan.norm, plan.d);
+    normalise_backward(s, plan.parameters.norm, plan.d_normed, last, plan.norm, plan.d);
     for (int64_t i = plan.shape.layers - 1; i >= 0; --i)
         backward_layer(s, i);
     embed_backward(s, plan.d);
@@ -174,12 +174,13 @@ static void backward(const Step& s) {
 
 // #region contract
 void gpt_loss(const GptCall& call, cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete these two lines when the TODOs are written
     check_call("gpt_loss", call, false);
     forward(Step(call, stream), false);
 }
 
 void gpt_gradients(const GptCall& call, cudaStream_t stream) {
-    WB_NOT_SOLVED();  // delete this line when the TODOs above are written
+    WB_NOT_SOLVED();
     check_call("gpt_gradients", call, true);
     // Between parameters there are gaps, which stay 0.
     const auto bytes =

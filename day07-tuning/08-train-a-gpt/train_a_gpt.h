@@ -46,10 +46,10 @@ struct LayerArrays {
     // The way forward; all but qkv are read on the way back.
     int64_t x;  ///< [tokens, width] what the layer is given
     NormArrays norm1;
-    int64_t qkv;       ///< [tokens, 3 width] without its bias
-    int64_t q, k, v;   ///< [B, H, N, D], q and k turned; zeros behind the head's numbers
-    int64_t o;         ///< [B, H, N, D]
-    int64_t lse;       ///< [B, H, N]
+    int64_t qkv;      ///< [tokens, 3 width] without its bias
+    int64_t q, k, v;  ///< [B, H, N, D], q and k turned; zeros behind the head's numbers
+    int64_t o;        ///< [B, H, N, D]
+    int64_t lse;      ///< [B, H, N]
     int64_t attended;  ///< [tokens, width] o, by tokens
     int64_t middle;    ///< [tokens, width] what norm2 reads; of a parallel layer x
     NormArrays norm2;
@@ -57,15 +57,15 @@ struct LayerArrays {
     int64_t hidden;  ///< [tokens, hidden] after it
     int64_t y;       ///< [tokens, width] the x of the next layer
     // The way back: gradients of the arrays that they are named after.
-    int64_t d_hidden;      ///< then of up, in the same place
-    int64_t d_normed2;     ///< of norm2.y
-    int64_t d_middle;      ///< what comes through norm2
-    int64_t d_attended;    ///< [tokens, width]
-    int64_t d_o;           ///< [B, H, N, D]
-    int64_t d_q, d_k, d_v; ///< [B, H, N, D]
-    int64_t d_qkv;         ///< [tokens, 3 width]
-    int64_t d_normed1;     ///< of norm1.y
-    int64_t d_first;       ///< what comes through norm1
+    int64_t d_hidden;       ///< then of up, in the same place
+    int64_t d_normed2;      ///< of norm2.y
+    int64_t d_middle;       ///< what comes through norm2
+    int64_t d_attended;     ///< [tokens, width]
+    int64_t d_o;            ///< [B, H, N, D]
+    int64_t d_q, d_k, d_v;  ///< [B, H, N, D]
+    int64_t d_qkv;          ///< [tokens, 3 width]
+    int64_t d_normed1;      ///< of norm1.y
+    int64_t d_first;        ///< what comes through norm1
 };
 
 /// The memory of a step, planned before the first one.
@@ -114,7 +114,7 @@ struct GptCall {
                             ///< of gpt_loss() null
     unsigned long long* bad_tokens;  ///< [1] each token outside of [0, 256) adds 1, and
                                      ///< is taken for 0
-    bool deterministic = false;  ///< the same bits for the same numbers, always
+    bool deterministic = false;      ///< the same bits for the same numbers, always
 };
 
 /// The way forward, and the loss: the mean, over all tokens, of -log of the probability
@@ -145,27 +145,29 @@ struct AdamW {
     float* weights;          ///< [elements] updated
     const float* gradients;  ///< [elements] read only
     float* first;            ///< [elements] updated: a mean of gradients, at first 0
-    float* second;           ///< [elements] updated: a mean of their squares, at first 0
-    const uint8_t* decays;   ///< [elements / 64] 1 where 64 numbers decay, else 0
-    double* parts;           ///< [kNormParts] overwritten
-    float* norm;             ///< [1] overwritten: the length of the gradients, unclipped
-    int64_t step;            ///< t, which counts from 1
-    float rate;              ///< >= 0
-    float beta1 = 0.9f;      ///< in [0, 1)
-    float beta2 = 0.95f;     ///< in [0, 1)
-    float eps = 1e-8f;       ///< > 0
-    float decay = 0.1f;      ///< >= 0
-    float clip = 1.0f;       ///< the longest that gradients may be; 0: any length
+    float* second;          ///< [elements] updated: a mean of their squares, at first 0
+    const uint8_t* decays;  ///< [elements / 64] 1 where 64 numbers decay, else 0
+    double* parts;          ///< [kNormParts] overwritten
+    float* norm;            ///< [1] overwritten: the length of the gradients, unclipped
+    int64_t step;           ///< t, which counts from 1
+    float rate;             ///< >= 0
+    float beta1 = 0.9f;     ///< in [0, 1)
+    float beta2 = 0.95f;    ///< in [0, 1)
+    float eps = 1e-8f;      ///< > 0
+    float decay = 0.1f;     ///< >= 0
+    float clip = 1.0f;      ///< the longest that gradients may be; 0: any length
 };
 
-/// With g the gradients, clipped: times clip / norm, if clip is not 0 and norm, the root
-/// of the sum of all squares, is larger; for each element
+/// With g the gradients, clipped: times clip / norm, if clip is not 0 and norm, the
+/// root of the sum of all squares, is larger; for each element
 ///
 ///     first   = beta1 * first + (1 - beta1) * g
 ///     second  = beta2 * second + (1 - beta2) * g^2
 ///     m       = first / (1 - beta1^t)
 ///     v       = second / (1 - beta2^t)
-///     weight -= rate * (m / (sqrt(v) + eps) + decay * weight)     decay: where it decays
+///     weight -= rate * (m / (sqrt(v) + eps) + decay * weight)
+///
+/// where decay is 0 for weights that do not decay.
 ///
 /// If norm is not finite, nothing but norm changes: the caller sees it, and has the
 /// weights of before.
@@ -176,8 +178,8 @@ struct AdamW {
 ///          results have the same bits each time. All else is float
 /// Memory   none beyond the arguments
 /// Traffic  reads 20 B an element (gradients twice), writes 12 B
-/// Error    of first: gamma(6) * (|beta1 first| + |g|), of second gamma(9) of its terms,
-///          u = 2^-24; of weight: gamma(20) of its terms, given those two
+/// Error    of first: gamma(6) of its terms, of second gamma(10) of its terms, with
+///          u = 2^-24; of weight: gamma(10) of its terms, given those two
 /// Source   I. Loshchilov, F. Hutter, Decoupled weight decay regularization, 2019,
 ///          algorithm 2
 /// Throws   wb::InvalidArgument for sizes and numbers that are not as above, and for

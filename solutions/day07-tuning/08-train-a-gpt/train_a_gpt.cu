@@ -7,9 +7,6 @@
 
 #include <wb/check.h>
 #include <wb/exercise.h>
-// #solution
-#include <wb/ladder.h>
-// #end
 
 #include "01_tokens.cuh"
 #include "02_heads.cuh"
@@ -17,9 +14,9 @@
 #include "04_adamw.cuh"
 
 // #region v1-cross-entropy
-/// losses[t] = log(sum over c of exp(logits[t, c])) - logits[t, target], and, if wanted,
-/// logits becomes the gradient of the mean of all losses. A warp a row, whose lanes have
-/// 8 logits each.
+/// losses[t] = log(sum over c of exp(logits[t, c])) - logits[t, target], and, if
+/// wanted, logits becomes the gradient of the mean of all losses. A warp a row, whose
+/// lanes have 8 logits each.
 ///
 /// Launch   a warp for each row, block kElementThreads
 /// Traffic  reads 1024 B a row, and writes as many for a gradient
@@ -56,8 +53,8 @@ __global__ void __launch_bounds__(kElementThreads)
         const bool is_target = i * wb::kWarpSize + lane == target;
         if (is_target) losses[row] = logf(sum) - (r_logit[i] - most);
         if (!wants_gradient) continue;
-        // TODO(learner): the derivative of the mean loss of all tokens by this logit, in
-        // its place. Where does is_target come in? (about 2 lines)
+        // TODO(learner): the derivative of the mean loss of all tokens by this logit,
+        // in its place. Where does is_target come in? (about 3 lines)
         // #solution
         const float probability = expf(r_logit[i] - most) / sum;
         mine[i * wb::kWarpSize] =
@@ -174,8 +171,7 @@ static void backward_layer(const Step& s, int64_t i) {
     product_backward(s, d, a.hidden, p.down.weight, a.d_hidden, width, hidden);
     bias_backward(s, d, p.down.bias, width);
     gelu_backward(s, a.up, a.d_hidden);
-    product_backward(
-        s, a.d_hidden, a.norm2.y, p.up.weight, a.d_normed2, hidden, width);
+    product_backward(s, a.d_hidden, a.norm2.y, p.up.weight, a.d_normed2, hidden, width);
     bias_backward(s, a.d_hidden, p.up.bias, hidden);
     normalise_backward(s, p.norm2, a.d_normed2, a.middle, a.norm2, a.d_middle);
     if (!s.is_parallel()) add(s, d, a.d_middle);
@@ -189,7 +185,8 @@ static void backward_layer(const Step& s, int64_t i) {
     normalise_backward(s, p.norm1, a.d_normed1, a.x, a.norm1, a.d_first);
     add(s, d, a.d_first, s.is_parallel() ? &a.d_middle : nullptr);
     // #end
-    // #starter (void)p, (void)a, (void)width, (void)hidden, (void)d, (void)gelu_backward;
+    // #starter (void)p, (void)a, (void)width, (void)hidden, (void)d;
+    // #starter (void)gelu_backward;
 }
 
 /// All gradients, from that of the logits.
@@ -203,8 +200,7 @@ static void backward(const Step& s) {
                      plan.d_normed,
                      wb::model::kVocabulary,
                      s.width());
-    normalise_backward(
-        s, plan.parameters.norm, plan.d_normed, last, plan.norm, plan.d);
+    normalise_backward(s, plan.parameters.norm, plan.d_normed, last, plan.norm, plan.d);
     for (int64_t i = plan.shape.layers - 1; i >= 0; --i)
         backward_layer(s, i);
     embed_backward(s, plan.d);
@@ -213,12 +209,13 @@ static void backward(const Step& s) {
 
 // #region contract
 void gpt_loss(const GptCall& call, cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete these two lines when the TODOs are written
     check_call("gpt_loss", call, false);
     forward(Step(call, stream), false);
 }
 
 void gpt_gradients(const GptCall& call, cudaStream_t stream) {
-    // #starter WB_NOT_SOLVED();  // delete this line when the TODOs above are written
+    // #starter WB_NOT_SOLVED();
     check_call("gpt_gradients", call, true);
     // Between parameters there are gaps, which stay 0.
     const auto bytes =

@@ -51,14 +51,17 @@ struct Problem {
     std::vector<float> weights;   ///< gaps between parameters are NaN
     std::vector<int32_t> tokens;  ///< [batch, length + 1]
 
-    Problem(const GptShape& of, int64_t sequences, int64_t tokens_of_each, uint64_t seed)
+    Problem(const GptShape& of,
+            int64_t sequences,
+            int64_t tokens_of_each,
+            uint64_t seed)
         : shape(of), batch(sequences), length(tokens_of_each) {
         const auto parameters = wb::model::gpt_parameters(shape);
         weights.assign(at(wb::model::gpt_elements(parameters)),
                        std::numeric_limits<float>::quiet_NaN());
         Random random(seed);
         for (const auto& p : parameters) {
-            // Factors of norms are about 1; the rest is so large that each layer counts.
+            // Factors of norms are about 1; the rest is large: each layer counts.
             const bool is_factor = p.name.find("norm") != std::string::npos &&
                                    p.name.find(".weight") != std::string::npos;
             for (int64_t i = 0; i < p.elements(); ++i)
@@ -91,7 +94,10 @@ struct Expected {
 };
 
 /// The largest distance of two arrays' elements first .. first + count.
-inline double farthest(const Numbers& a, const Numbers& b, int64_t first, int64_t count) {
+inline double farthest(const Numbers& a,
+                       const Numbers& b,
+                       int64_t first,
+                       int64_t count) {
     double most = 0.0;
     for (int64_t i = first; i < first + count; ++i)
         most = std::max(most, std::abs(a[at(i)] - b[at(i)]));
@@ -103,8 +109,8 @@ inline double farthest(const Numbers& a, const Numbers& b, int64_t first, int64_
 /// reference runs kTrials more times with rounding errors, and each array of a step may
 /// be kMargin times as far off as its farthest element was then.
 ///
-/// A rounding error here is that of a sum in float of n terms of any sign, n the longest
-/// sum of the model: partial sums of k terms of size t are about sqrt(k) t, so that
+/// A rounding error here is that of a sum in float of n terms of any sign, n the
+/// longest sum of the model: partial sums of k terms of size t are about sqrt(k) t, so that
 /// their roundings add up to u t sqrt(1 + 2 + … + n) = u sqrt(n / 2) times the result,
 /// which is sqrt(n) t. It is relative to the element and to the root of the mean square
 /// of its array, as terms may cancel; its sign and share are random.
@@ -141,13 +147,12 @@ inline Expected expect(const Problem& p) {
     for (int trial = 0; trial < kTrials; ++trial) {
         const auto other = gpt.forward(p.tokens, p.batch, p.length);
         Numbers gradients = gpt.backward(other, p.tokens, p.batch, p.length);
-        e.loss_bound =
-            std::max(e.loss_bound, kMargin * std::abs(other.loss - e.loss));
-        logit_bound = std::max(logit_bound,
-                               kMargin * farthest(other.logits,
-                                                  e.logits,
-                                                  0,
-                                                  static_cast<int64_t>(e.logits.size())));
+        e.loss_bound = std::max(e.loss_bound, kMargin * std::abs(other.loss - e.loss));
+        logit_bound = std::max(
+            logit_bound,
+            kMargin *
+                farthest(
+                    other.logits, e.logits, 0, static_cast<int64_t>(e.logits.size())));
         for (const auto& it : parameters) {
             // The gradient itself is rounded, too.
             Numbers mine(gradients.begin() + it.offset,
@@ -192,8 +197,7 @@ struct OnDevice {
 /// Loss and gradients. Each parameter by itself, so that what is wrong has a name.
 inline void grade_gradients(const Problem& p, bool deterministic = false) {
     const Expected e = expect(p);
-    Grader grade("gpt_gradients",
-                 p.text() + (deterministic ? ", deterministic" : ""));
+    Grader grade("gpt_gradients", p.text() + (deterministic ? ", deterministic" : ""));
     OnDevice on(grade, p, true);
     on.call.deterministic = deterministic;
     std::vector<float*> copies;
