@@ -11,6 +11,7 @@ using wb::model::Checkpoint;
 using wb::model::CheckpointError;
 using wb::model::ElementType;
 using wb::model::GptParameter;
+using wb::model::Part;
 using wb::model::Tensor;
 
 namespace {

@@ -1,6 +1,7 @@
 // Grades day07-tuning/08-train-a-gpt: arguments, plans, and calls that have nothing in
 // common.
 #include "grading.h"
+#include "written.h"
 
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/refuses.h>
@@ -10,6 +11,7 @@ using wb::testing::expect_refused;
 using wb::testing::misaligned;
 
 TEST_CASE("a plan of a model that cannot be is refused by name") {
+    require_written();
     const auto refused = [](const char* part, auto change) {
         GptShape shape;
         int64_t batch = 2;
@@ -37,6 +39,7 @@ TEST_CASE("a plan of a model that cannot be is refused by name") {
 }
 
 TEST_CASE("the memory of a step is less than all of its arrays") {
+    require_written();
     GptShape shape;
     const StepPlan plan = plan_step(shape, 4, 256);
     // What the way forward keeps of each layer is needed at once: x, two norms, q, k,

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "trainer.h"
+#include "written.h"
 
 using wb::model::Checkpoint;
 using wb::model::CheckpointError;
@@ -72,6 +73,7 @@ std::string file_of_test(const char* name) {
 }  // namespace
 
 TEST_CASE("twenty steps learn one batch by heart") {
+    gpt_grading::require_written();
     if (wb::testing::is_watched()) return;
     const bool is_parallel = GENERATE(true, false);
     Trainer trainer(options_of(is_parallel), one_piece());
@@ -87,6 +89,7 @@ TEST_CASE("twenty steps learn one batch by heart") {
 }
 
 TEST_CASE("a training that was stopped goes on with the same bits") {
+    gpt_grading::require_written();
     if (wb::testing::is_watched()) return;
     const Text text("What is read twice, as a residual, must still be there.");
     TrainingOptions options = options_of(false);
@@ -118,6 +121,7 @@ TEST_CASE("a training that was stopped goes on with the same bits") {
 }
 
 TEST_CASE("a checkpoint of another training is refused, and nothing changes") {
+    gpt_grading::require_written();
     if (wb::testing::is_watched()) return;
     Trainer trainer(options_of(true), one_piece());
     const Checkpoint before = trainer.checkpoint();
@@ -142,6 +146,7 @@ TEST_CASE("a checkpoint of another training is refused, and nothing changes") {
 }
 
 TEST_CASE("the rate rises, and falls to a tenth") {
+    gpt_grading::require_written();
     TrainingOptions options;
     options.rate = 1.0f;
     options.steps = 110;
@@ -155,6 +160,7 @@ TEST_CASE("the rate rises, and falls to a tenth") {
 }
 
 TEST_CASE("a training that cannot be is refused by name") {
+    gpt_grading::require_written();
     const auto refused = [](const char* why, auto change) {
         TrainingOptions options = options_of(true);
         change(options);
