@@ -104,15 +104,14 @@ inline double farthest(const Numbers& a,
     return most;
 }
 
-/// The reference, and bounds by perturbation: through a whole model, a bound of the
-/// worst case would allow a hundred times of what wrong kernels are off by. So the
-/// reference runs kTrials more times with rounding errors, and each array of a step may
+/// The reference, and bounds by perturbation: through a whole model, the bound of the
+/// worst case grows with each layer, until it says nothing. So the reference runs kTrials more times with rounding errors, and each array of a step may
 /// be kMargin times as far off as its farthest element was then.
 ///
 /// A rounding error here is that of a sum in float of n terms of any sign, n the
-/// longest sum of the model: partial sums of k terms of size t are about sqrt(k) t, so that
-/// their roundings add up to u t sqrt(1 + 2 + … + n) = u sqrt(n / 2) times the result,
-/// which is sqrt(n) t. It is relative to the element and to the root of the mean square
+/// longest sum of the model: partial sums of k terms of size t are about sqrt(k) t, so
+/// that their roundings add up to u t sqrt(1 + 2 + … + n), which is u sqrt(n / 2) times
+/// the result, sqrt(n) t. It is relative to the element and to the root of the mean square
 /// of its array, as terms may cancel; its sign and share are random.
 inline Expected expect(const Problem& p) {
     constexpr int kTrials = 3;

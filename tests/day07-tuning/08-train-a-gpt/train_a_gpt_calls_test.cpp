@@ -43,8 +43,8 @@ TEST_CASE("the memory of a step is less than all of its arrays") {
     GptShape shape;
     const StepPlan plan = plan_step(shape, 4, 256);
     // What the way forward keeps of each layer is needed at once: x, two norms, q, k,
-    // v, o, attended, and the two arrays of the MLP, 8 width + 2 hidden. The way back of
-    // a layer, and the logits, come on top.
+    // v, o, attended, and the two arrays of the MLP, 8 width + 2 hidden. The way back
+    // of a layer, and the logits, come on top.
     const int64_t kept = 4 * plan.tokens() * (8 * shape.width + 2 * shape.hidden);
     CHECK(plan.bytes >= shape.layers * kept);
     CHECK(plan.bytes < (shape.layers + 2) * kept);
