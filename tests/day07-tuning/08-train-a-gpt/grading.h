@@ -105,14 +105,15 @@ inline double farthest(const Numbers& a,
 }
 
 /// The reference, and bounds by perturbation: through a whole model, the bound of the
-/// worst case grows with each layer, until it says nothing. So the reference runs kTrials more times with rounding errors, and each array of a step may
-/// be kMargin times as far off as its farthest element was then.
+/// worst case grows with each layer, until it says nothing. So the reference runs
+/// kTrials more times with rounding errors, and each array of a step may be kMargin
+/// times as far off as its farthest element was then.
 ///
 /// A rounding error here is that of a sum in float of n terms of any sign, n the
 /// longest sum of the model: partial sums of k terms of size t are about sqrt(k) t, so
 /// that their roundings add up to u t sqrt(1 + 2 + … + n), which is u sqrt(n / 2) times
-/// the result, sqrt(n) t. It is relative to the element and to the root of the mean square
-/// of its array, as terms may cancel; its sign and share are random.
+/// the result, sqrt(n) t. It is relative to the element and to the root of the mean
+/// square of its array, as terms may cancel; its sign and share are random.
 inline Expected expect(const Problem& p) {
     constexpr int kTrials = 3;
     constexpr double kMargin = 4.0;
