@@ -2,6 +2,7 @@
 #include <wb/testing/catch.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -18,9 +19,10 @@ using wb::testing::contains;
 
 namespace {
 
-/// A file that is gone at the end.
+/// A file of this process alone (the cases run beside each other), gone at the end.
 struct Scratch {
-    std::string path = "model_checkpoint_test.safetensors";
+    std::string path =
+        "model_checkpoint_test_" + std::to_string(getpid()) + ".safetensors";
     ~Scratch() { std::remove(path.c_str()); }
 
     std::string bytes() const {

@@ -2,6 +2,8 @@
 #include <wb/model/text.h>
 #include <wb/testing/catch.h>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -90,7 +92,7 @@ TEST_CASE("a text that is too short, empty or not there is named") {
     CHECK_THROWS_WITH(Text::from_file("/nowhere/text"),
                       contains("/nowhere/text: cannot be opened: No such file"));
     CHECK_THROWS_WITH(Text::from_file("/"), contains("/: cannot be read"));
-    const std::string path = "model_text_test.txt";
+    const std::string path = "model_text_test_" + std::to_string(getpid()) + ".txt";
     std::ofstream(path).close();
     CHECK_THROWS_WITH(Text::from_file(path), contains("the text is empty"));
     std::ofstream(path) << counted();

@@ -80,8 +80,8 @@ struct Checkpoint {
 Checkpoint read_checkpoint(const std::string& path);
 
 /// Writes a file, whole or not at all: its bytes go to `path`.part first, which takes
-/// the place of `path` when all of them are on the disk. Who stops the program, or runs
-/// out of space, has the file that was there before.
+/// the place of `path` when all of them are on the disk. If the program is stopped
+/// before that, or there is no more space, the file that was there before still is.
 ///
 /// Tensors with larger elements come first, then those with the lower name: so all are
 /// aligned, and the same ones give the same bytes. The header is filled up with spaces
