@@ -4,6 +4,7 @@
 #include <wb/model/arena.h>
 #include <wb/model/gpt.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -43,6 +44,11 @@ constexpr int64_t kForward = 9;
 constexpr int64_t kEnd = 5;
 constexpr int64_t kBackward = 10;
 
+/// The head dimension of arrays by heads: one that attention knows.
+int64_t padded(int64_t head_dim) {
+    return head_dim <= 64 ? 64 : 128;
+}
+
 void check(const wb::model::GptShape& shape, int64_t batch, int64_t length) {
     constexpr int64_t kMost = int64_t{1} << 16;
     const wb::Arguments arguments("plan_step");
@@ -66,6 +72,13 @@ void check(const wb::model::GptShape& shape, int64_t batch, int64_t length) {
             "batch * length",
             batch * length,
             "must be <= 2^22");
+    const int64_t by_heads = shape.heads * padded(shape.head_dim());
+    const int64_t widest =
+        std::max({3 * shape.width, shape.hidden, by_heads, wb::model::kVocabulary});
+    arguments.require(batch * length * widest < int64_t{1} << 31,
+                      "elements of the largest array",
+                      batch * length * widest,
+                      "must be < 2^31");
 }
 
 ParameterPlaces places_of(const wb::model::GptShape& shape) {
@@ -102,7 +115,7 @@ StepPlan plan_step(const wb::model::GptShape& shape, int64_t batch, int64_t leng
     p.length = length;
     (void)wb::model::gpt_parameters(shape);  // refuses first what makes no model
     check(shape, batch, length);
-    p.head_dim = shape.head_dim() <= 64 ? 64 : 128;
+    p.head_dim = padded(shape.head_dim());
     p.parameters = places_of(shape);
 
     Planner plan;

@@ -97,7 +97,7 @@ struct StepPlan {
 /// @param length  tokens of each, 1 to shape.context
 /// Throws wb::InvalidArgument for a shape that wb::model::gpt_parameters() refuses, for
 /// more than 64 layers, heads of more than 128 numbers, a width or hidden above 2^16,
-/// and more than 2^22 tokens
+/// more than 2^22 tokens, and an array of 2^31 elements or more
 StepPlan plan_step(const wb::model::GptShape& shape, int64_t batch, int64_t length);
 // #endregion plan
 

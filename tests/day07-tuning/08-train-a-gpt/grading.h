@@ -176,7 +176,12 @@ struct OnDevice {
     GptCall call;
 
     OnDevice(Grader& grade, const Problem& p, bool has_gradients)
-        : plan(plan_step(p.shape, p.batch, p.length)) {
+        : OnDevice(grade, p, has_gradients, plan_step(p.shape, p.batch, p.length)) {}
+    OnDevice(Grader& grade,
+             const Problem& p,
+             bool has_gradients,
+             const StepPlan& with_plan)
+        : plan(with_plan) {
         call = {};
         call.plan = &plan;
         call.weights = grade.input("weights", p.weights);

@@ -37,6 +37,18 @@ TEST_CASE("a plan of a model that cannot be is refused by name") {
     refused("length is 257", [](GptShape&, auto&, int64_t& length) { length = 257; });
     refused("batch * length is 4194320",
             [](GptShape&, int64_t& batch, auto&) { batch = (1 << 18) + 1; });
+    // up: 2^22 tokens of 1280 numbers.
+    refused("elements of the largest array is 5368709120",
+            [](GptShape&, int64_t& batch, int64_t& length) {
+                batch = 1 << 14;
+                length = 256;
+            });
+    refused("elements of the largest array is 2147483648",
+            [](GptShape& s, int64_t& batch, int64_t& length) {
+                s.hidden = 1 << 13;
+                batch = 1 << 10;
+                length = 256;
+            });
 }
 
 TEST_CASE("the memory of a step is less than all of its arrays") {
@@ -122,6 +134,9 @@ TEST_CASE("calls have nothing in common") {
             grade_gradients({small(true, 1, 1), 1, 3, 1});
         },
         [] {
-            grade_gradients({small(false, 2, 1), 2, 2, 2});
+            GptShape other = small(false, 2, 1);
+            other.width = 24;
+            other.hidden = 36;
+            grade_gradients({other, 2, 2, 2});
         });
 }

@@ -41,6 +41,25 @@ TEST_CASE("heads of 64 and of 128 numbers, none of which turns", "[large]") {
     grade_gradients({shape, 1, 5, 7});
 }
 
+TEST_CASE("more than 1024 tokens, in many short sequences") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    GptShape shape = small(false, 1, 1);
+    shape.width = 8;
+    shape.hidden = 8;
+    shape.rotary = 4;
+    grade_gradients({shape, 130, 8, 13}, true);
+}
+
+TEST_CASE("a wide layer, wide heads, a long sequence") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    GptShape shape = small(true, 2, 1);
+    shape.width = 144;
+    shape.hidden = 140;
+    shape.rotary = 72;
+    shape.context = 130;
+    grade_gradients({shape, 1, 130, 14}, true);
+}
+
 TEST_CASE("an eps that is far from the usual") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     GptShape shape = small(true, 2, 1);
@@ -89,6 +108,18 @@ TEST_CASE("logits that are far apart") {
         if (it.name == "embed_out.weight")
             for (int64_t i = 0; i < it.elements(); ++i)
                 p.weights[at(it.offset + i)] *= 100.0f;
+    grade_gradients(p);
+}
+
+TEST_CASE("logits that are all far below zero") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    Problem p(small(true, 1, 1), 1, 4, 15);
+    for (const auto& it : wb::model::gpt_parameters(p.shape))
+        for (int64_t i = 0; i < it.elements(); ++i) {
+            float& weight = p.weights[at(it.offset + i)];
+            if (it.name == "embed_out.weight") weight = -std::abs(weight);
+            if (it.name == "norm.bias") weight = 40.0f;
+        }
     grade_gradients(p);
 }
 
