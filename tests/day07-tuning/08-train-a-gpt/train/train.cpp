@@ -151,12 +151,13 @@ void save(const Trainer& trainer, const Arguments& a) {
 void train(Trainer& trainer, const Arguments& a) {
     using Clock = std::chrono::steady_clock;
     const TrainingOptions& o = a.options;
-    const auto begin = Clock::now();
+    std::chrono::duration<double> seconds{};  // of steps alone
     const int64_t before = trainer.steps_done();
     while (trainer.steps_done() < o.steps && stopped == 0) {
+        const auto begin = Clock::now();
         const int64_t done = trainer.step();
         const float loss = trainer.loss();
-        const std::chrono::duration<double> seconds = Clock::now() - begin;
+        seconds += Clock::now() - begin;
         const auto tokens = static_cast<double>((done - before) * o.batch * o.length);
         std::printf("\rstep %lld of %lld  loss %.4f  %.0f tokens/s ",
                     static_cast<long long>(done),
