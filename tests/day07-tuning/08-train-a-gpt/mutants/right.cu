@@ -1,5 +1,5 @@
-// The right step that .diff files edit: its own short versions of what is wrong in one of
-// them, and the given functions for all else. Other .diff files edit the solution.
+// The right step that .diff files edit: its own short versions of what is wrong in one
+// of them, and the given functions for all else. Other .diff files edit the solution.
 #include <wb/check.h>
 
 #include "01_tokens.cuh"
