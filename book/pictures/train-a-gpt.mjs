@@ -26,7 +26,7 @@ export const order = () => [
   ...ROWS.map(({ back }) => back).reverse(), 'length, AdamW'
 ]
 
-const LEFT = 1, WIDE = 18, RIGHT = 60, BACK = 24, FIRST = 4, HEAD = { head: true }
+const LEFT = 1, WIDE = 18, RIGHT = 56, BACK = 24, FIRST = 4
 const line = (i) => FIRST + 2 * i
 
 export default picture({
@@ -43,11 +43,11 @@ export default picture({
   p.step('Forward: the tokens become vectors, the layers follow, logits come out.')
     .box(LEFT, 2, WIDE, 1, 'tokens', { tone: 6 })
   ROWS.forEach(({ name, tone }, i) =>
-    p.link([LEFT + 9, line(i) - 1], [LEFT + 9, line(i)], HEAD)
+    p.link([LEFT + 9, line(i) - 1], [LEFT + 9, line(i)])
       .box(LEFT, line(i), WIDE, 1, name, { tone }))
   p.text(LEFT + 12, line(1) - 1, 'each layer, from the first to the last', { muted: true })
   p.step('Cross entropy makes the loss, and of the logits their gradient.')
-    .link([LEFT + 9, last - 1], [LEFT + 9, last], HEAD)
+    .link([LEFT + 9, last - 1], [LEFT + 9, last])
     .box(LEFT, last, WIDE, 1, 'cross entropy', { tone: 5 })
   p.step('Back: the same kernels from the last to the first, with what was kept.')
     .arrow([[LEFT + WIDE + 1, last], [RIGHT + 12, last], [RIGHT + 12, last - 1]])
@@ -55,7 +55,7 @@ export default picture({
     const words = keeps.join(', ')
     p.text(25, line(i), words).arrow([[25 + words.length + 1, line(i)], [RIGHT - 2, line(i)]])
       .box(RIGHT, line(i), BACK, 1, back, { tone })
-      .link([RIGHT + 12, line(i)], [RIGHT + 12, line(i) - 1], HEAD)
+      .link([RIGHT + 12, line(i)], [RIGHT + 12, line(i) - 1])
   })
   p.step('The end: the length of all gradients, then AdamW changes the weights.')
     .box(RIGHT, 2, BACK, 1, 'length, AdamW', { tone: 6 })
