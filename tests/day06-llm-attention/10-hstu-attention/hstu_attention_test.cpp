@@ -274,6 +274,24 @@ TEST_CASE("more than 4096 rows and keys of each type", "[long]") {
         });
 }
 
+TEST_CASE("more than 24,576 rows of a sequence: 128 tiles of v4", "[large]") {
+    // Each row sees itself and the two before it.
+    const auto graded = [](int32_t rows) {
+        Call c{{rows}};
+        c.head_dim = 64;
+        c.mask = HstuMask::local;
+        c.left = 2;
+        c.right = 0;
+        grade(bf16, c, 1, Passes::forward, Versions::last);
+    };
+    graded(3);
+#ifdef SIMT_CPU
+    WB_SKIP("25,003 rows on tensor cores take the simulator too long");
+#else
+    graded(25'003);
+#endif
+}
+
 TEST_CASE("times that are as far apart as they can be") {
     Call c{{9}};
     c.mask = HstuMask::full;
@@ -360,6 +378,24 @@ TEST_CASE("calls have nothing in common") {
             c.bias = Bias::positions;
             c.scaling_length = 30;
             grade(bf16, c, 3);
+        });
+}
+
+TEST_CASE("calls have nothing in common: tiles of rows, and a bias after none") {
+    wb::testing::expect_independent(
+        [] {
+            Call c{{0, 40}};
+            c.head_dim = 64;
+            grade(bf16, c, 1, Passes::forward, Versions::last);
+        },
+        [] {
+            Call c{{3, 250}};  // more than one tile of rows
+            c.head_dim = 64;
+            c.mask = HstuMask::local;
+            grade(bf16, c, 2, Passes::forward, Versions::last);
+            c.lengths = {7, 2};
+            c.bias = Bias::positions;
+            grade(bf16, c, 3, Passes::forward, Versions::last);
         });
 }
 
