@@ -211,21 +211,25 @@ double rounding(double number) {
         return 0.0;
 }
 
+/// Adds what a row gets of a key.
+template <class T>
+void add_pair(Wanted& o, const HstuProblem& p, const wb::reference::HstuPair& pair) {
+    const PairErrors errors(pair, p.head_dim);
+    const double weight = wb::reference::hstu_silu(pair.s);
+    const double error = errors.weight + rounding<T>(weight);
+    const std::size_t to = p.head_of(pair.row, pair.head);
+    const std::size_t from = p.head_of(pair.key, pair.head);
+    for (std::size_t d = 0; d < at(p.head_dim); ++d) {
+        const double v = p.v[from + d];
+        o.add(to + d, weight * v, error * std::abs(v));
+    }
+}
+
 template <class T>
 Expected expect_forward(const HstuProblem& p) {
     Expected e;
     e.o = Wanted(p.q.size());
-    wb::reference::hstu_pairs(p, [&](const auto& pair) {
-        const PairErrors errors(pair, p.head_dim);
-        const double weight = wb::reference::hstu_silu(pair.s);
-        const double error = errors.weight + rounding<T>(weight);
-        const std::size_t to = p.head_of(pair.row, pair.head);
-        const std::size_t from = p.head_of(pair.key, pair.head);
-        for (std::size_t d = 0; d < at(p.head_dim); ++d) {
-            const double v = p.v[from + d];
-            e.o.add(to + d, weight * v, error * std::abs(v));
-        }
-    });
+    wb::reference::hstu_pairs(p, [&](const auto& pair) { add_pair<T>(e.o, p, pair); });
     e.o.finish<T>(1.0 / p.scaling_length);
     return e;
 }

@@ -292,6 +292,41 @@ TEST_CASE("more than 24,576 rows of a sequence: 128 tiles of v4", "[large]") {
 #endif
 }
 
+TEST_CASE("rows that see more than 2^17 keys: 1024 blocks of v4", "[large]") {
+    using T = __nv_bfloat16;
+    // Only the first key and the last have values: of all others, terms are zeros.
+    const auto graded = [](int32_t rows, int64_t left) {
+        Call c{{rows}};
+        c.head_dim = 64;
+        c.mask = HstuMask::local;
+        c.left = left;
+        c.right = 0;
+        HstuProblem p = random_problem<T>(c, 1);
+        std::fill(p.v.begin() + 64, p.v.end() - 64, 0.0f);
+        Expected e;
+        e.o = Wanted(p.q.size());
+        for (const int64_t key : {int64_t{0}, int64_t{rows} - 1})
+            for (int64_t row = key; row < std::min<int64_t>(rows, key + left + 1);
+                 ++row) {
+                const auto [product, size] = wb::reference::hstu_dot(
+                    &p.q[p.head_of(row, 0)], &p.k[p.head_of(key, 0)], 64);
+                add_pair<T>(
+                    e.o, p, {0, row, key, p.alpha * product, std::abs(p.alpha) * size});
+            }
+        e.o.finish<T>(1.0 / p.scaling_length);
+        const auto all =
+            wb::implementations("hstu_attention_bf16", hstu_attention_bf16);
+        const auto& [name, idea, run] = all.back();
+        grade_forward<T>(name, run, p, e, "bf16, " + c.text() + ", two values");
+    };
+    graded(500, 300);
+#ifdef SIMT_CPU
+    WB_SKIP("8.6 billion pairs take the simulator too long");
+#else
+    graded(131'500, 131'100);
+#endif
+}
+
 TEST_CASE("times that are as far apart as they can be") {
     Call c{{9}};
     c.mask = HstuMask::full;
