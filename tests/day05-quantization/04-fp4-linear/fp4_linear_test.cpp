@@ -98,6 +98,12 @@ TEST_CASE("more than a thousand rows of x") {
     grade_whole({M, 8, 32});
 }
 
+TEST_CASE("more rows of W, and more rows of x, than 12 bits count") {
+    if (wb::testing::is_watched()) return;
+    grade_whole({1, 4104, 32, Fp4Scales::nvfp4, Fp4Activation::none, true});
+    grade_whole({4099, 8, 32});
+}
+
 TEST_CASE("many rows of W and several blocks in each direction") {
     if (wb::testing::is_watched()) return grade_whole({66, 72, 32});
     grade_whole({66, 136, 32, Fp4Scales::mx});
@@ -119,5 +125,8 @@ TEST_CASE("calls have nothing in common") {
         },
         [] {
             grade_random({17, 16, 64, Fp4Scales::channel}, 2);
+        },
+        [] {
+            grade_random({3, 40, 96, Fp4Scales::mx}, 5);
         });
 }

@@ -166,6 +166,19 @@ TEST_CASE("a scale that is NaN or infinite spoils its column of y, and no other"
     grade_spoiled(c, w, {5, 17});
 }
 
+TEST_CASE("a bias that is NaN or infinite spoils its column of y, and no other") {
+    Call c{GENERATE(as<int64_t>(), 3, 12), 16, 64, Fp4Scales::mx};
+    c.activation =
+        GENERATE(Fp4Activation::none, Fp4Activation::silu, Fp4Activation::gelu);
+    c.has_bias = true;
+    c.more_bias = GENERATE(kNan, kInfinity, -kInfinity);
+    grade_linear(c,
+                 exact_weights(c, 1),
+                 whole_x(c),
+                 ", bias " + std::to_string(c.more_bias) + " of column 5",
+                 true);
+}
+
 TEST_CASE("scales of 0, and negative ones of E4M3") {
     const Call c{3, 8, 64, GENERATE(Fp4Scales::channel, Fp4Scales::nvfp4)};
     Fp4Matrix w = exact_weights(c, 1);

@@ -45,6 +45,7 @@ struct Call {
     Fp4Scales scales = Fp4Scales::nvfp4;
     Fp4Activation activation = Fp4Activation::none;
     bool has_bias = false;
+    float more_bias = 0.0f;  ///< of column 5
 
     Fp4Shape shape() const { return {M, N, K, scales}; }
     Fp4Kind kind() const { return static_cast<Fp4Kind>(scales); }
@@ -106,22 +107,25 @@ inline std::vector<__half> random_x(const Call& c, uint64_t seed) {
 inline std::vector<float> bias_of(const Call& c) {
     std::vector<float> bias;
     for (int64_t n = 0; n < c.N && c.has_bias; ++n)
-        bias.push_back(0.5f * static_cast<float>(n % 13 - 6));
+        bias.push_back(0.5f * static_cast<float>(n % 13 - 6) +
+                       (n == 5 ? c.more_bias : 0.0f));
     return bias;
 }
 
 /// W's tensors as inputs of a launch, which the grader watches.
 inline Fp4Weights tensors_of(Grader& grade, const Fp4Matrix& w) {
+    using wb::testing::Begin;
     const void* scales = nullptr;
     if (w.kind == Fp4Kind::channel)
-        scales = grade.input("scales", w.float_scales);
+        scales = grade.input("scales", w.float_scales, Begin::anywhere);
     else
-        scales = grade.input("scales", w.byte_scales);
+        scales = grade.input("scales", w.byte_scales, Begin::anywhere);
     const float* const global =
         w.kind == Fp4Kind::nvfp4 && w.N > 0 && w.K > 0
-            ? grade.input("global_scale", std::vector<float>{w.global_scale})
+            ? grade.input(
+                  "global_scale", std::vector<float>{w.global_scale}, Begin::anywhere)
             : nullptr;
-    return {const_cast<uint8_t*>(grade.input("values", w.values)),
+    return {const_cast<uint8_t*>(grade.input("values", w.values, Begin::vectors)),
             const_cast<void*>(scales),
             global,
             static_cast<int64_t>(w.values.size()),
@@ -200,9 +204,11 @@ inline void grade_one(const std::string& name,
                       const std::string& what) {
     Grader grade(name, c.text() + what);
     const Fp4Weights tensors = tensors_of(grade, w);
-    const __half* const d_x = grade.input("x", x);
-    const float* const d_bias = c.has_bias ? grade.input("bias", bias_of(c)) : nullptr;
-    __half* const d_y = grade.output<__half>("y", {c.M, c.N});
+    using wb::testing::Begin;
+    const __half* const d_x = grade.input("x", x, Begin::vectors);
+    const float* const d_bias =
+        c.has_bias ? grade.input("bias", bias_of(c), Begin::anywhere) : nullptr;
+    __half* const d_y = grade.output<__half>("y", {c.M, c.N}, Begin::vectors);
     grade.run([&](cudaStream_t stream) {
         launcher(c.shape(), c.activation, tensors, d_x, d_bias, d_y, stream);
     });
@@ -244,14 +250,16 @@ inline void grade_quantize(const Call& c,
     for (const auto& [name, idea, launcher] :
          wb::implementations("fp4_quantize", fp4_quantize)) {
         Grader grade(name, c.text() + what);
-        const float* const d_weights = grade.input("weights", weights);
-        uint8_t* const values = grade.output<uint8_t>("values", {c.N, c.K / 2});
+        using wb::testing::Begin;
+        const float* const d_weights = grade.input("weights", weights, Begin::vectors);
+        uint8_t* const values =
+            grade.output<uint8_t>("values", {c.N, c.K / 2}, Begin::vectors);
         const int64_t scales = c.shape().num_scales();
         void* d_scales = nullptr;
         if (is_float)
-            d_scales = grade.output<float>("scales", {scales});
+            d_scales = grade.output<float>("scales", {scales}, Begin::anywhere);
         else
-            d_scales = grade.output<uint8_t>("scales", {scales});
+            d_scales = grade.output<uint8_t>("scales", {scales}, Begin::anywhere);
         const float* const global =
             c.scales == Fp4Scales::nvfp4
                 ? grade.input("global_scale", std::vector<float>{global_scale})

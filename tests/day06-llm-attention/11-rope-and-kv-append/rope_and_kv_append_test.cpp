@@ -216,8 +216,8 @@ TEST_CASE("FP8: large numbers end at 448, small ones are not lost") {
             in.v[i] =
                 std::ldexp(i % 2 == 0 ? 1.25f : -1.75f, static_cast<int>(i % 24) - 12);
         in.k = in.v;
-        in.v_scale = {1.0f, 0x1p-6f};
-        in.k_scale = {4.0f, 0x1p+10f};
+        in.v_scale = {1.0f, -0x1p-6f};
+        in.k_scale = {-4.0f, 0x1p+10f};
     });
     grade_types(fp8, c, 1, ", scales far below 1", [](Inputs& in) {
         in.v_scale = {0x1p-9f, 0x1p-20f};
