@@ -179,7 +179,7 @@ function(wb_kernels target)
         return()
     endif()
     add_library(${target} OBJECT ${ARG_UNPARSED_ARGUMENTS})
-    target_link_libraries(${target} PUBLIC wb_runtime)
+    target_link_libraries(${target} PUBLIC wb_runtime ${WB_NEEDS})
     target_include_directories(${target} PRIVATE ${includes})
     list(JOIN warnings "," host_warnings)
     # 177, "declared but never referenced": true of every constant in a fresh starter.
