@@ -149,12 +149,18 @@ void one_shot_all_reduce(const Rank& rank, float* x, int64_t n, cudaStream_t str
 // #endregion one-shot
 
 // #region v4
+/// What is taken where a sum does not fit into the inboxes.
+static constexpr auto* many_tokens = multi_gpu_v3;
+
 /// For the few tokens of a decoder's step: one stream, and sums through peer memory.
 static void multi_gpu_v4(const BlockShape& shape,
                          const Rank& rank,
                          const float* x,
                          float* y,
                          cudaStream_t stream) {
+    const int64_t n = shape.tokens * shape.width();
+    if (!rank.inboxes || n > rank.inboxes->capacity)
+        return many_tokens(shape, rank, x, y, stream);
     const Share share(shape, rank, stream);
     // TODO(learner): the whole block on `stream`, with one_shot_all_reduce(). The
     // residual is a summand as well: of how many ranks? (about 6 lines)
@@ -208,7 +214,6 @@ void multi_gpu(const BlockShape& shape,
         .device("w_down", rank.w_down, shape.hidden / rank.ranks * W);
     const int64_t bytes = n * int64_t{sizeof(float)};
     arguments.apart("y - x", x, bytes, y, bytes);
-    const bool fits = rank.inboxes && n <= rank.inboxes->capacity;
-    (fits ? multi_gpu_v4 : multi_gpu_v3)(shape, rank, x, y, stream);
+    multi_gpu_v4(shape, rank, x, y, stream);
 }
 // #endregion contract

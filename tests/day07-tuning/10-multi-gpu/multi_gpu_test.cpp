@@ -142,6 +142,23 @@ TEST_CASE("more tokens than a tile has rows, more than one head a rank") {
     grade_all({34, 2, 17, 6}, 2);
 }
 
+TEST_CASE("a token of more than a hundred elements") {
+    WB_NEEDS_DEVICES(2);
+    grade_all({5, 2, 66, 4}, 2);
+}
+
+TEST_CASE("more than a thousand tokens", "[long]") {
+    WB_NEEDS_DEVICES(2);
+    grade_all({1030, 2, 1, 2}, 2);
+}
+
+TEST_CASE("nothing is kept from call to call") {
+    WB_NEEDS_DEVICES(2);
+    grade_all({6, 4, 5, 12}, 2);
+    grade_all({2, 2, 3, 4}, 2);
+    grade_all({6, 4, 5, 12}, 2);
+}
+
 TEST_CASE("call after call") {
     WB_NEEDS_DEVICES(2);
     grade_all({4, 2, 3, 4}, 2, ", 3 calls", 3);
@@ -285,6 +302,11 @@ TEST_CASE("wrong arguments are refused by name") {
     });
     Rank rank;
     rank.w_qkv = rank.w_out = rank.w_up = rank.w_down = p;
+    // What one call has found out about its sizes is nothing to the next one.
+    wb::testing::result_of([&] {
+        multi_gpu({1, 1, 1, 1}, rank, p, p + 32, nullptr);
+        return true;
+    });
     expect_refused("multi_gpu", "y is x", "y - x", [&] {
         multi_gpu({2, 2, 1, 2}, rank, p, p + 1, nullptr);
     });

@@ -44,12 +44,12 @@ __global__ void add_up(
         came = wait_for_flag(flag, call);
     }
     if (!came) *inboxes.lost = 1 + peer;
-    if (!__syncthreads_and(came)) return;
+    const bool complete = __syncthreads_and(came);
     for (int64_t i = first + threadIdx.x; i < end; i += blockDim.x) {
         float sum = 0.0f;
         for (int from = 0; from < ranks; ++from)
             sum += from == rank ? x[i] : inbox(inboxes, rank, from, ranks, call)[i];
-        x[i] = sum;
+        x[i] = complete ? sum : NAN;
     }
 }
 
