@@ -129,9 +129,9 @@ endfunction()
 # texts that the wrong ones are edits of; a test says that those pass.
 #
 #   wb_wrong_kernels(program id test day contract_dir labels PREFIX prefix
-#                    SOURCES file… [RIGHT file.cu…] [CHECK count])
+#                    SOURCES file… [RIGHT file.cu…] [INCLUDES dir…] [CHECK count])
 function(wb_wrong_kernels program id test day contract_dir labels)
-    cmake_parse_arguments(ARG "" "PREFIX;CHECK" "SOURCES;RIGHT" ${ARGN})
+    cmake_parse_arguments(ARG "" "PREFIX;CHECK" "SOURCES;RIGHT;INCLUDES" ${ARGN})
     if(NOT ARG_SOURCES)
         return()
     endif()
@@ -141,11 +141,12 @@ function(wb_wrong_kernels program id test day contract_dir labels)
     file(GLOB solution
         ${CMAKE_SOURCE_DIR}/solutions/${course}/${chapter}/${name}.cu)
     set(bundle ${CMAKE_BINARY_DIR}/wrong/${program}.cu)
+    list(TRANSFORM ARG_INCLUDES PREPEND -I OUTPUT_VARIABLE searched)
     file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/wrong)
     add_custom_command(OUTPUT ${bundle}
         COMMAND wb_bundle --solution ${solution} --chapter ${contract_dir}
             --root ${CMAKE_SOURCE_DIR} -o ${bundle} --dependencies ${bundle}.d
-            ${ARG_RIGHT} ${ARG_SOURCES}
+            ${searched} ${ARG_RIGHT} ${ARG_SOURCES}
         DEPENDS wb_bundle ${solution} ${ARG_RIGHT} ${ARG_SOURCES}
         DEPFILE ${bundle}.d
         COMMENT "Bundle of ${program}" VERBATIM)
@@ -158,7 +159,7 @@ function(wb_wrong_kernels program id test day contract_dir labels)
         set(kinds -DKINDS=goal_missed)  # they are right otherwise
     endif()
     wb_kernels(${program}_kernels ${bundle} WERROR ${check}
-        INCLUDES ${contract_dir})
+        INCLUDES ${contract_dir} ${ARG_INCLUDES})
     set_target_properties(${program}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
     wb_test_program(${program} ${id}_tests ${program}_kernels)
     wb_add_to_workbook(${day} ${program})
@@ -285,16 +286,22 @@ function(wb_second_stage)
     wb_starter(starter ${path}/${name}_fast.cu)
     wb_kernels(${stage}_learner_kernels ${file} INCLUDES ${contract_dir})
     wb_test_program(${stage} ${id}_tests ${stage}_learner_kernels LEARNERS)
+    # In the simulator, some cases would take longer than ./learn lets them.
+    set(short "")
+    set(solution ${CMAKE_SOURCE_DIR}/solutions/${path}/${name}_fast.cu)
+    file(STRINGS ${solution} marked REGEX "^// Only the short test cases")
+    if(marked AND WB_BACKEND STREQUAL "sim")
+        set(short SHORT)
+    endif()
     wb_add_tests(${stage} ${stage_test} "learner;faster;${day};${name}" SOURCES ${cases}
-        LEARNER ${file})
+        LEARNER ${file} ${short})
     add_dependencies(learner ${stage})
 
     wb_kernels(${stage}_unsolved_kernels ${starter} WERROR QUICK INCLUDES ${contract_dir})
     add_custom_target(${stage}_kernels DEPENDS ${starter})
     add_dependencies(${stage}_unsolved_kernels ${stage}_kernels)
     wb_test_program(${stage}_unsolved ${id}_tests ${stage}_unsolved_kernels)
-    wb_expect_unsolved(${stage_test} ${stage} "${labels}" -DFAST=ON)
-    set(solution ${CMAKE_SOURCE_DIR}/solutions/${path}/${name}_fast.cu)
+    wb_expect_unsolved(${stage_test} ${stage} "${labels}" -DFAST=ON -DSOURCE=${solution})
     wb_kernels(${stage}_solution_kernels ${solution} WERROR INCLUDES ${contract_dir})
     wb_test_program(${stage}_solution ${id}_tests ${stage}_solution_kernels)
     add_test(NAME ${stage_test}.solution.all COMMAND ${CMAKE_COMMAND}

@@ -73,7 +73,11 @@ function(wb_tests_need)
 endfunction()
 
 function(wb_add_tests target prefix labels)
-    cmake_parse_arguments(ARG "" "LEARNER;FIXTURE" "SOURCES" ${ARGN})
+    cmake_parse_arguments(ARG "SHORT" "LEARNER;FIXTURE" "SOURCES" ${ARGN})
+    set(short "")
+    if(ARG_SHORT)
+        set(short " SHORT")
+    endif()
     add_dependencies(${target} wb_supervise)
     if(NOT ARG_SOURCES)
         get_target_property(ARG_SOURCES ${target} SOURCES)
@@ -103,6 +107,6 @@ endif()
 wb_program_tests(\"$<TARGET_FILE:${target}>\" \"${sources}\" \"${labels}\"
     PREFIX \"${prefix}\" FIXTURE \"built.${ARG_FIXTURE}\"
     SUPERVISE \"$<TARGET_FILE:wb_supervise>\"
-    VERDICTS \"${WB_VERDICTS}\" TIMEOUT ${WB_TEST_TIMEOUT})\n")
+    VERDICTS \"${WB_VERDICTS}\" TIMEOUT ${WB_TEST_TIMEOUT}${short})\n")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${include_file})
 endfunction()

@@ -23,11 +23,25 @@ const ICON =
   "<path d='M3 3h4v10H3zM9 3h4v10H9z' fill='%23fff'/>" +
   "<path d='M9 6h4v3H9z' fill='%23f0a35c'/></svg>"
 
-/** What runs on this machine only, while pages are rendered, may be as long as it is. */
-const wholeServerBundle = {
-  name: 'warpbook:whole-server-bundle',
-  config: (_, { isSsrBuild }) =>
-    isSsrBuild ? { build: { rollupOptions: { treeshake: false } } } : {}
+/**
+ * VitePress bundles the book twice: for readers, and for the program that renders the
+ * pages on this machine. The second bundle may be as long as it is, and searches nothing.
+ */
+const plainServerBundle = {
+  name: 'warpbook:plain-server-bundle',
+  enforce: 'pre',
+  apply: (_, { isSsrBuild }) => isSsrBuild,
+  config: () => ({ build: { rollupOptions: { treeshake: false } } }),
+  load: (id) => (id.startsWith('/@localSearchIndex') ? 'export default {}' : null)
+}
+
+/** A page's module has no parts that could be left out; Rollup need not look for them. */
+const wholePages = {
+  name: 'warpbook:whole-pages',
+  enforce: 'post',
+  apply: 'build',
+  transform: (code, id) =>
+    id.endsWith('.md') ? { code, map: null, moduleSideEffects: 'no-treeshake' } : null
 }
 
 /** The style sheets name them there. */
@@ -57,7 +71,7 @@ export default defineConfig({
     search
   },
   vite: {
-    plugins: [sourcesPlugin(), coloursPlugin(), excerptsPlugin(), wholeServerBundle],
+    plugins: [sourcesPlugin(), coloursPlugin(), excerptsPlugin(), plainServerBundle, wholePages],
     // VitePress warns from 500 kB; what a page may weigh is checked in finishBuild.
     build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 }
   },

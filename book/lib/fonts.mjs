@@ -1,6 +1,7 @@
 // The fonts of the book, cut down to the letters that it uses: a reader's browser loads a
 // third of what they weigh. Letters that are left out are set in the reader's own fonts.
 
+import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import subsetFont from 'subset-font'
@@ -49,14 +50,24 @@ export function formulaStyle(css, locate) {
     .replace(/url\(fonts\/([\w-]+\.woff2)\)/g, (all, name) => `url(${locate(name)})`)
 }
 
+/** Cuts a font, unless the folder has what the same cut of the same font gave. */
+async function cutFont(folder, { from, to, letters, variationAxes }) {
+  const font = fs.readFileSync(path.join(MODULES, from))
+  const options = { targetFormat: 'woff2', variationAxes }
+  const made = createHash('sha256').update(font).update(JSON.stringify([letters, options]))
+  const stamp = path.join(folder, `${to}.${made.digest('hex').slice(0, 16)}`)
+  const file = path.join(folder, to)
+  if (fs.existsSync(stamp) && fs.existsSync(file)) return
+  for (const name of fs.readdirSync(folder))
+    if (name.startsWith(`${to}.`)) fs.rmSync(path.join(folder, name))
+  fs.writeFileSync(file, await subsetFont(font, letters, options))
+  fs.writeFileSync(stamp, '')
+}
+
 /** Writes the fonts and katex.css into a folder. */
 export async function writeFonts(folder) {
   fs.mkdirSync(folder, { recursive: true })
-  for (const { from, to, letters, variationAxes } of FONTS) {
-    const font = fs.readFileSync(path.join(MODULES, from))
-    const options = { targetFormat: 'woff2', variationAxes }
-    fs.writeFileSync(path.join(folder, to), await subsetFont(font, letters, options))
-  }
+  for (const font of FONTS) await cutFont(folder, font)
   const cut = new Set(FONTS.map(({ to }) => to))
   const whole = path.relative(folder, path.join(MODULES, KATEX, 'fonts'))
   const css = fs.readFileSync(path.join(MODULES, KATEX, 'katex.min.css'), 'utf8')

@@ -13,6 +13,7 @@ import { numbersPlugin } from './numbers-markdown.mjs'
 import { loadPictures, picturesPlugin } from './pictures.mjs'
 import { placesPlugin } from './place.mjs'
 import { snippetsPlugin } from './snippets.mjs'
+import { sectionsPlugin } from './search.mjs'
 import { BASE } from './sources.mjs'
 
 /** Braces in code are text: Vue would take `{{1, 2}}` for an expression of its own. */
@@ -67,5 +68,6 @@ export const markdown = {
     md.use(glossaryPlugin, BASE)
     md.use(bracesPlugin)
     md.use(rowHeadingsPlugin)
+    md.use(sectionsPlugin)
   }
 }

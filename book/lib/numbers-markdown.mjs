@@ -13,9 +13,10 @@ import {
 import { ERROR_COLUMNS, ERROR_KEYS } from './counted-tables.mjs'
 import { diffLines, withoutRung } from './diff.mjs'
 import { marked } from './diff-code.mjs'
-import { fillIn, lessonsByExercise } from './numbers.mjs'
+import { fillIn, firstDifference, lessonsByExercise } from './numbers.mjs'
 import { courseOf } from './course.mjs'
 import { ROOT } from './pages.mjs'
+import { placed } from './place.mjs'
 import { snippet } from './markers.mjs'
 import { recent } from './recent.mjs'
 import {
@@ -185,14 +186,16 @@ export function expandRungDiff({ attributes, inner, line }, folder, watch = () =
  * The text as the book renders it.
  * @param {string} text  Markdown
  * @param {Record<string, object>} data  from loadData
- * @param {{file: string, context?: object, watch?: (file: string) => void}} place
+ * @param {{file: string, context?: object, watch?: (file: string) => void,
+ *   place?: (fault: string) => string}} at  `place` turns "line 7: …" into a message
  * @throws if a number is missing or is not the measured one
  */
-export function expand(text, data, { file, context, watch }) {
+export function expand(text, data, at) {
+  const { file, context, watch, place = (fault) => `${file}: ${fault}` } = at
   const { text: filled, problems } = fillIn(text, data, context)
   const stale = filled === text ? []
-    : ['its numbers are not those of book/data; run: npm run numbers']
-  const faults = [...problems, ...stale].map((fault) => `${file}: ${fault}`).join('\n')
+    : [`${firstDifference(text, filled)}; run: npm run numbers`]
+  const faults = [...problems, ...stale].map(place).join('\n')
   if (faults !== '' && !DRAFT) throw new Error(faults)
   if (faults !== '') {
     console.warn(`${faults}\n`)
@@ -211,7 +214,14 @@ export function expand(text, data, { file, context, watch }) {
   pass('ErrorChart', withProps('ErrorChart', () => errorProps(data)))
   text = withPoints(text, data)
   text = withCourse(text)
-  pass('RungDiff', (element) => expandRungDiff(element, dirname(file), watch))
+  pass('RungDiff', (element) => {
+    try {
+      return expandRungDiff(element, dirname(file), watch)
+    } catch ({ message }) {
+      const line = message.startsWith('line ') ? '' : `line ${element.line}: `
+      throw new Error(place(line + message))
+    }
+  })
   return text
 }
 
@@ -228,6 +238,7 @@ export function numbersPlugin(md) {
     if (file === undefined) return
     const watch = (path) => state.env.includes?.push(path)
     const context = { lessons: allLessons() }
-    state.src = expand(state.src, allData(), { file, context, watch })
+    const place = (fault) => placed(state.env, fault)
+    state.src = expand(state.src, allData(), { file, context, watch, place })
   })
 }

@@ -185,7 +185,7 @@ function main(arguments_) {
     failed += problems.length
     if (text === before) continue
     if (check) {
-      console.error(`${name}: ${firstDifference(before, text)}; npm run numbers`)
+      console.error(`${name}, ${firstDifference(before, text)}; run: npm run numbers`)
       ++failed
     } else {
       writeFileSync(file, text)
@@ -195,11 +195,11 @@ function main(arguments_) {
   return failed > 0 ? 1 : 0
 }
 
-/** "line 7 says 41, measured is 42": the first lines that differ. */
-function firstDifference(before, after) {
+/** "line 7: it says 41, the data 42": the first lines that differ. */
+export function firstDifference(before, after) {
   const [old, fresh] = [before.split('\n'), after.split('\n')]
   const at = old.findIndex((line, i) => line !== fresh[i])
-  return `line ${at + 1} is "${old[at]}", from the data "${fresh[at]}"`
+  return `line ${at + 1}: it says "${old[at]}", the data "${fresh[at]}"`
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

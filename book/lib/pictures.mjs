@@ -12,6 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { pictureSvg } from './picture-svg.mjs'
 import { pictureText } from './picture-text.mjs'
 import { closest } from './near.mjs'
+import { placed } from './place.mjs'
 import { findElements, replaceElements } from './tags.mjs'
 
 const ROOT = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..')
@@ -66,7 +67,7 @@ export function picturesPlugin(md, pictures) {
     try {
       state.src = drawPictures(state.src, pictures)
     } catch (error) {
-      throw new Error(`${file}: ${error.message}`)
+      throw new Error(placed(state.env, error.message))
     }
   })
 }

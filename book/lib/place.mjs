@@ -31,3 +31,21 @@ export function placeOf(env, words) {
   const written = fs.existsSync(file) ? lineOf(fs.readFileSync(file, 'utf8'), words) : 0
   return `${source}:${written || rendered}`
 }
+
+/** How many lines of a page's file, its front matter, stand before what is rendered. */
+function linesAbove(env) {
+  const file = env.realPath ?? env.path
+  if (!fs.existsSync(file)) return 0
+  const written = fs.readFileSync(file, 'utf8')
+  const text = env.text ?? ''
+  if (!written.endsWith(text)) return 0
+  return written.slice(0, written.length - text.length).split('\n').length - 1
+}
+
+/** "line N: words", as what reads a text alone says it, as "FILE:LINE: words". */
+export function placed(env, message) {
+  const [, line, words] = /^line (\d+): ([^]*)$/.exec(message) ?? []
+  const source = sourceOf(env)
+  if (line === undefined) return `${source}: ${message}`
+  return `${source}:${Number(line) + linesAbove(env)}: ${words}`
+}

@@ -138,6 +138,28 @@ function withOtherNames(sections, { also }) {
   return sections
 }
 
+const known = new Map() // file -> { sections, found }
+
+/** The sections of a file, as a promise that `found` keeps. */
+function sectionsLater(file) {
+  if (!known.has(file)) {
+    let found
+    const sections = new Promise((resolve) => (found = resolve))
+    known.set(file, { sections, found })
+  }
+  return known.get(file)
+}
+
+/** A plug-in of markdown-it: a page that is rendered leaves its sections for the index. */
+export function sectionsPlugin(md) {
+  md.core.ruler.push('wb_sections', ({ env, tokens }) => {
+    if (env?.realPath) sectionsLater(env.realPath).found(sectionsOf(tokens))
+  })
+}
+
+/** A build renders every page: to read it a second time costs as much as the first. */
+const isBuild = () => process.env.NODE_ENV === 'production'
+
 /** The option `search` of the theme. */
 export const search = {
   provider: 'local',
@@ -147,10 +169,12 @@ export const search = {
       _splitIntoSections: (file, json) => JSON.parse(json)
     },
     /** Not HTML: colouring all code once more would double the time of a build. */
-    _render(source, env, md) {
+    async _render(source, env, md) {
       const { data, body } = splitFrontMatter(source)
-      const hidden = data.search === 'false'
-      const sections = hidden ? [] : sectionsOf(md.parse(body, env))
+      if (data.search === 'false') return '[]'
+      const sections = isBuild()
+        ? await sectionsLater(env.path).sections
+        : sectionsOf(md.parse(body, env))
       return JSON.stringify(withOtherNames(sections, data))
     },
     detailedView: true,

@@ -7,7 +7,9 @@ import { createMarkdownRenderer } from 'vitepress'
 import { excerptOf } from './excerpt.mjs'
 import { ROOT } from './pages.mjs'
 import { withExcerpts } from './search-box.mjs'
-import { indexTerms, miniSearch, queryTerms, search } from './search.mjs'
+import {
+  indexTerms, miniSearch, queryTerms, search, sectionsPlugin
+} from './search.mjs'
 
 /** An index as the book builds and loads it, with one document for each text. */
 function indexOf(...texts) {
@@ -97,10 +99,10 @@ test('nothing but punctuation gives no term', () => {
 })
 
 const md = await createMarkdownRenderer('.', {})
-const sections = (text) => JSON.parse(search.options._render(text, {}, md))
+const sections = async (text) => JSON.parse(await search.options._render(text, {}, md))
 
-test('a page is indexed by its headings, with code and without markup', () => {
-  const found = sections(
+test('a page is indexed by its headings, with code and without markup', async () => {
+  const found = await sections(
     '---\ntitle: T\nwords: a, b\n---\n# Title *x*\n\nIntro `code`.\n\n## Part\n\n' +
       '::: details More\n```cpp\n__syncthreads();\n```\n:::\n\n### Sub\n\ntext\n'
   )
@@ -117,8 +119,8 @@ test('a page is indexed by its headings, with code and without markup', () => {
   assert.doesNotMatch(JSON.stringify(found), /words|title: /)
 })
 
-test('a term is found by its other names', () => {
-  const [first] = sections('---\nalso: double buffering\n---\n# Stage\n\ntext\n')
+test('a term is found by its other names', async () => {
+  const [first] = await sections('---\nalso: double buffering\n---\n# Stage\n\ntext\n')
   assert.match(first.text, /text\nAlso: double buffering\./)
 })
 
@@ -140,6 +142,15 @@ test("VitePress's search box is the one that is changed", () => {
   assert.throws(() => withExcerpts('<script lang="ts" setup>'), /has no .* any more/)
 })
 
-test('a page that asks for it is not indexed', () => {
-  assert.deepEqual(sections('---\nsearch: false\n---\n# Title\n\ntext\n'), [])
+test('a build takes the sections of the page that it renders', async () => {
+  md.use(sectionsPlugin)
+  process.env.NODE_ENV = 'production'
+  const later = search.options._render('# Title\n\ntext\n', { path: '/page.md' }, md)
+  md.render('# Title\n\nas rendered\n', { realPath: '/page.md' })
+  delete process.env.NODE_ENV
+  assert.match(JSON.parse(await later)[0].text, /as rendered/)
+})
+
+test('a page that asks for it is not indexed', async () => {
+  assert.deepEqual(await sections('---\nsearch: false\n---\n# Title\n\ntext\n'), [])
 })

@@ -5,10 +5,17 @@
 #
 # Where the text begins a line with "// Only the test cases that reject its edits", it
 # leaves out what is expensive to compile, and only those cases are run.
+#
+# With "// Only the short test cases" it leaves out those with [long]: a second stage that
+# the ladder includes is under them there.
 include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
 get_filename_component(folder ${SOURCE} DIRECTORY)
 file(STRINGS ${SOURCE} partial REGEX "^// Only the test cases that reject its edits")
 set(cases ~[large]~[serial]~[goal])  # [goal] is hidden; a filter would take it
+file(STRINGS ${SOURCE} short REGEX "^// Only the short test cases")
+if(short)
+    string(APPEND cases ~[long])
+endif()
 if(partial)
     set(cases)
     file(GLOB edits ${folder}/*.diff ${folder}/orders/*.diff ${folder}/sim/*.diff)

@@ -1,13 +1,21 @@
 # Passes if every test case of an untouched starter is "unsolved", and says where.
-#   cmake -DPROGRAM= [-DFAST=ON] -P expect_unsolved.cmake
+#   cmake -DPROGRAM= [-DFAST=ON -DSOURCE=] -P expect_unsolved.cmake
 #
 # FAST: it is that of the second stage. Cases of functions that are given there have the
-# tag [first], and pass.
+# tag [first], and pass. SOURCE: its solution; see expect_right.cmake for "// Only the
+# short test cases".
 #
 # The program runs once: to start one for each case costs minutes on a busy GPU.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
-execute_process(COMMAND ${PROGRAM} --wb-list OUTPUT_VARIABLE names)
+set(cases)
+if(FAST)
+    file(STRINGS ${SOURCE} short REGEX "^// Only the short test cases")
+    if(short)
+        set(cases ~[long]~[.])
+    endif()
+endif()
+execute_process(COMMAND ${PROGRAM} --wb-list ${cases} OUTPUT_VARIABLE names)
 string(REGEX MATCHALL "[^\n]+" names "${names}")
 list(LENGTH names count)
 if(count EQUAL 0)
@@ -19,7 +27,7 @@ if(FAST)
     string(REGEX MATCHALL "[^\n]+" given "${given}")
 endif()
 set(QUIET ON)  # it fails, in each case
-wb_run_for_verdict(${PROGRAM})
+wb_run_for_verdict(${PROGRAM} ${cases})
 wb_verdict(ended ended)
 if(NOT ended)
     message(FATAL_ERROR "the program did not come to its end (status ${status})")

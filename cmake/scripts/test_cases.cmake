@@ -2,7 +2,8 @@
 # them before anything is built.
 #
 #   wb_read_cases(source…)   sets `names` and `serial`: those tagged [serial], which
-#                            measure what all programs share, such as the GPU's memory
+#                            measure what all programs share, such as the GPU's memory;
+#                            and `long`: those tagged [long] or [large]
 #
 # In these lists stand names as Catch2 knows them. Hidden cases ([.]) are left out: goals
 # in counters, which only checked programs can judge. A TEST_CASE begins its line; one
@@ -19,6 +20,7 @@ function(wb_read_cases)
     set(literal "\"([^\"\\]|\\\\.)*\"")
     set(names)
     set(serial)
+    set(long)
     foreach(source ${ARGN})
         file(READ ${source} text)
         string(REPLACE "[" ${opens} text "${text}")
@@ -45,10 +47,14 @@ function(wb_read_cases)
             if(literals MATCHES "${opens}serial${closes}")
                 list(APPEND serial "${name}")
             endif()
+            if(literals MATCHES "${opens}(long|large)${closes}")
+                list(APPEND long "${name}")
+            endif()
         endforeach()
     endforeach()
     set(names "${names}" PARENT_SCOPE)
     set(serial "${serial}" PARENT_SCOPE)
+    set(long "${long}" PARENT_SCOPE)
 endfunction()
 
 # For CTest: a test for each case of a program, <prefix>.<case>. Each leaves its verdict
@@ -57,13 +63,19 @@ endfunction()
 # GPU each process costs the driver a quarter of a second, in which no other begins.
 #
 #   wb_program_tests(program sources labels FIXTURE fixture PREFIX prefix
-#                    SUPERVISE program VERDICTS folder TIMEOUT seconds)
+#                    SUPERVISE program VERDICTS folder TIMEOUT seconds [SHORT])
+#
+# SHORT leaves out the cases tagged [long] or [large].
 #
 # env stands before the supervisor because CTest says of a test whose program is not
 # built yet, even in a list, where it has looked for it.
 function(wb_program_tests program sources labels)
-    cmake_parse_arguments(ARG "" "FIXTURE;PREFIX;SUPERVISE;VERDICTS;TIMEOUT" "" ${ARGN})
+    cmake_parse_arguments(ARG "SHORT" "FIXTURE;PREFIX;SUPERVISE;VERDICTS;TIMEOUT" "" ${ARGN})
     wb_read_cases(${sources})
+    if(ARG_SHORT AND long)
+        list(REMOVE_ITEM names ${long})
+        list(REMOVE_ITEM serial ${long})
+    endif()
     # Where ./learn has set a limit, the program keeps it by itself (time_limit.h), and
     # CTest comes second.
     if(DEFINED ENV{WB_TIME_LIMIT})

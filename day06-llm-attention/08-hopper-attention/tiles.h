@@ -36,7 +36,7 @@ struct Problem {
     int row_tiles;  ///< tiles of a head, of the longest sequence
     int tiles;      ///< sequences * query_heads * row_tiles
     int section;    ///< heads whose tiles are worked on together, see work_of
-    int copy_rows;  ///< keys that one copy by the TMA unit brings
+    int copy_rows;  ///< keys that one copy by the TMA unit brings; 0: a whole block
     bool causal;
     float scale_log2;             ///< scale * log2(e), > 0
     const int32_t* query_starts;  ///< packed and paged
@@ -94,30 +94,33 @@ __device__ __forceinline__ int blocks_seen(const Problem& problem,
     return max(1, (seen + Sizes::BN - 1) / Sizes::BN);
 }
 
-/// Which head and which tile of its rows have number `tile`.
-///
-/// Without a mask, one head after the other: the blocks that run at the same time read
-/// the same keys from the L2 cache.
-///
-/// With a causal mask the last tiles of a head have the most keys. Whoever starts such
-/// a tile last keeps everybody waiting; so they come first. But not those of all heads:
-/// then the keys of all heads would have to stay in the cache. Heads are taken in
-/// sections whose keys fit, and of each section all longest tiles first.
+/// Which head and which tile of its rows have a number.
 struct TileNumber {
     int head;  ///< of all sequences: sequence * query_heads + head
     int tile;
 };
-__device__ __forceinline__ TileNumber tile_number(const Problem& problem, int tile) {
-    if (!problem.causal) {
-        const int head = tile / problem.row_tiles;
-        return {head, tile - head * problem.row_tiles};
-    }
+
+/// With a causal mask the last tiles of a head have the most keys. Whoever starts such
+/// a tile last keeps everybody waiting; so they come first. But not those of all heads:
+/// then the keys of all heads would have to stay in the cache. Heads are taken in
+/// sections whose keys fit, and of each section all longest tiles first.
+__device__ __forceinline__ TileNumber longest_first(const Problem& problem, int tile) {
     const int first = tile / (problem.section * problem.row_tiles) * problem.section;
     const int heads =
         min(problem.section, problem.sequences * problem.query_heads - first);
     const int rest = tile - first * problem.row_tiles;
     const int from_last = rest / heads;
     return {first + rest - from_last * heads, problem.row_tiles - 1 - from_last};
+}
+
+/// Without a mask, one head after the other: the blocks that run at the same time read
+/// the same keys from the L2 cache.
+__device__ __forceinline__ TileNumber tile_number(const Problem& problem, int tile) {
+    if (!problem.causal) {
+        const int head = tile / problem.row_tiles;
+        return {head, tile - head * problem.row_tiles};
+    }
+    return longest_first(problem, tile);
 }
 
 /// What to do for tile number `tile`, 0 <= tile < problem.tiles.
@@ -309,7 +312,7 @@ void launch_tiles(Kernel attention_kernel,
     problem.tiles = static_cast<int>(tiles);
     problem.section =
         static_cast<int>(std::min<int64_t>(heads, heads_of_section(call)));
-    problem.copy_rows = Sizes::BN;
+    if (problem.copy_rows == 0) problem.copy_rows = Sizes::BN;
     if (problem.cache.page_size > 0)
         problem.copy_rows =
             static_cast<int>(std::min<int64_t>(problem.cache.page_size, Sizes::BN));

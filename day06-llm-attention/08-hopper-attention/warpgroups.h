@@ -170,16 +170,18 @@ __device__ __forceinline__ void start_scores(float (&s)[Sizes::BN / 2],
 /// @param o  [D / 2]
 /// @param p  weights as pack_operand leaves them; must not change until the wgmmas are
 ///           done
-template <class Sizes>
+/// @param v  the first of the values, in the first panel of a block of them
+/// @tparam kSteps  16 keys each: the whole block, or a part of it
+template <class Sizes, int kSteps>
 __device__ __forceinline__ void start_output(float (&o)[Sizes::D / 2],
-                                             const uint32_t (&p)[Sizes::BN / 16][4],
+                                             const uint32_t (&p)[kSteps][4],
                                              const unsigned char* v,
                                              bool accumulate) {
     using namespace wb::ptx;
     const uint64_t v_tile =
         wgmma_descriptor(shared_address(v), Sizes::BN * kSwizzleBytes);
 #pragma unroll
-    for (int i = 0; i < Sizes::BN / 16; ++i) {
+    for (int i = 0; i < kSteps; ++i) {
         const uint64_t v_step = i * 16 * kSwizzleBytes / 16;  // 16 keys further down
         wgmma<typename Sizes::T, true>(o, p[i], v_tile + v_step, i > 0 || accumulate);
     }
@@ -276,10 +278,21 @@ __device__ __forceinline__ void clear_values_behind(
     }
 }
 
+/// A block that this warpgroup does not need: waits for it, and releases it, so that
+/// all warpgroups stay in step with the producer.
+template <class Sizes>
+__device__ __forceinline__ void pass_block(SharedTiles<Sizes>& shared,
+                                           int group,
+                                           PipelineState<Sizes::kStages>& stage) {
+    wb::ptx::mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
+    wb::ptx::mbarrier_wait(&shared.v_full[stage.stage], stage.parity);
+    release_together(&shared.k_empty[stage.stage], group);
+    release(&shared.v_empty[stage.stage]);
+    stage.advance();
+}
+
 /// Blocks of keys that a warpgroup has to go through: fewer than the tile has, if all
-/// of its rows are past the end, or before the diagonal. It waits for those that it
-/// does not need, and releases them, so that all warpgroups stay in step with the
-/// producer.
+/// of its rows are past the end, or before the diagonal. It lets the others pass.
 template <class Sizes>
 __device__ __forceinline__ int skip_unseen_blocks(SharedTiles<Sizes>& shared,
                                                   const Problem& problem,
@@ -289,13 +302,8 @@ __device__ __forceinline__ int skip_unseen_blocks(SharedTiles<Sizes>& shared,
                                                   int fewest = 0) {
     const int row = work.row + group * kGroupRows;
     const int seen = max(fewest, blocks_seen<Sizes>(problem, work, row, kGroupRows));
-    for (int block = work.blocks - 1; block >= seen; --block) {
-        wb::ptx::mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
-        wb::ptx::mbarrier_wait(&shared.v_full[stage.stage], stage.parity);
-        release_together(&shared.k_empty[stage.stage], group);
-        release(&shared.v_empty[stage.stage]);
-        stage.advance();
-    }
+    for (int block = work.blocks - 1; block >= seen; --block)
+        pass_block(shared, group, stage);
     return seen;
 }
 
@@ -324,24 +332,22 @@ __device__ __forceinline__ void store_sums(const Problem& problem,
     }
 }
 
-/// Divides a warpgroup's 64 rows of O by the sums of their weights, rounds, and stores
-/// them, with the log-sum-exp if it is wanted.
+/// Multiplies a warpgroup's 64 rows of O by a factor, rounds, and stores them.
 ///
-/// @param group  which 64 rows of the tile
+/// @param group   which 64 rows of the tile
+/// @param factor  of the thread's two rows
 template <class Sizes>
-__device__ __forceinline__ void store_rows(const Problem& problem,
-                                           const TileWork& work,
-                                           int group,
-                                           const float (&o)[Sizes::D / 2],
-                                           const RowSums& rows) {
+__device__ __forceinline__ void store_scaled_rows(const Problem& problem,
+                                                  const TileWork& work,
+                                                  int group,
+                                                  const float (&o)[Sizes::D / 2],
+                                                  const float (&factor)[2]) {
     using T = typename Sizes::T;
     const int lane = threadIdx.x % wb::kWarpSize;
     const int warp = threadIdx.x / wb::kWarpSize % 4;
     const int64_t g_head = work.sequence * problem.o_sequence +
                            work.head * problem.o_head +
                            work.query_start * problem.o_row;
-    float inverse[2];
-    store_sums(problem, work, group, rows, inverse);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
         const int row = work.row + group * kGroupRows + warp * 16 + lane / 4 + 8 * r;
@@ -354,7 +360,7 @@ __device__ __forceinline__ void store_rows(const Problem& problem,
 #pragma unroll
             for (int c = 0; c < 4; ++c) {
                 const int e = i + 4 * c + 2 * r;
-                x[c] = wb::ptx::pack<T>(o[e] * inverse[r], o[e + 1] * inverse[r]);
+                x[c] = wb::ptx::pack<T>(o[e] * factor[r], o[e + 1] * factor[r]);
             }
             wb::ptx::transpose_quad(x);
             if (has_row) {
@@ -363,6 +369,21 @@ __device__ __forceinline__ void store_rows(const Problem& problem,
             }
         }
     }
+}
+
+/// Divides a warpgroup's 64 rows of O by the sums of their weights, rounds, and stores
+/// them, with the log-sum-exp if it is wanted.
+///
+/// @param group  which 64 rows of the tile
+template <class Sizes>
+__device__ __forceinline__ void store_rows(const Problem& problem,
+                                           const TileWork& work,
+                                           int group,
+                                           const float (&o)[Sizes::D / 2],
+                                           const RowSums& rows) {
+    float inverse[2];
+    store_sums(problem, work, group, rows, inverse);
+    store_scaled_rows<Sizes>(problem, work, group, o, inverse);
 }
 
 // #region kernel

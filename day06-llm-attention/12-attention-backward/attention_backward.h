@@ -43,7 +43,8 @@ struct AttentionBackward {
 ///                dv overlap nothing
 /// @param stream  where the work is queued; the function returns without waiting
 ///
-/// Memory   4 (D + 2) B Hq N bytes beyond the arguments at most, for a moment
+/// Memory   4 (D + 2) B Hq N bytes beyond the arguments at most, for a moment; and, if
+///          deterministic, 4 for each 64 queries of a head, or part of them, and 4 more
 /// Traffic  q, k, v, o, d_o and lse read and dq, dk, dv written once at least:
 ///          (4 B Hq N D + 4 B Hkv M D) * sizeof(T) + 4 B Hq N bytes
 /// Work     10 B Hq N M D FLOP, half of it with a causal mask

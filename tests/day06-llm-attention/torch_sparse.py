@@ -1,11 +1,13 @@
 """FlexAttention, PyTorch's compiled attention over blocks (J. Dong et al. 2024), with
-the masks of chapter 05: in fp32 as our kernels, and in bf16 on tensor cores. Lists of
-random keys or blocks are not measured: it has no way to be given ours."""
+the masks of chapter 05: in fp32 as its kernels, and in bf16 on tensor cores as those of
+chapter 08. Lists of random keys or blocks are not measured: it has no way to be given
+ours."""
 import re
 
 import torch_rows
 
-EXERCISES = ("sparse_attention", "block_sparse_attention")
+TENSOR_CORES = "hopper_block_sparse_attention"  # chapter 08's, in bf16
+EXERCISES = ("sparse_attention", "block_sparse_attention", TENSOR_CORES)
 TYPES = {"torch flex fp32": "float32", "torch flex bf16": "bfloat16"}
 LARGEST_ERROR = {"float32": 1e-3, "bfloat16": 5e-2}
 
@@ -36,7 +38,7 @@ def flop_of(document, exercise, size):
                 if (row["exercise"], row["size"]) == (exercise, size) and "flop" in row)
 
 
-def work(torch, flop, size, rung):
+def work(torch, flop, size, rung, ceiling):
     """A Work; one row of each head's is compared with the formula in double."""
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
     batch, heads, length, dim = (
@@ -63,7 +65,7 @@ def work(torch, flop, size, rung):
         error = (out["o"][-1, :, row].double() - exact).abs().max().item()
         return error < LARGEST_ERROR[TYPES[rung]]
 
-    return torch_rows.Work(launch, 0, "fp32", is_right, flop)
+    return torch_rows.Work(launch, 0, ceiling, is_right, flop)
 
 
 def measure(gpu, document):
@@ -74,9 +76,13 @@ def measure(gpu, document):
             continue
         print(f"{exercise}  {size}", flush=True)
         flop = flop_of(document, exercise, size)
+        ceiling = "bf16" if exercise == TENSOR_CORES else "fp32"
         for rung in TYPES:
-            def make(torch, text, flop=flop, rung=rung):
-                return work(torch, flop, text, rung)
+            if exercise == TENSOR_CORES and TYPES[rung] != "bfloat16":
+                continue
+
+            def make(torch, text, flop=flop, rung=rung, ceiling=ceiling):
+                return work(torch, flop, text, rung, ceiling)
             gpu.torch._dynamo.reset()
             try:
                 row = torch_rows.measure(gpu, exercise, (rung, make), size, cache,

@@ -193,7 +193,8 @@ fs::path Bundle::read_edit(const fs::path& source, Implementation& implementatio
     implementation.edit = edit.path;
     implementation.edited = edited;
     implementation.lines = apply(edit, read(edited));
-    if (edited.extension() == ".cu") return edited;
+    const bool has_main = edit.main != Edit().main;
+    if (edited.extension() == ".cu" && !has_main) return edited;
     const fs::path main = find(edit.main);
     if (!is_edited(main, implementation))
         fail(main.string() + " does not include " + edit.target);

@@ -9,8 +9,8 @@
 // lines of one place must follow each other in the right text, and must stand there
 // exactly once; space at their begin and end does not count. "@@" begins another place.
 // "#" is a comment. Before the first place, `# Edits: FILE` says whose text it is; else
-// it is right.cu. If it is a header, `# Of: FILE` names the .cu file that includes it;
-// else that is right.cu.
+// it is right.cu. `# Of: FILE` names the .cu file that includes it; if it is a header,
+// that is right.cu where nothing else is said.
 #pragma once
 
 #include <string>

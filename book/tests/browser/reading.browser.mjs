@@ -9,14 +9,20 @@ const { browser, origin } = await start(after)
 const LESSONS = addresses().filter((url) => /^\/day\d\d-[^/]+\/\d\d-/.test(url))
 const LONGEST = '/day06-llm-attention/02-flash-attention/'
 
-/** What the search offers for some words, as titles. */
-async function search(page, words) {
+/** What the search offers for some words, as titles, once it offers what is expected. */
+async function search(page, words, expected) {
   await page.keyboard.press('Control+k')
-  const field = page.locator('.VPLocalSearchBox input')
-  await field.fill(words)
+  await page.locator('.VPLocalSearchBox input').fill(words)
   const results = page.locator('.VPLocalSearchBox .result')
-  await results.first().waitFor({ timeout: 5000 }).catch(() => {})
-  const titles = await results.allInnerTexts()
+  const isThere = (titles) =>
+    expected ? titles.some((title) => expected.test(title)) : titles.length === 0
+  // Until it has searched, the list is that of the words before.
+  const end = Date.now() + 20_000
+  let titles = await results.allInnerTexts()
+  while (!isThere(titles) && Date.now() < end) {
+    await page.waitForTimeout(50)
+    titles = await results.allInnerTexts()
+  }
   await page.keyboard.press('Escape')
   return titles
 }
@@ -35,7 +41,7 @@ test('the search finds identifiers, words inside of words, and terms', async () 
     ['thread coarsening', /Register tile/i],
     ['quantisierung xyzzy', null]
   ]) {
-    const found = await search(page, words)
+    const found = await search(page, words, expected)
     if (expected === null) assert.deepEqual(found, [], words)
     else assert.ok(found.some((title) => expected.test(title)), `${words}: ${found}`)
   }
@@ -151,6 +157,21 @@ test('on a telephone the scripts wait for a touch, and that touch is not lost', 
   await page.locator('.VPLocalNav .menu').tap()
   await page.locator('.VPSidebar.open').waitFor({ timeout: 5000 })
   assert.equal(await page.evaluate(alive), true)
+  await context.close()
+})
+
+test('on a telephone a shadow says that a table goes on', async () => {
+  const context = await browser.newContext({ viewport: PHONE })
+  const page = await context.newPage()
+  await page.goto(`${origin}/performance.html`, { waitUntil: 'load' })
+  const [image, row] = await page.locator('.vp-doc table').evaluateAll((tables) => {
+    for (const table of tables) table.style.contentVisibility = 'visible'
+    const wide = tables.find((table) => table.scrollWidth > table.clientWidth)
+    const styles = [wide, wide.querySelector('tbody tr')].map((e) => getComputedStyle(e))
+    return [styles[0].backgroundImage, styles[1].backgroundColor]
+  })
+  assert.equal(image.split('linear-gradient').length - 1, 4)
+  assert.equal(row, 'rgba(0, 0, 0, 0)')
   await context.close()
 })
 

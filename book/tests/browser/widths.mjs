@@ -3,9 +3,11 @@
 /** Windows from a telephone to a large screen; 1440 to 1519 px once cut the sidebar. */
 export const WIDTHS = [1920, 1520, 1440, 1280, 768, 390]
 
-/** All folds open, so that what is in them counts. */
+/** All folds open, so that what is in them counts. @returns those that were closed */
 export function openFolds() {
-  for (const fold of document.querySelectorAll('.vp-doc details')) fold.open = true
+  const closed = [...document.querySelectorAll('.vp-doc details:not([open])')]
+  for (const fold of closed) fold.open = true
+  return closed
 }
 
 /**

@@ -80,9 +80,10 @@ void release_threads(BlockOrder& b, uint32_t thread, uint32_t own, SyncObject& o
     threads[thread] = std::max(threads[thread], own);
 }
 
-/// Adds, for the other blocks of a cluster, what the thread knows of the warps of its
-/// own block: that a warpgroup has multiplied, say, for which one thread arrives at
-/// another block's mbarrier. As for its own warp, up to one segment for all lanes.
+/// Adds, for other blocks, what the thread knows of the warps of its own block: that a
+/// warpgroup has multiplied, say, for which one thread arrives at another block's
+/// mbarrier; or that warps which have arrived at an mbarrier have added to global
+/// memory. As for its own warp, up to one segment for all lanes.
 void release_known_warps(const BlockOrder& b,
                          const BlockOrder::Thread& t,
                          SyncObject& object) {
@@ -160,8 +161,7 @@ void order_atomic(BlockOrder& b,
     if (own >= b.epoch) release_threads(b, thread, own, object);
     if (of_block) return;
     join(object.blocks[release_key(b.linear, warp)], release);
-    if (b.clustered && releases && t.known_epoch == b.epoch)
-        release_known_warps(b, t, object);
+    if (releases && t.known_epoch == b.epoch) release_known_warps(b, t, object);
     join(object, b.acquired);
     object.all = std::max(object.all, b.acquired_all);
     // What the thread does from now on has not been released.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numbers>
 
 using wb::testing::Random;
 using wb::testing::random_normal;
@@ -15,6 +17,23 @@ TEST_CASE("random: the bits are those of SplitMix64") {
     CHECK(random.bits() == 9817491932198370423u);
     CHECK(random.bits() == 4593380528125082431u);
     CHECK(random.bits() == 16408922859458223821u);
+}
+
+TEST_CASE("random: normal numbers are those of Box and Muller, one by one or many") {
+    constexpr std::size_t kN = 1000;
+    Random many(6);
+    Random one(6);
+    Random uniform(6);
+    float values[kN];
+    many.normals(values, kN);
+    for (const float value : values) {
+        const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform.uniform()));
+        const double angle = 2.0 * std::numbers::pi * uniform.uniform();
+        const double expected = radius * std::cos(angle);
+        CHECK(std::abs(one.normal() - expected) <= 1e-14);
+        CHECK(std::abs(double{value} - expected) <= 1e-14 + 0x1p-24 * radius);
+    }
+    CHECK(one.bits() == many.bits());
 }
 
 TEST_CASE("random: the same seed gives the same values, another seed others") {

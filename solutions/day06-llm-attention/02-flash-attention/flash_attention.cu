@@ -1,7 +1,8 @@
 // flash_attention.cu: attention in one kernel, without the matrix of scores.
 // #solution
 //
-// Each version from v2 on has a file, and v3 to v5 share tiles.cuh.
+// Each version from v2 on has a file; v3 is the second stage, flash_attention_fast.cu,
+// and v3 to v5 share tiles.cuh.
 //
 // <Ladder of="flash_attention" at="B4 H16 N4096 D64">
 //       TFLOP/s  idea                         what limits it
@@ -158,7 +159,10 @@ static void flash_attention_v1(const wb::AttentionShape& shape,
 WB_RUNG(flash_attention, flash_attention_v1, "one thread a row");
 
 #include "02_warp_a_row.cuh"
-#include "03_register_tiles.cuh"
+#define WB_VERSION_ONLY
+#include "flash_attention_fast.cu"
+
+WB_RUNG(flash_attention, flash_attention_v3, "register tiles and float4");
 #include "04_cp_async.cuh"
 #include "05_lanes_in_pairs.cuh"
 // #end

@@ -2,7 +2,7 @@
 // values.
 // #solution
 //
-// v1 and v2 are here, v3 is in 03_register_tiles.cuh.
+// v1 and v2 are here, v3 is the second stage, grouped_query_attention_fast.cu.
 //
 // <Ladder of="grouped_query_attention" at="B1 Hq32 Hkv8 N2048 D128 causal">
 //       TFLOP/s  idea                         what limits it
@@ -298,7 +298,27 @@ WB_RUNG(grouped_query_attention,
 // #endregion launches
 
 // #solution
-#include "03_register_tiles.cuh"
+#define WB_VERSION_ONLY
+#include "grouped_query_attention_fast.cu"
+
+/// Packed rows from which on tiles of 128 rows are worth it.
+constexpr int64_t kEnoughRows = 32;
+
+static void grouped_query_attention_v3(const wb::AttentionShape& shape,
+                                       const float* q,
+                                       const float* k,
+                                       const float* v,
+                                       float* o,
+                                       float* lse,
+                                       cudaStream_t stream) {
+    const int64_t packed_rows = shape.query_heads / shape.kv_heads * shape.queries;
+    const auto version =
+        packed_rows < kEnoughRows ? grouped_query_attention_v2 : attend_packed;
+    version(shape, q, k, v, o, lse, stream);
+}
+WB_RUNG(grouped_query_attention,
+        grouped_query_attention_v3,
+        "register tiles on packed rows");
 // #end
 
 // #region contract

@@ -16,7 +16,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "../02-flash-attention/tiles.cuh"
+#include "../03-grouped-query-attention/products.cuh"
 
 // #region walk
 /// The tiles of keys that one row of blocks lists: those of the full blocks, then those

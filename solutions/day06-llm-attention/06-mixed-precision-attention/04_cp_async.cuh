@@ -7,8 +7,6 @@
 
 #include <cstdint>
 
-#include "03_register_tiles.cuh"
-
 // #region v4-stage
 /// Shared memory of v4: that of v3, and a tile of BN rows as it lies in global memory.
 /// The sum stays so small that two blocks share a multiprocessor where v3's did.
@@ -112,8 +110,12 @@ __global__ void __launch_bounds__(T::kThreads)
         __syncthreads();  // the values are here, and nobody reads the keys any more
         add_values(w, r);
     }
-    store_output(
-        w, r, o + g_row * D, lse == nullptr ? nullptr : lse + g_row, work.rows);
+    store_output(w,
+                 r,
+                 o + g_row * D,
+                 lse == nullptr ? nullptr : lse + g_row,
+                 work.rows,
+                 [](Number* to, float4 x) { store_four(to, x); });
 }
 // #endregion v4-kernel
 

@@ -1,7 +1,8 @@
 // mixed_precision_attention.cu: numbers of 16 bits in memory, of 32 in the registers.
 // #solution
 //
-// v2 is here, the other versions have files.
+// v2 is here, v3 is the second stage, mixed_precision_attention_fast.cu; the other
+// versions have files.
 //
 // <Ladder of="mixed_precision_attention" at="B4 H16 N1024 D64">
 //       TFLOP/s  idea                           what limits it
@@ -175,7 +176,9 @@ static void attention_v2(const wb::AttentionShape& shape,
 // #endregion v2-launch
 
 // #solution
-#include "03_register_tiles.cuh"
+#define WB_VERSION_ONLY
+#include "mixed_precision_attention_fast.cu"
+
 #include "04_cp_async.cuh"
 
 [[maybe_unused]] static const bool rungs_listed =

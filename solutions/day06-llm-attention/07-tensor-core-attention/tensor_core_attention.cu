@@ -209,6 +209,46 @@ __device__ __forceinline__ void add_values(float (&r_o)[D / 8][4],
 }
 // #endregion v2-fragments
 
+#include "parts.h"
+
+// #region v2-parts
+// Each of these functions is graded by itself; parts.h has the kernels.
+static void run_fragment_places(int2* places, cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line: fragment_row, fragment_column
+    fragment_places_kernel<<<1, wb::kWarpSize, 0, stream>>>(places);
+    CUDA_CHECK_LAUNCH();
+}
+static void run_as_factor(const float* left,
+                          const float* right,
+                          uint32_t* a,
+                          cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line when as_factor is written
+    as_factor_kernel<<<1, wb::kWarpSize, 0, stream>>>(left, right, a);
+    CUDA_CHECK_LAUNCH();
+}
+static void run_score_keys(const __half* q,
+                           const __half* k,
+                           float* s,
+                           cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line: quarter_row, score_keys
+    score_keys_kernel<<<1, wb::kWarpSize, 0, stream>>>(q, k, s);
+    CUDA_CHECK_LAUNCH();
+}
+static void run_add_values(const float* weights,
+                           const __half* v,
+                           float* o,
+                           cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line when add_values is written
+    add_values_kernel<<<1, wb::kWarpSize, 0, stream>>>(weights, v, o);
+    CUDA_CHECK_LAUNCH();
+}
+[[maybe_unused]] static const bool parts_listed =
+    wb::list_part("fragment_places", run_fragment_places) &&
+    wb::list_part("as_factor", run_as_factor) &&
+    wb::list_part("score_keys", run_score_keys) &&
+    wb::list_part("add_values", run_add_values);
+// #endregion v2-parts
+
 // #region v2-kernel
 /// tensor_core_attention_v2: a warp owns 16 rows of q; their scores, weights and output
 /// never leave its registers.

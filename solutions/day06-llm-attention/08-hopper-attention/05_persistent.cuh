@@ -9,67 +9,9 @@
 #include <wb/scratch.h>
 
 #include "04_overlap.cuh"
+#include "schedule.h"
 #include "tiles.h"
 #include "warpgroups.h"
-
-// #region schedule
-/// Tiles, from the producing warp to the consumers, through two slots: so the producer
-/// may be a tile ahead.
-template <class Sizes, Source kSource>
-struct Schedule {
-    SharedTiles<Sizes>& shared;
-    const Problem& problem;
-    PipelineState<2> slot;
-    int tile = -1;  ///< the number of the producer's current tile
-
-    /// The producer's next tile; `blocks` is 0 after the last one. By one warp, which
-    /// tells the consumers.
-    __device__ __forceinline__ TileWork take() {
-        TileWork work;
-        do {
-            tile = next_number();
-            work.blocks = 0;
-            if (tile >= problem.tiles) break;
-            work = work_of<Sizes, kSource>(problem, tile);
-        } while (work.blocks == 0);  // a packed sequence that is shorter than others
-        wb::ptx::mbarrier_wait(&shared.work_empty[slot.stage], slot.parity ^ 1);
-        __syncwarp();  // a lane that is late would miss this phase
-        if (threadIdx.x == 0) {
-            shared.work[slot.stage] = work;
-            wb::ptx::mbarrier_arrive(&shared.work_full[slot.stage]);
-        }
-        slot.advance();
-        return work;
-    }
-
-    /// The same tile, for a consumer, until finish().
-    __device__ __forceinline__ const TileWork& receive() {
-        wb::ptx::mbarrier_wait(&shared.work_full[slot.stage], slot.parity);
-        return shared.work[slot.stage];
-    }
-
-    /// By all consumers, when they need the tile no more. Each thread speaks for
-    /// itself: nothing keeps them in step.
-    __device__ __forceinline__ void finish() {
-        wb::ptx::mbarrier_arrive(&shared.work_empty[slot.stage]);
-        slot.advance();
-    }
-
- private:
-    /// With a counter, whichever tile nobody has taken yet: who has finished early
-    /// takes more. Without, every gridDim.x-th. An atomic operation takes a microsecond
-    /// to come back. Nobody waits for it: the consumers still have all stages before
-    /// them.
-    __device__ __forceinline__ int next_number() const {
-        const int blocks = static_cast<int>(gridDim.x);
-        if (tile < 0) return static_cast<int>(blockIdx.x);
-        if (problem.counter == nullptr) return tile + blocks;
-        unsigned ticket = 0;
-        if (threadIdx.x == 0) ticket = atomicAdd(problem.counter, 1u);
-        return blocks + static_cast<int>(__shfl_sync(wb::kAllLanes, ticket, 0));
-    }
-};
-// #endregion schedule
 
 // #region tma-store
 /// Divides a warpgroup's 64 rows of O by the sums of their weights, rounds, and has the

@@ -12,6 +12,8 @@
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 //   v6  FP8, twice the products a second: 06_fp8.cuh, with a contract of its own,
 //       fp8_attention.h, for its error is another
+//   v7  v4's loop over a list of blocks, as chapter 05 has them: 07_block_lists.cuh,
+//       with the contract of block_sparse_attention.h
 // #end
 #include "hopper_attention.h"
 

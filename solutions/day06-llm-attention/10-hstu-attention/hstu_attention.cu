@@ -2,13 +2,14 @@
 // #solution
 //
 // v1 is in this file, v2 in tiles.cuh, which is given, v3 in hstu_attention_fast.cu,
-// the second stage.
+// the second stage; v4, forward on Hopper, in 04_wgmma.cuh.
 //
 // <Ladder of="hstu_attention_bf16" at="B8 H4 N1024 D128, causal">
-//       TFLOP/s  idea                    what limits it
-//   v1    0.798  one warp a row          each row reads all of its keys
-//   v2     6.04  tiles in shared memory  multiplications one by one
-//   v3     63.3  mma.sync and cp.async   two thirds of the rate of wgmma
+//       TFLOP/s  idea                         what limits it
+//   v1    0.798  one warp a row               each row reads all of its keys
+//   v2     6.04  tiles in shared memory       multiplications one by one
+//   v3     63.3  mma.sync and cp.async        two thirds of the rate of wgmma
+//   v4        -  wgmma, TMA, three consumers  products; with D = 64, special functions
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-28
 //
 // <Ladder of="hstu_backward_bf16" at="B8 H4 N1024 D128, causal">
@@ -237,6 +238,8 @@ static void hstu_backward_v1(const HstuCall<T>& call,
 // #solution
 #define WB_VERSION_ONLY
 #include "hstu_attention_fast.cu"
+// v4 calls v3 where it has no kernel.
+#include "04_wgmma.cuh"
 
 /// A version for all types, and for those of 16 bits.
 #define WB_HSTU_RUNG(function, type, version, idea, T)                       \
@@ -251,6 +254,7 @@ WB_HSTU_RUNG(hstu_attention, fp32, v2, "tiles in shared memory", float);
 WB_HSTU_NARROW_RUNGS(hstu_attention, v1, "one warp a row");
 WB_HSTU_NARROW_RUNGS(hstu_attention, v2, "tiles in shared memory");
 WB_HSTU_NARROW_RUNGS(hstu_attention, v3, "mma.sync and cp.async");
+WB_HSTU_NARROW_RUNGS(hstu_attention, v4, "wgmma, TMA, three consumers");
 WB_HSTU_RUNG(hstu_backward, fp32, v1, "one warp a row or a key", float);
 WB_HSTU_RUNG(hstu_backward, fp32, v2, "tiles in shared memory", float);
 WB_HSTU_NARROW_RUNGS(hstu_backward, v1, "one warp a row or a key");
@@ -267,7 +271,7 @@ static void attention(const char* function,
     if (!forward_has_work(function, call)) return;
     // #solution
     if constexpr (sizeof(T) == 2)
-        hstu_attention_v3(call, stream);
+        hstu_attention_v4(call, stream);
     else
         hstu_attention_v2(call, stream);
     // #end

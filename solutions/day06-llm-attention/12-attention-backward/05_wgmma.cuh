@@ -44,9 +44,6 @@ inline constexpr int kBlockKeys = kGroups * kGroupKeys;
 /// Threads that multiply, and those of a block: one more warpgroup has tiles copied.
 inline constexpr int kConsumers = kGroups * kWarpgroup;
 inline constexpr int kBlockThreads = kConsumers + kWarpgroup;
-/// Registers of a thread that copies, and of one that multiplies: 65536 in all.
-inline constexpr int kProducerRegisters = 24;
-inline constexpr int kConsumerRegisters = 240;
 /// Numbers in a row of a panel: 128 bytes, the width of the swizzle.
 inline constexpr int kPanel = 64;
 /// The barrier of all threads that multiply.
@@ -129,6 +126,12 @@ struct Maps {
     wb::ptx::TensorMap q, k, v, d_o;
 };
 
+/// Which keys a block owns.
+struct Place {
+    int kv_head;
+    int key_tile;
+};
+
 /// What a block does: its keys against the tiles of queries that see them, in all heads
 /// of the group.
 template <int D>
@@ -138,25 +141,29 @@ struct Work {
     int first_query;  ///< of the first tile
     int tiles;        ///< of queries, in all heads of the group
 
-    __device__ __forceinline__ Work(const Problem<Bf16>& p, unsigned key_tiles)
-        : kv_head(static_cast<int>(blockIdx.x / key_tiles)),
-          first_key(static_cast<int>(blockIdx.x % key_tiles) * kBlockKeys),
+    __device__ __forceinline__ Work(const Problem<Bf16>& p, Place place)
+        : kv_head(place.kv_head),
+          first_key(place.key_tile * kBlockKeys),
           first_query(p.first_query(first_key) / kTileQueries<D> * kTileQueries<D>),
           tiles(tiles_of(p.queries - first_query, kTileQueries<D>) * p.group) {}
 };
 
-/// Where a block is on its way through the tiles of queries.
+/// Where a block is on its way through the tiles of queries: a tile of each head of the
+/// group, then their next tiles.
 struct QueryTile {
     int head;   ///< of the query heads of all sequences
     int query;  ///< the first, in its head
 
     template <int D>
+    __device__ __forceinline__ QueryTile(const Problem<Bf16>& p, const Work<D>& work)
+        : head(work.kv_head * p.group), query(work.first_query) {}
+
+    template <int D>
     __device__ __forceinline__ void advance(const Problem<Bf16>& p,
                                             const Work<D>& work) {
+        if (++head < (work.kv_head + 1) * p.group) return;
+        head = work.kv_head * p.group;
         query += kTileQueries<D>;
-        if (query < p.queries) return;
-        query = work.first_query;
-        ++head;
     }
     /// The tile's first row, among those of all heads.
     __device__ __forceinline__ int64_t row(const Problem<Bf16>& p) const {
@@ -198,7 +205,7 @@ __device__ __forceinline__ void produce(Shared<D>& s,
     constexpr int kQueries = kTileQueries<D>;
     const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
     PipelineState<2> ring;
-    QueryTile tile = {work.kv_head * p.group, work.first_query};
+    QueryTile tile(p, work);
     for (int i = 0; i < work.tiles; ++i) {
         // Stats are on their way while the warp waits. What does not exist has a weight
         // of 2^-infinity.
@@ -415,16 +422,25 @@ __device__ __forceinline__ void add(float2* sums, float2 x) {
 #endif
 }
 
+/// How a number gets to the sums: it is added to what is there.
+struct Add {
+    template <class Vector>
+    static __device__ __forceinline__ void put(Vector* sums, Vector x) {
+        add(sums, x);
+    }
+};
+
 /// Adds a warpgroup's 64 x 64 part of a tile of dq to the sums.
 ///
 /// The sums of a whole tile lie as the accumulators do: four registers of all threads,
 /// then the next four. So a warp adds 512 neighbouring bytes at a time, and no lane
 /// needs another's numbers. Of a tile that is cut off, rows lie one after the other.
 ///
+/// @tparam How  Add
 /// @param tile  the tile's sums
 /// @param rows  of the head, from the tile's first on
-template <int D>
-__device__ __forceinline__ void add_queries(float* tile,
+template <int D, class How>
+__device__ __forceinline__ void put_queries(float* tile,
                                             const float (&dq)[32],
                                             int group,
                                             int rows) {
@@ -433,7 +449,8 @@ __device__ __forceinline__ void add_queries(float* tile,
         float4* const to = reinterpret_cast<float4*>(tile) + group * 1024 + thread;
 #pragma unroll
         for (int j = 0; j < 8; ++j)
-            add(to + j * kWarpgroup,
+            How::put(
+                to + j * kWarpgroup,
                 make_float4(dq[4 * j], dq[4 * j + 1], dq[4 * j + 2], dq[4 * j + 3]));
         return;
     }
@@ -445,13 +462,14 @@ __device__ __forceinline__ void add_queries(float* tile,
         if (row + 8 * r >= rows) return;
 #pragma unroll
         for (int j = 0; j < 8; ++j)
-            add(reinterpret_cast<float2*>(to + 8 * r * D + 8 * j),
-                make_float2(dq[4 * j + 2 * r], dq[4 * j + 2 * r + 1]));
+            How::put(reinterpret_cast<float2*>(to + 8 * r * D + 8 * j),
+                     make_float2(dq[4 * j + 2 * r], dq[4 * j + 2 * r + 1]));
     }
 }
 
-/// dq = scale * sums, as bf16. A thread has two rows of eight columns: 64 bytes of
-/// sums, in the order in which add_queries() left them.
+/// dq = scale * sums, as bf16; zeros for a tile of queries that see no key, whose sums
+/// are not read. A thread has two rows of eight columns: 64 bytes of sums, in the order
+/// in which put_queries() left them.
 ///
 /// Launch   grid ceil_div(heads * tiles of a head * kTileQueries<D> * D / 16, kBlock),
 ///          block kBlock
@@ -473,8 +491,10 @@ __global__ void __launch_bounds__(kBlock)
     const int column = (D == 64 ? 0 : group * 64) + j * 8;
     const int64_t first = (head * p.queries + query) * D;
     const int rows = p.queries - query;
-    float r_sums[2][8];
-    if (rows >= kTileQueries<D>) {
+    float r_sums[2][8] = {};
+    if (p.visible(min(query + kTileQueries<D>, p.queries) - 1) == 0) {
+        // Nobody has added anything.
+    } else if (rows >= kTileQueries<D>) {
         const float4* const from = reinterpret_cast<const float4*>(sums + first) +
                                    group * 1024 + j * kWarpgroup + quad * 4;
 #pragma unroll
@@ -505,6 +525,47 @@ __global__ void __launch_bounds__(kBlock)
     }
 }
 // #endregion v5-add
+
+// #region v5-order
+/// How blocks share the keys and put together what they add to dq: v5's way, in any
+/// order. It is a parameter of the kernel; v6 has another one.
+struct AnyOrder {
+    float* sums;         ///< [query_heads, queries, D], zeros at the launch
+    unsigned key_tiles;  ///< of a head: a block has one
+
+    /// Registers of a thread that copies, and of one that multiplies: together the 168
+    /// times 384 that a block begins with. With one more, threads would wait forever.
+    template <int D>
+    static constexpr int kProducerRegisters = 24;
+    template <int D>
+    static constexpr int kConsumerRegisters = 240;
+    /// What it needs in shared memory.
+    struct Shared {};
+    /// Prepares that. By the whole block, which __syncthreads() afterwards.
+    __device__ __forceinline__ void begin(Shared&) const {}
+    /// The block's keys.
+    __device__ __forceinline__ Place place(const Shared&, const Problem<Bf16>&) const {
+        return {static_cast<int>(blockIdx.x / key_tiles),
+                static_cast<int>(blockIdx.x % key_tiles)};
+    }
+    /// What is left to do for the warps that neither copy nor multiply.
+    template <int D>
+    __device__ __forceinline__ void serve(Shared&,
+                                          const Problem<Bf16>&,
+                                          const Work<D>&) const {}
+    /// Takes a warpgroup's part of dq of the block's tile number i.
+    template <int D>
+    __device__ __forceinline__ void add(Shared&,
+                                        const Problem<Bf16>& p,
+                                        const Work<D>&,
+                                        const QueryTile& tile,
+                                        int /*i*/,
+                                        const float (&dq)[32],
+                                        int group) const {
+        put_queries<D, Add>(sums + tile.row(p) * D, dq, group, p.queries - tile.query);
+    }
+};
+// #endregion v5-order
 
 // #region v5-consume
 /// Stores a warpgroup's 64 rows of sums, times a factor, 16 bytes a lane.
@@ -539,12 +600,13 @@ __device__ __forceinline__ void store_rows(Bf16* g,
 
 /// All products of a warpgroup: dk and dv of its 64 keys stay in registers; its half of
 /// dq of each tile goes to the sums.
-template <int D>
+template <int D, class Order>
 __device__ __forceinline__ void consume(Shared<D>& s,
+                                        typename Order::Shared& s_order,
                                         const Problem<Bf16>& p,
                                         const Work<D>& work,
                                         int group,
-                                        float* dq_sums) {
+                                        const Order& order) {
     using namespace wb::ptx;
     constexpr int kQueries = kTileQueries<D>;
     const float scale2 = p.scale * static_cast<float>(wb::kLog2e);
@@ -577,7 +639,7 @@ __device__ __forceinline__ void consume(Shared<D>& s,
         wgmma_keep(r_scores);
         mbarrier_wait(&s.v_full, 0);
     }
-    QueryTile tile = {work.kv_head * p.group, work.first_query};
+    QueryTile tile(p, work);
     for (int i = 0; i < work.tiles; ++i) {
         const int stage = i % 2;
         const unsigned char* const q = s.q[stage];
@@ -628,7 +690,7 @@ __device__ __forceinline__ void consume(Shared<D>& s,
         wgmma_keep(r_dq);
         release(&s.d_o_empty[stage]);
         start_scores(i + 1 < work.tiles ? i + 1 : i);  // nobody uses the last
-        add_queries<D>(dq_sums + tile.row(p) * D, r_dq, group, p.queries - tile.query);
+        order.add(s_order, p, work, tile, i, r_dq, group);
         wgmma_wait<0>();
         wgmma_keep(r_dk);
         wgmma_keep(r_scores);
@@ -642,52 +704,53 @@ __device__ __forceinline__ void consume(Shared<D>& s,
 // #endregion v5-consume
 
 // #region v5-kernel
-/// attention_backward_v5: dk and dv of 128 keys, and what these add to dq. Five
+/// attention_backward_v5 and v6: dk and dv of 128 keys, and what these add to dq. Five
 /// products of 2 * 128 * kTileQueries * D operations each a tile of queries.
 ///
-/// Launch   grid kv_heads * key_tiles, block kBlockThreads, kSharedBytes<D> bytes of
-///          dynamic shared memory; sm_90a
+/// Launch   grid kv_heads * ceil_div(keys, kBlockKeys), block kBlockThreads,
+///          kSharedBytes<D> bytes of dynamic shared memory; sm_90a
 /// Traffic  reads q and d_o once for each 128 keys, and adds 4 D B a row to dq's sums
-/// @param stats      [query_heads, queries]
-/// @param dq_sums    [query_heads, queries, D] to which dq is added before its scale;
-///                   add_queries() says where an element lies
-/// @param key_tiles  blocks of a head
-template <int D>
+/// @param stats  [query_heads, queries]
+/// @param order  AnyOrder or InTurn: where dq is added up before its scale;
+///               put_queries() says where an element lies
+template <int D, class Order>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     keys_kernel(const __grid_constant__ Maps maps,
                 const __grid_constant__ Problem<Bf16> p,
                 const RowStats* stats,
-                float* dq_sums,
-                unsigned key_tiles) {
+                const __grid_constant__ Order order) {
     extern __shared__ unsigned char s_dynamic[];
+    __shared__ typename Order::Shared s_order;
     Shared<D>& s = shared_of<D>(s_dynamic);
+    order.begin(s_order);
     make_barriers(s);
-    const Work<D> work(p, key_tiles);
+    const Work<D> work(p, order.place(s_order, p));
     // Arithmetic on threadIdx.x is not uniform to the compiler; a shuffle makes it so.
     const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
     const int group = __shfl_sync(wb::kAllLanes, warpgroup, 0) - 1;
     if (group < 0) {
-        wb::ptx::registers_give_back<kProducerRegisters>();
-        if (threadIdx.x < wb::kWarpSize) produce(s, maps, p, work, stats);
+        wb::ptx::registers_give_back<Order::template kProducerRegisters<D>>();
+        if (threadIdx.x < wb::kWarpSize)
+            produce(s, maps, p, work, stats);
+        else
+            order.serve(s_order, p, work);
     } else {
-        wb::ptx::registers_take<kConsumerRegisters>();
-        consume(s, p, work, group, dq_sums);
+        wb::ptx::registers_take<Order::template kConsumerRegisters<D>>();
+        consume(s, s_order, p, work, group, order);
     }
 }
 // #endregion v5-kernel
 
 // #region v5-launch
 /// All three gradients of one head dimension; there are queries, and keys.
-template <int D>
+template <int D, class Order>
 void launch(const Problem<Bf16>& p,
             RowStats* stats,
-            float* dq_sums,
+            const Order& order,
             cudaStream_t stream) {
     backward_stats_kernel<D>
         <<<wb::grid_size(p.rows() * (D / 8), kBlock), kBlock, 0, stream>>>(p, stats);
     CUDA_CHECK_LAUNCH();
-    const size_t bytes = static_cast<size_t>(p.rows()) * D * sizeof(float);
-    CUDA_CHECK(cudaMemsetAsync(dq_sums, 0, bytes, stream));
     const auto map =
         [](const char* name, const Bf16* base, int64_t heads, int rows, int box) {
             return wb::tensor_map<Bf16>(
@@ -698,7 +761,7 @@ void launch(const Problem<Bf16>& p,
                        map("v", p.v, p.kv_heads, p.keys, kBlockKeys),
                        map("d_o", p.d_o, p.query_heads, p.queries, kTileQueries<D>)};
     const unsigned key_tiles = wb::grid_size(p.keys, kBlockKeys);
-    wb::launch_kernel(keys_kernel<D>,
+    wb::launch_kernel(keys_kernel<D, Order>,
                       wb::grid_size(p.kv_heads * key_tiles, 1),
                       kBlockThreads,
                       kSharedBytes<D>,
@@ -706,12 +769,11 @@ void launch(const Problem<Bf16>& p,
                       maps,
                       p,
                       static_cast<const RowStats*>(stats),
-                      dq_sums,
-                      key_tiles);
+                      order);
     const unsigned head_tiles = wb::grid_size(p.queries, kTileQueries<D>);
     const int64_t threads = p.query_heads * head_tiles * (kTileQueries<D> * D / 16);
-    finish_kernel<D>
-        <<<wb::grid_size(threads, kBlock), kBlock, 0, stream>>>(p, dq_sums, head_tiles);
+    finish_kernel<D><<<wb::grid_size(threads, kBlock), kBlock, 0, stream>>>(
+        p, order.sums, head_tiles);
     CUDA_CHECK_LAUNCH();
 }
 // #endregion v5-launch
@@ -720,6 +782,9 @@ void launch(const Problem<Bf16>& p,
 
 /// v5: wgmma and TMA where the GPU has them and the bits may differ; without a query or
 /// a key there are only zeros to write, which v3 does.
+///
+/// @tparam kHeadDims  those that a call may have
+template <int... kHeadDims>
 static void attention_backward_v5(const AttentionBackward<Bf16>& call,
                                   cudaStream_t stream) {
     const auto p = problem_of(call);
@@ -728,7 +793,12 @@ static void attention_backward_v5(const AttentionBackward<Bf16>& call,
         return attention_backward_v3(call, stream);
     const wb::Scratch<RowStats> stats(p.rows(), stream);
     const wb::Scratch<float> sums(call.shape.query_elements(), stream);
-    wb::with_head_dim<64, 128>(call.shape.head_dim, [&](auto head_dim) {
-        hopper_backward::launch<head_dim()>(p, stats.data(), sums.data(), stream);
+    const size_t bytes =
+        static_cast<size_t>(call.shape.query_elements()) * sizeof(float);
+    CUDA_CHECK(cudaMemsetAsync(sums.data(), 0, bytes, stream));
+    const unsigned key_tiles = wb::grid_size(p.keys, hopper_backward::kBlockKeys);
+    wb::with_head_dim<kHeadDims...>(call.shape.head_dim, [&](auto head_dim) {
+        hopper_backward::launch<head_dim()>(
+            p, stats.data(), hopper_backward::AnyOrder{sums.data(), key_tiles}, stream);
     });
 }

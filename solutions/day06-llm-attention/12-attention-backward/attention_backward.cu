@@ -3,7 +3,8 @@
 // #solution
 //
 // v1 is in this file, v2 in 02_tiles.cuh; v3 and v4 are one kernel, the second stage,
-// in attention_backward_fast.cu; v5, for Hopper, in 05_wgmma.cuh.
+// in attention_backward_fast.cu; v5, for Hopper, in 05_wgmma.cuh, and v6 in
+// 06_turns.cuh, which gives the same bits always.
 //
 // <Ladder of="attention_backward_fp32" at="B4 H16 N1024 D64">
 //       TFLOP/s  idea                    what limits it
@@ -18,6 +19,7 @@
 //   v3      163  mma.sync, two loops      seven products, and ldmatrix for 16 rows
 //   v4      148  one loop, dq by atomics  16 rows a warp, so ldmatrix; and atomics
 //   v5        -  wgmma, TMA               shared memory, as busy as the products
+//   v6        -  blocks take turns at dq  as v5, and the last blocks are the longest
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-24
 // #end
 #include "attention_backward.h"
@@ -225,6 +227,7 @@ static void attention_backward_v3(const AttentionBackward<__nv_bfloat16>& call,
 }
 
 #include "05_wgmma.cuh"
+#include "06_turns.cuh"
 
 /// A version for both types.
 #define WB_BACKWARD_RUNGS(version, idea)                                       \
@@ -240,10 +243,12 @@ WB_BACKWARD_RUNGS(v2, "tiles in shared memory");
 
 constexpr auto& attention_backward_bf16_v3 = attention_backward_v3;
 constexpr auto& attention_backward_bf16_v4 = attention_backward_v4;
-constexpr auto& attention_backward_bf16_v5 = attention_backward_v5;
+constexpr auto& attention_backward_bf16_v5 = attention_backward_v5<64, 128>;
+constexpr auto& attention_backward_bf16_v6 = attention_backward_v6<64, 128>;
 WB_RUNG(attention_backward_bf16, attention_backward_bf16_v3, "mma.sync, two loops");
 WB_RUNG(attention_backward_bf16, attention_backward_bf16_v4, "one loop, dq by atomics");
 WB_RUNG(attention_backward_bf16, attention_backward_bf16_v5, "wgmma, TMA");
+WB_RUNG(attention_backward_bf16, attention_backward_bf16_v6, "blocks take turns at dq");
 // #end
 
 // #region contract
@@ -265,7 +270,10 @@ void attention_backward_bf16(const AttentionBackward<__nv_bfloat16>& call,
     // #end
     if (!has_work("attention_backward_bf16", call)) return;
     // #solution
-    attention_backward_v5(call, stream);
+    if (call.deterministic)
+        attention_backward_v6<64, 128>(call, stream);
+    else
+        attention_backward_v5<64, 128>(call, stream);
     // #end
     // #starter attention_backward_v1(call, stream);
 }

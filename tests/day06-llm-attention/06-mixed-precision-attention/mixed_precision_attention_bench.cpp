@@ -107,12 +107,13 @@ std::vector<wb::AttentionShape> shapes(const Bench& bench) {
     return bench.sizes<wb::AttentionShape>(
         {plain_attention(1, 2, 64, 64, 32)},
         {plain_attention(4, 16, 1024, 1024, 64)},
-        {plain_attention(4, 16, 1024, 1024, 64),
+        // The last one is what a second stage's medal is about.
+        {plain_attention(16, 32, 1, 8192, 128),
+         plain_attention(4, 16, 1024, 1024, 64),
          plain_attention(4, 16, 2048, 2048, 64),
          plain_attention(4, 16, 4096, 4096, 64),
          plain_attention(4, 16, 4096, 4096, 64, true),
-         plain_attention(4, 8, 4096, 4096, 128),
-         plain_attention(16, 32, 1, 8192, 128)});
+         plain_attention(4, 8, 4096, 4096, 128)});
 }
 
 }  // namespace

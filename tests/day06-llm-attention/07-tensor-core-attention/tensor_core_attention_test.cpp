@@ -46,8 +46,9 @@ void grade_edges(Mask mask) {
     });
 }
 
-/// The design of strength three, and what of it has this mask.
-void grade_triples(bool causal) {
+/// The design of strength three, and what of it has this mask and head dimension: all
+/// of it would take one test case longer than a learner waits.
+void grade_triples(bool causal, int64_t head_dim) {
     static const auto cases = [] {
         TripleLevels levels;
         levels.types = {"fp16", "bf16"};
@@ -58,13 +59,31 @@ void grade_triples(bool causal) {
         return triple_cases(levels);
     }();
     for (const TripleCase& c : cases) {
-        if (c.shape.causal != causal) continue;
+        if (c.shape.causal != causal || c.shape.head_dim != head_dim) continue;
         DYNAMIC_SECTION(c.name()) {
             if (c.type == 0)
                 grade_triple_of<__half>(c);
             else
                 grade_triple_of<__nv_bfloat16>(c);
         }
+    }
+}
+
+/// Rows of scores far from each other, of the shapes of many rows that are chosen.
+template <class Chosen>
+void grade_many(Chosen is_chosen) {
+    for (const auto& shape : shapes_of_many(64, true, 259, {128})) {
+        if (!is_chosen(shape)) continue;
+        const auto stored = as_stored<__half>(uneven_rows(shape, 1));
+        const auto expected = expect_stored<__half>(shape, stored);
+        for (const auto& [name, idea, attention] :
+             last_of(implementations_of<__half>()))
+            grade_rung<__half>(name,
+                               attention,
+                               shape,
+                               stored,
+                               expected,
+                               ", rows of scores far from each other");
     }
 }
 
@@ -202,12 +221,20 @@ TEST_CASE("edges meet: causal, more queries than keys") {
     grade_edges(Mask::more_queries);
 }
 
-TEST_CASE("any three edges meet: no mask", "[long]") {
-    grade_triples(false);
+TEST_CASE("any three edges meet: no mask, 64 columns", "[long]") {
+    grade_triples(false, 64);
 }
 
-TEST_CASE("any three edges meet: causal", "[long]") {
-    grade_triples(true);
+TEST_CASE("any three edges meet: no mask, 128 columns", "[long]") {
+    grade_triples(false, 128);
+}
+
+TEST_CASE("any three edges meet: causal, 64 columns", "[long]") {
+    grade_triples(true, 64);
+}
+
+TEST_CASE("any three edges meet: causal, 128 columns", "[long]") {
+    grade_triples(true, 128);
 }
 
 TEST_CASE("sizes past 4096, along each dimension", "[long]") {
@@ -251,19 +278,16 @@ TEST_CASE("many keys of each head dimension and type, seen or masked", "[long]")
     }
 }
 
-TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
-    for (const auto& shape : shapes_of_many(64, true, 259, {128})) {
-        const auto stored = as_stored<__half>(uneven_rows(shape, 1));
-        const auto expected = expect_stored<__half>(shape, stored);
-        for (const auto& [name, idea, attention] :
-             last_of(implementations_of<__half>()))
-            grade_rung<__half>(name,
-                               attention,
-                               shape,
-                               stored,
-                               expected,
-                               ", rows of scores far from each other");
-    }
+TEST_CASE("many batches, heads, or heads of a group", "[long]") {
+    grade_many([](const AttentionShape& shape) { return shape.queries == 1; });
+}
+
+TEST_CASE("more than 4096 queries, and more than 2^16 rows", "[long]") {
+    grade_many([](const AttentionShape& shape) { return shape.keys == 1; });
+}
+
+TEST_CASE("causal: many queries and keys", "[long]") {
+    grade_many([](const AttentionShape& shape) { return shape.causal; });
 }
 
 TEST_CASE("right whatever order the threads run in") {

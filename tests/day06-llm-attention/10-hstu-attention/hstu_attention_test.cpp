@@ -98,6 +98,52 @@ TEST_CASE("edges meet") {
     }
 }
 
+TEST_CASE("tiles of rows and blocks of keys: spans that end in them") {
+    // Lengths around 128 keys, 192 rows, and 64 rows of these; the forward pass alone.
+    if (wb::testing::is_watched()) return;
+    const auto type = GENERATE(fp16, bf16);
+    const auto mask = GENERATE(HstuMask::full,
+                               HstuMask::causal,
+                               HstuMask::local,
+                               HstuMask::context,
+                               HstuMask::target);
+    Call c{{193, 0, 300, 128}};
+    c.head_dim = mask == HstuMask::causal || mask == HstuMask::target ? 128 : 64;
+    c.mask = mask;
+    c.left = 70;
+    c.right = 2;
+    c.heads = mask == HstuMask::local ? 2 : 1;
+    grade(type, c, 1, Passes::forward, Versions::last);
+}
+
+TEST_CASE("tiles of rows and blocks of keys: one long sequence beside short ones") {
+    // Too many tiles would be empty if each sequence had as many as the longest.
+    if (wb::testing::is_watched()) return;
+    Call c{{7, 0, 450, 1, 1, 2, 3}};
+    c.head_dim = 64;
+    c.heads = 2;
+    grade(GENERATE(fp16, bf16), c, 1, Passes::forward, Versions::last);
+}
+
+TEST_CASE("tiles of rows and blocks of keys: candidates far behind what they see") {
+    // Blocks between the history and a candidate are left out.
+    if (wb::testing::is_watched()) return;
+    Call c{{600}};
+    c.head_dim = 64;
+    c.mask = HstuMask::target;
+    const int32_t targets = GENERATE(470, 600);
+    grade_changed(GENERATE(fp16, bf16),
+                  c,
+                  1,
+                  ", targets " + std::to_string(targets),
+                  Passes::forward,
+                  Versions::last,
+                  [&](HstuProblem& p) {
+                      p.contexts = {600 - targets};
+                      p.targets = {targets};
+                  });
+}
+
 TEST_CASE("more sequences and more heads than a byte counts, and long contexts") {
     if (wb::testing::is_watched()) return;
     const auto type = any_type();
@@ -240,18 +286,23 @@ TEST_CASE("times that are as far apart as they can be") {
 TEST_CASE("scores far from zero: no infinity, no NaN") {
     Call c{{34}};
     c.alpha = 1.0f;
+    c.head_dim = 64;
     c.mask = HstuMask::full;
     const auto type = any_type();
-    const float size = GENERATE(8.0f, -8.0f);
+    const float size = GENERATE(4.0f, -4.0f);
+    const bool mixed = GENERATE(false, true);
+    const std::string each = size > 0 ? "2048" : "-2048";
     grade_changed(type,
                   c,
                   1,
-                  size > 0 ? ", scores of 2048" : ", scores of -2048",
+                  ", scores of " + each + (mixed ? ", each second one of 5 or -5" : ""),
                   Passes::both,
                   Versions::all,
                   [&](HstuProblem& p) {
                       std::fill(p.q.begin(), p.q.end(), 8.0f);
                       std::fill(p.k.begin(), p.k.end(), size);
+                      for (std::size_t i = 0; mixed && i < p.k.size(); ++i)
+                          if (i / 64 % 2 == 1) p.k[i] = size * 0x5p-11f;
                   });
 }
 

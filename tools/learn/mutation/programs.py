@@ -83,10 +83,19 @@ def write(chapter: Chapter, codes: list[Code], mutants: list[Mutant],
         texts[header] = f'#line 1 "{header.absolute()}"\n{header.read_text()}'
     for path, text in texts.items():
         file = folder / path.name
-        here = path.parent.absolute()
-        text = re.sub(r'^(#include ")(?=\.\./)', rf"\g<1>{here}/", text, flags=re.M)
+        text = _with_places(text, path.parent.absolute())
         if not file.is_file() or file.read_text() != text:
             file.write_text(text)
+
+
+def _with_places(text: str, here: Path) -> str:
+    """Includes from other folders, with the whole path of what lies there as seen from
+    the text's own folder. What does not is found by the compiler: a solution includes
+    what other chapters give."""
+    def place(found: re.Match[str]) -> str:
+        path = here / found[1]
+        return f'#include "{path}"' if path.is_file() else found[0]
+    return re.sub(r'^#include "(\.\./[^"]+)"', place, text, flags=re.M)
 
 
 def headers_between(chapter: Chapter, woven: set[str]) -> list[Path]:

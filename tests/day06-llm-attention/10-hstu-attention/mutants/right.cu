@@ -1,12 +1,17 @@
 // The right hstu_attention that the .diff files edit: v1 of the solution, and the
-// pieces that it needs, so that edits find these, too.
+// pieces that it needs, so that edits find these, too. Compilers take long for many
+// kernels: so v1 is for fp32 and bf16, and the edits are of forward.cuh or
+// backward.cuh, which leave one pass. All else is v2, which is given.
 #include "hstu_attention.h"
 
 #include <wb/check.h>
 #include <wb/elements.h>
 #include <wb/launch.h>
 
+#include <type_traits>
+
 #include "checks.h"
+#include "tiles.cuh"
 
 /// Up to BM rows of one sequence.
 struct RowTile {
@@ -369,12 +374,31 @@ static void right_backward(const HstuCall<T>& call,
     CUDA_CHECK_LAUNCH();
 }
 
+/// Whether v1 makes the forward pass of a type, and whether the backward pass.
+#ifdef WB_ONLY_BACKWARD
+template <class T>
+constexpr bool kForward = false;
+#else
+template <class T>
+constexpr bool kForward = !std::is_same_v<T, __half>;
+#endif
+#ifdef WB_ONLY_FORWARD
+template <class T>
+constexpr bool kBackward = false;
+#else
+template <class T>
+constexpr bool kBackward = !std::is_same_v<T, __half>;
+#endif
+
 template <class T>
 static void attention(const char* function,
                       const HstuCall<T>& call,
                       cudaStream_t stream) {
     if (!forward_has_work(function, call)) return;
-    right_attention(call, stream);
+    if constexpr (kForward<T>)
+        right_attention(call, stream);
+    else
+        hstu_attention_v2(call, stream);
 }
 
 template <class T>
@@ -384,7 +408,10 @@ static void backward(const char* function,
                      cudaStream_t stream) {
     check_backward(function, call, gradients);
     if (call.total == 0) return clear_gradients(call, gradients, stream);
-    right_backward(call, gradients, stream);
+    if constexpr (kBackward<T>)
+        right_backward(call, gradients, stream);
+    else
+        hstu_backward_v2(call, gradients, stream);
 }
 
 void hstu_attention_fp32(const HstuCall<float>& call, cudaStream_t stream) {

@@ -31,10 +31,10 @@ inline AttentionInputs random_attention(const AttentionShape& shape,
                                         std::uint64_t seed) {
     Random random(seed);
     AttentionInputs inputs;
-    for (int64_t i = 0; i < shape.query_elements(); ++i)
-        inputs.q.push_back(static_cast<float>(random.normal()));
-    for (int64_t i = 0; i < shape.kv_elements(); ++i)
-        inputs.k.push_back(static_cast<float>(random.normal()));
+    inputs.q.resize(static_cast<std::size_t>(shape.query_elements()));
+    inputs.k.resize(static_cast<std::size_t>(shape.kv_elements()));
+    random.normals(inputs.q.data(), inputs.q.size());
+    random.normals(inputs.k.data(), inputs.k.size());
     const auto repeat = [&](std::vector<float>& rows, int64_t every) {
         const int64_t dim = shape.head_dim;
         for (int64_t i = every * dim; i < static_cast<int64_t>(rows.size()); ++i)

@@ -11,8 +11,19 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace wb::testing {
+
+/// Values from -7 to 7.
+inline std::vector<float> whole_numbers(const AttentionShape& shape,
+                                        std::uint64_t seed) {
+    Random random(seed);
+    std::vector<float> values(static_cast<std::size_t>(shape.kv_elements()));
+    for (float& value : values)
+        value = static_cast<float>(random.below(15) - 7);
+    return values;
+}
 
 /// Inputs whose weights are all equal and whose values are whole numbers: the sums are
 /// exact, and the result must be right to a rounding or two. One key that is left out,
@@ -21,11 +32,8 @@ namespace wb::testing {
 /// The queries are zeros; keys are not, for a kernel that mixes both up must not pass.
 inline AttentionInputs equal_weights(const AttentionShape& shape, std::uint64_t seed) {
     AttentionInputs inputs = random_attention(shape, seed);
-    Random random(seed);
-    for (float& value : inputs.q)
-        value = 0.0f;
-    for (float& value : inputs.v)
-        value = static_cast<float>(random.below(15) - 7);
+    inputs.q.assign(inputs.q.size(), 0.0f);
+    inputs.v = whole_numbers(shape, seed);
     return inputs;
 }
 
@@ -33,7 +41,8 @@ inline AttentionInputs equal_weights(const AttentionShape& shape, std::uint64_t 
 /// have scores so far below that their weights are 0. A key or a query that is read
 /// from another place shows, too. Sums are exact.
 inline AttentionInputs chosen_keys(const AttentionShape& shape, std::uint64_t seed) {
-    AttentionInputs inputs = equal_weights(shape, seed);
+    AttentionInputs inputs = constant_inputs(shape, 0.0f, 0.0f, 0.0f);
+    inputs.v = whole_numbers(shape, seed);
     Random random(seed + 1);
     const int64_t dim = shape.head_dim;
     // A query asks one column of the keys, 0 or far below.

@@ -9,6 +9,7 @@
 #include <wb/testing/bounds.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
+#include <wb/testing/stored_types.h>
 
 #include <algorithm>
 #include <cmath>
@@ -145,19 +146,18 @@ inline PagedInputs random_paged(const PagedShape& shape,
     PagedInputs inputs;
     inputs.shape = shape;
     const auto batch = static_cast<int64_t>(shape.lengths.size());
-    for (int64_t i = 0; i < batch * shape.query_heads * shape.head_dim; ++i)
-        inputs.q.push_back(__float2bfloat16(static_cast<float>(random.normal())));
+    const auto normals = [&](int64_t n) {
+        std::vector<float> numbers(static_cast<std::size_t>(n));
+        random.normals(numbers.data(), numbers.size());
+        return rounded<__nv_bfloat16>(numbers);
+    };
+    inputs.q = normals(batch * shape.query_heads * shape.head_dim);
     for (const int64_t length : shape.lengths) {
         const int64_t numbers = shape.kv_heads * length * shape.head_dim;
-        std::vector<__nv_bfloat16> k;
-        std::vector<__nv_bfloat16> v;
-        for (int64_t i = 0; i < numbers; ++i)
-            k.push_back(__float2bfloat16(static_cast<float>(random.normal())));
-        for (const float x : random_normal(numbers, random.bits()))
-            v.push_back(__float2bfloat16(x));
         inputs.lengths.push_back(static_cast<int32_t>(length));
-        inputs.k.push_back(std::move(k));
-        inputs.v.push_back(std::move(v));
+        inputs.k.push_back(normals(numbers));
+        inputs.v.push_back(
+            rounded<__nv_bfloat16>(random_normal(numbers, random.bits())));
     }
     place_pages(inputs, order);
     return inputs;

@@ -1,6 +1,7 @@
 /// wb/testing/random.h: inputs that are the same on every machine, with outliers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,9 @@ class Random {
 
     /// Standard normal (Box-Muller).
     double normal();
+
+    /// The next n of them at once, which takes a fraction of the time.
+    void normals(float* values, std::size_t n);
 
     /// Uniform integer in [0, n), n > 0.
     std::int64_t below(std::int64_t n);

@@ -1,6 +1,6 @@
-// tiles.cuh: what v3, v4 and v5 have in common. Two matrix products follow each other,
-// and both are done as a fast SGEMM does it: operands in shared memory, read four
-// floats at a time, and a tile of results in the registers of each thread.
+// tiles.cuh: given with "Go faster": what v3, v4 and v5 have in common, but for their
+// two matrix products. Both are done as a fast SGEMM does it: operands in shared memory,
+// read four floats at a time, and a tile of results in the registers of each thread.
 #pragma once
 
 #include <wb/attention.h>
@@ -174,36 +174,6 @@ __device__ __forceinline__ void copy_vector(float* to, const float* from) {
     *reinterpret_cast<Vector*>(to) = *reinterpret_cast<const Vector*>(from);
 }
 
-// #region scores
-/// First product: r_s[i][j] += q[row i] . k[key j], four columns at a time.
-template <class T>
-__device__ __forceinline__ void tile_scores(const Workspace<T>& w,
-                                            float (&r_s)[T::TM][T::TN]) {
-    const float* const q = w.s_q + w.row * T::kStride;
-    const float* const k = w.s_k + w.col * T::kStride;
-#pragma unroll 2
-    for (int d = 0; d < T::D; d += 4) {
-        __align__(16) float r_k[T::TN][4];
-#pragma unroll
-        for (int j = 0; j < T::TN; ++j)
-            copy_vector<4>(r_k[j], k + j * T::kLanes * T::kStride + d);
-#pragma unroll
-        for (int i = 0; i < T::TM; ++i) {
-            __align__(16) float r_q[4];
-            copy_vector<4>(r_q, q + i * T::kRowStep * T::kStride + d);
-            // One sum after the other, not one sum at a time: the next addition to the
-            // same sum comes TN instructions later, when the last has finished.
-#pragma unroll
-            for (int x = 0; x < 4; ++x) {
-#pragma unroll
-                for (int j = 0; j < T::TN; ++j)
-                    r_s[i][j] += r_q[x] * r_k[j][x];
-            }
-        }
-    }
-}
-// #endregion scores
-
 /// -infinity for the keys that a row does not see; only the last steps need it.
 /// @param first_key  of this step
 /// @param visible    keys that row w.row sees; each row below sees one more if causal
@@ -259,7 +229,7 @@ __device__ __forceinline__ void softmax_step(float (&r_s)[T::TM][T::TN],
 }
 // #endregion softmax
 
-// #region values
+// #region weights
 /// This thread's weights to shared memory, for the other lanes of its rows. The order
 /// of a sum is free: what a lane has of the keys col, col + kLanes, ... stands together
 /// as one vector.
@@ -274,55 +244,25 @@ __device__ __forceinline__ void store_weights(const Workspace<T>& w,
             copy_vector<T::kVector>(p + j * T::kLanes + w.col * T::kVector, &r_p[i][j]);
     }
 }
+// #endregion weights
 
-/// Second product: r.o[i][c] += sum over keys of weight[row i][key] * v[key][c].
-template <class T>
-__device__ __forceinline__ void add_values(const Workspace<T>& w, RowSums<T>& r) {
-#pragma unroll 1
-    for (int group = 0; group < T::TN; group += T::kVector) {
-        const float* const p = w.s_p + w.row * T::kStrideP + group * T::kLanes;
-        const float* const v = w.s_v + group * T::kLanes * T::D + 4 * w.col;
-#pragma unroll 2
-        for (int lane = 0; lane < T::kLanes; ++lane) {  // whose weights they are
-            __align__(16) float r_p[T::TM][T::kVector];
-#pragma unroll
-            for (int i = 0; i < T::TM; ++i) {
-                copy_vector<T::kVector>(
-                    r_p[i], p + i * T::kRowStep * T::kStrideP + lane * T::kVector);
-            }
-#pragma unroll
-            for (int x = 0; x < T::kVector; ++x) {
-                __align__(16) float r_v[T::TD];
-#pragma unroll
-                for (int c = 0; c < T::TD; c += 4) {
-                    copy_vector<4>(r_v + c,
-                                   v + (lane + x * T::kLanes) * T::D + c * T::kLanes);
-                }
-#pragma unroll
-                for (int i = 0; i < T::TM; ++i) {
-#pragma unroll
-                    for (int c = 0; c < T::TD; ++c)
-                        r.o[i][c] += r_p[i][x] * r_v[c];
-                }
-            }
-        }
+/// Stores four columns of the output at once.
+struct StoreFloats {
+    __device__ __forceinline__ void operator()(float* to, float4 x) const {
+        *reinterpret_cast<float4*>(to) = x;
     }
-}
-// #endregion values
-
-/// Four columns of the output.
-__device__ __forceinline__ void store_four(float* to, float4 x) {
-    *reinterpret_cast<float4*>(to) = x;
-}
+};
 
 /// The rows of the output, divided by their sums, and the log-sum-exp.
 /// @param rows  that are left from the block's first on
-template <class T, class Number>
+/// @param store_four  stores four columns as Number, at one place
+template <class T, class Number, class Store = StoreFloats>
 __device__ __forceinline__ void store_output(const Workspace<T>& w,
                                              const RowSums<T>& r,
                                              Number* o,   // [rows, D]
                                              float* lse,  // [rows] or null
-                                             int rows) {
+                                             int rows,
+                                             Store store_four = {}) {
     constexpr float kLn2 = wb::kLn2;
 #pragma unroll
     for (int i = 0; i < T::TM; ++i) {

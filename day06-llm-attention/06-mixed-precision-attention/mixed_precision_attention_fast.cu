@@ -1,17 +1,17 @@
-// 03_register_tiles.cuh: mixed_precision_attention_v3. The tiles are chapter 02's, of
-// floats; what is new is how 16 bits become 32 on the way into shared memory, and 32
-// become 16 on the way out. Included by mixed_precision_attention.cu, below v2.
-#pragma once
+// mixed_precision_attention_fast.cu: v3: chapter 02's register tiles. What you write is
+// the way in, where 16 bits become 32, and the way out, where 32 become 16.
+#include "mixed_precision_attention.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include <wb/arguments.h>
+#include <wb/check.h>
+#include <wb/exercise.h>
 #include <wb/head_dim.h>
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
-#include "../02-flash-attention/tiles.cuh"
+#include "../02-flash-attention/plain.cuh"
+#include "../03-grouped-query-attention/products.cuh"
 #include "pairs.h"
 
 /// Numbers of 16 bits that one load or one copy brings: 16 bytes.
@@ -23,16 +23,9 @@ template <class Number>
 __device__ __forceinline__ void store_floats(float* s,  // [8], 16-byte aligned
                                              uint4 eight,
                                              float scale = 1.0f) {
-    Pair<Number> pairs[4];
-    memcpy(pairs, &eight, sizeof(eight));  // no instruction: the same registers
-    const float2 a = to_floats(pairs[0]);
-    const float2 b = to_floats(pairs[1]);
-    const float2 c = to_floats(pairs[2]);
-    const float2 d = to_floats(pairs[3]);
-    *reinterpret_cast<float4*>(s) =
-        make_float4(a.x * scale, a.y * scale, b.x * scale, b.y * scale);
-    *reinterpret_cast<float4*>(s + 4) =
-        make_float4(c.x * scale, c.y * scale, d.x * scale, d.y * scale);
+    // TODO(learner): eight is four pairs: copy its bits into a Pair<Number>[4] with
+    // memcpy, which costs no instruction. Make floats of each pair with to_floats,
+    // times the scale, and store them as two float4 (about 10 lines)
 }
 
 /// Copies kRows rows of Number to shared memory as floats; zeros past the last row.
@@ -41,29 +34,19 @@ __device__ __forceinline__ void load_rows(float* s,         // [kRows, kStride]
                                           const Number* g,  // [rows, D]
                                           int rows,
                                           float scale = 1.0f) {
-    constexpr int kVectors = T::D / kEight;  // of a row
-#pragma unroll
-    for (int i = 0; i < kRows * kVectors / T::kThreads; ++i) {
-        const int e = i * T::kThreads + static_cast<int>(threadIdx.x);
-        const int r = e / kVectors;
-        const int c = e % kVectors * kEight;
-        uint4 eight = make_uint4(0, 0, 0, 0);
-        if (r < rows) eight = *reinterpret_cast<const uint4*>(g + r * T::D + c);
-        store_floats<Number>(s + r * kStride + c, eight, scale);
-    }
+    // TODO(learner): a row is D / kEight vectors of 16 bytes, and the tile is kRows of
+    // them. Deal the vectors to the block's T::kThreads threads, so that neighbours
+    // load neighbours: load one as a uint4, or take zeros if its row is not below
+    // `rows`, and give it to store_floats (about 9 lines)
 }
 // #endregion convert
 
 // #region store
-/// Four columns of the output, only now rounded to 16 bits: chapter 02's store_output
-/// calls it.
+/// Four columns of the output, only now rounded to 16 bits.
 template <class Number>
-__device__ __forceinline__ void store_four(Number* to, float4 x) {
-    const Pair<Number> pairs[2] = {to_pair<Number>({x.x, x.y}),
-                                   to_pair<Number>({x.z, x.w})};
-    uint2 four;
-    memcpy(&four, pairs, sizeof(four));
-    *reinterpret_cast<uint2*>(to) = four;
+__device__ __forceinline__ void store_four(Number* to,  // [4], 8-byte aligned
+                                           float4 x) {
+    // TODO(learner): two pairs, to_pair<Number>, in one store (about 5 lines)
 }
 // #endregion store
 
@@ -119,8 +102,12 @@ __global__ void __launch_bounds__(T::kThreads)
         __syncwarp();  // the weights of a row are read by lanes of the same warp only
         add_values(w, r);
     }
-    store_output(
-        w, r, o + g_row * D, lse == nullptr ? nullptr : lse + g_row, work.rows);
+    store_output(w,
+                 r,
+                 o + g_row * D,
+                 lse == nullptr ? nullptr : lse + g_row,
+                 work.rows,
+                 [](Number* to, float4 x) { store_four(to, x); });
 }
 // #endregion v3-kernel
 
@@ -141,8 +128,57 @@ static void attention_v3(const wb::AttentionShape& shape,
                 attention_v3_kernel<Number, Large>, shape, t, stream) &&
             !launch_tiles<Small>(
                 attention_v3_kernel<Number, Small>, shape, t, stream)) {
-            attention_v2(shape, q, k, v, o, lse, stream);
+            attention_plain(shape, q, k, v, o, lse, stream);  // sm_75
         }
     });
 }
 // #endregion v3-launch
+
+// #region contract
+/// Both functions of the contract.
+template <class T>
+static void checked_attention(const wb::AttentionShape& shape,
+                              const T* q,
+                              const T* k,
+                              const T* v,
+                              T* o,
+                              float* lse,
+                              cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete this line when all three TODOs are written
+    const wb::Arguments arguments("mixed_precision_attention");
+    wb::check_shape(arguments, shape, {32, 64, 128});
+    arguments.require(shape.kv_heads == shape.query_heads,
+                      "shape.kv_heads",
+                      shape.kv_heads,
+                      "must equal shape.query_heads: heads are shared in chapter 03");
+    if (shape.rows() == 0) return;
+    // As uint4, so that an address that is not a multiple of 16 is refused.
+    const auto vectors = [](const T* p) { return reinterpret_cast<const uint4*>(p); };
+    arguments.device("q", vectors(q), shape.query_elements() / 8)
+        .device("k", vectors(k), shape.kv_elements() / 8)
+        .device("v", vectors(v), shape.kv_elements() / 8)
+        .device("o", vectors(o), shape.query_elements() / 8);
+    if (lse != nullptr) arguments.device("lse", lse, shape.rows());
+    attention_v3(shape, q, k, v, o, lse, stream);
+}
+
+void mixed_precision_attention(const wb::AttentionShape& shape,
+                               const __half* q,
+                               const __half* k,
+                               const __half* v,
+                               __half* o,
+                               float* lse,
+                               cudaStream_t stream) {
+    checked_attention(shape, q, k, v, o, lse, stream);
+}
+
+void mixed_precision_attention(const wb::AttentionShape& shape,
+                               const __nv_bfloat16* q,
+                               const __nv_bfloat16* k,
+                               const __nv_bfloat16* v,
+                               __nv_bfloat16* o,
+                               float* lse,
+                               cudaStream_t stream) {
+    checked_attention(shape, q, k, v, o, lse, stream);
+}
+// #endregion contract

@@ -1,12 +1,42 @@
-// 03_register_tiles.cuh: flash_attention_v3. Included by flash_attention.cu, below v2.
-#pragma once
+// flash_attention_fast.cu: v3: two matrix products with a tile of results in the
+// registers of each thread. What you write is the products.
+#include "flash_attention.h"
 
+#include <wb/arguments.h>
+#include <wb/check.h>
+#include <wb/exercise.h>
 #include <wb/head_dim.h>
-#include <wb/ladder.h>
 
 #include <cstdint>
 
+#include "plain.cuh"
 #include "tiles.cuh"
+
+// #region scores
+/// First product: r_s[i][j] += q[row i] . k[key j], four columns at a time.
+template <class T>
+__device__ __forceinline__ void tile_scores(const Workspace<T>& w,
+                                            float (&r_s)[T::TM][T::TN]) {
+    // TODO(learner): of this thread's TM rows and TN keys, four columns at a time: load
+    // its TN keys (copy_vector<4>; they are T::kLanes apart, the first is w.col), then
+    // row after row (T::kRowStep apart, the first is w.row), and with each row's four
+    // columns do all 4 * TN multiply-adds. Loops over registers need "#pragma unroll",
+    // for registers have no index (about 20 lines)
+}
+// #endregion scores
+
+// #region values
+/// Second product: r.o[i][c] += sum over keys of weight[row i][key] * v[key][c].
+template <class T>
+__device__ __forceinline__ void add_values(const Workspace<T>& w, RowSums<T>& r) {
+    // TODO(learner): store_weights says where the weights stand: what lane L of the row
+    // has of its keys L, L + kLanes, ... is in vectors of kVector, one after the other
+    // for the lanes. For each vector of each lane: load it for all TM rows; then, for
+    // each of its kVector keys, the TD columns of v that this thread has, four at a
+    // time and 4 * kLanes apart, the first 4 * w.col; and do all TM * TD multiply-adds
+    // (about 28 lines)
+}
+// #endregion values
 
 // #region v3-kernel
 /// Copies a tile of BN rows to shared memory; zeros past the last row.
@@ -85,13 +115,42 @@ static void flash_attention_v3(const wb::AttentionShape& shape,
                                cudaStream_t stream) {
     wb::with_head_dim<32, 64, 128, 256>(shape.head_dim, [&](auto head_dim) {
         using T = Tile<large_tiling(head_dim())>;
-        if (!launch_tiles<T>(flash_attention_v3_kernel<T>,
-                             shape,
-                             Tensors{q, k, v, o, lse},
-                             stream)) {
-            flash_attention_v2(shape, q, k, v, o, lse, stream);
+        const Tensors<float> t = {q, k, v, o, lse};
+        if (launch_tiles<T>(flash_attention_v3_kernel<T>, shape, t, stream)) return;
+        if constexpr (head_dim() <= 128) {
+            using S = Tile<small_tiling(head_dim())>;
+            if (launch_tiles<S>(flash_attention_v3_kernel<S>, shape, t, stream)) return;
         }
+        attention_plain(shape, q, k, v, o, lse, stream);
     });
 }
 // #endregion v3-launch
-WB_RUNG(flash_attention, flash_attention_v3, "register tiles and float4");
+
+// #region contract
+void flash_attention(const wb::AttentionShape& shape,
+                     const float* q,
+                     const float* k,
+                     const float* v,
+                     float* o,
+                     float* lse,
+                     cudaStream_t stream) {
+    WB_NOT_SOLVED();  // delete this line when both TODOs are written
+    const wb::Arguments arguments("flash_attention");
+    wb::check_shape(arguments, shape, {32, 64, 128, 256});
+    arguments.require(shape.kv_heads == shape.query_heads,
+                      "shape.kv_heads",
+                      shape.kv_heads,
+                      "must equal shape.query_heads: heads are shared in chapter 03");
+    if (shape.rows() == 0) return;
+    // As float4, so that an address that is not a multiple of 16 is refused.
+    const auto vectors = [](const float* p) {
+        return reinterpret_cast<const float4*>(p);
+    };
+    arguments.device("q", vectors(q), shape.query_elements() / 4)
+        .device("k", vectors(k), shape.kv_elements() / 4)
+        .device("v", vectors(v), shape.kv_elements() / 4)
+        .device("o", vectors(o), shape.query_elements() / 4);
+    if (lse != nullptr) arguments.device("lse", lse, shape.rows());
+    flash_attention_v3(shape, q, k, v, o, lse, stream);
+}
+// #endregion contract

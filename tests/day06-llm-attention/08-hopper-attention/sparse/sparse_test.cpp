@@ -1,0 +1,458 @@
+// Tests v7 of Hopper attention, over the blocks that a pattern lists.
+#include "sparse_grading.h"
+
+#include <wb/testing/catch.h>
+#include <wb/testing/covering.h>
+#include <wb/testing/independent_calls.h>
+#include <wb/testing/simulator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace sparse_grading;
+
+TEST_CASE("blocks: one query and one key") {
+    NEEDS_BLOCKS();
+    for (const int64_t D : {64, 128}) {
+        const auto pattern = rows_of(1, {{0}});
+        grade(shape_of(pattern, D), pattern, "key 0");
+    }
+}
+
+TEST_CASE("blocks: a window with sinks") {
+    NEEDS_BLOCKS();
+    // The third row of blocks lists two full blocks, the block of the sinks, and those
+    // at both ends of the window.
+    const auto pattern = wb::window_with_sinks(270, 270, 150, 5);
+    grade(shape_of(pattern, 64), pattern, "window 150, 5 sinks");
+    grade(shape_of(pattern, 128), pattern, "window 150, 5 sinks");
+}
+
+TEST_CASE("blocks: every pattern of chapter 05") {
+    NEEDS_BLOCKS();
+    const int64_t n = wb::testing::is_watched() ? 70 : 140;
+    for (const auto& [name, pattern] : all_patterns(n, n + 1))
+        grade(shape_of(pattern, 64), pattern, name);
+}
+
+TEST_CASE("blocks: numbers of keys around a block and a step of two") {
+    NEEDS_BLOCKS();
+    for (const int64_t keys : {2, 63, 64, 65, 127, 128, 129, 191, 193}) {
+        if (wb::testing::is_watched() && keys > 65) continue;
+        const auto full = wb::dense_pattern(3, keys, false);
+        grade(shape_of(full, 64), full, "all blocks are full");
+        const auto causal = wb::dense_pattern(3, keys, true);
+        grade(shape_of(causal, 64), causal, "causal: the last block is partial");
+    }
+}
+
+TEST_CASE("blocks: numbers of queries around a row of blocks") {
+    NEEDS_BLOCKS();
+    for (const int64_t queries : {63, 64, 65, 127, 128, 129}) {
+        if (wb::testing::is_watched() && queries != 65) continue;
+        const auto window = wb::local_pattern(queries, 70, 30, 20);
+        grade(shape_of(window, 64), window, "window 30 + 20");
+    }
+}
+
+TEST_CASE("blocks: batches, heads, and heads that share keys") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::local_pattern(67, 70, 30, 20);
+    auto shape = shape_of(pattern, 64, 3, 2);
+    grade(shape, pattern, "window 30 + 20");
+    shape.batch = 2;
+    shape.query_heads = 6;
+    shape.kv_heads = 3;
+    grade(shape, pattern, "window 30 + 20, two heads share keys");
+    shape = shape_of(pattern, 128, 1, 3);
+    shape.kv_heads = 1;
+    grade(shape, pattern, "window 30 + 20, three heads share keys");
+}
+
+TEST_CASE("blocks: a scale of 0 makes all weights equal") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::local_pattern(67, 70, 30, 20);
+    auto shape = shape_of(pattern, 64);
+    shape.scale = 0.0f;
+    grade(shape, pattern, "window 30 + 20");
+}
+
+TEST_CASE(
+    "blocks: rows of blocks of all lengths, more than there are multiprocessors") {
+    NEEDS_BLOCKS();
+    // 1, 2, 3, 0 and 5 blocks: a multiprocessor goes through several tiles.
+    const FewMultiprocessors few(1);
+    const int64_t heads = FewMultiprocessors::count() / 4 + 1;
+    std::vector<std::vector<int32_t>> rows(4 * 128 + 3);
+    const int32_t lengths[] = {64, 100, 170, 0, 300};
+    for (size_t i = 0; i < rows.size(); ++i) {
+        rows[i].resize(static_cast<size_t>(lengths[i / 128]));
+        std::iota(rows[i].begin(), rows[i].end(), 0);
+    }
+    const auto pattern = rows_of(300, rows);
+    auto shape = shape_of(pattern, 64, 1, heads);
+    HostBlocks blocks = to_blocks(pattern);
+    grade(shape, pattern, blocks, random_attention(shape, 1), "the longest first");
+    if (wb::testing::is_watched()) return;
+    std::reverse(blocks.order.begin(), blocks.order.end());
+    shape.head_dim = 128;
+    grade(shape, pattern, blocks, random_attention(shape, 1), "the longest last");
+}
+
+TEST_CASE("blocks: a list of more than 32 blocks, and more than 64") {
+    NEEDS_BLOCKS();
+    // The last query sees them; it is alone in a row of blocks, and behind it comes one
+    // with a single block.
+    const FewMultiprocessors few(1);
+    for (const int32_t keys : {64 * 33 - 5, 64 * 66 + 1}) {
+        if (wb::testing::is_watched() && keys > 64 * 40) continue;
+        std::vector<std::vector<int32_t>> rows(kRows + 1, {0});
+        rows.back().resize(static_cast<size_t>(keys));
+        std::iota(rows.back().begin(), rows.back().end(), 0);
+        const auto full = rows_of(keys, rows);
+        const auto shape = shape_of(full, 64);
+        const auto inputs = random_attention(shape, 1);
+        grade(shape, full, to_blocks(full), inputs, "all blocks are full");
+        std::vector<int32_t>& last = rows.back();
+        last.erase(
+            std::remove_if(
+                last.begin(), last.end(), [](int32_t key) { return key % 60 == 7; }),
+            last.end());
+        const auto gaps = rows_of(keys, rows);
+        grade(shape, gaps, to_blocks(gaps), inputs, "all blocks are partial");
+    }
+}
+
+TEST_CASE("blocks: a list of more than 256 blocks") {
+    NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // accesses are those of shorter lists
+    constexpr int32_t kKeys = 64 * 258 + 3;
+    std::vector<std::vector<int32_t>> rows(1);
+    rows[0].resize(kKeys);
+    std::iota(rows[0].begin(), rows[0].end(), 0);
+    const auto full = rows_of(kKeys, rows);
+    grade(shape_of(full, 64), full, "all blocks are full");
+}
+
+TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
+    NEEDS_BLOCKS();
+    std::vector<std::vector<int32_t>> rows(260);
+    rows[1] = {0};
+    rows[130] = {64, 65, 66};  // the third row of blocks is empty altogether
+    const auto few = rows_of(70, rows);
+    grade(shape_of(few, 64, 2), few, "only queries 1 and 130 see keys");
+    const auto none = rows_of(0, {{}, {}});
+    for (const bool with_lse : {false, true}) {
+        const auto shape = shape_of(none, 128);
+        grade(shape,
+              none,
+              to_blocks(none),
+              random_attention(shape, 1),
+              "no keys",
+              {},
+              with_lse);
+    }
+}
+
+TEST_CASE("blocks: lists may come in any order") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::local_pattern(140, 400, 290, 0);
+    const auto shape = shape_of(pattern, 64);
+    HostBlocks blocks = to_blocks(pattern);
+    for (size_t row = 0; row + 1 < blocks.full.offsets.size(); ++row) {
+        for (wb::HostBlockList* const list : {&blocks.full, &blocks.partial}) {
+            const int64_t first = list->offsets[row];
+            const int64_t last = list->offsets[row + 1];
+            std::reverse(list->blocks.begin() + first, list->blocks.begin() + last);
+            if (list == &blocks.full) continue;
+            for (int64_t i = 0; 2 * i < last - first; ++i) {
+                const auto masks = blocks.masks.begin();
+                const int64_t other = last - 1 - i;
+                if (other == first + i) continue;
+                std::swap_ranges(masks + (first + i) * kRows,
+                                 masks + (first + i + 1) * kRows,
+                                 masks + other * kRows);
+            }
+        }
+    }
+    grade(shape, pattern, blocks, random_attention(shape, 1), "lists reversed");
+}
+
+TEST_CASE("blocks: one that is listed twice counts twice") {
+    NEEDS_BLOCKS();
+    const auto once = wb::dense_pattern(3, 64, false);
+    const auto shape = shape_of(once, 64);
+    HostBlocks blocks = to_blocks(once);
+    blocks.full.blocks.push_back(0);
+    blocks.full.offsets.back() = 2;
+    blocks.partial.blocks.push_back(0);
+    blocks.partial.offsets.back() = 1;
+    blocks.masks.assign(kRows, 0xF0);
+    std::vector<int32_t> row;
+    for (int32_t key = 0; key < 64; ++key)
+        row.insert(row.end(), key / 4 == 1 ? 3 : 2, key);
+    grade(shape,
+          rows_of(64, {row, row, row}),
+          blocks,
+          random_attention(shape, 1),
+          "block 0 is full, twice, and partial");
+}
+
+TEST_CASE("blocks: nothing is kept from call to call") {
+    NEEDS_BLOCKS();
+    const auto first = wb::dense_pattern(13, 19, false);
+    const auto other = wb::local_pattern(70, 71, 9, 2);
+    expect_independent([&] { grade(shape_of(first, 64, 2), first, "dense"); },
+                       [&] { grade(shape_of(other, 64), other, "window 9 + 2"); });
+}
+
+TEST_CASE("blocks: a NaN of a key reaches the rows that see it, and no others") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::dense_pattern(100, 100, true);
+    const auto shape = shape_of(pattern, 64);
+    auto stored = as_stored<T>(random_attention(shape, 1));
+    auto expected = expect_listed(shape, pattern, stored);
+    stored.k[70 * 64 + 3] = std::nanf("");
+    const auto from = [](std::vector<double>& values, int64_t first, double value) {
+        std::fill(values.begin() + first, values.end(), value);
+    };
+    from(expected.o, 70 * 64, std::nan(""));
+    from(expected.o_bound, 70 * 64, 0.0);
+    from(expected.lse, 70, std::nan(""));
+    from(expected.lse_bound, 70, 0.0);
+    grade_stored(shape, to_blocks(pattern), stored, expected, "a NaN in key 70");
+}
+
+TEST_CASE("blocks: kinds of logits, patterns and sizes") {
+    NEEDS_BLOCKS();
+    wb::testing::Covering design;
+    design.factor("pattern", {"dense", "causal", "window 9 and 4 sinks", "random 13"})
+        .factor("D", {64, 128})
+        .factor(
+            "logits",
+            {"usual", "near 0", "near 10^4", "near -500", "rising", "falling", "huge"})
+        .factor("Nq", {1, 65, 129})
+        .factor("Nk", {1, 31, 65, 129, 200})
+        .factor("batch", {1, 2})
+        .factor("heads", {1, 2})
+        .factor("scale", {"usual", "0.05"})
+        .factor("lse", {"wanted", "null"})
+        // There, every query sees every key.
+        .forbid({"pattern", "logits"},
+                [](const std::vector<int64_t>& v) { return v[0] == 0 && v[1] == 6; })
+        .forbid({"Nq", "D", "batch", "heads"}, [](const std::vector<int64_t>& v) {
+            return v[0] * v[1] * v[2] * v[3] > 129 * 128;  // else it takes long
+        });
+    static const auto cases = design.cases();
+    for (size_t i = 0; i < cases.size(); ++i) {
+        if (wb::testing::is_watched() && i >= 8) break;
+        const auto& c = cases[i];
+        DYNAMIC_SECTION(c.text()) {
+            const int64_t nq = c["Nq"];
+            const int64_t nk = c["Nk"];
+            const HostCsr pattern =
+                c["pattern"] == 2   ? wb::window_with_sinks(nq, nk, 9, 4)
+                : c["pattern"] == 3 ? wb::random_pattern(nq, nk, 13, 1)
+                                    : wb::dense_pattern(nq, nk, c["pattern"] == 1);
+            auto shape = shape_of(pattern, c["D"], c["batch"], c["heads"]);
+            if (c["scale"] != 0) shape.scale = std::stof(c.words("scale"));
+            const auto inputs = with_logits(
+                shape, static_cast<Logits>(c["logits"]), {nk / 2, nk - 1}, i + 1);
+            grade(shape,
+                  pattern,
+                  to_blocks(pattern),
+                  inputs,
+                  c.text(),
+                  {},
+                  c["lse"] == 0);
+        }
+    }
+}
+
+/// A key block that does not exist, in front of the `behind`-th of a row of blocks.
+static void grade_wrong_block(int32_t wrong, bool partial, int64_t behind, int64_t D) {
+    const auto right = partial ? wb::local_pattern(140, 130, 20, 10)
+                               : wb::dense_pattern(140, 130, false);
+    HostBlocks blocks = to_blocks(right);  // of three key blocks
+    wb::HostBlockList& list = partial ? blocks.partial : blocks.full;
+    const int64_t place = list.offsets[1] + behind;
+    list.blocks.insert(list.blocks.begin() + place, wrong);
+    ++list.offsets[2];
+    if (partial)
+        blocks.masks.insert(
+            blocks.masks.begin() + place * kRows, size_t{kRows}, ~uint64_t{0});
+    const auto shape = shape_of(right, D);
+    grade(shape,
+          right,
+          blocks,
+          random_attention(shape, 1),
+          std::string(partial ? "partial" : "full") + ".blocks[" +
+              std::to_string(place) + "] is " + std::to_string(wrong),
+          {static_cast<int32_t>(PatternFault::index), 1, place, wrong});
+}
+
+TEST_CASE("blocks: a block that does not exist is reported, and not read") {
+    NEEDS_BLOCKS();
+    grade_wrong_block(-1, /*partial=*/false, 0, 64);
+    grade_wrong_block(3, false, 1, 64);  // there are 3
+    grade_wrong_block(3, true, 0, 64);
+    grade_wrong_block(std::numeric_limits<int32_t>::max(), true, 1, 128);
+    // The second row of blocks has but one block, which does not exist.
+    const auto right = without_rows(wb::dense_pattern(140, 60, false), kRows, 140);
+    HostBlocks blocks = to_blocks(right);
+    const int64_t place = blocks.full.offsets.back()++;
+    blocks.full.blocks.push_back(1);
+    const auto shape = shape_of(right, 64);
+    grade(shape,
+          right,
+          blocks,
+          random_attention(shape, 1),
+          "the only block of a row is 1, of 1",
+          {static_cast<int32_t>(PatternFault::index), 1, place, 1});
+}
+
+TEST_CASE("blocks: offsets that are no range are reported, and the list is empty") {
+    NEEDS_BLOCKS();
+    const std::pair<std::vector<int64_t>, int64_t> wrong[] = {
+        {{-1, 1, 2}, 0}, {{0, 1, 3}, 1}, {{0, 2, 1}, 1}};  // there are 2
+    for (const bool partial : {false, true}) {
+        const auto pattern = partial ? wb::local_pattern(140, 60, 30, 5)
+                                     : wb::dense_pattern(140, 60, false);
+        for (const auto& [offsets, row] : wrong) {
+            HostBlocks blocks = to_blocks(pattern);
+            (partial ? blocks.partial : blocks.full).offsets = offsets;
+            auto right = without_rows(pattern, row * kRows, (row + 1) * kRows);
+            if (offsets[1] == 2) {  // row 0 lists both blocks, each of all keys
+                if (partial) continue;
+                auto rows = rows_in(right);
+                for (size_t i = 0; i < size_t{kRows}; ++i)
+                    rows[i].insert(rows[i].end(), rows[i].begin(), rows[i].end());
+                right = rows_of(60, rows);
+            }
+            const auto shape = shape_of(right, 64);
+            const auto at = static_cast<size_t>(row);
+            grade(shape,
+                  right,
+                  blocks,
+                  random_attention(shape, 1),
+                  "of 2 blocks, row " + std::to_string(row) + " has those from " +
+                      std::to_string(offsets[at]) + " to " +
+                      std::to_string(offsets[at + 1]),
+                  {static_cast<int32_t>(PatternFault::offsets),
+                   static_cast<int32_t>(row),
+                   offsets[at],
+                   offsets[at + 1]});
+        }
+    }
+}
+
+TEST_CASE("blocks: a fault that an earlier call found is not forgotten") {
+    NEEDS_BLOCKS();
+    const PatternStatus earlier = {
+        static_cast<int32_t>(PatternFault::offsets), 17, 18, 19};
+    const auto right = wb::local_pattern(20, 20, 5, 5);
+    const auto shape = shape_of(right, 64);
+    const auto inputs = random_attention(shape, 1);
+    HostBlocks blocks = to_blocks(right);
+    const std::string text = "status holds a fault of an earlier call";
+    grade(shape, right, blocks, inputs, text, earlier, true, earlier);
+    blocks.full.blocks.push_back(7);
+    ++blocks.full.offsets.back();
+    grade(shape, right, blocks, inputs, text, earlier, true, earlier);
+}
+
+TEST_CASE("blocks: an order that names no row of blocks is reported") {
+    NEEDS_BLOCKS();
+    const auto rows = wb::dense_pattern(200, 5, false);
+    const auto shape = shape_of(rows, 64, 2);
+    const auto inputs = as_stored<T>(random_attention(shape, 1));
+    const FewMultiprocessors few(1);  // one goes through all tiles
+    for (const int32_t wrong : {-1, 2, std::numeric_limits<int32_t>::max()}) {
+        HostBlocks blocks = to_blocks(rows);
+        blocks.order[1] = wrong;
+        Grader grader("hopper_block_sparse_attention",
+                      "order[1] is " + std::to_string(wrong));
+        const BlockPattern pattern = upload(grader, blocks);
+        const T* q = grader.input("q", rounded<T>(inputs.q));
+        const T* k = grader.input("k", rounded<T>(inputs.k));
+        const T* v = grader.input("v", rounded<T>(inputs.v));
+        T* o = grader.output<T>("o", {2, 200, 64});
+        const auto expected =
+            words({static_cast<int32_t>(PatternFault::order), 1, 1, wrong});
+        auto* status = reinterpret_cast<PatternStatus*>(
+            grader.in_out<int32_t>("status",
+                                   {static_cast<int64_t>(expected.size())},
+                                   std::vector<int32_t>(expected.size())));
+        grader.run([&](cudaStream_t stream) {
+            hopper_block_sparse_attention(
+                shape, pattern, q, k, v, o, nullptr, status, stream);
+        });
+        (void)grader.read("o");  // the rows that `order` does not name are not written
+        grader.expect("status", expected, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("blocks: without queries nothing is done") {
+    NEEDS_BLOCKS();
+    T* const none = nullptr;
+    Grader grader("hopper_block_sparse_attention", "queries = 0, batch = 0");
+    grader.expect_no_work([&](cudaStream_t s) {
+        for (const auto& shape :
+             {plain_attention(1, 1, 0, 5, 64), plain_attention(0, 1, 5, 5, 128)})
+            hopper_block_sparse_attention(
+                shape, {}, none, none, none, none, nullptr, nullptr, s);
+    });
+}
+
+TEST_CASE("blocks: wrong arguments are refused by name") {
+    NEEDS_BLOCKS();
+    Grader memory("hopper_block_sparse_attention", "wrong arguments");
+    T* d = memory.output<T>("d", {2 * 4 * 64 + 8});
+    T host[64] = {};
+    const wb::PatternCheck check;
+    const BlockPattern good = upload(memory, to_blocks(wb::dense_pattern(4, 4, true)));
+    const auto call = [&](const std::string& part,
+                          const AttentionShape& shape,
+                          const BlockPattern& pattern,
+                          const T* q,
+                          PatternStatus* status) {
+        expect_refused("hopper_block_sparse_attention", part, part, [&] {
+            hopper_block_sparse_attention(
+                shape, pattern, q, d, d, d, nullptr, status, nullptr);
+        });
+    };
+    const auto shape = plain_attention(1, 2, 4, 4, 64);
+    const auto with = [&](const std::string& part, auto change) {
+        auto wrong = shape;
+        change(wrong);
+        call(part, wrong, good, d, check.status());
+    };
+    with("shape.causal is 1", [](auto& s) { s.causal = true; });
+    with("shape.head_dim is 32", [](auto& s) { s.head_dim = 32; });
+    with("shape.head_dim is 256", [](auto& s) { s.head_dim = 256; });
+    with("shape.queries is -1", [](auto& s) { s.queries = -1; });
+    with("shape.kv_heads", [](auto& s) { s.kv_heads = 3; });
+    with("shape.scale is -0.5", [](auto& s) { s.scale = -0.5f; });
+    call("q is a null pointer", shape, good, nullptr, check.status());
+    call("q is a host pointer", shape, good, host, check.status());
+    call("q is not aligned", shape, good, d + 1, check.status());
+    call("status is a null pointer", shape, good, d, nullptr);
+    const auto without = [&](const std::string& part, auto change) {
+        BlockPattern wrong = good;
+        change(wrong);
+        call(part, shape, wrong, d, check.status());
+    };
+    without("pattern.order is a null", [](auto& p) { p.order = nullptr; });
+    without("pattern.masks is a null", [](auto& p) { p.masks = nullptr; });
+    without("pattern.full.offsets is a null",
+            [](auto& p) { p.full.offsets = nullptr; });
+    without("pattern.partial.blocks is a null",
+            [](auto& p) { p.partial.blocks = nullptr; });
+    without("pattern.full.num_blocks is -1", [](auto& p) { p.full.num_blocks = -1; });
+}

@@ -1,0 +1,4 @@
+// The backward pass of v3 in right_fast.cu, for the .diff files that edit it.
+#define WB_NO_FORWARD
+#define WB_NO_WGMMA
+#include "right_fast.cu"
