@@ -94,6 +94,17 @@ class PlayedPeer {
 
     Inboxes* inboxes() { return &inboxes_; }
 
+    /// Rank 1 sends one piece of its message and no more.
+    void send_piece(unsigned call, int64_t piece, const std::vector<float>& mine) {
+        const int64_t pieces = inboxes_.capacity / kPiece;
+        const int64_t slot = int64_t{call % 2} * 2 + 1;
+        for (int64_t i = piece * kPiece; i < std::min(n_, (piece + 1) * kPiece); ++i)
+            inboxes_.data[0][slot * inboxes_.capacity + i] =
+                mine[static_cast<size_t>(i)];
+        std::atomic_ref<unsigned>(inboxes_.flags[0][slot * pieces + piece])
+            .store(call, std::memory_order_release);
+    }
+
     /// Rank 1's side of a call: waits for what rank 0 sends, looks whether it is there,
     /// and only then sends `mine`, piece by piece. The first one comes first in odd
     /// calls, the last one in even ones.
@@ -213,6 +224,78 @@ TEST_CASE("one shot: sums begin when the flags have come, not before") {
                        " elements were not in the peer's inbox when their flag was";
         wb::testing::fail(std::move(finding));
     }
+}
+
+TEST_CASE("one shot: a piece that does not come is NaN, and its sender is named") {
+    // The first piece comes, the second one never does.
+    constexpr int64_t kN = kPiece + 5;
+    PlayedPeer peer(kN);
+    Rank rank;
+    rank.ranks = 2;
+    rank.inboxes = peer.inboxes();
+    const auto theirs = wb::testing::random_normal(kN, 1);
+    const auto mine = wb::testing::random_normal(kN, 2);
+    peer.send_piece(1, 0, mine);
+    const Memory x(theirs);
+    std::string said;
+    wb::testing::result_of([&] {
+        one_shot_all_reduce(rank, x.data(), kN, nullptr);
+        return true;
+    });
+    try {
+        finish(rank, nullptr, 20.0);
+    } catch (const wb::NcclError& error) {
+        said = error.what();
+    }
+    const std::vector<float> sum = x.get();
+    int64_t wrong = 0;
+    for (size_t i = 0; i < sum.size(); ++i)
+        wrong += i < kPiece ? sum[i] != theirs[i] + mine[i] : !std::isnan(sum[i]);
+    wb::testing::Finding finding{wb::testing::Kind::contract};
+    finding.implementation = "one_shot_all_reduce";
+    finding.inputs = "n = " + std::to_string(kN) + ", one piece never comes";
+    if (said.find("no message has come from rank 1") == said.npos)
+        finding.what = "*inboxes.lost does not name the rank that has not answered";
+    else if (wrong != 0)
+        finding.what = std::to_string(wrong) +
+                       " elements of x are neither the sum, "
+                       "where it came, nor else NaN";
+    if (!finding.what.empty()) wb::testing::fail(std::move(finding));
+}
+
+TEST_CASE("one shot: more than 2^31 elements", "[large][serial]") {
+    WB_NEEDS_DEVICES(2);
+#ifdef SIMT_CPU
+    WB_SKIP("43 GB on each of two devices are too much for the simulator");
+#else
+    constexpr int64_t kN = (int64_t{1} << 31) + 77;
+    for (int r = 0; r < 2; ++r) {
+        CUDA_CHECK(cudaSetDevice(r));
+        size_t free_bytes = 0;
+        size_t total_bytes = 0;
+        CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+        if (free_bytes < size_t{45} << 30)
+            WB_SKIP("needs 45 GB of free memory on each of two GPUs");
+    }
+    CUDA_CHECK(cudaSetDevice(0));
+    Team team(2, kN);
+    std::vector<std::unique_ptr<Zeros>> memory;
+    for (int r = 0; r < 2; ++r) {
+        CUDA_CHECK(cudaSetDevice(r));
+        memory.push_back(std::make_unique<Zeros>(kN));
+        for (const int64_t i : {int64_t{0}, kN - 78, kN - 77, kN - 1})
+            memory.back()->set(i, static_cast<float>(i % 1000 + r));
+    }
+    CUDA_CHECK(cudaSetDevice(0));
+    team.run([&](Rank& rank, cudaStream_t stream) {
+        const auto r = static_cast<size_t>(rank.rank);
+        one_shot_all_reduce(rank, memory[r]->data(), kN, stream);
+    });
+    for (int r = 0; r < 2; ++r)
+        for (const int64_t i : {int64_t{0}, kN - 78, kN - 77, kN - 1})
+            CHECK(memory[static_cast<size_t>(r)]->get(i) ==
+                  static_cast<float>(2 * (i % 1000) + 1));
+#endif
 }
 
 TEST_CASE("one shot: nothing to add") {

@@ -71,6 +71,32 @@ class Memory {
     size_t size_;
 };
 
+/// Zeros on the device that is current: more than a host would like to hold.
+class Zeros {
+ public:
+    explicit Zeros(int64_t n) {
+        const size_t bytes = static_cast<size_t>(n) * sizeof(float);
+        CUDA_CHECK(cudaMalloc(&data_, bytes));
+        CUDA_CHECK(cudaMemset(data_, 0, bytes));
+        CUDA_CHECK(cudaDeviceSynchronize());
+    }
+    ~Zeros() { (void)cudaFree(data_); }
+    Zeros(const Zeros&) = delete;
+    Zeros& operator=(const Zeros&) = delete;
+    float* data() const { return data_; }
+    void set(int64_t index, float value) const {
+        CUDA_CHECK(cudaMemcpy(data_ + index, &value, sizeof value, cudaMemcpyDefault));
+    }
+    float get(int64_t index) const {
+        float value = 0;
+        CUDA_CHECK(cudaMemcpy(&value, data_ + index, sizeof value, cudaMemcpyDefault));
+        return value;
+    }
+
+ private:
+    float* data_ = nullptr;
+};
+
 /// Ranks with communicators, inboxes, and a stream each that the default stream does
 /// not order.
 class Team {
