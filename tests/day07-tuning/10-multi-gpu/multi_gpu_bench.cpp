@@ -86,26 +86,6 @@ class Crew {
     std::exception_ptr thrown_;
 };
 
-/// Uniform numbers whose products keep a token's size: quick, for hundreds of millions.
-std::vector<float> uniform(int64_t count, uint64_t seed, float scale) {
-    std::vector<float> values(static_cast<size_t>(count));
-    uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
-    for (float& value : values) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        value = scale * (static_cast<float>(state >> 40) * 0x1p-23f - 1.0f);
-    }
-    return values;
-}
-
-BlockWeights weights_of(const BlockShape& shape) {
-    const int64_t W = shape.width();
-    const float scale = std::sqrt(3.0f / static_cast<float>(W));
-    return {uniform(W * 3 * W, 2, scale),
-            uniform(W * W, 3, scale),
-            uniform(W * shape.hidden, 4, scale),
-            uniform(shape.hidden * W, 5, scale)};
-}
-
 /// Operations of the whole block: its four products, and what causal attention sees.
 double operations(const BlockShape& shape) {
     const auto N = static_cast<double>(shape.tokens);
@@ -153,7 +133,7 @@ WB_BENCH(multi_gpu, bench) {
              {{512, 16, 64, 4096}},
              {{1, 32, 128, 16384}, {16, 32, 128, 16384}, {16384, 32, 128, 16384}})) {
         const int64_t n = shape.tokens * shape.width();
-        const BlockWeights weights = weights_of(shape);
+        const BlockWeights weights = uniform_weights(shape);
         const auto x = bench.random_normal(n).host();
         const auto right = on_one_gpu(shape, weights, x);
         for (int ranks = 1; ranks <= std::min(kDevices, 8); ranks *= 2) {

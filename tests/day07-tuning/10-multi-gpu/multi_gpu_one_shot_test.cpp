@@ -94,13 +94,12 @@ class PlayedPeer {
 
     Inboxes* inboxes() { return &inboxes_; }
 
-    /// Rank 1 sends one piece of its message and no more.
+    /// Rank 1 has written all of its message, and sets the flag of one piece alone.
     void send_piece(unsigned call, int64_t piece, const std::vector<float>& mine) {
         const int64_t pieces = inboxes_.capacity / kPiece;
         const int64_t slot = int64_t{call % 2} * 2 + 1;
-        for (int64_t i = piece * kPiece; i < std::min(n_, (piece + 1) * kPiece); ++i)
-            inboxes_.data[0][slot * inboxes_.capacity + i] =
-                mine[static_cast<size_t>(i)];
+        std::copy(
+            mine.begin(), mine.end(), inboxes_.data[0] + slot * inboxes_.capacity);
         std::atomic_ref<unsigned>(inboxes_.flags[0][slot * pieces + piece])
             .store(call, std::memory_order_release);
     }
@@ -227,7 +226,7 @@ TEST_CASE("one shot: sums begin when the flags have come, not before") {
 }
 
 TEST_CASE("one shot: a piece that does not come is NaN, and its sender is named") {
-    // The first piece comes, the second one never does.
+    // The first piece comes, the second one's flag never does.
     constexpr int64_t kN = kPiece + 5;
     PlayedPeer peer(kN);
     Rank rank;
@@ -302,6 +301,15 @@ TEST_CASE("one shot: nothing to add") {
     Grader("one_shot_all_reduce", "n = 0").expect_no_work([](cudaStream_t stream) {
         one_shot_all_reduce({}, nullptr, 0, stream);
     });
+    Grader("one_shot_all_reduce", "n = 0, two ranks")
+        .expect_no_work([](cudaStream_t stream) {
+            Inboxes inboxes;
+            Rank rank;
+            rank.ranks = 2;
+            rank.inboxes = &inboxes;
+            one_shot_all_reduce(rank, nullptr, 0, stream);
+            CHECK(inboxes.calls == 0);
+        });
     const std::vector<float> values = wb::testing::random_normal(5, 1);
     const Memory x(values);
     wb::testing::result_of([&] {
@@ -338,7 +346,8 @@ TEST_CASE("one shot: wrong arguments are refused by name") {
     refused("rank 2 of 2", "rank is 2", 2, 2, p, 8, &inboxes);
     refused("rank -1", "rank is -1", -1, 2, p, 8, &inboxes);
     refused("x null", "x", 0, 2, nullptr, 8, &inboxes);
-    refused("no inboxes", "inboxes", 0, 2, p, 8, nullptr);
+    refused("no inboxes", "inboxes is 0", 0, 2, p, 8, nullptr);
+    refused("eight ranks, no inboxes", "inboxes is 0", 0, 8, p, 8, nullptr);
     inboxes.capacity = 32;
     refused("n = 33, inboxes of 32", "n is 33", 0, 2, p, 33, &inboxes);
 }

@@ -104,10 +104,8 @@ class Team {
     /// @param capacity  floats of a message; 0: no inboxes
     Team(int ranks, int64_t capacity) : rank_(static_cast<size_t>(ranks)) {
         std::vector<ncclComm_t> comms(rank_.size());
-        if (ranks > 1) {
-            NCCL_CHECK(ncclCommInitAll(comms.data(), ranks, nullptr));
-            if (capacity > 0) peers_ = std::make_unique<PeerMemory>(ranks, capacity);
-        }
+        if (ranks > 1) NCCL_CHECK(ncclCommInitAll(comms.data(), ranks, nullptr));
+        if (capacity > 0) peers_ = std::make_unique<PeerMemory>(ranks, capacity);
         for (int r = 0; r < ranks; ++r) {
             Rank& rank = rank_[static_cast<size_t>(r)];
             rank.rank = r;
@@ -182,27 +180,22 @@ inline std::vector<float> columns_of(const std::vector<float>& a,
     return part;
 }
 
-/// The weights of all ranks, each in the memory of its device; tells the team's ranks.
-class ShardedWeights {
+/// A rank's share of the weights, on the device that is current; tells the rank.
+class Shard {
  public:
-    ShardedWeights(Team& team, const BlockShape& shape, const BlockWeights& weights) {
+    Shard(Rank& rank, const BlockShape& shape, const BlockWeights& weights) {
         const int64_t W = shape.width();
-        const int64_t share = W / team.size();
-        const int64_t hidden = shape.hidden / team.size();
-        for (int r = 0; r < team.size(); ++r) {
-            const auto rows = [&](const std::vector<float>& a, int64_t count) {
-                const auto begin = a.begin() + r * count * W;
-                return std::vector<float>(begin, begin + count * W);
-            };
-            Rank& rank = team[r];
-            CUDA_CHECK(cudaSetDevice(r));
-            rank.w_qkv = keep(columns_of(weights.qkv, W, 3, W, r * share, share));
-            rank.w_out = keep(rows(weights.out, share));
-            rank.w_up =
-                keep(columns_of(weights.up, W, 1, shape.hidden, r * hidden, hidden));
-            rank.w_down = keep(rows(weights.down, hidden));
-        }
-        CUDA_CHECK(cudaSetDevice(0));
+        const int64_t share = W / rank.ranks;
+        const int64_t hidden = shape.hidden / rank.ranks;
+        const auto rows = [&](const std::vector<float>& a, int64_t count) {
+            const auto begin = a.begin() + rank.rank * count * W;
+            return std::vector<float>(begin, begin + count * W);
+        };
+        rank.w_qkv = keep(columns_of(weights.qkv, W, 3, W, rank.rank * share, share));
+        rank.w_out = keep(rows(weights.out, share));
+        rank.w_up = keep(
+            columns_of(weights.up, W, 1, shape.hidden, rank.rank * hidden, hidden));
+        rank.w_down = keep(rows(weights.down, hidden));
     }
 
  private:
@@ -212,3 +205,39 @@ class ShardedWeights {
     }
     std::vector<std::unique_ptr<Memory>> memory_;
 };
+
+/// The shares of all ranks, each in the memory of its device.
+class ShardedWeights {
+ public:
+    ShardedWeights(Team& team, const BlockShape& shape, const BlockWeights& weights) {
+        for (int r = 0; r < team.size(); ++r) {
+            CUDA_CHECK(cudaSetDevice(r));
+            shards_.push_back(std::make_unique<Shard>(team[r], shape, weights));
+        }
+        CUDA_CHECK(cudaSetDevice(0));
+    }
+
+ private:
+    std::vector<std::unique_ptr<Shard>> shards_;
+};
+
+/// Uniform numbers from -scale to scale: quick, for hundreds of millions.
+inline std::vector<float> uniform(int64_t count, uint64_t seed, float scale) {
+    std::vector<float> values(static_cast<size_t>(count));
+    uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
+    for (float& value : values) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        value = scale * (static_cast<float>(state >> 40) * 0x1p-23f - 1.0f);
+    }
+    return values;
+}
+
+/// Such weights that products keep a token's size.
+inline BlockWeights uniform_weights(const BlockShape& shape) {
+    const int64_t W = shape.width();
+    const float scale = std::sqrt(3.0f / static_cast<float>(W));
+    return {uniform(W * 3 * W, 2, scale),
+            uniform(W * W, 3, scale),
+            uniform(W * shape.hidden, 4, scale),
+            uniform(shape.hidden * W, 5, scale)};
+}
