@@ -7,8 +7,8 @@
 //   mpirun -n 2 build/cuda/day07_multi_gpu_rank --folder /tmp/ranks
 //
 // The processes meet in the folder (meeting.h) and hand over NCCL's id there. What goes
-// wrong is an error in words, soon after --seconds (8): a rank that has not been started or has
-// ended, ranks that disagree, more ranks than GPUs or heads.
+// wrong is an error in words, at most two seconds after --seconds (8): a rank that has
+// not been started or has ended, ranks that disagree, more ranks than GPUs or heads.
 #include <wb/errors.h>
 
 #include <charconv>
@@ -129,8 +129,8 @@ void check(const Place& place, const Options& options) {
                     ": one GPU for each rank (LOCAL_RANK says which, else the rank)");
 }
 
-/// Ends the process if a step does not end: inside of NCCL's calls, and of the driver's,
-/// nobody can be interrupted.
+/// Ends the process if a step does not end: NCCL's calls, and the driver's, cannot be
+/// interrupted.
 class Deadline {
  public:
     Deadline(const std::string& who, const std::string& step, double seconds)
@@ -138,12 +138,11 @@ class Deadline {
               std::unique_lock lock(mutex_);
               const std::chrono::duration<double> limit(seconds);
               if (changed_.wait_for(lock, limit, [this] { return is_over_; })) return;
-              std::fprintf(
-                  stderr,
-                  "%s: %s has not returned for %g s: has another rank ended?\n",
-                  who.c_str(),
-                  step.c_str(),
-                  seconds);
+              std::fprintf(stderr,
+                           "%s: %s has not returned for %g s: has a rank ended?\n",
+                           who.c_str(),
+                           step.c_str(),
+                           seconds);
               std::_Exit(1);
           }) {}
     ~Deadline() {
