@@ -24,7 +24,7 @@ struct ShortLimit {
         simt::set_nccl_limit(1);
     }
     ~ShortLimit() {
-        simt::set_nccl_limit(8);
+        simt::set_nccl_limit(kSimulatorsLimit);
     }
 #endif
     std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();

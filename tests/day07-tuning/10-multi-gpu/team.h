@@ -19,14 +19,20 @@
 #include "peers.h"
 
 #ifdef SIMT_CPU
+#include "simt/nccl_limit.h"
 #include "simt/options.h"
 #endif
+
+/// How long the simulator waits for a rank's call: it knows who lacks in which call, and
+/// says so before finish() gives up.
+constexpr double kSimulatorsLimit = 4;  // s
 
 /// How many devices tests may have.
 inline int available_devices() {
 #ifdef SIMT_CPU
-    static const bool there_are_four = (simt::set_devices(4), true);
-    (void)there_are_four;
+    static const bool is_prepared =
+        (simt::set_devices(4), simt::set_nccl_limit(kSimulatorsLimit), true);
+    (void)is_prepared;
 #endif
     int count = 0;
     CUDA_CHECK(cudaGetDeviceCount(&count));
