@@ -44,7 +44,7 @@ void expect_error(
     [[maybe_unused]] const std::string& words,
     bool has_inboxes,
     const std::function<void(Rank&, float*, float*, cudaStream_t)>& work) {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, has_inboxes ? ask_one_shot : ask_multi_gpu);
     const WantedFindings wanted;
     const ShortLimit limit;
     const std::vector<float> values(512, 0.25f);
@@ -113,7 +113,7 @@ TEST_CASE("fault: a rank that ends early is missed, and named", "[fault]") {
                      if (rank.rank == 0) multi_gpu(kShape, rank, x, y, stream);
                  });
     // Nor can there be more ranks than devices.
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     const WantedFindings wanted;
     CHECK_THROWS_AS(Team(available_devices() + 1, 0), wb::NcclError);
 }
@@ -128,7 +128,7 @@ TEST_CASE("fault: one shot, and a peer that does not come", "[fault]") {
 }
 
 TEST_CASE("fault: ranks that disagree about the tokens", "[fault]") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
 #ifndef SIMT_CPU
     WB_SKIP("on GPUs NCCL does not notice it: they hang, or add other elements");
 #endif
@@ -143,7 +143,7 @@ TEST_CASE("fault: ranks that disagree about the tokens", "[fault]") {
 }
 
 TEST_CASE("fault: ranks that make different calls", "[fault]") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
 #ifndef SIMT_CPU
     WB_SKIP("on GPUs NCCL does not notice it: they hang, or add other elements");
 #endif

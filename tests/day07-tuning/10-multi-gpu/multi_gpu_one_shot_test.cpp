@@ -18,7 +18,7 @@ using wb::testing::StreamOrder;
 /// The sum over ranks, `calls` times one after the other on the same x: the first sum
 /// is what all ranks add the second time.
 void grade_sum(int ranks, int64_t n, int calls = 1, unsigned seed = 0) {
-    WB_NEEDS_DEVICES(ranks);
+    WB_NEEDS_DEVICES(ranks, ask_one_shot);
     Team team(ranks, n);
     const StreamOrder order(seed);
     std::vector<std::vector<float>> x;
@@ -263,7 +263,7 @@ TEST_CASE("one shot: a piece that does not come is NaN, and its sender is named"
 }
 
 TEST_CASE("one shot: more than 2^31 elements", "[large][serial]") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_one_shot);
 #ifdef SIMT_CPU
     WB_SKIP("43 GB on each of two devices are too much for the simulator");
 #else

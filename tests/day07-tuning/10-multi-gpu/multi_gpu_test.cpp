@@ -81,17 +81,18 @@ void grade_one(const std::string& name,
     Grader grade(name, describe(shape, ranks) + more);
     float* const all =
         grade.output<float>("y", {ranks, shape.tokens, shape.heads, shape.head_dim});
-    grade.run_and_wait([&](cudaStream_t) {
+    grade.run_and_wait([&](cudaStream_t grades) {
         team.run([&](Rank& rank, cudaStream_t stream) {
             const auto r = static_cast<size_t>(rank.rank);
             for (int call = 0; call < calls; ++call)
                 function(problem.shape, rank, in[r]->data(), out[r]->data(), stream);
         });
         for (size_t r = 0; r < out.size(); ++r)
-            CUDA_CHECK(cudaMemcpy(all + static_cast<int64_t>(r) * n,
-                                  out[r]->data(),
-                                  static_cast<size_t>(n) * sizeof(float),
-                                  cudaMemcpyDefault));
+            CUDA_CHECK(cudaMemcpyAsync(all + static_cast<int64_t>(r) * n,
+                                       out[r]->data(),
+                                       static_cast<size_t>(n) * sizeof(float),
+                                       cudaMemcpyDefault,
+                                       grades));
     });
     std::vector<double> values;
     for (int r = 0; r < ranks; ++r)
@@ -172,61 +173,61 @@ void grade_large() {
 }  // namespace
 
 TEST_CASE("one rank: nothing is summed") {
-    WB_NEEDS_DEVICES(1);
+    WB_NEEDS_DEVICES(1, ask_multi_gpu);
     grade_all({5, 2, 8, 12}, 1);
     grade_all({1, 1, 1, 1}, 1);
 }
 
 TEST_CASE("two ranks") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_all({1, 2, 4, 6}, 2);
     grade_all({7, 4, 8, 20}, 2);
 }
 
 TEST_CASE("three ranks, and four") {
-    WB_NEEDS_DEVICES(4);
+    WB_NEEDS_DEVICES(4, ask_multi_gpu);
     grade_all({3, 3, 2, 9}, 3);
     grade_all({6, 4, 3, 8}, 4);
 }
 
 TEST_CASE("more tokens than a tile has rows, more than one head a rank") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_all({70, 4, 5, 66}, 2);
     grade_all({34, 2, 17, 6}, 2);
 }
 
 TEST_CASE("a token of more than a hundred elements") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_all({5, 2, 66, 4}, 2);
     grade_all({2, 1, 128, 2}, 1);
 }
 
 TEST_CASE("more than a thousand tokens", "[long]") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_all({1366, 2, 1, 2}, 2);  // the last of four chunks begins behind 1024
 }
 
 TEST_CASE("nothing is kept from call to call") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_all({6, 4, 5, 12}, 2);
     grade_all({2, 2, 3, 4}, 2);
     grade_all({6, 4, 5, 12}, 2);
 }
 
 TEST_CASE("call after call") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_all({4, 2, 3, 4}, 2, ", 3 calls", 3);
 }
 
 TEST_CASE("any order of the streams that the events allow") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     const auto seed = GENERATE(range(1u, 9u));
     const StreamOrder order(seed);
     grade_all({9, 2, 4, 6}, 2, ", streams in order " + std::to_string(seed), 2);
 }
 
 TEST_CASE("the call begins after what its stream was given before") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     // A copy fills `x`; it is queued just before.
     const auto seed = GENERATE(range(2u, 8u));
     const Problem problem = {{5, 2, 4, 6}, 2};
@@ -315,17 +316,17 @@ void grade_at_capacity(int64_t tokens, bool fits) {
 }
 
 TEST_CASE("a block that fits into the inboxes to the last float") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_at_capacity(128, true);
 }
 
 TEST_CASE("a block that does not fit into the inboxes goes through NCCL") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_at_capacity(129, false);
 }
 
 TEST_CASE("more than 2^31 elements, summed by NCCL", "[large][serial]") {
-    WB_NEEDS_DEVICES(2);
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
 #ifdef SIMT_CPU
     WB_SKIP("55 GB on each of two devices are too much for the simulator");
 #else

@@ -6,13 +6,19 @@
 
 #include "team.h"
 
+/// Calls that have nothing to do say whether their function has been written.
+inline void ask_multi_gpu() {
+    multi_gpu({0, 1, 1, 1}, {}, nullptr, nullptr, nullptr);
+}
+inline void ask_one_shot() {
+    one_shot_all_reduce({}, nullptr, 0, nullptr);
+}
+
 /// False, with the reason in `why`, where there are not so many GPUs that can access
-/// each other's memory. What a learner has not written is said first: calls that have
-/// nothing to do ask for it.
-inline bool can_have(int ranks, std::string& why) {
-    wb::testing::result_of([] {
-        multi_gpu({0, 1, 1, 1}, {}, nullptr, nullptr, nullptr);
-        one_shot_all_reduce({}, nullptr, 0, nullptr);
+/// each other's memory. What a learner has not written is said first.
+inline bool can_have(int ranks, void (*ask)(), std::string& why) {
+    wb::testing::result_of([&] {
+        ask();
         return true;
     });
     why =
@@ -20,8 +26,8 @@ inline bool can_have(int ranks, std::string& why) {
     return available_devices() >= ranks && are_peers(ranks);
 }
 
-#define WB_NEEDS_DEVICES(ranks)                    \
-    do {                                           \
-        std::string why;                           \
-        if (!can_have((ranks), why)) WB_SKIP(why); \
+#define WB_NEEDS_DEVICES(ranks, ask)                      \
+    do {                                                  \
+        std::string why;                                  \
+        if (!can_have((ranks), (ask), why)) WB_SKIP(why); \
     } while (0)
