@@ -23,7 +23,7 @@
 #include "simt/options.h"
 #endif
 
-/// How long the simulator waits for a rank's call: it knows who lacks in which call, and
+/// How long the simulator waits for a rank's call. It knows who lacks in which one, and
 /// says so before finish() gives up.
 constexpr double kSimulatorsLimit = 4;  // s
 
