@@ -5,6 +5,8 @@
 # Their solutions are linked into its programs, checked ones into those of the checker.
 # NEEDS wb_nccl: a library that its kernels and its tests use; without it the chapter is
 # left out of this build.
+# The variable WB_MINE names chapters (day03_layernorm;day04_sgemm) of which the learner's
+# programs take the learner's files in place of the solutions.
 #
 # The folder's name gives the chapter's: vector_add. From it follow all files,
 #   day01-basics/02-vector-add/vector_add.{h,cu}   contract and the learner's file
@@ -86,21 +88,40 @@ function(wb_given_sources id contract_dir)
 endfunction()
 
 function(wb_given_library library kernels host contract_dir)
-    wb_kernels(${library}_kernels ${kernels} WERROR EVERY_GPU
-        INCLUDES ${contract_dir} ${ARGN})
-    add_library(${library} STATIC $<TARGET_OBJECTS:${library}_kernels> ${host})
+    add_library(${library} STATIC ${host})
+    if(kernels)
+        wb_kernels(${library}_kernels ${kernels} WERROR EVERY_GPU
+            INCLUDES ${contract_dir} ${ARGN})
+        target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_kernels>)
+        set_target_properties(${library}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     target_include_directories(${library} PRIVATE ${contract_dir})
     target_link_libraries(${library} PUBLIC wb)
     target_compile_options(${library} PRIVATE
         $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>)
-    set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX)
-    set_target_properties(${library} ${library}_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
+    set_target_properties(${library} PROPERTIES
+        LINKER_LANGUAGE CXX EXCLUDE_FROM_ALL ON)
+endfunction()
+
+# The kernels that a learner's program is put together from: see WB_MINE above.
+function(wb_mine result)
+    set(kernels ${ARGN})
+    foreach(chapter ${WB_MINE})
+        list(TRANSFORM kernels REPLACE
+            "^${chapter}_solution_kernels$" ${chapter}_learner_kernels)
+        list(TRANSFORM kernels REPLACE
+            "^${chapter}_checked_solution_kernels$" ${chapter}_checked_kernels)
+    endforeach()
+    set(${result} ${kernels} PARENT_SCOPE)
 endfunction()
 
 # A test program: the chapter's tests, compiled once, with one implementation. LEARNERS: a
 # learner's, whose rungs, if it has any, are not what is graded.
 function(wb_test_program target tests kernels)
     cmake_parse_arguments(ARG "LEARNERS" "" "" ${ARGN})
+    if(ARG_LEARNERS AND given)
+        wb_mine(given ${given})
+    endif()
     if(WB_TESTING_SHARED)
         add_executable(${target} EXCLUDE_FROM_ALL)
         set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
@@ -196,6 +217,8 @@ function(wb_checked_programs id of who source contract_dir)
         set(suffix _solution)
         set(learners "")
         set(own "")
+    elseif(given)
+        wb_mine(given ${given})
     endif()
     set(kernels ${id}_checked${suffix}_kernels)
     wb_kernels(${kernels} ${source} CHECK count INCLUDES ${contract_dir})
@@ -417,13 +440,15 @@ function(wb_chapter path)
         endif()
         foreach(who solution learner)
             set(program ${id}_bench)
+            set(linked ${given})
             if(who STREQUAL "learner")
                 set(program ${id}_bench_learner)
+                wb_mine(linked ${given})
             endif()
             add_executable(${program} EXCLUDE_FROM_ALL
                 $<TARGET_OBJECTS:${id}_bench_main>)
             target_link_libraries(${program} PRIVATE
-                ${id}_${who}_kernels ${given} wb_bench)
+                ${id}_${who}_kernels ${linked} wb_bench)
             if(who STREQUAL "learner")
                 target_link_libraries(${program} PRIVATE wb_learners_program)
             endif()
@@ -462,4 +487,10 @@ endfunction()
 function(wb_starters)
     get_property(starters GLOBAL PROPERTY WB_STARTERS)
     add_custom_target(starters DEPENDS ${starters})
+    foreach(chapter ${WB_MINE})
+        if(NOT TARGET ${chapter}_learner_kernels)
+            message(FATAL_ERROR "WB_MINE names ${chapter}, which is no chapter: they are "
+                "called as in day03_layernorm")
+        endif()
+    endforeach()
 endfunction()

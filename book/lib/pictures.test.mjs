@@ -19,6 +19,7 @@ import { slotsOf } from '../pictures/paged-attention.mjs'
 import { pairOf } from '../pictures/rope-and-kv-append-pairs.mjs'
 import { scans } from '../pictures/scan.mjs'
 import { lanes } from '../pictures/streams-and-memory.mjs'
+import { LAYER, order as orderOfStep, ROWS } from '../pictures/train-a-gpt.mjs'
 import { order } from '../pictures/transformer-block.mjs'
 import { markdownFiles } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
@@ -138,6 +139,18 @@ test('the order of a block: the same seven kernels, with norms in front or behin
     for (const [name, its] of Object.entries(place === 'pre' ? before : after))
       assert.equal(names(place)[names(place).indexOf(name) + (place === 'pre' ? -1 : 1)], its)
   }
+})
+
+test('the order of a step: back as forward, reversed, with arrays that the plan has', () => {
+  const names = orderOfStep()
+  const turn = names.indexOf('cross entropy')
+  assert.equal(names.length, 2 * ROWS.length + 3)
+  assert.deepEqual(names.slice(turn + 1, -1), ROWS.map(({ back }) => back).reverse())
+  assert.deepEqual([LAYER[0].name, LAYER.at(-1).name], ['norm1', 'down, + middle'])
+  const header = fs.readFileSync(
+    new URL('../../day07-tuning/08-train-a-gpt/train_a_gpt.h', import.meta.url), 'utf8')
+  for (const name of ROWS.flatMap(({ keeps }) => keeps).map((words) => words.split(' ')[0]))
+    assert.match(header, new RegExp(`^ *int64_t (?:\\w+, )*${name}[,;]`, 'm'), name)
 })
 
 test('the memory hierarchy shows what was measured, and nothing else', () => {

@@ -91,6 +91,9 @@ class HstuChecks {
              "mask.intervals.host",
              mask.intervals,
              2 * int64_t{offsets[total]});
+        arguments_.device("mask.intervals.device",
+                          reinterpret_cast<const int2*>(mask.intervals.device),
+                          offsets[total]);
         for (int64_t b = 0; b < batch; ++b) {
             const int64_t length = int64_t{starts[b + 1]} - starts[b];
             for (int64_t i = starts[b]; i < starts[b + 1]; ++i) {

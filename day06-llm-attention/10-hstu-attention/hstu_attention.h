@@ -37,7 +37,8 @@ struct HstuMasks {
     Twice<int32_t> offsets = {};    ///< arbitrary: [total + 1], from 0, not falling
     Twice<int32_t> intervals = {};  ///< arbitrary: [offsets[total], 2] begin and end of
                                     ///< keys, which row i has from offsets[i] on; each
-                                    ///< has a key, none has a key of the one before
+                                    ///< has a key, none has a key of the one before;
+                                    ///< 8-byte aligned
 };
 // #endregion mask
 

@@ -53,6 +53,9 @@ struct AttentionBackward {
 ///          sums in S, gamma(D + 2) each; of a sum over n terms, gamma(2 n + 20). In
 ///          bf16, P and S (or scale * S) may be rounded to bf16 once each before they
 ///          are multiplied, and the results are
+/// NaN      and infinities go where the formulas take them, by a weight of 0, too, and
+///          to no other head of keys. A pair that the mask hides may be multiplied with
+///          a weight of 0: a NaN of its key or of its query may reach the other one
 /// Throws   wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///          host pointer, for one that is not aligned, and for outputs that overlap
 void attention_backward_fp32(const AttentionBackward<float>& call, cudaStream_t stream);

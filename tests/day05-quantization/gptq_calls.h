@@ -20,8 +20,9 @@ using namespace wb::testing::gptq;
 using wb::testing::Grader;
 using wb::testing::misaligned;
 
-/// What the counter of bad rows holds before a call, which adds to it.
-constexpr unsigned long long kBadBefore = 5;
+/// What the counter of bad rows holds before a call, which adds to it: one less than 32
+/// bits count, so that the first bad row is carried.
+constexpr unsigned long long kBadBefore = 0xFFFFFFFFull;
 
 /// The counter of bad rows, and what the grader expects of it.
 inline unsigned long long* bad_counter(Grader& grade) {
@@ -36,10 +37,11 @@ inline void expect_bad(Grader& grade, const GptqWeights& w) {
 
 /// W's tensors as inputs of a launch.
 inline GptqTensors tensors_of(Grader& grade, const GptqWeights& w) {
-    return {grade.input("qweight", w.qweight),
-            grade.input("qzeros", w.qzeros),
-            grade.input("scales", w.scales),
-            w.g_idx.empty() ? nullptr : grade.input("g_idx", w.g_idx),
+    using wb::testing::Begin;
+    return {grade.input("qweight", w.qweight, Begin::vectors),
+            grade.input("qzeros", w.qzeros, Begin::anywhere),
+            grade.input("scales", w.scales, Begin::vectors),
+            w.g_idx.empty() ? nullptr : grade.input("g_idx", w.g_idx, Begin::anywhere),
             static_cast<int64_t>(w.qweight.size()),
             static_cast<int64_t>(w.qzeros.size()),
             static_cast<int64_t>(w.scales.size()),

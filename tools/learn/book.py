@@ -158,8 +158,7 @@ def _build() -> None:
     ui.STATE.mkdir(exist_ok=True)
     started = ui.STATE / "book-started"
     started.touch()
-    script = "node_modules/vitepress/bin/vitepress.js"
-    result = steps.run(["node", script, "build", "book"], log)
+    result = steps.run(["npm", "run", "--silent", "book:build"], log)
     if result.status == 0:
         if summary := re.search(r"^\d+ pages;.*$", result.text, re.MULTILINE):
             ui.say(summary[0])

@@ -51,18 +51,27 @@ void* Grader::add(const std::string& name,
                   const void* values,
                   std::size_t count,
                   Begin begin) {
-    const std::size_t shift = begin == Begin::anywhere ? element_bytes : 0;
+    // By the case's words, so that the case alone is the same. An array ends where the
+    // simulator's memory does: what is to begin elsewhere has something behind it. The
+    // checker is to see the true end, and compute-sanitizer, too.
+    const bool only_16 = begin == Begin::vectors && canaries_wanted() &&
+                         std::hash<std::string>()(case_) % 2 == 1;
+    const std::size_t shift = begin == Begin::anywhere ? element_bytes
+                              : only_16                ? 16
+                                                       : 0;
+    const std::size_t behind = only_16 ? 16 : 0;
     const std::size_t bytes = count * element_bytes;
     std::vector<unsigned char> original(bytes, 0xFF);
     if (values != nullptr && bytes > 0) std::memcpy(original.data(), values, bytes);
-    arrays_.push_back(std::unique_ptr<Array>(new Array{name,
-                                                       role,
-                                                       shape,
-                                                       element_bytes,
-                                                       is_floating,
-                                                       read,
-                                                       std::move(original),
-                                                       GuardedBuffer(bytes, shift)}));
+    arrays_.push_back(std::unique_ptr<Array>(
+        new Array{name,
+                  role,
+                  shape,
+                  element_bytes,
+                  is_floating,
+                  read,
+                  std::move(original),
+                  GuardedBuffer(bytes, shift, canaries_wanted(), behind)}));
     Array& array = *arrays_.back();
     array.buffer.upload(array.original.data());
     return array.buffer.data();

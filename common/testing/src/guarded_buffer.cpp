@@ -36,10 +36,13 @@ bool canaries_wanted() {
     return !is_asked_for_none;
 }
 
-GuardedBuffer::GuardedBuffer(std::size_t bytes, std::size_t shift, bool canaries)
+GuardedBuffer::GuardedBuffer(std::size_t bytes,
+                             std::size_t shift,
+                             bool canaries,
+                             std::size_t behind)
     : bytes_(bytes),
       front_((canaries ? kCanaryBytes : 0) + shift),
-      back_(canaries ? kBackBytes : 0) {
+      back_((canaries ? kBackBytes : 0) + behind) {
     if (front_ + bytes_ + back_ == 0) return;
     CUDA_CHECK(cudaMalloc(&base_, front_ + bytes_ + back_));
     poison();

@@ -30,7 +30,8 @@ class Restored {
 }  // namespace
 
 void expect_independent(const std::function<void()>& first,
-                        const std::function<void()>& second) {
+                        const std::function<void()>& second,
+                        const std::function<void()>& like_first) {
     {
         const Restored again(calls_are_made_again());
         calls_are_made_again() = true;
@@ -45,6 +46,7 @@ void expect_independent(const std::function<void()>& first,
     for (const unsigned seed : kOrders) {
         const StreamOrder order(seed);
         Meeting().hold(first, second);
+        if (like_first) Meeting().hold(first, like_first);
     }
 }
 

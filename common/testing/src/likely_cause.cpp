@@ -193,6 +193,15 @@ std::string cause_precision(const Evidence& e) {
     // be the wrong ones, precision explains nothing.
     const double far = (1.0 - near) * static_cast<double>(e.count());
     if (near < 0.999 || 2.0 * far > static_cast<double>(e.comparison.wrong)) return "";
+    // A number that became 0 is not a less exact one.
+    const auto is_lost = [&](std::int64_t i) {
+        return e.value(i) == 0.0 && e.wanted(i) != 0.0;
+    };
+    const double lost = share(e, is_lost) * static_cast<double>(e.count());
+    if (is_lost(e.comparison.first_wrong) && is_lost(e.comparison.worst) &&
+        lost + 0.5 > static_cast<double>(e.comparison.wrong))
+        return "small numbers became 0: a type that does not reach so far down, or a "
+               "limit below which they are left out";
     return "the values are close, but less exact than this precision can be: a lower "
            "precision somewhere, a fast-math function, sums in an unlucky order, or a "
            "difference of large numbers";

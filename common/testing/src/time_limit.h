@@ -3,7 +3,9 @@
 ///
 ///   WB_TIME_LIMIT  seconds after which a test case is ended, with the whole program;
 ///                  a case with the tag [slow] or [large] has three times as long,
-///                  unless another one has been ended by then
+///                  unless another one has been ended by then. Time for which other
+///                  programs had the processors does not count: on a busy machine, a
+///                  right answer must not look like a loop that never ends
 ///   WB_STOP_FILE   a file that a case leaves behind if it reached the limit, or if it
 ///                  failed after half of that; programs that start later do not run
 #pragma once
@@ -19,6 +21,7 @@
 #include <string>
 #include <thread>
 
+#include "waiting.h"
 #include "words.h"
 
 namespace wb::testing {
@@ -41,13 +44,14 @@ class TimeLimit {
     }
     void begin(bool slow) {
         slow_ = slow;
+        waited_ = 0;
         begun_ = now();
         if (seconds_ > 0 && !started_.exchange(true)) {
             std::thread([this] { watch(); }).detach();
         }
     }
     void end(bool passed) {
-        const double taken = now() - begun_.exchange(kNoCase);
+        const double taken = now() - begun_.exchange(kNoCase) - waited_;
         if (seconds_ > 0 && !passed && taken > seconds_ / 2) leave_file();
     }
 
@@ -65,21 +69,28 @@ class TimeLimit {
         if (file >= 0) close(file);
     }
     void watch() {
+        Waiting waiting;
+        double seen = kNoCase;
         for (;;) {
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
             const double begun = begun_;
-            if (begun == kNoCase || now() - begun < seconds_) continue;
+            if (begun == kNoCase) continue;
+            if (seen != begun) waiting.restart();
+            seen = begun;
+            waited_ = waiting.seconds();
+            const double taken = now() - begun - waited_;
+            if (taken < seconds_) continue;
             const double limit = slow_ ? kSlowFactor * seconds_ : seconds_;
-            if (now() - begun < limit && !is_stopped()) continue;
+            if (taken < limit && !is_stopped()) continue;
             leave_file();
             Finding finding{Kind::time_limit};
-            finding.numbers.measured = now() - begun;
+            finding.numbers.measured = taken;
             finding.numbers.allowed = limit;
             put_into_words(finding);
             // No printf: the case may hang while it holds stdout's lock.
             const std::string text = "wb| " + finding.what + "\n";
             if (write(STDOUT_FILENO, text.data(), text.size()) < 0) _exit(2);
-            Verdict::instance().time_limit(std::move(finding), now() - begun);
+            Verdict::instance().time_limit(std::move(finding), taken);
             _exit(1);
         }
     }
@@ -87,6 +98,7 @@ class TimeLimit {
     double seconds_ = 0;  // 0: no limit
     std::string stop_file_;
     std::atomic<double> begun_{kNoCase};
+    std::atomic<double> waited_{0};  // for a processor, since then
     std::atomic<bool> slow_{false};
     std::atomic<bool> started_{false};
 };

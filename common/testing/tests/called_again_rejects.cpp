@@ -28,11 +28,12 @@ void launch_twice(const float* x, float* y, int64_t n, cudaStream_t s) {
 }
 
 /// Grades y = 2 x.
-void grade(const Launcher& launch, int64_t n = 300) {
+/// @param more  that is added to each x
+void grade(const Launcher& launch, int64_t n = 300, std::size_t more = 0) {
     std::vector<float> x(static_cast<std::size_t>(n));
     std::vector<double> expected(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
-        x[i] = static_cast<float>(static_cast<std::size_t>(n) + i);
+        x[i] = static_cast<float>(static_cast<std::size_t>(n) + more + i);
         expected[i] = 2.0 * x[i];
     }
     calls_are_made_again() = true;  // also where the first one took long
@@ -152,6 +153,19 @@ TEST_CASE("has scratch memory that all calls share") {
     grade_two([](const float* x, float* y, int64_t n, cudaStream_t s) {
         launch_twice_by_way_of_static(x, y, n, s);
     });
+}
+
+TEST_CASE("has scratch memory for each size") {
+    const GuardedBuffer small(300 * sizeof(float));
+    const GuardedBuffer large(2000 * sizeof(float));
+    const Launcher launch = [&](const float* x, float* y, int64_t n, cudaStream_t s) {
+        auto* const own = static_cast<float*>(n == 300 ? small.data() : large.data());
+        launch_twice(x, own, n, s);
+        launch_scale(own, y, {1, 0, 0, n}, s);
+    };
+    expect_independent([&] { grade(launch, 300); },
+                       [&] { grade(launch, 2000); },
+                       [&] { grade(launch, 300, 5); });
 }
 
 TEST_CASE("has arguments that all threads share") {

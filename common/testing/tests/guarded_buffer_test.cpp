@@ -61,6 +61,15 @@ TEST_CASE("guarded buffer: it may begin where only small types may") {
     CHECK(buffer.damage() == -1);
 }
 
+TEST_CASE("guarded buffer: it may begin at 16 bytes and no more") {
+    const GuardedBuffer buffer(1024, 16, true, 16);
+    CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 32 == 16);
+    write_byte(address(buffer) + 1023);
+    CHECK(!buffer.damage());
+    write_byte(address(buffer) + 1024);
+    CHECK(buffer.damage() == 0);
+}
+
 TEST_CASE("guarded buffer: the learner's code cannot switch the canaries off") {
     REQUIRE(setenv("WB_CANARIES", "0", 1) == 0);
     const GuardedBuffer buffer(1000);

@@ -166,6 +166,16 @@ TEST_CASE("likely cause: less exact than the format") {
     CHECK_THAT(output.cause(), contains("less exact than this precision"));
 }
 
+TEST_CASE("likely cause: what is small became 0") {
+    Output output({1000});
+    for (std::size_t i = 100; i < output.got.size(); ++i) {
+        output.expected[i] *= 0x1p-40;
+        output.got[i] = i % 3 == 0 ? output.expected[i] : 0.0;
+    }
+    CHECK_THAT(output.cause(), contains("small numbers became 0"));
+    CHECK_THAT(output.cause(), !contains("less exact"));
+}
+
 TEST_CASE("likely cause: two values may be near by chance") {
     Output output({2});
     for (double& x : output.got)

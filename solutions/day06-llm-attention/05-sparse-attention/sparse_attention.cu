@@ -1,7 +1,8 @@
 // sparse_attention.cu: attention over the keys that a pattern lists.
 // #solution
 //
-// v1 of both ladders is here, the other versions have files.
+// v1 of both ladders is here, the other versions have files. Those of blocks are the
+// second stage, sparse_attention_fast.cu.
 //
 // <Ladder of="sparse_attention" at="B1 H16 N4096 D64, window 256">
 //       TFLOP/s  idea                    what limits it
@@ -247,7 +248,19 @@ static void block_sparse_attention_v1(const wb::AttentionShape& shape,
 // #solution
 WB_RUNG(block_sparse_attention, block_sparse_attention_v1, "one thread a row");
 
-#include "block_02_register_tiles.cuh"
+#define WB_VERSION_ONLY
+#include "sparse_attention_fast.cu"
+
+// #region block-versions
+constexpr auto& block_sparse_attention_v2 = launch_largest<BlockOptions{}>;
+constexpr auto& block_sparse_attention_v3 =
+    launch_largest<BlockOptions{.longest_first = true}>;
+constexpr auto& block_sparse_attention_v4 =
+    launch_largest<BlockOptions{.longest_first = true, .queries_at_once = true}>;
+// #endregion block-versions
+WB_RUNG(block_sparse_attention, block_sparse_attention_v2, "register tiles on a list");
+WB_RUNG(block_sparse_attention, block_sparse_attention_v3, "the longest rows first");
+WB_RUNG(block_sparse_attention, block_sparse_attention_v4, "all queries at once");
 // #end
 
 /// What both contracts ask of shape and tensors.

@@ -137,8 +137,10 @@ TEST_CASE("bce: the same bits in whatever order blocks run") {
 }
 
 TEST_CASE("bce: nothing is kept from call to call") {
-    wb::testing::expect_independent([] { grade_answers(random_bce(300, true)); },
-                                    [] { grade_answers(random_bce(90, false, 2.0f)); });
+    wb::testing::expect_independent(
+        [] { grade_answers(random_bce(300, true)); },
+        [] { grade_answers(random_bce(90, false, 2.0f)); },
+        [] { grade_answers(random_bce(300, true, 1.0f, 2)); });
 }
 
 TEST_CASE("bce: the mean of nothing is 0, and has no gradient") {

@@ -113,6 +113,9 @@ TEST_CASE("l2: nothing is kept from call to call") {
         },
         [] {
             grade_rows({12, 9}, 2);
+        },
+        [] {
+            grade_rows({5, 40}, 3);
         });
 }
 

@@ -114,7 +114,9 @@ TEST_CASE("sampled: many negatives, and sizes around those of blocks") {
 
 TEST_CASE("sampled: many queries, or more than 2^16 negatives", "[long]") {
     const ContractAlone alone;  // the simulator needs a while for so many
-    grade_queries(random_sampled({4101, 4099, 3, true}, 9));
+    Sampled tall = random_sampled({4101, 4099, 3, true}, 9);
+    tall.offsets.insert(tall.offsets.begin() + 1, 5000, 0);  // users without queries
+    grade_queries(tall);
     Sampled wide = random_sampled({2, 2, 65'541, true}, 9);
     wide.negative.back() = 15.0f;  // the last one of the second query decides
     grade_queries(wide);
@@ -215,5 +217,8 @@ TEST_CASE("sampled: nothing is kept from call to call") {
         },
         [] {
             grade_queries(random_sampled({9, 9, 33}, 8));
+        },
+        [] {
+            grade_queries(random_sampled({5, 4, 40, true}, 9));
         });
 }

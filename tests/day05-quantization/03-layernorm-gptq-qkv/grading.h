@@ -211,13 +211,16 @@ inline void grade_one(const std::string& name,
                       const std::string& what) {
     Grader grade(name, c.text() + what);
     const GptqTensors tensors = tensors_of(grade, w);
-    const uint4* const d_packed = grade.input("packed", packed);
+    using wb::testing::Begin;
+    const auto of_norm = [&](const char* array, const std::vector<__half>& numbers) {
+        return numbers.empty() ? nullptr : grade.input(array, numbers, Begin::vectors);
+    };
+    const uint4* const d_packed = grade.input("packed", packed, Begin::vectors);
     const QkvNorm norm = {
-        r.weight.empty() ? nullptr : grade.input("norm.weight", r.weight),
-        r.bias.empty() ? nullptr : grade.input("norm.bias", r.bias),
-        r.eps};
-    const __half* const d_x = grade.input("input", r.x);
-    __half* const d_qkv = grade.output<__half>("qkv", {3, c.batch, c.seq, c.hidden});
+        of_norm("norm.weight", r.weight), of_norm("norm.bias", r.bias), r.eps};
+    const __half* const d_x = grade.input("input", r.x, Begin::vectors);
+    __half* const d_qkv =
+        grade.output<__half>("qkv", {3, c.batch, c.seq, c.hidden}, Begin::vectors);
     grade.run([&](cudaStream_t stream) {
         launcher(c.shape(), norm, tensors, d_packed, d_x, d_qkv, stream);
     });

@@ -142,5 +142,8 @@ TEST_CASE("calls have nothing in common") {
         },
         [] {
             grade_random({2, 9, 32, 32, bias_only, shuffled}, 2);
+        },
+        [] {
+            grade_random({1, 3, 64, 32}, 5);
         });
 }

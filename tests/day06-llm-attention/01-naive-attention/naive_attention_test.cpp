@@ -86,7 +86,8 @@ TEST_CASE("nothing is kept from call to call") {
     const auto first = plain_attention(1, 2, 5, 33, 64);
     auto other = plain_attention(2, 3, 35, 17, 32, true);
     other.scale = -0.3f;
-    wb::testing::expect_independent([&] { grade(first); }, [&] { grade(other); });
+    wb::testing::expect_independent(
+        [&] { grade(first); }, [&] { grade(other); }, [&] { grade(first, 3); });
 }
 
 TEST_CASE("batches and heads keep to themselves") {

@@ -107,7 +107,8 @@ TEST_CASE("nothing is kept from call to call") {
     const auto first = grouped(1, {4, 2}, 5, 33, 64);
     auto other = grouped(2, {3, 3}, 35, 17, 32, true);
     other.scale = -0.3f;
-    wb::testing::expect_independent([&] { grade(first); }, [&] { grade(other); });
+    wb::testing::expect_independent(
+        [&] { grade(first); }, [&] { grade(other); }, [&] { grade(first, 3); });
 }
 
 TEST_CASE("as many queries as keys, from one to odd primes") {

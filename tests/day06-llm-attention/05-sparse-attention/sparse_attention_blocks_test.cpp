@@ -6,12 +6,37 @@
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
+#ifdef SIMT_CPU
+#include <simt/options.h>
+#endif
 
 #include <limits>
 #include <numeric>
 
 #include "faults.h"
 #include "grade.h"
+
+namespace {
+
+/// While this lives, the simulator's GPU has 99 KB of shared memory for a block, as
+/// sm_86 and sm_89. A real one has what it has.
+struct SharedOfSm86 {
+#ifdef SIMT_CPU
+    SharedOfSm86() {
+        simt::set_shared_per_block(99 * 1024);
+    }
+    ~SharedOfSm86() {
+        simt::set_shared_per_block(0);
+    }
+#else
+    SharedOfSm86() {}
+    ~SharedOfSm86() {}
+#endif
+    SharedOfSm86(const SharedOfSm86&) = delete;
+    SharedOfSm86& operator=(const SharedOfSm86&) = delete;
+};
+
+}  // namespace
 
 TEST_CASE("blocks: every pattern gives what its rows give") {
     // Three rows of blocks, the last of 44 queries; five key blocks, the last of 45.
@@ -86,6 +111,14 @@ TEST_CASE("blocks: a GPU with little shared memory") {
     const auto pattern = wb::local_pattern(67, 70, 30, 20);
     for (const int64_t D : {32, 64, 128})
         grade_blocks(shape_of(pattern, D, 1, 2), pattern, "window 30 + 20");
+}
+
+TEST_CASE("blocks: a GPU whose tiles are half as large") {
+    // With D = 128, a block of the pattern is two tiles high and two wide.
+    const SharedOfSm86 shared;
+    const auto pattern = wb::window_with_sinks(200, 203, 90, 5);
+    for (const int64_t D : {128, 64})
+        grade_blocks(shape_of(pattern, D), pattern, "window 90 with 5 sinks");
 }
 
 TEST_CASE("blocks: long lists", "[long]") {

@@ -16,29 +16,29 @@
 #include "grade.h"
 #include "triples.h"
 
-TEST_CASE("one query and one key: the output is the value") {
+TEST_CASE("one query and one key: the output is the value", "[first]") {
     grade_rows(shape_of(rows_of(1, {{0}}), 64), rows_of(1, {{0}}), "key 0");
 }
 
-TEST_CASE("one key of many") {
+TEST_CASE("one key of many", "[first]") {
     const auto pattern = rows_of(9, {{4}, {8}, {0}, {4}});
     grade_rows(shape_of(pattern, 32), pattern, "rows 4, 8, 0, 4");
 }
 
-TEST_CASE("rows of every length around a warp") {
+TEST_CASE("rows of every length around a warp", "[first]") {
     const auto pattern = rows_of_lengths(
         97, {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97});
     grade_rows(shape_of(pattern, 32), pattern, "rows of 1 to 97 keys");
 }
 
-TEST_CASE("head dimensions 32, 64 and 128") {
+TEST_CASE("head dimensions 32, 64 and 128", "[first]") {
     for (const int64_t D : {32, 64, 128}) {
         const auto pattern = wb::random_pattern(37, 131, 29, 1);
         grade_rows(shape_of(pattern, D), pattern, "29 random keys a row");
     }
 }
 
-TEST_CASE("every pattern") {
+TEST_CASE("every pattern", "[first]") {
     for (const auto& [name, pattern] : wb::testing::all_patterns(97, 101))
         grade_rows(shape_of(pattern, 32), pattern, name);
 }
@@ -58,7 +58,7 @@ TEST_CASE("batches and heads share the pattern, not the keys") {
     }
 }
 
-TEST_CASE("nothing is kept from call to call") {
+TEST_CASE("nothing is kept from call to call", "[first]") {
     const auto first = wb::random_pattern(13, 19, 5, 1);
     const auto other = wb::random_pattern(35, 17, 3, 2);
     wb::testing::expect_independent(
@@ -66,7 +66,7 @@ TEST_CASE("nothing is kept from call to call") {
         [&] { grade_rows(shape_of(other, 64), other, "3 keys a row"); });
 }
 
-TEST_CASE("an empty row gives zeros and minus infinity") {
+TEST_CASE("an empty row gives zeros and minus infinity", "[first]") {
     const auto pattern = rows_of(8, {{}, {1, 5}, {}, {}, {0, 1, 2, 3, 4, 5, 6, 7}, {}});
     grade_rows(shape_of(pattern, 32, 2), pattern, "rows 0, 2, 3 and 5 are empty");
     grade_rows(shape_of(rows_of(3, {{}}), 64), rows_of(3, {{}}), "no index at all");
@@ -86,7 +86,7 @@ TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
     }
 }
 
-TEST_CASE("a window as long as the sequence is full attention") {
+TEST_CASE("a window as long as the sequence is full attention", "[first]") {
     for (const auto [queries, keys] : wb::testing::unequal_lengths()) {
         auto shape = wb::testing::plain_attention(1, 2, queries, keys, 32);
         const auto inputs = random_attention(shape, 1);
@@ -108,7 +108,7 @@ TEST_CASE("a window as long as the sequence is full attention") {
     }
 }
 
-TEST_CASE("the order of a row's keys does not matter") {
+TEST_CASE("the order of a row's keys does not matter", "[first]") {
     const auto sorted = wb::random_pattern(21, 200, 77, 3);
     for (const int64_t D : kHeadDims) {
         const auto shape = shape_of(sorted, D, 1, D == 32 ? 2 : 1);
@@ -122,7 +122,7 @@ TEST_CASE("the order of a row's keys does not matter") {
     }
 }
 
-TEST_CASE("a key that is listed twice counts twice") {
+TEST_CASE("a key that is listed twice counts twice", "[first]") {
     std::vector<int32_t> many(70, 1);
     many.insert(many.end(), {3, 3, 0, 4});
     const auto pattern =
@@ -133,7 +133,7 @@ TEST_CASE("a key that is listed twice counts twice") {
                    "keys 3 3, 0 4 0, 1 2 1 2 1, 2, 3 3 3 1 1, 1 70 times");
 }
 
-TEST_CASE("equal weights: whole numbers add up exactly") {
+TEST_CASE("equal weights: whole numbers add up exactly", "[first]") {
     grade_equal(wb::random_pattern(9, 1000, 500, 1), false, "500 random keys a row");
 }
 
@@ -325,7 +325,7 @@ TEST_CASE("more batches or heads than blocks run at once", "[long]") {
     graded(128, 37, 7);
 }
 
-TEST_CASE("an index that is no key is reported, and not read") {
+TEST_CASE("an index that is no key is reported, and not read", "[first]") {
     for (const int64_t D : kHeadDims) {
         faults::grade_only_index(9, D);
         faults::grade_index(-1, 2, D);

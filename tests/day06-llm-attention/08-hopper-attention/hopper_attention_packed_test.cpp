@@ -29,10 +29,13 @@ TEST_CASE("packed and paged: nothing is kept from call to call") {
     using T = __nv_bfloat16;
     const auto first = make_batch<T>({{3, 40}, {20, 30}}, 2, 1, 64, true);
     const auto other = make_batch<T>({{7, 9}}, 1, 1, 128, false, 0.05f);
+    const auto like_first = make_batch<T>({{20, 30}, {3, 40}}, 2, 1, 64, true);
     wb::testing::expect_independent([&] { grade_packed<T>(first); },
-                                    [&] { grade_packed<T>(other, 24, false); });
+                                    [&] { grade_packed<T>(other, 24, false); },
+                                    [&] { grade_packed<T>(like_first); });
     wb::testing::expect_independent([&] { grade_paged(first, 16); },
-                                    [&] { grade_paged(other, 64, false); });
+                                    [&] { grade_paged(other, 64, false); },
+                                    [&] { grade_paged(like_first, 16); });
 }
 
 TEST_CASE("packed: as many sequences without queries as multiprocessors, then others") {
@@ -48,10 +51,36 @@ TEST_CASE("packed: as many sequences without queries as multiprocessors, then ot
     grade_packed<__nv_bfloat16>(make_batch<__nv_bfloat16>(lengths, 1, 1, 64, false));
 }
 
+TEST_CASE("packed and paged: more sequences than a byte counts") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;
+    std::vector<Lengths> lengths(258, {0, 1});
+    lengths[0] = {1, 2};
+    lengths[130] = {2, 9};
+    lengths[256] = {3, 5};
+    lengths[257] = {2, 17};
+    const auto batch = make_batch<__nv_bfloat16>(lengths, 1, 1, 64, false);
+    grade_packed<__nv_bfloat16>(batch);
+    grade_paged(batch, 16);
+}
+
+TEST_CASE("packed: many heads, and more keys than 12 bits count") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;
+    using T = __nv_bfloat16;
+    grade_packed<T>(make_batch<T>({{1, 2}, {2, 1}}, 20, 5, 64, true));
+    // The second sequence's keys begin behind the 4096th.
+    auto batch = make_batch<T>({{1, 4099}, {1, 5}}, 1, 1, 64, false);
+    for (size_t s = 0; s < batch.parts.size(); ++s)
+        batch.inputs[s] = as_stored<T>(chosen_keys(batch.parts[s], s + 1));
+    grade_packed<T>(batch);
+}
+
 TEST_CASE("packed rows with other numbers between them") {
     NEEDS_HOPPER();
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
+    grade_packed<__half>(make_batch<__half>({{20, 30}, {7, 40}}, 2, 1, 64, false), 24);
 }
 
 TEST_CASE("a NaN stays in its own sequence") {

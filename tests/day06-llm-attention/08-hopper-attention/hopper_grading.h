@@ -143,11 +143,13 @@ void grade_these(const Implementations& implementations,
     for (const auto& [name, idea, attention] : implementations) {
         Grader grade(name,
                      std::string(Format<T>::kName) + ", " + describe(shape) + text);
-        const T* d_q = grade.input("q", rounded<T>(stored.q));
-        const T* d_k = grade.input("k", rounded<T>(stored.k));
-        const T* d_v = grade.input("v", rounded<T>(stored.v));
+        const T* d_q = grade.input("q", rounded<T>(stored.q), Begin::vectors);
+        const T* d_k = grade.input("k", rounded<T>(stored.k), Begin::vectors);
+        const T* d_v = grade.input("v", rounded<T>(stored.v), Begin::vectors);
         T* d_o = grade.output<T>(
-            "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+            "o",
+            {shape.batch, shape.query_heads, shape.queries, shape.head_dim},
+            Begin::vectors);
         float* d_lse = nullptr;
         if (with_lse) {
             d_lse = grade.output<float>("lse",

@@ -134,16 +134,19 @@ void grade_packed(Batch batch, int64_t between = 0, bool with_lse = true) {
     Grader grade("hopper_attention_packed",
                  std::string(Format<T>::kName) + ", " + batch.text() +
                      (with_lse ? "" : ", lse = nullptr"));
-    const T* q = grade.input(
-        "q", pack_rows<T>(batch, &AttentionInputs::q, shape.query_heads, q_stride));
-    const T* k = grade.input(
-        "k", pack_rows<T>(batch, &AttentionInputs::k, shape.kv_heads, kv_stride));
-    const T* v = grade.input(
-        "v", pack_rows<T>(batch, &AttentionInputs::v, shape.kv_heads, kv_stride));
-    const int32_t* query_starts = grade.input("query_starts", batch.query_starts);
-    const int32_t* key_starts = grade.input("key_starts", batch.key_starts);
-    T* o =
-        grade.output<T>("o", {shape.total_queries, shape.query_heads, shape.head_dim});
+    const auto rows = [&](const char* name, auto member, int64_t heads, int64_t apart) {
+        return grade.input(
+            name, pack_rows<T>(batch, member, heads, apart), Begin::vectors);
+    };
+    const T* q = rows("q", &AttentionInputs::q, shape.query_heads, q_stride);
+    const T* k = rows("k", &AttentionInputs::k, shape.kv_heads, kv_stride);
+    const T* v = rows("v", &AttentionInputs::v, shape.kv_heads, kv_stride);
+    const int32_t* query_starts =
+        grade.input("query_starts", batch.query_starts, Begin::anywhere);
+    const int32_t* key_starts =
+        grade.input("key_starts", batch.key_starts, Begin::anywhere);
+    T* o = grade.output<T>(
+        "o", {shape.total_queries, shape.query_heads, shape.head_dim}, Begin::vectors);
     float* lse = nullptr;
     if (with_lse)
         lse = grade.output<float>(
@@ -189,10 +192,12 @@ inline std::string run_paged(const Batch& batch,
                              pack_rows<T>(batch,
                                           &AttentionInputs::q,
                                           shape.query_heads,
-                                          shape.query_heads * shape.head_dim));
-    const int32_t* query_starts = grade.input("query_starts", batch.query_starts);
-    T* o =
-        grade.output<T>("o", {shape.total_queries, shape.query_heads, shape.head_dim});
+                                          shape.query_heads * shape.head_dim),
+                             Begin::vectors);
+    const int32_t* query_starts =
+        grade.input("query_starts", batch.query_starts, Begin::anywhere);
+    T* o = grade.output<T>(
+        "o", {shape.total_queries, shape.query_heads, shape.head_dim}, Begin::vectors);
     float* lse = nullptr;
     if (with_lse)
         lse = grade.output<float>(

@@ -285,14 +285,17 @@ std::vector<T> stored_as(const std::vector<float>& numbers) {
 /// The call of a problem, all but o.
 template <class T>
 HstuCall<T> call_of(Grader& grade, const HstuProblem& p) {
-    const auto twice = [&](const char* name, const std::vector<int32_t>& numbers) {
+    using wb::testing::Begin;
+    const auto twice = [&](const char* name,
+                           const std::vector<int32_t>& numbers,
+                           Begin begin = Begin::anywhere) {
         if (numbers.empty()) return Twice<int32_t>{};
-        return Twice<int32_t>{grade.input(name, numbers), numbers.data()};
+        return Twice<int32_t>{grade.input(name, numbers, begin), numbers.data()};
     };
     HstuCall<T> call = {};
-    call.q = grade.input("q", stored_as<T>(p.q));
-    call.k = grade.input("k", stored_as<T>(p.k));
-    call.v = grade.input("v", stored_as<T>(p.v));
+    call.q = grade.input("q", stored_as<T>(p.q), Begin::vectors);
+    call.k = grade.input("k", stored_as<T>(p.k), Begin::vectors);
+    call.v = grade.input("v", stored_as<T>(p.v), Begin::vectors);
     call.batch = p.batch();
     call.total = p.total();
     call.heads = p.heads;
@@ -306,15 +309,17 @@ HstuCall<T> call_of(Grader& grade, const HstuProblem& p) {
     call.mask.contexts = twice("mask.contexts", p.contexts);
     call.mask.targets = twice("mask.targets", p.targets);
     call.mask.offsets = twice("mask.offsets", p.offsets);
-    call.mask.intervals = twice("mask.intervals", p.intervals);
+    call.mask.intervals = twice("mask.intervals", p.intervals, Begin::aligned);
     if (!p.positions.empty()) {
-        call.bias.positions = grade.input("bias.positions", p.positions);
+        call.bias.positions =
+            grade.input("bias.positions", p.positions, Begin::anywhere);
         call.bias.max_distance = p.max_distance;
     }
     if (!p.times.empty()) {
-        call.bias.times = grade.input("bias.times", p.times);
+        call.bias.times = grade.input("bias.times", p.times, Begin::anywhere);
         call.bias.buckets = p.buckets;
-        call.bias.timestamps = grade.input("bias.timestamps", p.timestamps);
+        call.bias.timestamps =
+            grade.input("bias.timestamps", p.timestamps, Begin::anywhere);
     }
     return call;
 }
@@ -336,7 +341,8 @@ void grade_forward(const std::string& name,
                    const std::string& text) {
     Grader grade(name, text);
     HstuCall<T> call = call_of<T>(grade, p);
-    call.o = grade.output<T>("o", {p.total(), p.heads, p.head_dim});
+    call.o = grade.output<T>(
+        "o", {p.total(), p.heads, p.head_dim}, wb::testing::Begin::vectors);
     grade.run([&](cudaStream_t stream) { launch(call, stream); });
     expect(grade, "o", e.o);
 }
@@ -350,15 +356,18 @@ void grade_backward(const std::string& name,
     Grader grade(name, text);
     const HstuCall<T> call = call_of<T>(grade, p);
     HstuGradients<T> out = {};
-    out.d_o = grade.input("d_o", stored_as<T>(p.d_o));
-    out.dq = grade.output<T>("dq", {p.total(), p.heads, p.head_dim});
-    out.dk = grade.output<T>("dk", {p.total(), p.heads, p.head_dim});
-    out.dv = grade.output<T>("dv", {p.total(), p.heads, p.head_dim});
+    using wb::testing::Begin;
+    const wb::testing::Shape rows = {p.total(), p.heads, p.head_dim};
+    out.d_o = grade.input("d_o", stored_as<T>(p.d_o), Begin::vectors);
+    out.dq = grade.output<T>("dq", rows, Begin::vectors);
+    out.dk = grade.output<T>("dk", rows, Begin::vectors);
+    out.dv = grade.output<T>("dv", rows, Begin::vectors);
     if (!p.positions.empty())
-        out.d_positions =
-            grade.output<float>("d_positions", {p.heads, 2 * p.max_distance + 1});
+        out.d_positions = grade.output<float>(
+            "d_positions", {p.heads, 2 * p.max_distance + 1}, Begin::anywhere);
     if (!p.times.empty())
-        out.d_times = grade.output<float>("d_times", {p.heads, p.buckets});
+        out.d_times =
+            grade.output<float>("d_times", {p.heads, p.buckets}, Begin::anywhere);
     grade.run([&](cudaStream_t stream) { launch(call, out, stream); });
     expect(grade, "dq", e.dq);
     expect(grade, "dk", e.dk);

@@ -178,6 +178,10 @@ void refuse_all(const Refusals<T>& refuse) {
         c.mask.kind = HstuMask::arbitrary;
         c.mask.intervals.host = nullptr;
     });
+    refuse("mask.intervals.device is not aligned", [](auto& c) {
+        c.mask.kind = HstuMask::arbitrary;
+        c.mask.intervals.device += 1;
+    });
     refuse("mask.offsets.device is a null", [](auto& c) {
         c.mask.kind = HstuMask::arbitrary;
         c.mask.offsets.device = nullptr;

@@ -110,7 +110,7 @@ TEST_CASE("tiles of rows and blocks of keys: spans that end in them") {
     Call c{{193, 0, 300, 128}};
     c.head_dim = mask == HstuMask::causal || mask == HstuMask::target ? 128 : 64;
     c.mask = mask;
-    c.left = 70;
+    c.left = 150;
     c.right = 2;
     c.heads = mask == HstuMask::local ? 2 : 1;
     grade(type, c, 1, Passes::forward, Versions::last);
@@ -131,7 +131,7 @@ TEST_CASE("tiles of rows and blocks of keys: candidates far behind what they see
     Call c{{600}};
     c.head_dim = 64;
     c.mask = HstuMask::target;
-    const int32_t targets = GENERATE(470, 600);
+    const int32_t targets = GENERATE(250, 470, 600);
     grade_changed(GENERATE(fp16, bf16),
                   c,
                   1,
@@ -157,7 +157,16 @@ TEST_CASE("more sequences and more heads than a byte counts, and long contexts")
     Call context{{400, 390, 380}};
     for (const HstuMask mask : {HstuMask::context, HstuMask::target}) {
         context.mask = mask;
-        grade(type, context, 2, Passes::both, Versions::last);
+        grade_changed(type,
+                      context,
+                      2,
+                      ", contexts 300 257 1",
+                      Passes::both,
+                      Versions::last,
+                      [&](HstuProblem& p) {
+                          p.contexts = {300, 257, 1};
+                          if (mask == HstuMask::target) p.targets = {50, 133, 379};
+                      });
     }
 }
 
@@ -265,11 +274,29 @@ TEST_CASE("more than 4096 rows and keys of each type", "[long]") {
         });
 }
 
+TEST_CASE("more than 24,576 rows of a sequence: 128 tiles of v4", "[large]") {
+    // Each row sees itself and the two before it.
+    const auto graded = [](int32_t rows) {
+        Call c{{rows}};
+        c.head_dim = 64;
+        c.mask = HstuMask::local;
+        c.left = 2;
+        c.right = 0;
+        grade(bf16, c, 1, Passes::forward, Versions::last);
+    };
+    graded(3);
+#ifdef SIMT_CPU
+    WB_SKIP("25,003 rows on tensor cores take the simulator too long");
+#else
+    graded(25'003);
+#endif
+}
+
 TEST_CASE("times that are as far apart as they can be") {
     Call c{{9}};
     c.mask = HstuMask::full;
     c.bias = Bias::times;
-    c.buckets = 65;
+    c.buckets = GENERATE(65, 9);
     grade_changed(
         any_type(),
         c,
@@ -345,6 +372,30 @@ TEST_CASE("calls have nothing in common") {
             c.head_dim = 64;
             c.mask = HstuMask::target;
             grade(bf16, c, 2);  // of the same type: each has its own launchers
+        },
+        [] {
+            Call c{{7, 2}};
+            c.bias = Bias::positions;
+            c.scaling_length = 30;
+            grade(bf16, c, 3);
+        });
+}
+
+TEST_CASE("calls have nothing in common: tiles of rows, and a bias after none") {
+    wb::testing::expect_independent(
+        [] {
+            Call c{{0, 40}};
+            c.head_dim = 64;
+            grade(bf16, c, 1, Passes::forward, Versions::last);
+        },
+        [] {
+            Call c{{3, 250}};  // more than one tile of rows
+            c.head_dim = 64;
+            c.mask = HstuMask::local;
+            grade(bf16, c, 2, Passes::forward, Versions::last);
+            c.lengths = {7, 2};
+            c.bias = Bias::positions;
+            grade(bf16, c, 3, Passes::forward, Versions::last);
         });
 }
 

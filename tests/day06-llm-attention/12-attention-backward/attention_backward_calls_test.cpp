@@ -149,7 +149,8 @@ TEST_CASE("no memory for weights", "[serial]") {
 TEST_CASE("calls have nothing in common") {
     wb::testing::expect_independent(
         [] { grade(plain_attention(1, 1, 5, 9, 64)); },
-        [] { grade(grouped(plain_attention(1, 1, 33, 20, 128, true), 2), 2); });
+        [] { grade(grouped(plain_attention(1, 1, 33, 20, 128, true), 2), 2); },
+        [] { grade(plain_attention(1, 1, 5, 9, 64), 3); });
 }
 
 TEST_CASE("keys of more than 2^31 elements", "[large]") {

@@ -215,13 +215,14 @@ TEST_CASE("the error is that of rounding P, S and the results, no more") {
     // not: over all elements, the error is that of plain steps with the same roundings.
     // Half as much again is allowed. A kernel that rounds anything else to bf16 is
     // outside: sums between tiles, dq as it is added up, delta.
-    const auto shape = plain_attention(1, 1, 192, 260, 64);
+    const auto shape = GENERATE(plain_attention(1, 1, 192, 260, 64),
+                                plain_attention(1, 1, 50, 520, 128));
     const auto numbers = wb::testing::random_attention(shape, 3);
     const Inputs in = inputs_of<Bf16>(shape, numbers, 3);
     const Expected e = expect<Bf16>(shape, in);
     const auto plain = plain_steps(shape, in);
     for (const auto& [name, idea, launch] : implementations_of<Bf16>()) {
-        Grader grade(name, "bf16, beside plain steps");
+        Grader grade(name, "bf16, beside plain steps, " + wb::describe(shape));
         const auto call = call_of<Bf16>(grade, shape, in, false);
         grade.run([&, launch = launch](cudaStream_t stream) { launch(call, stream); });
         const auto compare = [&](const char* array,
@@ -255,8 +256,10 @@ TEST_CASE("whole numbers add up exactly") {
 }
 
 TEST_CASE("fp32: more than 2048 keys or queries", "[long]") {
-    for (const auto& shape :
-         {plain_attention(1, 1, 1, 2101, 64), plain_attention(1, 1, 2101, 1, 64)})
+    for (const auto& shape : {plain_attention(1, 1, 1, 2101, 64),
+                              plain_attention(1, 1, 2101, 1, 64),
+                              plain_attention(1, 1, 2, 2101, 128, true),
+                              plain_attention(1, 1, 2101, 1, 128)})
         grade_type<float>(shape, whole_numbers(shape, 3), ", whole numbers");
 }
 
@@ -302,7 +305,7 @@ TEST_CASE("keys and queries of one head in more than 1024 tiles", "[large]") {
 }
 
 TEST_CASE("gradients past 65504, and far below 1") {
-    for (const float size : {0x1p20f, 0x1p-40f}) {
+    for (const float size : {0x1p20f, 0x1p-40f, 0x1p90f}) {
         const auto shape = plain_attention(1, 1, 35, 40, 64);
         const auto graded = [&](auto zero) {
             using T = decltype(zero);
@@ -314,6 +317,27 @@ TEST_CASE("gradients past 65504, and far below 1") {
         graded(float());
         graded(Bf16());
     }
+}
+
+TEST_CASE("NaN goes where the formulas take it, by a weight of 0, too") {
+    // In head 0 the value of key 2: to dk of that key, and to dq of all that see it,
+    // whatever their weight is. In head 1 one number of d_o: to dv of all that this
+    // query sees, in its column alone, to their dk, and to dq of the query. In head 2
+    // lse of a query: to what depends on its weights. To nothing else.
+    const auto graded = [](auto zero, int64_t dim) {
+        using T = decltype(zero);
+        constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+        const auto shape = plain_attention(1, 3, 20, 19, dim);
+        Inputs in = whole_numbers(shape, 6);
+        in.v[at(2 * dim + 5)] = kNaN;
+        in.lse[3] = 1000.0f;
+        in.d_o[at((20 + 4) * dim + 7)] = kNaN;
+        in.lse[2 * 20 + 9] = kNaN;
+        grade_type<T>(shape, in, ", NaN in v, d_o and lse");
+    };
+    graded(float(), 64);
+    graded(Bf16(), 64);
+    graded(Bf16(), 128);
 }
 
 TEST_CASE("a scale of zero: dq and dk are zeros") {
@@ -330,7 +354,8 @@ TEST_CASE("deterministic: the same bits in any order of threads and blocks") {
         const auto numbers = wb::testing::random_attention(shape, 5);
         compare_bits<T>(shape, inputs_of<T>(shape, numbers, 5));
     };
-    random(float(), plain_attention(1, 1, 70, 70, 64));
+    random(float(), plain_attention(2, 1, 35, 70, 64));
+    random(Bf16(), plain_attention(2, 2, 9, 70, 64));
     random(Bf16(), grouped(plain_attention(1, 1, 40, 140, 128, true), 2));
     const auto shape = plain_attention(1, 1, 20, 300, 64);
     const wb::testing::FewBlocks few(3);  // the blocks of its keys

@@ -72,8 +72,7 @@ def edits(code: Code, known: dict[str, list[int]]):
             arguments = code.words(i + 1, last) if last > i else ""
             direct.add(number)
             # A version of another type is left to the functions around it.
-            text = "".join(f"WB_MUTANT_RUN({n}, ({stem}_v{n}{arguments}(a...))) "
-                           for n in others)
+            text = "".join(_run(n, f"{stem}_v{n}", arguments) for n in others)
             text = (f"([&](auto&&... a) {{ {text}"
                     f"return {stem}_v{number}{arguments}(a...); }})")
             start, end = tokens[i].start, tokens[last].end
@@ -88,6 +87,13 @@ def edits(code: Code, known: dict[str, list[int]]):
     for match in re.finditer(r"\bwb::list_rung\(", code.text):
         yield ((match.start(), 2, -match.end(), 0), match.start(), match.end(),
                f"{NAMESPACE}list_rung(")
+
+
+def _run(number: int, launcher: str, arguments: str) -> str:
+    """Another version, with the template arguments that the call has, or with none."""
+    ways = [arguments, ""] if arguments else [""]
+    return "else ".join(f"WB_MUTANT_RUN({number}, ({launcher}{way}(a...))) "
+                        for way in ways)
 
 
 def _parameters(code: Code, function) -> list[str]:

@@ -131,10 +131,13 @@ def word(code, function):
             if is_known:
                 text = code.words(first, i)
                 text = text[: len(text) - len(name)] + other
+                around = (first, i, f"{NAMESPACE}pick<ID>(", f", {text})")
+                if code[i + 1] == "." and code[i + 3] == "(":
+                    # What is called may change the object, not a copy of it.
+                    around = (first, i, f"({NAMESPACE}is<ID>() ? {text} : ", ")")
                 yield Mutant(
                     code, function, "word", first, i, text,
-                    _around_word(code, first, i),
-                    around=(first, i, f"{NAMESPACE}pick<ID>(", f", {text})"))
+                    _around_word(code, first, i), around=around)
 
 
 def _initializer(code, statement) -> int:

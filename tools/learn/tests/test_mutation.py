@@ -236,6 +236,11 @@ class Weaving(unittest.TestCase):
             "if (always<1>(never<2>(i < Op<less<-1>, less_equal<0>>{} > n)))"
             " { if (is<3>()) ; else { s += x; round_to_half<4>(s); } }")
 
+    def test_a_method_is_not_called_of_a_copy(self):
+        self.assertEqual(self.woven("row.advance(); x = row.stage;", "word"),
+                         "(is<0>() ? col : row).advance();"
+                         " x = pick<1>(row, col).stage;")
+
     def test_no_line_is_added(self):
         text = KERNEL % "x =\n    min(\n        a, b);"
         code = Code("f.cu", text)
@@ -266,7 +271,8 @@ class Ladder(unittest.TestCase):
         other = Code("1.cuh", "template <class T>\nvoid f_v1(int n) {}\n")
         code = Code("f.cu", "template <class T>\nvoid f_v2(int n) {}\n"
                             "void f(int n) {\n    f_v2<T>(n);\n}\n")
-        self.assertIn("WB_MUTANT_RUN(1, (f_v1<T>(a...))) return f_v2<T>(a...);",
+        self.assertIn("WB_MUTANT_RUN(1, (f_v1<T>(a...)))"
+                      " else WB_MUTANT_RUN(1, (f_v1(a...))) return f_v2<T>(a...);",
                       weave(code, [], "f.cu", ladder.versions([other, code])))
 
     def test_a_version_may_be_a_name_for_something_else(self):

@@ -5,6 +5,7 @@
 #include <wb/model/gpt.h>
 #include <wb/reference/gpt_layers.h>
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -39,6 +40,10 @@ class Gpt {
             offsets_[it.name] = it.offset;
     }
 
+    /// From now on, change(numbers) is called for each array that is computed, before
+    /// it is used: rounding errors may be made so, and their effect be measured.
+    void disturb(std::function<void(Numbers&)> change) { disturb_ = std::move(change); }
+
     /// @param tokens  [batch, length + 1]
     GptStates forward(const std::vector<int32_t>& tokens,
                       int64_t batch,
@@ -57,10 +62,10 @@ class Gpt {
                 name_of_layer(i), std::move(x), batch, length, states.layers.back());
         }
         states.x = std::move(x);
-        states.normed =
-            layer_norm(states.x, at("norm.weight"), at("norm.bias"), width, shape_.eps);
-        states.logits = linear(
-            states.normed, at("embed_out.weight"), nullptr, model::kVocabulary, width);
+        states.normed = rounded(layer_norm(
+            states.x, at("norm.weight"), at("norm.bias"), width, shape_.eps));
+        states.logits = rounded(linear(
+            states.normed, at("embed_out.weight"), nullptr, model::kVocabulary, width));
         states.loss = 0.0;
         for (int64_t t = 0; t < batch * length; ++t) {
             const double* const row = &states.logits[place(t * model::kVocabulary)];
@@ -91,20 +96,21 @@ class Gpt {
                     static_cast<double>(batch * length);
             }
         }
-        const Numbers dnormed = linear_backward(dlogits,
-                                                states.normed,
-                                                at("embed_out.weight"),
-                                                model::kVocabulary,
-                                                width,
-                                                g("embed_out.weight"),
-                                                nullptr);
-        Numbers dx = layer_norm_backward(dnormed,
-                                         states.x,
-                                         at("norm.weight"),
-                                         width,
-                                         shape_.eps,
-                                         g("norm.weight"),
-                                         g("norm.bias"));
+        dlogits = rounded(std::move(dlogits));
+        const Numbers dnormed = rounded(linear_backward(dlogits,
+                                                        states.normed,
+                                                        at("embed_out.weight"),
+                                                        model::kVocabulary,
+                                                        width,
+                                                        g("embed_out.weight"),
+                                                        nullptr));
+        Numbers dx = rounded(layer_norm_backward(dnormed,
+                                                 states.x,
+                                                 at("norm.weight"),
+                                                 width,
+                                                 shape_.eps,
+                                                 g("norm.weight"),
+                                                 g("norm.bias")));
         for (int64_t i = shape_.layers - 1; i >= 0; --i)
             dx = layer_backward(name_of_layer(i),
                                 std::move(dx),
@@ -120,6 +126,10 @@ class Gpt {
     }
 
  private:
+    Numbers rounded(Numbers numbers) const {
+        if (disturb_) disturb_(numbers);
+        return numbers;
+    }
     static std::string name_of_layer(int64_t i) {
         return "layers." + std::to_string(i) + ".";
     }
@@ -179,13 +189,16 @@ class Gpt {
                   GptLayerStates& s) const {
         const int64_t width = shape_.width;
         s.x = std::move(x);
-        s.normed1 = layer_norm(
-            s.x, at(name + "norm1.weight"), at(name + "norm1.bias"), width, shape_.eps);
-        const Numbers qkv = linear(s.normed1,
-                                   at(name + "attention.qkv.weight"),
-                                   at(name + "attention.qkv.bias"),
-                                   3 * width,
-                                   width);
+        s.normed1 = rounded(layer_norm(s.x,
+                                       at(name + "norm1.weight"),
+                                       at(name + "norm1.bias"),
+                                       width,
+                                       shape_.eps));
+        const Numbers qkv = rounded(linear(s.normed1,
+                                           at(name + "attention.qkv.weight"),
+                                           at(name + "attention.qkv.bias"),
+                                           3 * width,
+                                           width));
         int64_t first = 0;
         for (Numbers* const part : {&s.q, &s.k, &s.v}) {
             part->resize(s.x.size());
@@ -197,39 +210,45 @@ class Gpt {
         }
         turn(s.q, length, shape_.head_dim(), shape_.rotary, 1.0);
         turn(s.k, length, shape_.head_dim(), shape_.rotary, 1.0);
+        s.q = rounded(std::move(s.q));
+        s.k = rounded(std::move(s.k));
         s.attention = attend(attention_shape(batch, length), s.q, s.k, s.v);
+        s.attention.o = rounded(std::move(s.attention.o));
+        s.attention.lse = rounded(std::move(s.attention.lse));
         s.attended.resize(s.x.size());
         for_each(batch, length, width, 0, [&](std::size_t h, std::size_t t) {
             s.attended[t] = s.attention.o[h];
         });
-        Numbers y = linear(s.attended,
-                           at(name + "attention.out.weight"),
-                           at(name + "attention.out.bias"),
-                           width,
-                           width);
+        Numbers y = rounded(linear(s.attended,
+                                   at(name + "attention.out.weight"),
+                                   at(name + "attention.out.bias"),
+                                   width,
+                                   width));
         for (std::size_t i = 0; i < y.size(); ++i)
             y[i] += s.x[i];
+        y = rounded(std::move(y));
         s.middle = shape_.is_parallel ? s.x : y;
-        s.normed2 = layer_norm(s.middle,
-                               at(name + "norm2.weight"),
-                               at(name + "norm2.bias"),
-                               width,
-                               shape_.eps);
-        s.up = linear(s.normed2,
-                      at(name + "mlp.up.weight"),
-                      at(name + "mlp.up.bias"),
-                      shape_.hidden,
-                      width);
+        s.normed2 = rounded(layer_norm(s.middle,
+                                       at(name + "norm2.weight"),
+                                       at(name + "norm2.bias"),
+                                       width,
+                                       shape_.eps));
+        s.up = rounded(linear(s.normed2,
+                              at(name + "mlp.up.weight"),
+                              at(name + "mlp.up.bias"),
+                              shape_.hidden,
+                              width));
         s.hidden.resize(s.up.size());
         std::transform(s.up.begin(), s.up.end(), s.hidden.begin(), gelu_tanh);
-        const Numbers mlp = linear(s.hidden,
-                                   at(name + "mlp.down.weight"),
-                                   at(name + "mlp.down.bias"),
-                                   width,
-                                   shape_.hidden);
+        s.hidden = rounded(std::move(s.hidden));
+        const Numbers mlp = rounded(linear(s.hidden,
+                                           at(name + "mlp.down.weight"),
+                                           at(name + "mlp.down.bias"),
+                                           width,
+                                           shape_.hidden));
         for (std::size_t i = 0; i < y.size(); ++i)
             y[i] += mlp[i];
-        return y;
+        return rounded(std::move(y));
     }
 
     template <class Gradient>
@@ -241,29 +260,30 @@ class Gpt {
                            Gradient g) const {
         const int64_t width = shape_.width;
         // The MLP.
-        Numbers dup = linear_backward(dy,
-                                      s.hidden,
-                                      at(name + "mlp.down.weight"),
-                                      width,
-                                      shape_.hidden,
-                                      g(name + "mlp.down.weight"),
-                                      g(name + "mlp.down.bias"));
+        Numbers dup = rounded(linear_backward(dy,
+                                              s.hidden,
+                                              at(name + "mlp.down.weight"),
+                                              width,
+                                              shape_.hidden,
+                                              g(name + "mlp.down.weight"),
+                                              g(name + "mlp.down.bias")));
         for (std::size_t i = 0; i < dup.size(); ++i)
             dup[i] *= gelu_tanh_slope(s.up[i]);
-        const Numbers dnormed2 = linear_backward(dup,
-                                                 s.normed2,
-                                                 at(name + "mlp.up.weight"),
-                                                 shape_.hidden,
-                                                 width,
-                                                 g(name + "mlp.up.weight"),
-                                                 g(name + "mlp.up.bias"));
-        const Numbers dmiddle = layer_norm_backward(dnormed2,
-                                                    s.middle,
-                                                    at(name + "norm2.weight"),
-                                                    width,
-                                                    shape_.eps,
-                                                    g(name + "norm2.weight"),
-                                                    g(name + "norm2.bias"));
+        dup = rounded(std::move(dup));
+        const Numbers dnormed2 = rounded(linear_backward(dup,
+                                                         s.normed2,
+                                                         at(name + "mlp.up.weight"),
+                                                         shape_.hidden,
+                                                         width,
+                                                         g(name + "mlp.up.weight"),
+                                                         g(name + "mlp.up.bias")));
+        const Numbers dmiddle = rounded(layer_norm_backward(dnormed2,
+                                                            s.middle,
+                                                            at(name + "norm2.weight"),
+                                                            width,
+                                                            shape_.eps,
+                                                            g(name + "norm2.weight"),
+                                                            g(name + "norm2.bias")));
         // y is x + attention + mlp(middle); in a sequential layer middle is the sum of
         // the first two, in a parallel one it is x.
         Numbers dx = dy;
@@ -272,14 +292,17 @@ class Gpt {
             dx[i] += dmiddle[i];
             if (!shape_.is_parallel) dh[i] += dmiddle[i];
         }
+        dx = rounded(std::move(dx));
+        if (!shape_.is_parallel) dh = dx;
         // Attention.
-        const Numbers dattended = linear_backward(dh,
-                                                  s.attended,
-                                                  at(name + "attention.out.weight"),
-                                                  width,
-                                                  width,
-                                                  g(name + "attention.out.weight"),
-                                                  g(name + "attention.out.bias"));
+        const Numbers dattended =
+            rounded(linear_backward(dh,
+                                    s.attended,
+                                    at(name + "attention.out.weight"),
+                                    width,
+                                    width,
+                                    g(name + "attention.out.weight"),
+                                    g(name + "attention.out.bias")));
         BackwardInputs<double> in = {s.q, s.k, s.v, s.attention.o, s.attention.lse, {}};
         in.d_o.resize(s.x.size());
         for_each(batch, length, width, 0, [&](std::size_t h, std::size_t t) {
@@ -289,6 +312,8 @@ class Gpt {
             attention_shape(batch, length), in, [](const BackwardPair&) {});
         turn(d.dq, length, shape_.head_dim(), shape_.rotary, -1.0);
         turn(d.dk, length, shape_.head_dim(), shape_.rotary, -1.0);
+        for (Numbers* const part : {&d.dq, &d.dk, &d.dv})
+            *part = rounded(std::move(*part));
         Numbers dqkv(place(batch * length * 3 * width));
         int64_t first = 0;
         for (const Numbers* const part : {&d.dq, &d.dk, &d.dv}) {
@@ -298,28 +323,30 @@ class Gpt {
                 });
             first += width;
         }
-        const Numbers dnormed1 = linear_backward(dqkv,
-                                                 s.normed1,
-                                                 at(name + "attention.qkv.weight"),
-                                                 3 * width,
-                                                 width,
-                                                 g(name + "attention.qkv.weight"),
-                                                 g(name + "attention.qkv.bias"));
-        const Numbers dfirst = layer_norm_backward(dnormed1,
-                                                   s.x,
-                                                   at(name + "norm1.weight"),
-                                                   width,
-                                                   shape_.eps,
-                                                   g(name + "norm1.weight"),
-                                                   g(name + "norm1.bias"));
+        const Numbers dnormed1 =
+            rounded(linear_backward(dqkv,
+                                    s.normed1,
+                                    at(name + "attention.qkv.weight"),
+                                    3 * width,
+                                    width,
+                                    g(name + "attention.qkv.weight"),
+                                    g(name + "attention.qkv.bias")));
+        const Numbers dfirst = rounded(layer_norm_backward(dnormed1,
+                                                           s.x,
+                                                           at(name + "norm1.weight"),
+                                                           width,
+                                                           shape_.eps,
+                                                           g(name + "norm1.weight"),
+                                                           g(name + "norm1.bias")));
         for (std::size_t i = 0; i < dx.size(); ++i)
             dx[i] += dfirst[i];
-        return dx;
+        return rounded(std::move(dx));
     }
 
     model::GptShape shape_;
     Numbers weights_;
     std::map<std::string, int64_t> offsets_;
+    std::function<void(Numbers&)> disturb_;
 };
 
 }  // namespace wb::reference

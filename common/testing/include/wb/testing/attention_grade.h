@@ -35,7 +35,7 @@ inline void grade_attention(
     const AttentionExpected& expected,
     const std::string& text,
     bool with_lse = true,
-    Begin begin = Begin::aligned) {
+    Begin begin = Begin::vectors) {
     const Shape rows = {shape.batch, shape.query_heads, shape.queries};
     const Shape elements = {
         shape.batch, shape.query_heads, shape.queries, shape.head_dim};

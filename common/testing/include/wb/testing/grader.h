@@ -27,9 +27,11 @@
 
 namespace wb::testing {
 
-/// Where an array begins: at an address that suits any type, or at one that suits only
-/// its own elements. What a contract does not say to be aligned begins there.
-enum class Begin { aligned, anywhere };
+/// Where an array begins: at an address that suits any type; at one that suits only its
+/// own elements, as what a contract does not say to be aligned; or, `vectors`, at a
+/// multiple of 16 bytes that in half of the cases is none of 32, for what a contract
+/// says to be 16-byte aligned.
+enum class Begin { aligned, anywhere, vectors };
 
 /// Turns raw bytes of an output into doubles.
 using ReadElement = double (*)(const unsigned char* element);
@@ -82,7 +84,8 @@ class Grader {
     template <class T>
     T* in_out(const std::string& name,
               const Shape& shape,
-              const std::vector<T>& values) {
+              const std::vector<T>& values,
+              Begin begin = Begin::aligned) {
         return static_cast<T*>(add(name,
                                    Role::in_out,
                                    shape,
@@ -90,7 +93,8 @@ class Grader {
                                    is_floating<T>,
                                    read_element<T>,
                                    values.data(),
-                                   values.size()));
+                                   values.size(),
+                                   begin));
     }
 
     /// Device memory that a test has itself, and that the launchers must not write to:

@@ -27,10 +27,12 @@ bool canaries_wanted();
 class GuardedBuffer {
  public:
     /// Allocates `bytes` of poison.
-    /// @param shift  how many bytes they begin behind an address that suits any type
+    /// @param shift   how many bytes they begin behind an address that suits any type
+    /// @param behind  how many bytes of canary are behind them, also in the simulator
     explicit GuardedBuffer(std::size_t bytes,
                            std::size_t shift = 0,
-                           bool canaries = canaries_wanted());
+                           bool canaries = canaries_wanted(),
+                           std::size_t behind = 0);
     ~GuardedBuffer();
     GuardedBuffer(const GuardedBuffer&) = delete;
     GuardedBuffer& operator=(const GuardedBuffer&) = delete;

@@ -16,7 +16,11 @@ namespace wb::testing {
 ///
 /// @param first, second  each grades a call with a Grader (or several); small ones, for
 ///                       each is made about seven times. Without GENERATE(), sections
+/// @param like_first     may be left out: grades a call of the sizes of `first` with
+///                       other numbers. Both are made at once, too, so that scratch
+///                       memory of which there is one for each size shows
 void expect_independent(const std::function<void()>& first,
-                        const std::function<void()>& second);
+                        const std::function<void()>& second,
+                        const std::function<void()>& like_first = {});
 
 }  // namespace wb::testing

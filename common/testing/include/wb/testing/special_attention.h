@@ -305,6 +305,23 @@ inline void grade_not_finite(const std::string& exercise,
                         numbers.spoilt(expect_attention(numbers.shape, inputs)),
                         numbers.kText);
     }
+    // Where scores seem not to matter: a scale of 0, and a single key.
+    auto unscaled = plain_attention(1, query_heads, 3, 40, 64);
+    unscaled.scale = 0.0f;
+    auto lone = plain_attention(1, query_heads, 2, 1, 64);
+    std::uint64_t turn = 2;
+    for (auto* shape : {&unscaled, &lone}) {
+        shape->kv_heads = kv_heads;
+        const NotFinite numbers(*shape, turn);
+        const auto inputs = random_attention(*shape, 1);
+        grade_attention(exercise,
+                        contract,
+                        *shape,
+                        numbers.spoilt(inputs),
+                        numbers.spoilt(expect_attention(*shape, inputs)),
+                        numbers.kText);
+        turn = 0;
+    }
     for (const int64_t head_dim : {32, 64, 128, 256})
         for (const bool first : {false, true}) {
             auto shape = plain_attention(1, query_heads, 3, 150, head_dim);

@@ -1,12 +1,15 @@
-// block_02_register_tiles.cuh: block_sparse_attention_v2, chapter 02's kernel on a list
-// of tiles; and v3 and v4, which are two options of it. Two things are new: where
-// the next tile of keys comes from, and which pairs of a tile count. Included by
-// sparse_attention.cu, below v1.
-#pragma once
+// sparse_attention_fast.cu: block_sparse_attention_v2 to v4: chapter 02's register
+// tiles on a list. What you write is where the next tile of keys comes from, and which
+// pairs of it count.
+// #solution
+// Only the short test cases: the ladder runs the long ones.
+// #end
+#include "sparse_attention.h"
 
+#include <wb/arguments.h>
 #include <wb/check.h>
+#include <wb/exercise.h>
 #include <wb/head_dim.h>
-#include <wb/ladder.h>
 #include <wb/launch.h>
 #include <wb/online_softmax.h>
 #include <wb/ptx/cp_async.h>
@@ -17,6 +20,7 @@
 #include <cstdint>
 
 #include "../03-grouped-query-attention/products.cuh"
+#include "rows.cuh"
 
 // #region walk
 /// The tiles of keys that one row of blocks lists: those of the full blocks, then those
@@ -47,8 +51,13 @@ struct BlockWalk {
 
     /// The place of a step's block in its list.
     __device__ int64_t place(int step) const {
+        // TODO(learner): steps come in the order of the lists, first those of the full
+        // blocks. A block has kSteps of them (2 lines)
+        // #starter return 0 * step;
+        // #solution
         return step < full_steps ? full.begin + step / kSteps
                                  : partial.begin + (step - full_steps) / kSteps;
+        // #end
     }
 
     /// The first key of a step; `keys` where there is none: a tile of nothing.
@@ -58,12 +67,19 @@ struct BlockWalk {
                              int keys,
                              wb::PatternStatus* status) const {
         if (step >= steps) return keys;
+        // TODO(learner): the block of this step: of which list is it? If it is not one
+        // of the blocks that `keys` keys have, wb::check_index reports it: then there
+        // is no key. Else it is the block's first, plus T::BN for each earlier step of
+        // the same block, but never more than `keys` (about 6 lines)
+        // #starter return keys;
+        // #solution
         const int64_t at = place(step);
         const int32_t block =
             step < full_steps ? pattern.full.blocks[at] : pattern.partial.blocks[at];
         const int key_blocks = wb::BlockPattern::key_blocks(keys);
         if (!wb::check_index(block, key_blocks, block_row, at, status)) return keys;
         return min(keys, block * wb::BlockPattern::kKeys + step % kSteps * T::BN);
+        // #end
     }
 };
 // #endregion walk
@@ -77,6 +93,10 @@ __device__ __forceinline__ void mask_by_bits(const Workspace<T>& w,
                                              float (&r_s)[T::TM][T::TN],
                                              const uint64_t* masks,
                                              int shift) {
+    // TODO(learner): bit `shift + c` of masks[r] is column c of row r of this tile. For
+    // each of this thread's rows, w.row + i * T::kRowStep: take the word once, then
+    // look at its bits of the keys w.col + j * T::kLanes (about 8 lines)
+    // #solution
 #pragma unroll
     for (int i = 0; i < T::TM; ++i) {
         const uint64_t bits = masks[w.row + i * T::kRowStep] >> (shift + w.col);
@@ -85,6 +105,7 @@ __device__ __forceinline__ void mask_by_bits(const Workspace<T>& w,
             if ((bits >> (j * T::kLanes) & 1) == 0) r_s[i][j] = -INFINITY;
         }
     }
+    // #end
 }
 // #endregion mask
 
@@ -190,11 +211,16 @@ __global__ void __launch_bounds__(T::kThreads)
         start_copy<T, T::D>(w.s_v, v + int64_t{key} * T::D, keys - key);
         float r_s[T::TM][T::TN] = {};
         tile_scores(w, r_s);
+        // TODO(learner): in the steps of partial blocks, and only there: mask_by_bits()
+        // with the words of this step's block, of which the tile's rows begin with
+        // part_row; the tile's first bit follows from the step (about 5 lines)
+        // #solution
         if (step >= walk.full_steps) {
             const int64_t masks = walk.place(step) * wb::BlockPattern::kRows + part_row;
             mask_by_bits(
                 w, r_s, pattern.masks + masks, step % BlockWalk<T>::kSteps * T::BN);
         }
+        // #end
         if (key + T::BN > keys) mask_scores(w, r_s, key, 0, keys, false);
         softmax_step<T>(r_s, r);
         store_weights(w, r_s);
@@ -263,17 +289,95 @@ static void launch_largest(const wb::AttentionShape& shape,
         using Small = Tile<small_tiling(head_dim())>;
         if (!launch_blocks<Large, kOptions>(shape, pattern, t, status, stream) &&
             !launch_blocks<Small, kOptions>(shape, pattern, t, status, stream)) {
-            block_sparse_attention_v1(shape, pattern, q, k, v, o, lse, status, stream);
+            attend_rows(shape, pattern, q, k, v, o, lse, status, stream);
         }
     });
 }
 
-constexpr auto& block_sparse_attention_v2 = launch_largest<BlockOptions{}>;
-constexpr auto& block_sparse_attention_v3 =
-    launch_largest<BlockOptions{.longest_first = true}>;
-constexpr auto& block_sparse_attention_v4 =
-    launch_largest<BlockOptions{.longest_first = true, .queries_at_once = true}>;
 // #endregion v3-launch
-WB_RUNG(block_sparse_attention, block_sparse_attention_v2, "register tiles on a list");
-WB_RUNG(block_sparse_attention, block_sparse_attention_v3, "the longest rows first");
-WB_RUNG(block_sparse_attention, block_sparse_attention_v4, "all queries at once");
+
+// #solution
+#ifndef WB_VERSION_ONLY  // the other file has all versions, and the contract
+// #end
+/// What both contracts ask of shape and tensors.
+static void check_arguments(const wb::Arguments& arguments,
+                            const wb::AttentionShape& shape,
+                            const float* q,
+                            const float* k,
+                            const float* v,
+                            const float* o,
+                            const float* lse,
+                            const wb::PatternStatus* status) {
+    arguments.require(!shape.causal,
+                      "shape.causal",
+                      shape.causal,
+                      "must be false: the pattern says what a query sees");
+    arguments.require(shape.kv_heads == shape.query_heads,
+                      "shape.kv_heads",
+                      shape.kv_heads,
+                      "must equal shape.query_heads: heads are shared in chapter 03");
+    if (shape.rows() == 0) return;
+    // As float4, so that an address that is not a multiple of 16 is refused.
+    const auto vectors = [](const float* p) {
+        return reinterpret_cast<const float4*>(p);
+    };
+    arguments.device("q", vectors(q), shape.query_elements() / 4)
+        .device("k", vectors(k), shape.kv_elements() / 4)
+        .device("v", vectors(v), shape.kv_elements() / 4)
+        .device("o", vectors(o), shape.query_elements() / 4)
+        .device("status", status, 1);
+    if (lse != nullptr) arguments.device("lse", lse, shape.rows());
+}
+
+// #region contract
+constexpr BlockOptions kAllOptions = {.longest_first = true, .queries_at_once = true};
+
+void sparse_attention(const wb::AttentionShape& shape,
+                      const wb::CsrPattern& pattern,
+                      const float* q,
+                      const float* k,
+                      const float* v,
+                      float* o,
+                      float* lse,
+                      wb::PatternStatus* status,
+                      cudaStream_t stream) {
+    const wb::Arguments arguments("sparse_attention");
+    wb::check_shape(arguments, shape, {32, 64, 128});
+    check_arguments(arguments, shape, q, k, v, o, lse, status);
+    arguments.size("pattern.num_indices", pattern.num_indices);
+    if (shape.rows() == 0) return;
+    arguments.device("pattern.offsets", pattern.offsets, shape.queries + 1)
+        .device("pattern.indices", pattern.indices, pattern.num_indices);
+    attend_rows(shape, pattern, q, k, v, o, lse, status, stream);
+}
+
+void block_sparse_attention(const wb::AttentionShape& shape,
+                            const wb::BlockPattern& pattern,
+                            const float* q,
+                            const float* k,
+                            const float* v,
+                            float* o,
+                            float* lse,
+                            wb::PatternStatus* status,
+                            cudaStream_t stream) {
+    // #starter WB_NOT_SOLVED();  // delete this line when all four TODOs are written
+    const wb::Arguments arguments("block_sparse_attention");
+    wb::check_shape(arguments, shape, {32, 64, 128});
+    check_arguments(arguments, shape, q, k, v, o, lse, status);
+    arguments.size("pattern.full.num_blocks", pattern.full.num_blocks)
+        .size("pattern.partial.num_blocks", pattern.partial.num_blocks);
+    if (shape.rows() == 0) return;
+    const int64_t rows = wb::ceil_div(shape.queries, int64_t{wb::BlockPattern::kRows});
+    const int64_t partial = pattern.partial.num_blocks;
+    arguments.device("pattern.full.offsets", pattern.full.offsets, rows + 1)
+        .device("pattern.full.blocks", pattern.full.blocks, pattern.full.num_blocks)
+        .device("pattern.partial.offsets", pattern.partial.offsets, rows + 1)
+        .device("pattern.partial.blocks", pattern.partial.blocks, partial)
+        .device("pattern.masks", pattern.masks, partial * wb::BlockPattern::kRows)
+        .device("pattern.order", pattern.order, rows);
+    launch_largest<kAllOptions>(shape, pattern, q, k, v, o, lse, status, stream);
+}
+// #endregion contract
+// #solution
+#endif
+// #end

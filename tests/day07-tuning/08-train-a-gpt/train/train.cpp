@@ -1,0 +1,204 @@
+// Trains a GPT on a text, with the kernels of this book.
+//
+//     train book.txt --out out --steps 2000 --batch 32
+//     train book.txt --out out --steps 2000 --batch 32 --resume
+//
+// Leaves gpt.safetensors and loss.svg in the folder --out. Ctrl-C ends it after the
+// step, with a checkpoint; --resume goes on there, to the same bits, if --deterministic
+// was given both times.
+#include <wb/errors.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "loss_curve.h"
+#include "trainer.h"
+
+namespace {
+
+volatile std::sig_atomic_t stopped = 0;
+
+void stop(int) {
+    stopped = 1;
+}
+
+constexpr const char* kUsage =
+    "usage: train TEXT [--out DIR] [--resume] [options]\n"
+    "  --steps N       of the whole training (2000)\n"
+    "  --batch N       sequences of a step (32)\n"
+    "  --length N      tokens of each (256)\n"
+    "  --rate R        the largest learning rate (0.001)\n"
+    "  --warm-up N     steps until it is reached (100)\n"
+    "  --clip R        the longest that gradients may be (1); 0: any length\n"
+    "  --seed N        of weights, pieces of text, samples (1)\n"
+    "  --layers N --width N --heads N --hidden N --rotary N --sequential\n"
+    "                  of the model (8, 320, 5, 1280, 16, parallel)\n"
+    "  --every N       steps from a checkpoint to the next, and a sample (200)\n"
+    "  --prompt TEXT   what samples go on behind (a line's end)\n"
+    "  --deterministic the same bits each time\n";
+
+struct Arguments {
+    std::string text;
+    std::filesystem::path out = ".";
+    bool resume = false;
+    int64_t every = 200;
+    std::string prompt = "\n";
+    TrainingOptions options;
+};
+
+int64_t whole(const std::string& name, const char* text) {
+    char* end = nullptr;
+    errno = 0;
+    const long long value = std::strtoll(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || errno != 0)
+        throw std::invalid_argument(name + " is \"" + text +
+                                    "\", but must be a whole number");
+    return value;
+}
+
+float real(const std::string& name, const char* text) {
+    char* end = nullptr;
+    const float value = std::strtof(text, &end);
+    if (*text == '\0' || *end != '\0')
+        throw std::invalid_argument(name + " is \"" + text +
+                                    "\", but must be a number");
+    return value;
+}
+
+Arguments parse(int count, char** words) {
+    Arguments a;
+    TrainingOptions& o = a.options;
+    for (int i = 1; i < count; ++i) {
+        const std::string word = words[i];
+        if (word == "--resume")
+            a.resume = true;
+        else if (word == "--sequential")
+            o.shape.is_parallel = false;
+        else if (word == "--deterministic")
+            o.deterministic = true;
+        else if (word.rfind("--", 0) != 0) {
+            if (!a.text.empty())
+                throw std::invalid_argument("two texts: " + a.text + " and " + word);
+            a.text = word;
+        } else {
+            const struct {
+                const char* name;
+                int64_t& value;
+            } integers[] = {{"--steps", o.steps},
+                            {"--batch", o.batch},
+                            {"--length", o.length},
+                            {"--warm-up", o.warm_up},
+                            {"--layers", o.shape.layers},
+                            {"--width", o.shape.width},
+                            {"--heads", o.shape.heads},
+                            {"--hidden", o.shape.hidden},
+                            {"--rotary", o.shape.rotary},
+                            {"--every", a.every}};
+            if (i + 1 == count)
+                throw std::invalid_argument(word + " needs a value, or is unknown");
+            const char* const value = words[++i];
+            bool found = false;
+            for (const auto& it : integers) {
+                if (word != it.name) continue;
+                it.value = whole(word, value);
+                found = true;
+            }
+            if (found) continue;
+            if (word == "--seed")
+                o.seed = static_cast<uint64_t>(whole(word, value));
+            else if (word == "--rate")
+                o.rate = real(word, value);
+            else if (word == "--clip")
+                o.clip = real(word, value);
+            else if (word == "--out")
+                a.out = value;
+            else if (word == "--prompt")
+                a.prompt = value;
+            else
+                throw std::invalid_argument(word + " is unknown");
+        }
+    }
+    if (a.text.empty()) throw std::invalid_argument("no text is given");
+    if (a.every < 1)
+        throw std::invalid_argument("--every is " + std::to_string(a.every) +
+                                    ", but must be >= 1");
+    o.shape.context = o.length;
+    return a;
+}
+
+/// A text for a terminal: what cannot be seen becomes a dot.
+std::string visible(std::string text) {
+    for (char& c : text)
+        if (c != '\n' && (c < ' ' || c > '~')) c = '.';
+    return text;
+}
+
+void save(const Trainer& trainer, const Arguments& a) {
+    wb::model::write_checkpoint((a.out / "gpt.safetensors").string(),
+                                trainer.checkpoint());
+    std::ofstream(a.out / "loss.svg") << svg_curve(trainer.losses());
+}
+
+/// From here to the last step, or to Ctrl-C.
+void train(Trainer& trainer, const Arguments& a) {
+    using Clock = std::chrono::steady_clock;
+    const TrainingOptions& o = a.options;
+    std::chrono::duration<double> seconds{};  // of steps alone
+    const int64_t before = trainer.steps_done();
+    while (trainer.steps_done() < o.steps && stopped == 0) {
+        const auto begin = Clock::now();
+        const int64_t done = trainer.step();
+        const float loss = trainer.loss();
+        seconds += Clock::now() - begin;
+        const auto tokens = static_cast<double>((done - before) * o.batch * o.length);
+        std::printf("\rstep %lld of %lld  loss %.4f  %.0f tokens/s ",
+                    static_cast<long long>(done),
+                    static_cast<long long>(o.steps),
+                    double{loss},
+                    tokens / seconds.count());
+        std::fflush(stdout);
+        if (done % a.every != 0 || done == o.steps) continue;
+        save(trainer, a);
+        const std::string sample = trainer.sample(a.prompt, 160, 0.8);
+        std::printf("\n%s\n", visible(sample).c_str());
+    }
+    save(trainer, a);
+    std::printf("\n%s", terminal_curve(trainer.losses()).c_str());
+    if (stopped != 0)
+        std::printf("Stopped after step %lld; --resume goes on.\n",
+                    static_cast<long long>(trainer.steps_done()));
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    try {
+        const Arguments a = parse(count, words);
+        std::filesystem::create_directories(a.out);
+        const auto file = a.out / "gpt.safetensors";
+        if (!a.resume && std::filesystem::exists(file))
+            throw std::invalid_argument(file.string() +
+                                        " exists: --resume goes on from it, another "
+                                        "--out keeps it");
+        Trainer trainer(a.options, wb::model::Text::from_file(a.text));
+        if (a.resume) trainer.restore(wb::model::read_checkpoint(file.string()));
+        std::signal(SIGINT, stop);
+        std::signal(SIGTERM, stop);
+        train(trainer, a);
+        return 0;
+    } catch (const std::invalid_argument& error) {
+        std::fprintf(stderr, "train: %s\n%s", error.what(), kUsage);
+        return 2;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "train: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,150 @@
+// Times day07-tuning/08-train-a-gpt: a step of training, and AdamW by itself.
+#include "train_a_gpt.h"
+
+#include <wb/bench/bench.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace wb::bench;
+
+namespace {
+
+struct Size {
+    int64_t layers, width, heads, batch, length;
+
+    wb::model::GptShape shape() const {
+        wb::model::GptShape s;
+        s.layers = layers;
+        s.width = width;
+        s.heads = heads;
+        s.hidden = 4 * width;
+        s.context = length;
+        return s;
+    }
+    std::string text() const {
+        return std::to_string(layers) + " x " + std::to_string(width) + " B" +
+               std::to_string(batch) + " N" + std::to_string(length);
+    }
+    double tokens() const { return static_cast<double>(batch * length); }
+
+    /// Products: 2 FLOP for each weight and token on the way forward, 4 on the way
+    /// back. Attention with a causal mask: 2 width length for a token on the way
+    /// forward, 5 width length on the way back.
+    double operations() const {
+        const auto w = static_cast<double>(width);
+        const double weights = static_cast<double>(layers) * 12.0 * w * w + 256.0 * w;
+        const double attention =
+            static_cast<double>(layers) * 7.0 * w * static_cast<double>(length);
+        return tokens() * (6.0 * weights + attention);
+    }
+};
+
+/// Weights of a model that knows nothing yet.
+std::vector<float> weights_of(Bench& bench, const StepPlan& plan) {
+    std::vector<float> weights = bench.random_normal(plan.parameters.elements).host();
+    for (float& weight : weights)
+        weight *= 0.02f;
+    const auto ones = [&](const ParameterPair& norm) {
+        for (int64_t i = 0; i < plan.shape.width; ++i)
+            weights[static_cast<size_t>(norm.weight + i)] = 1.0f;
+    };
+    for (int64_t i = 0; i < plan.shape.layers; ++i) {
+        ones(plan.parameters.layer[i].norm1);
+        ones(plan.parameters.layer[i].norm2);
+    }
+    ones(plan.parameters.norm);
+    return weights;
+}
+
+void time_step(Bench& bench, const Size& size) {
+    const StepPlan plan = plan_step(size.shape(), size.batch, size.length);
+    const int64_t elements = plan.parameters.elements;
+    if (!bench.fits(static_cast<double>(plan.bytes + 24 * elements))) return;
+    Array<float> weights(elements);
+    weights.upload(weights_of(bench, plan));
+    std::vector<int32_t> bytes;
+    for (int64_t i = 0; i < size.batch * (size.length + 1); ++i)
+        bytes.push_back(static_cast<int32_t>(i * 7919 % 251));
+    Array<int32_t> tokens(static_cast<int64_t>(bytes.size()));
+    tokens.upload(bytes);
+    const auto memory = bench.output<float>(plan.bytes / 4);
+    const auto loss = bench.output<float>(1);
+    const auto gradients = bench.output<float>(elements);
+    const auto bad_tokens = bench.output<unsigned long long>(1);
+    for (const bool deterministic : {false, true}) {
+        const GptCall call = {&plan,
+                              weights.data(),
+                              tokens.data(),
+                              memory.data(),
+                              plan.bytes,
+                              loss.data(),
+                              gradients.data(),
+                              bad_tokens.data(),
+                              deterministic};
+        Spec spec = {size.text() + (deterministic ? " deterministic" : ""),
+                     Ceiling::fp32,
+                     size.operations()};
+        spec.tokens = size.tokens();
+        auto problem = bench.problem(spec);
+        // Logits are small, so that all bytes are about as likely.
+        problem.expect("loss", loss, [](int64_t) {
+            return Expected{std::log(256.0), 0.3};
+        });
+        problem.time("gpt_gradients", "fp32", [&call](cudaStream_t stream) {
+            gpt_gradients(call, stream);
+        });
+    }
+}
+
+void time_adamw(Bench& bench, int64_t elements) {
+    if (!bench.fits(20.0 * static_cast<double>(elements))) return;
+    const auto weights = bench.random_normal(elements);
+    const auto gradients = bench.random_normal(elements);
+    Array<float> first(elements), second(elements);
+    Array<uint8_t> decays(elements / 64);
+    const auto begin = [&](cudaStream_t stream) {
+        CUDA_CHECK(cudaMemsetAsync(first.data(), 0, first.bytes(), stream));
+        CUDA_CHECK(cudaMemsetAsync(second.data(), 0, second.bytes(), stream));
+    };
+    begin(nullptr);
+    const auto parts = bench.output<double>(kNormParts);
+    const auto norm = bench.output<float>(1);
+    AdamW call = {};
+    call.elements = elements;
+    call.weights = weights.data();
+    call.gradients = gradients.data();
+    call.first = first.data();
+    call.second = second.data();
+    call.decays = decays.data();
+    call.parts = parts.data();
+    call.norm = norm.data();
+    call.step = 1;
+    call.rate = 1e-3f;
+    double squares = 0.0;
+    for (const float g : gradients.host())
+        squares += double{g} * double{g};
+    // Gradients twice, the two means and the weights; all but gradients written.
+    auto problem = bench.problem({"AdamW n = " + std::to_string(elements),
+                                  Ceiling::copy,
+                                  32.0 * static_cast<double>(elements)});
+    problem.restore(begin);
+    problem.expect("norm", norm, [squares](int64_t) {
+        return Expected{std::sqrt(squares), 1e-6 * std::sqrt(squares)};
+    });
+    problem.time("adamw", "norm, then all", [&call](cudaStream_t stream) {
+        adamw(call, stream);
+    });
+}
+
+}  // namespace
+
+WB_BENCH(train_a_gpt, bench) {
+    for (const Size& size : bench.sizes<Size>(
+             {{2, 32, 2, 1, 16}}, {{4, 128, 2, 8, 128}}, {{8, 320, 5, 32, 256}}))
+        time_step(bench, size);
+    for (const int64_t elements :
+         bench.sizes<int64_t>({640}, {1 << 20}, {10'000'000 / 64 * 64}))
+        time_adamw(bench, elements);
+}
