@@ -3,6 +3,8 @@
 # the build fails if ptxas spills registers of the solution's there (WbBackend.cmake).
 # USES day04_fused_epilogue …: what it is put together from, other chapters' functions.
 # Their solutions are linked into its programs, checked ones into those of the checker.
+# NEEDS wb_nccl: a library that its kernels and its tests use; without it the chapter is
+# left out of this build.
 # The variable WB_MINE names chapters (day03_layernorm;day04_sgemm) of which the learner's
 # programs take the learner's files in place of the solutions.
 #
@@ -37,7 +39,7 @@
 # mutants/goals/ are right, but miss a goal (….mutant.goals.<name>), or have a race that
 # only the checker sees ("# Rejected as: race"). Those of
 # mutants/orders/ lack an order between streams, of mutants/sim/ an order between threads:
-# a GPU may be lucky, or hang; the simulator tries many orders.
+# a GPU may be lucky, or hang; the simulator tries many orders, and has many GPUs.
 
 include(WbMutants)
 
@@ -349,13 +351,19 @@ endfunction()
 
 function(wb_chapter path)
     # Sets WB_HOPPER …
-    cmake_parse_arguments(WB "HOPPER;BLACKWELL" "GATE" "GIVEN;USES" ${ARGN})
+    cmake_parse_arguments(WB "HOPPER;BLACKWELL" "GATE" "GIVEN;USES;NEEDS" ${ARGN})
     string(REGEX MATCH "^(day[0-9]+)-[^/]+/[0-9]+-(.+)$" matched "${path}")
     if(NOT matched)
         message(FATAL_ERROR "wb_chapter: '${path}' is not of the form dayNN-name/NN-chapter")
     endif()
     set(day ${CMAKE_MATCH_1})
     string(REPLACE "-" "_" name ${CMAKE_MATCH_2})
+    foreach(needed ${WB_NEEDS})
+        if(NOT TARGET ${needed})
+            message(STATUS "${path} is left out: ./learn doctor says what it needs")
+            return()
+        endif()
+    endforeach()
     set(id ${day}_${name})
     set(test ${day}.${name})
     set(contract_dir ${CMAKE_SOURCE_DIR}/${path})
@@ -376,6 +384,8 @@ function(wb_chapter path)
         list(APPEND given ${used}_solution_kernels)
         list(APPEND given_to_checked ${used}_checked_solution_kernels)
     endforeach()
+    list(APPEND given ${WB_NEEDS})
+    list(APPEND given_to_checked ${WB_NEEDS})
     wb_kernels(${id}_unsolved_kernels ${starter} WERROR QUICK INCLUDES ${contract_dir})
     add_custom_target(${id}_kernels DEPENDS ${starter})
     add_dependencies(${id}_unsolved_kernels ${id}_kernels)
@@ -386,6 +396,7 @@ function(wb_chapter path)
     list(REMOVE_ITEM cases ${tests_dir}/${name}_test.cpp)
     list(PREPEND cases ${tests_dir}/${name}_test.cpp)
     wb_test_library(${id}_tests "${cases}" ${contract_dir})
+    target_link_libraries(${id}_tests PUBLIC ${WB_NEEDS})
     wb_kernels(${id}_learner_kernels ${contract_dir}/${name}.cu
         INCLUDES ${contract_dir})
     wb_test_program(${id} ${id}_tests ${id}_learner_kernels LEARNERS)

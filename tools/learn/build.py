@@ -125,6 +125,10 @@ def targets(*names: str, what: str = "", keep_going: bool = False) -> steps.Resu
     if re.search("^ninja: error: ([^ ]*[.]ninja:|loading )", result.text, re.M):
         configure()
         result = _run(names, what or names[0], keep_going)
+    if re.search("^ninja: error: unknown target ", result.text, re.M):
+        raise ui.Stop(
+            f"This build has no {what or names[0]}: something that it needs was not"
+            " found. ./learn doctor says what; with --cpu the simulator has it.")
     return result
 
 

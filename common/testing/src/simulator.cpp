@@ -59,6 +59,18 @@ void add_to_verdict(const simt::Finding& found) {
 }  // namespace
 #endif
 
+WantedFindings::WantedFindings() {
+#ifdef SIMT_CPU
+    simt::on_finding(nullptr);
+#endif
+}
+
+WantedFindings::~WantedFindings() {
+#ifdef SIMT_CPU
+    simt::on_finding(add_to_verdict);
+#endif
+}
+
 std::uint64_t times_found([[maybe_unused]] std::int64_t number) {
 #ifdef SIMT_CPU
     return simt::check::finding(static_cast<std::size_t>(number)).count;

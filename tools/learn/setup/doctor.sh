@@ -115,13 +115,13 @@ doctor_gpu() {
 
 # Only the chapter on several GPUs needs NCCL, and only where there are some.
 doctor_nccl() {
-    local compiler
+    local compiler where
     if [[ -z $1 ]] || ! compiler=$(find_compiler); then
         absent nccl "not needed: the simulator has its calls"
-    elif find_nccl "$compiler" "$1"; then
-        found nccl "nccl.h"
+    elif where=$(find_nccl "$compiler" "$1"); then
+        found nccl "$where"
     else
-        absent nccl "not found; several GPUs need it (NVIDIA's package libnccl-dev)"
+        absent nccl "not found; several GPUs need it (libnccl-dev, or PyTorch's: README.md)"
     fi
 }
 

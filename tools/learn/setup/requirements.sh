@@ -71,9 +71,19 @@ catch2_version() {
 # find_blas COMPILER: the CPU BLAS behind the simulator's cuBLAS.
 find_blas() { has_header "$1" cblas.h || has_header "$1" openblas/cblas.h; }
 
-# find_nccl COMPILER NVCC: NCCL's header, beside CUDA's or the system's.
+# find_nccl COMPILER NVCC: prints where NCCL's header is: in the folder that the build was
+# given (WB_NCCL_ROOT), that NCCL_HOME names, beside CUDA's, or the system's.
 find_nccl() {
-    has_header "$1" nccl.h || [[ -e $(dirname "$(readlink -f "$2")")/../include/nccl.h ]]
+    local cache root
+    cache=$ROOT/build/cuda/CMakeCache.txt
+    root=$(sed -n 's/^WB_NCCL_ROOT:PATH=//p' "$cache" 2>/dev/null)
+    root=${root:-${NCCL_HOME:-}}
+    if [[ -n $root ]]; then
+        [[ -e $root/include/nccl.h ]] && echo "nccl.h in $root/include"
+    else
+        { has_header "$1" nccl.h ||
+            [[ -e $(dirname "$(readlink -f "$2")")/../include/nccl.h ]]; } && echo nccl.h
+    fi
 }
 
 # has_json COMPILER: what writes verdicts.

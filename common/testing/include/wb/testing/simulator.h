@@ -85,6 +85,16 @@ class SmallCache {
     SmallCache& operator=(const SmallCache&) = delete;
 };
 
+/// Under the simulator: while this lives, what it finds is not put into the verdict,
+/// because a test provokes it. On a GPU: nothing is found.
+class WantedFindings {
+ public:
+    WantedFindings();
+    ~WantedFindings();
+    WantedFindings(const WantedFindings&) = delete;
+    WantedFindings& operator=(const WantedFindings&) = delete;
+};
+
 /// Under the simulator: how many graphs the program has instantiated. On a GPU: 0.
 unsigned long graphs_instantiated();
 

@@ -1,0 +1,112 @@
+/// peers.h: memory of several GPUs that all of them use, and how a host thread waits
+/// for its rank. Given.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+#include <wb/check.h>
+#include <wb/check_nccl.h>
+#include <wb/launch.h>
+#include <wb/nccl_error.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "multi_gpu.h"
+
+/// Inboxes on so many devices, 0 and following, each of which may access the others'.
+class PeerMemory {
+ public:
+    /// @param capacity  floats of a message, at least
+    /// Throws wb::CudaError where two GPUs cannot access each other's memory.
+    PeerMemory(int ranks, int64_t capacity) : ranks_(ranks) {
+        const int64_t pieces = wb::ceil_div(capacity, int64_t{kPiece});
+        shared_.capacity = pieces * kPiece;
+        const auto messages = static_cast<size_t>(2 * ranks);
+        for (int rank = 0; rank < ranks; ++rank) {
+            CUDA_CHECK(cudaSetDevice(rank));
+            for (int peer = 0; peer < ranks; ++peer)
+                if (peer != rank) enable(peer);
+            const size_t bytes = messages * shared_.capacity * sizeof(float);
+            const size_t flags = messages * pieces * sizeof(unsigned);
+            CUDA_CHECK(cudaMalloc(&shared_.data[rank], bytes));
+            CUDA_CHECK(cudaMalloc(&shared_.flags[rank], flags));
+            CUDA_CHECK(cudaMemset(shared_.flags[rank], 0, flags));
+            CUDA_CHECK(cudaDeviceSynchronize());
+        }
+        CUDA_CHECK(cudaSetDevice(0));
+        CUDA_CHECK(cudaHostAlloc(&shared_.lost, sizeof(int), cudaHostAllocPortable));
+        *shared_.lost = 0;
+        each_.assign(static_cast<size_t>(ranks), shared_);
+    }
+    ~PeerMemory() {
+        for (int rank = 0; rank < ranks_; ++rank) {
+            (void)cudaSetDevice(rank);
+            (void)cudaFree(shared_.data[rank]);
+            (void)cudaFree(shared_.flags[rank]);
+        }
+        (void)cudaSetDevice(0);
+        (void)cudaFreeHost(shared_.lost);
+    }
+    PeerMemory(const PeerMemory&) = delete;
+    PeerMemory& operator=(const PeerMemory&) = delete;
+
+    /// What the rank's calls are given.
+    Inboxes* of(int rank) { return &each_[static_cast<size_t>(rank)]; }
+
+ private:
+    static void enable(int peer) {
+        const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
+        if (error == cudaErrorPeerAccessAlreadyEnabled)
+            (void)cudaGetLastError();
+        else
+            CUDA_CHECK(error);
+    }
+
+    int ranks_;
+    Inboxes shared_;
+    std::vector<Inboxes> each_;
+};
+
+/// Waits for the rank's stream, but not for a rank that does not come: NCCL's kernels
+/// wait for ever. After so many seconds, or when the communicator has an error, the
+/// communicator is aborted, which ends them, and rank.comm is null.
+///
+/// Throws wb::NcclError; wb::CudaError
+[[maybe_unused]] static void finish(Rank& rank,
+                                    cudaStream_t stream,
+                                    double seconds = 8.0) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    const auto give_up = [&](ncclResult_t error, const std::string& why) {
+        const std::string text = "rank " + std::to_string(rank.rank) + " of " +
+                                 std::to_string(rank.ranks) + ": " + why;
+        if (rank.comm) (void)ncclCommAbort(rank.comm);
+        rank.comm = nullptr;
+        throw wb::NcclError(error, text);
+    };
+    for (;;) {
+        const cudaError_t state = cudaStreamQuery(stream);
+        if (state != cudaErrorNotReady) CUDA_CHECK(state);
+        ncclResult_t error = ncclSuccess;
+        if (rank.comm) NCCL_CHECK(ncclCommGetAsyncError(rank.comm, &error));
+        if (error != ncclSuccess && error != ncclInProgress) {
+            const char* const said = ncclGetLastError(rank.comm);
+            give_up(error, said ? said : ncclGetErrorString(error));
+        }
+        if (state == cudaSuccess) break;
+        const std::chrono::duration<double> waited = Clock::now() - begin;
+        if (waited.count() > seconds)
+            give_up(ncclRemoteError,
+                    "nothing has come from the other ranks for " +
+                        std::to_string(static_cast<int>(seconds)) +
+                        " s: has one of them ended, or made another call?");
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    if (rank.inboxes && rank.inboxes->lost && *rank.inboxes->lost != 0)
+        give_up(
+            ncclRemoteError,
+            "no message has come from rank " + std::to_string(*rank.inboxes->lost - 1));
+}
