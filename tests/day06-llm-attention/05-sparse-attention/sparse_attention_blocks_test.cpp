@@ -111,6 +111,8 @@ TEST_CASE("blocks: a GPU with little shared memory") {
     const auto pattern = wb::local_pattern(67, 70, 30, 20);
     for (const int64_t D : {32, 64, 128})
         grade_blocks(shape_of(pattern, D, 1, 2), pattern, "window 30 + 20");
+    const auto dense = wb::dense_pattern(3, 70, false);  // the last block has 6 keys
+    grade_blocks(shape_of(dense, 64), dense, "dense: all blocks are full");
 }
 
 TEST_CASE("blocks: a GPU whose tiles are half as large") {
