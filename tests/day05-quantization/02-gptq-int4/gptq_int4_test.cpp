@@ -122,6 +122,16 @@ TEST_CASE("more than a thousand groups, none of which is a whole tile") {
     grade_matmul(c, w, whole_x(c), ", 31 rows in each group but the last", true);
 }
 
+TEST_CASE("more than 2^16 rows of w: more than 1024 stages of 64") {
+    const FewMultiprocessors few(132);
+    grade_whole({17, 8, wb::testing::is_watched() ? 128 : 65'792, 128});
+}
+
+TEST_CASE("9 to 16 rows of x, and blocks of 96 columns for all multiprocessors") {
+    const FewMultiprocessors few(2);
+    grade_whole({12, 160, 64, 32, true, shuffled});
+}
+
 TEST_CASE("many columns and several blocks in each direction") {
     const FewMultiprocessors few(1);
     if (wb::testing::is_watched()) return grade_whole({66, 72, 40});
