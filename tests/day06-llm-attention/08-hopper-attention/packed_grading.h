@@ -120,13 +120,19 @@ AttentionExpected expect_batch(const Batch& batch) {
 }
 
 /// hopper_attention_packed.
-/// @param between   elements between the rows of q, and of k and v
-/// @param with_lse  the log-sum-exp is wanted; else lse is null
+/// @param between      elements between the rows of q, and of k and v
+/// @param with_lse     the log-sum-exp is wanted; else lse is null
+/// @param same_stride  rows of k and v are as far apart as those of q, as in one
+///                     projection
 template <class T>
-void grade_packed(Batch batch, int64_t between = 0, bool with_lse = true) {
+void grade_packed(Batch batch,
+                  int64_t between = 0,
+                  bool with_lse = true,
+                  bool same_stride = false) {
     PackedShape& shape = batch.shape;
     const int64_t q_stride = shape.query_heads * shape.head_dim + between;
-    const int64_t kv_stride = shape.kv_heads * shape.head_dim + between;
+    const int64_t kv_stride =
+        same_stride ? q_stride : shape.kv_heads * shape.head_dim + between;
     if (between > 0) {
         shape.query_stride = q_stride;
         shape.kv_stride = kv_stride;

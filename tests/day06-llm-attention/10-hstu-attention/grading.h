@@ -60,8 +60,11 @@ struct Call {
         static constexpr const char* kBiases[] = {
             "no bias", "positions", "times", "positions and times"};
         std::string text = "lengths";
-        for (const int64_t length : lengths)
-            text += " " + std::to_string(length);
+        constexpr std::size_t kShown = 24;
+        for (std::size_t i = 0; i < std::min(lengths.size(), kShown); ++i)
+            text += " " + std::to_string(lengths[i]);
+        if (lengths.size() > kShown)
+            text += " ..., " + std::to_string(lengths.size()) + " in all";
         return text + ", H" + std::to_string(heads) + " D" + std::to_string(head_dim) +
                ", " + kMasks[static_cast<int>(mask)] + ", " +
                kBiases[static_cast<int>(bias)];

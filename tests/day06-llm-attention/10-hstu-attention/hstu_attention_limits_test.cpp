@@ -49,7 +49,7 @@ TEST_CASE("causal: more than 1024 keys") {
     if (wb::testing::is_watched()) return;
     Call c{{1100}};
     c.head_dim = 64;
-    grade(fp16, c, 1, Passes::forward, Versions::last);
+    grade(GENERATE(fp32, fp16, bf16), c, 1, Passes::forward, Versions::last);
 }
 
 TEST_CASE("many sequences without rows, one after the other") {
