@@ -1,11 +1,11 @@
-// 06_bulk_tiles.cuh: paged_attention_v6. Included by paged_attention.cu, below v5, whose
-// shares, arithmetic and merge it has.
+// 06_bulk_tiles.cuh: paged_attention_v6. Included by paged_attention.cu, below v5, of
+// which it has the shares, the arithmetic and the merge.
 //
 // In v5 a warp has one tile of 16 keys under way, into its registers, and each load
-// asks for 64 or 128 bytes of a row. Here the tiles of a warp come into a ring in shared
-// memory, by bulk copies: 16 rows of one head are 4 KB without a gap, in whatever page,
-// and one instruction asks for them. The ring goes on from one segment to the next, so
-// that memory is busy while a segment is merged.
+// asks for 64 or 128 bytes of a row. Here the tiles of a warp come into a ring in
+// shared memory, by bulk copies: 16 rows of one head are 4 KB without a gap, in
+// whatever page, and one instruction asks for them. The ring goes on from one segment
+// to the next, so that memory is busy while a segment is merged.
 #pragma once
 
 #include "paged_attention.h"
@@ -34,7 +34,7 @@ struct Slot {
 
 /// Bytes of the rings of a block's warps.
 template <int D>
-constexpr size_t kRingBytes = kWarps * kRing<D> * sizeof(Slot<D>);
+constexpr size_t kRingBytes = kWarps* kRing<D> * sizeof(Slot<D>);
 
 // #region v6-ahead
 /// The tiles that a warp is going to ask for, in the order in which it will use them:
