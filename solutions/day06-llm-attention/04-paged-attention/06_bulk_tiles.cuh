@@ -34,7 +34,7 @@ struct Slot {
 
 /// Bytes of the rings of a block's warps.
 template <int D>
-constexpr size_t kRingBytes = kWarps* kRing<D> * sizeof(Slot<D>);
+constexpr size_t kRingBytes = sizeof(Slot<D>) * (kRing<D> * kWarps);
 
 // #region v6-ahead
 /// The tiles that a warp is going to ask for, in the order in which it will use them:
