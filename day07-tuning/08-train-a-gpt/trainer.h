@@ -89,6 +89,9 @@ class Trainer {
     int64_t step();
     int64_t steps_done() const { return done_; }
 
+    /// The tokens of the last step, [batch, length + 1].
+    std::vector<int32_t> tokens() const { return tokens_.download(); }
+
     /// The loss of the last step, and the length of its gradients. They wait for it.
     /// Throws std::runtime_error if the loss or the length is not finite.
     float loss();
