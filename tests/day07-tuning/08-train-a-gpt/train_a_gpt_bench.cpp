@@ -2,10 +2,13 @@
 #include "train_a_gpt.h"
 
 #include <wb/bench/bench.h>
+#include <wb/device.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include "bf16_step.h"
 
 using namespace wb::bench;
 
@@ -56,6 +59,15 @@ std::vector<float> weights_of(Bench& bench, const StepPlan& plan) {
     }
     ones(plan.parameters.norm);
     return weights;
+}
+
+/// Whether this GPU has the instructions.
+bool runs_bf16() {
+#if defined(SIMT_CPU)
+    return true;
+#else
+    return wb::compute_capability() == 90;
+#endif
 }
 
 void time_step(Bench& bench, const Size& size) {
@@ -118,6 +130,34 @@ void time_step(Bench& bench, const Size& size) {
                          gpt_gradients(call, stream);
                          adamw(end, stream);
                      });
+    }
+    if (!runs_bf16()) return;
+    const Bf16Plan bf16_plan = plan_bf16_step(size.shape(), size.batch, size.length);
+    if (!bench.fits(static_cast<double>(bf16_plan.bytes))) return;
+    const auto bf16_memory = bench.output<float>(bf16_plan.bytes / 4);
+    spec.ceiling = Ceiling::bf16;
+    auto bf16_problem = bench.problem(spec);
+    bf16_problem.restore(clear);
+    bf16_problem.expect("loss", loss, [](int64_t) {
+        return Expected{std::log(256.0), 0.3};
+    });
+    for (const bool deterministic : {false, true}) {
+        const Bf16Call call = {&bf16_plan,
+                               weights.data(),
+                               tokens.data(),
+                               bf16_memory.data(),
+                               bf16_plan.bytes,
+                               loss.data(),
+                               gradients.data(),
+                               bad_tokens.data(),
+                               deterministic};
+        bf16_problem.time(
+            deterministic ? "train_a_gpt_v2 deterministic" : "train_a_gpt_v2",
+            "products and attention in bf16",
+            [&call, &end](cudaStream_t stream) {
+                gpt_gradients_bf16(call, stream);
+                adamw(end, stream);
+            });
     }
 }
 

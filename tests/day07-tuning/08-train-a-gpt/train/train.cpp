@@ -46,6 +46,7 @@ constexpr const char* kUsage =
     "  --every N       steps from a checkpoint to the next, and a sample (200)\n"
     "  --prompt TEXT   what samples go on behind (a line's end)\n"
     "  --deterministic the same bits each time\n"
+    "  --bf16          products and attention in bf16, weights in float\n"
     "  --record        leave first.safetensors, the first weights, and\n"
     "                  batches.safetensors, tokens and rate of each step: for\n"
     "                  torch_curve.py\n";
@@ -86,6 +87,8 @@ Arguments parse(int count, char** words) {
         const std::string word = words[i];
         if (word == "--resume")
             a.resume = true;
+        else if (word == "--bf16")
+            o.bf16 = true;
         else if (word == "--record")
             a.record = true;
         else if (word == "--sequential")
