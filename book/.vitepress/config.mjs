@@ -4,6 +4,7 @@
 import path from 'node:path'
 import { defineConfig } from 'vitepress'
 import { coloursPlugin } from '../lib/code-colours.mjs'
+import { compileOncePlugin } from '../lib/compile-once.mjs'
 import { finishBuild } from '../lib/finish.mjs'
 import { describePage } from '../lib/descriptions.mjs'
 import { editionLine } from '../lib/edition.mjs'
@@ -35,13 +36,19 @@ const plainServerBundle = {
   load: (id) => (id.startsWith('/@localSearchIndex') ? 'export default {}' : null)
 }
 
-/** A page's module has no parts that could be left out; Rollup need not look for them. */
-const wholePages = {
-  name: 'warpbook:whole-pages',
+/**
+ * Modules of which nothing, or 1 kB in all, could be left out; Rollup need not look for it:
+ * pages, components, figures with their models, the parts of Vue that all pages use.
+ */
+const WHOLE =
+  /\.md$|\/book\/(components|figures|\.vitepress)\/|\.vue($|\?vue&type=script)|@vue\//
+
+const wholeModules = {
+  name: 'warpbook:whole-modules',
   enforce: 'post',
   apply: 'build',
   transform: (code, id) =>
-    id.endsWith('.md') ? { code, map: null, moduleSideEffects: 'no-treeshake' } : null
+    WHOLE.test(id) ? { code, map: null, moduleSideEffects: 'no-treeshake' } : null
 }
 
 /** The style sheets name them there. */
@@ -71,7 +78,10 @@ export default defineConfig({
     search
   },
   vite: {
-    plugins: [sourcesPlugin(), coloursPlugin(), excerptsPlugin(), plainServerBundle, wholePages],
+    plugins: [
+      sourcesPlugin(), coloursPlugin(), excerptsPlugin(), plainServerBundle, wholeModules,
+      compileOncePlugin()
+    ],
     // VitePress warns from 500 kB; what a page may weigh is checked in finishBuild.
     build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 }
   },

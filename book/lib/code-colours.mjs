@@ -97,6 +97,47 @@ export function colourTransformer() {
   }
 }
 
+/**
+ * What a grammar says of a line depends on the line and on the state before it, and the
+ * versions of a ladder share most of their lines. Shiki 2 even reads all code twice, the
+ * second time for the state at its end.
+ * @param {function} tokenize  tokenizeLine2 of a grammar: (line, state, milliseconds)
+ */
+export function remembering(tokenize) {
+  const known = new Map() // state -> line -> result
+  const states = new Map() // depth -> one of each that differ
+  const oneOf = (state) => {
+    const alike = states.get(state.depth) ?? []
+    states.set(state.depth, alike)
+    return alike.find((other) => other.equals(state)) ?? alike[alike.push(state) - 1]
+  }
+  return (line, state, milliseconds) => {
+    if (!known.has(state)) known.set(state, new Map())
+    const lines = known.get(state)
+    if (lines.has(line)) return lines.get(line)
+    const result = tokenize(line, state, milliseconds)
+    if (result.stoppedEarly) return result // on a busy machine; it may do better next time
+    result.ruleStack = oneOf(result.ruleStack)
+    lines.set(line, result)
+    return result
+  }
+}
+
+/** For VitePress's Shiki: all grammars remember. */
+export function rememberLines(highlighter) {
+  const context = highlighter.getInternalContext()
+  const { getLanguage } = context
+  const seen = new Set()
+  context.getLanguage = (name) => {
+    const grammar = getLanguage.call(context, name)
+    if (grammar?.tokenizeLine2 && !seen.has(grammar)) {
+      seen.add(grammar)
+      grammar.tokenizeLine2 = remembering(grammar.tokenizeLine2.bind(grammar))
+    }
+    return grammar
+  }
+}
+
 const NAME = 'virtual:code-colours.css'
 
 /** The style sheet for the theme of the book: import 'virtual:code-colours.css'. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { joined, styleSheet } from './code-colours.mjs'
+import { joined, remembering, styleSheet } from './code-colours.mjs'
 import { formulaStyle } from './fonts.mjs'
 
 const token = (content, color, fontStyle = 0) => ({ content, color, fontStyle })
@@ -35,4 +35,25 @@ test('of the fonts of formulas one format is left, some of them cut', () => {
     formulaStyle(css, (name) => `./${name}`),
     '@font-face{src:url(./A.woff2) format("woff2")}'
   )
+})
+
+test('a line is read once in each state, and again if it was not read to its end', () => {
+  const state = (depth, name) => ({ depth, name, equals: (other) => other.name === name })
+  let [calls, busy] = [0, true]
+  const tokenize = remembering((line, before) => {
+    calls++
+    const ruleStack = line === '{' ? state(2, 'block') : state(1, 'file')
+    return { tokens: [line, before.name], ruleStack, stoppedEarly: busy }
+  })
+  const file = state(1, 'file')
+  tokenize('{', file)
+  busy = false
+  const { ruleStack: block } = tokenize('{', file)
+  assert.equal(calls, 2)
+  assert.equal(tokenize('{', file).ruleStack, block)
+  assert.equal(calls, 2)
+  assert.deepEqual(tokenize('x', file).tokens, ['x', 'file'])
+  assert.deepEqual(tokenize('x', block).tokens, ['x', 'block'], 'another state')
+  assert.equal(tokenize('{', tokenize('}', block).ruleStack).ruleStack, block)
+  assert.equal(calls, 6)
 })

@@ -1,6 +1,6 @@
 // How Markdown becomes the book's HTML: everything that is not VitePress's own.
 
-import { colourTransformer, theme } from './code-colours.mjs'
+import { colourTransformer, rememberLines, theme } from './code-colours.mjs'
 import { componentsPlugin } from './components.mjs'
 import { diffTransformer } from './diff-code.mjs'
 import { glossaryPlugin } from './glossary.mjs'
@@ -53,6 +53,7 @@ const pictures = await loadPictures()
 export const markdown = {
   languages: [cuda, ptx],
   theme,
+  shikiSetup: rememberLines,
   codeTransformers: [diffTransformer(), colourTransformer()],
   toc: { level: [2, 3] },
   config(md) {

@@ -37,6 +37,13 @@ check 'the other one was not built' test ! -e build/day01_one
 graded -L workbook
 expect_status 0
 
+# The tests of one program alone, where CTest has no others to read.
+OUTPUT=$(ctest --test-dir build/ctest/day01_two -N)
+expect 'Total Tests: 2'
+expect_not 'day01.one'
+OUTPUT=$(ctest --test-dir build/ctest/day01_two --fixture-exclude-any '^built[.]')
+expect '100% tests passed, 0 tests failed out of 2'
+
 # A file that does not compile: its cases say so, the other chapter goes on.
 echo 'int answer() { return forty; }' >one.cu
 graded -L learner -j2 --output-junit "$PWD/junit.xml"

@@ -18,10 +18,11 @@ class Test(NamedTuple):
     output: str
 
 
-def run(log: Path, junit: Path, *arguments: str, environment=None) -> list[Test] | None:
-    """Runs tests; None if CTest itself failed."""
+def run(log: Path, junit: Path, *arguments: str, of: str = "",
+        environment=None) -> list[Test] | None:
+    """Runs tests, those `of` one program or all; None if CTest itself failed."""
     junit.unlink(missing_ok=True)
-    command = ["ctest", "--test-dir", str(build.folder()), *arguments]
+    command = ["ctest", "--test-dir", str(folder(of)), *arguments]
     options = ["--no-tests=error", "--output-junit", str(junit)]
     # Everything is built; CTest need not look again, nor believe what an earlier run of
     # its own has left (cmake/scripts/build_first.py).
@@ -36,6 +37,12 @@ def run(log: Path, junit: Path, *arguments: str, environment=None) -> list[Test]
     result = steps.run([*command, *options], log, step, environment=environment)
     tests = read(junit)
     return tests and [t._replace(ending=_ending(t, result.text)) for t in tests]
+
+
+def folder(program: str) -> Path:
+    """Where CTest finds the tests of one program, without reading all others."""
+    alone = build.folder() / "ctest" / program
+    return alone if (alone / "CTestTestfile.cmake").is_file() else build.folder()
 
 
 def _ending(test: Test, log: str) -> str:

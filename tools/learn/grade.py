@@ -228,8 +228,9 @@ def run_cases(
     folder = build.folder().absolute()
     for old in (folder / "verdicts").glob(f"{prefix}.*.json"):
         old.unlink()
-    environment, jobs = {}, build.jobs()
+    environment, jobs, program = {}, build.jobs(), ""
     if limited:
+        program = result.chapter.target  # the learner's; there is no other in the label
         # The first case that does not end within the limit leaves the file behind, and
         # those that start later do not run: else a chapter that hangs takes minutes.
         stop = folder / "learn-stop"
@@ -239,7 +240,7 @@ def run_cases(
     tests = ctest.run(
         log, folder / "learn-junit.xml",
         *("-R", f"^{re.escape(prefix)}{pattern}", "-L", label, "-j", str(jobs)),
-        environment=environment)
+        of=program, environment=environment)
     if not tests:
         result.log = log.read_text(errors="replace") if log.is_file() else ""
         result.state = "full" if build.full_disk(result.log) else "notests"

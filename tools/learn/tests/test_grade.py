@@ -48,6 +48,20 @@ def graded(*cases):
     return result
 
 
+class FolderTest(unittest.TestCase):
+
+    def test_the_tests_of_one_program_are_found_without_reading_all_others(self):
+        with tempfile.TemporaryDirectory() as name, \
+                mock.patch("learn.build.folder", return_value=Path(name)):
+            alone = Path(name, "ctest", "day01_one")
+            self.assertEqual(ctest.folder("day01_one"), Path(name))
+            alone.mkdir(parents=True)
+            (alone / "CTestTestfile.cmake").touch()
+            self.assertEqual(ctest.folder("day01_one"), alone)
+            self.assertEqual(ctest.folder("day01_two"), Path(name))
+            self.assertEqual(ctest.folder(""), Path(name))
+
+
 class FunctionsTest(unittest.TestCase):
     """A case ends at the first function that fails, and tells nothing of the others."""
 

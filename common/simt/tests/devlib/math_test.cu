@@ -92,6 +92,23 @@ __global__ void special_values(float* out) {
              cyl_bessel_i0f(0.0f) == 1.0f;
     out[10] = fabs(norm3d(3e200, 4e200, 0.0) / 5e200 - 1) < 1e-15 &&
               fdividef(1.0f, 4.0f) == 0.25f;
+    // Of two numbers the one that is meant, of a number and NaN the number.
+    const float values[] = {0.0f, 1.0f, -1.0f, 1e-45f, inf, -inf, nan};
+    bool right = true;
+    for (const float a : values)
+        for (const float b : values) {
+            const float less = isnan(b) || a < b ? a : b;
+            const float more = isnan(b) || a > b ? a : b;
+            const double d = a, e = b;
+            if (isnan(a) && isnan(b)) {
+                right &= isnan(fminf(a, b)) && isnan(fmaxf(a, b));
+                right &= isnan(fmin(d, e)) && isnan(fmax(d, e));
+            } else {
+                right &= fminf(a, b) == less && fmaxf(a, b) == more;
+                right &= fmin(d, e) == less && fmax(d, e) == more;
+            }
+        }
+    out[11] = right;
 }
 
 }  // namespace
@@ -123,7 +140,7 @@ int main() {
                       std::fabs(std::cyl_bessel_j(0.0, 2.404825557695773)) < 1e-12,
                   "C++17's special functions");
 
-    const check::Array<float> out(11);
+    const check::Array<float> out(12);
     special_values<<<1, 1>>>(out.data());
     check::expect(check::all_equal(out.host(), [](int) { return 1; }),
                   "special values");
