@@ -2,7 +2,7 @@
 ./learn dev ladders
 ./learn dev new-chapter dayNN-day/NN-chapter
 ./learn dev mutate CHAPTER [--sample K] [--seed N] [--version vN] [--operator NAME]
-                   [--jobs N] [--save] [--quick]
+                   [--jobs N] [--save] [--quick] [--part NAME]
 ./learn dev grades FILE.xml... [--csv]
 
 For authors: is every chapter complete? Or writes the measured numbers into the index of
@@ -30,6 +30,7 @@ def arguments(parser) -> None:
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--version", default="")
     parser.add_argument("--operator", default="")
+    parser.add_argument("--part", default="")
     parser.add_argument("--jobs", type=int, default=0)
     parser.add_argument("--save", action="store_true")
     parser.add_argument("--quick", action="store_true")

@@ -1,5 +1,5 @@
 """./learn dev mutate CHAPTER [--sample K] [--seed N] [--version vN] [--operator NAME]
-                  [--jobs N] [--save] [--quick]
+                  [--jobs N] [--save] [--quick] [--part NAME]
 
 For authors: do the chapter's tests notice small mistakes? Makes them by machine in
 every version of the solution, runs the tests with each, and shows those that survive.
@@ -20,6 +20,7 @@ from learn.mutation import known, ladder, programs, quick
 from learn.mutation.hunt import Hunt, Progress, Result
 from learn.mutation.mutant import Mutant
 from learn.mutation.operators import OPERATORS
+from learn.mutation.part import Part
 
 
 def run(typed: list[str], options) -> int:
@@ -29,13 +30,15 @@ def run(typed: list[str], options) -> int:
     build.prepare()
     if options.operator and options.operator not in OPERATORS:
         raise ui.Stop(f"The operators are: {', '.join(OPERATORS)}.")
-    if options.quick:
+    if options.part:
+        chapters = [Part(chapter, options.part) for chapter in chapters]
+    elif options.quick:
         options.sample = options.sample or 3
         chapters = quick.left_over(chapters, options.sample)
     return max([_mutate(chapter, options) for chapter in chapters], default=0)
 
 
-def _mutate(chapter: Chapter, options) -> int:
+def _mutate(chapter: Chapter | Part, options) -> int:
     began = time.monotonic()
     codes = programs.sources(chapter)
     everything = programs.mutants_of(codes)
@@ -128,7 +131,7 @@ def _tell_of_broken(hunt: Hunt) -> None:
 
 
 class Report(NamedTuple):
-    chapter: Chapter
+    chapter: Chapter | Part
     total: int  # mutants that can be made
     results: list[Result]
     refused: int  # that are no C++
@@ -195,7 +198,7 @@ def _show(result: Result) -> None:
             f"; and {len(result.ran) - 8} more" if len(result.ran) > 8 else ""))
 
 
-def _tree(root: str, chapter: Chapter) -> str:
+def _tree(root: str, chapter: Chapter | Part) -> str:
     """Git's name of what is committed in a folder, whatever the commit is called."""
     answer = subprocess.run(
         ["git", "rev-parse", "--short=12", f"HEAD:{root}/{chapter.path}"],

@@ -23,6 +23,57 @@ void safety_synchronises(Worker& worker,
                  releases);
 }
 
+void safety_barrier_made(Worker& worker, const void* barrier, uint32_t site) {
+    BlockState& state = state_of(*worker.block);
+    const uint32_t rank = worker.thread->rank;
+    // Of all bytes of a word, as a write is.
+    state.barriers[barrier] =
+        Record(state.order.segment_of(rank), rank, site, false).with_bytes(15);
+}
+
+namespace {
+
+/// Who has made the barrier, empty if nobody is known.
+Record maker_of(Worker& worker, const void* barrier) {
+    const Block* peer = peer_of(worker, barrier);
+    const auto& barriers = state_of(peer ? *peer : *worker.block).barriers;
+    const auto it = barriers.find(barrier);
+    return it == barriers.end() ? Record() : it->second;
+}
+
+}  // namespace
+
+bool safety_may_use_barrier(Worker& worker, const void* barrier) {
+    const Record made = maker_of(worker, barrier);
+    return made.empty() ||
+           Here(state_of(*worker.block).order, worker.thread->rank, true)
+               .is_after(made);
+}
+
+void safety_report_barrier(Worker& worker,
+                           const void* barrier,
+                           bool writes,
+                           uint32_t site) {
+    const Record made = maker_of(worker, barrier);
+    Access use{};
+    use.address = static_cast<char*>(const_cast<void*>(barrier));
+    use.bytes = sizeof(uint64_t);
+    use.write = writes;
+    use.space = Space::shared;
+    use.site = site;
+    use.home = peer_of(worker, barrier);
+    const uint64_t block = launch_order.owner_of(made.segment());
+    report_race(scene_of(worker),
+                use,
+                made,
+                true,
+                who_is(*worker.launch, block, made.thread()));
+}
+
+uint32_t safety_moment(const Worker& worker) {
+    return state_of(*worker.block).order.segment_of(worker.thread->rank);
+}
+
 namespace {
 
 /// Where TMA has written: such writes need no fence before TMA or wgmma read them.

@@ -32,6 +32,8 @@ bool counting = false;
 
 namespace {
 
+constexpr uint16_t kBarrierBytes = 8;  // of an mbarrier
+
 /// Set while the checker works on an access of host code.
 thread_local bool busy = false;
 
@@ -162,6 +164,23 @@ class Checker : public detail::Observer {
         if (tracing)
             count_note(acquires ? What::acquire : What::release, object, 0, *worker);
     }
+    void barrier_made(const void* barrier) override {
+        const auto* frame = static_cast<void* const*>(__builtin_frame_address(0));
+        const auto pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+        const auto* outer = static_cast<void* const*>(frame[0]);
+        safety_barrier_made(
+            *worker, barrier, site_of(pc, outer, kBarrierBytes, true, false));
+    }
+    void barrier_used(const void* barrier, bool writes) override {
+        if (safety_may_use_barrier(*worker, barrier)) [[likely]]
+            return;
+        const auto* frame = static_cast<void* const*>(__builtin_frame_address(0));
+        const auto pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+        const auto* outer = static_cast<void* const*>(frame[0]);
+        safety_report_barrier(
+            *worker, barrier, writes, site_of(pc, outer, kBarrierBytes, writes, false));
+    }
+    uint32_t moment() const override { return safety_moment(*worker); }
     void async_access(const void* address, size_t bytes, bool write) override {
         const auto* frame = static_cast<void* const*>(__builtin_frame_address(0));
         const auto pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));

@@ -71,6 +71,7 @@ void safety_block_begins(Block& block) {
     state.copies.clear();
     state.doubtful.clear();
     state.peers.clear();
+    state.barriers.clear();
     ++memory_generation[int(Reach::shared)];
 }
 

@@ -40,6 +40,14 @@ void safety_synchronises(detail::Worker& worker,
                          const void* object,
                          bool acquires,
                          bool releases);
+void safety_barrier_made(detail::Worker& worker, const void* barrier, uint32_t site);
+/// True if the barrier was made before, by CUDA's rules; or nobody has seen it made.
+bool safety_may_use_barrier(detail::Worker& worker, const void* barrier);
+void safety_report_barrier(detail::Worker& worker,
+                           const void* barrier,
+                           bool writes,
+                           uint32_t site);
+uint32_t safety_moment(const detail::Worker& worker);
 void safety_async_access(detail::Worker& worker,
                          const void* address,
                          size_t bytes,

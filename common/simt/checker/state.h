@@ -1,6 +1,7 @@
 /// checker/state.h: what the parts of the safety checks share.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "access.h"
@@ -45,6 +46,7 @@ struct BlockState {
     std::vector<InFlight> copies;
     std::vector<DoubtfulRead> doubtful;
     std::vector<PeerAccess> peers;  // since the cluster's last barrier, one for a line
+    std::unordered_map<const void*, Record> barriers;  // mbarriers: who has made them
 };
 
 inline BlockState& state_of(const detail::Block& block) {

@@ -120,6 +120,16 @@ class Observer {
     virtual void synchronises(const void* object, bool acquires, bool releases) {
         (void)object, (void)acquires, (void)releases;
     }
+    /// The running thread has made an mbarrier; or it, or a copy that it has begun,
+    /// uses one, which somebody must have made before.
+    /// @param writes  it is not only waited for
+    virtual void barrier_made(const void* barrier) { (void)barrier; }
+    virtual void barrier_used(const void* barrier, bool writes) {
+        (void)barrier, (void)writes;
+    }
+    /// Changes when the running thread synchronises: what it does from then on may be
+    /// ordered otherwise than what it has done.
+    virtual uint32_t moment() const { return 0; }
     /// TMA or wgmma accesses memory on behalf of the running thread.
     virtual void async_access(const void* address, size_t bytes, bool write) {
         (void)address, (void)bytes, (void)write;

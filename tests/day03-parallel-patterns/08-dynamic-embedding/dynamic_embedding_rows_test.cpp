@@ -151,6 +151,50 @@ TEST_CASE("rows are copied, hot and cold, and zeros stand for what is no slot") 
     grade_lookup({3, cols, 5, 1, Policy::lru}, n);
 }
 
+TEST_CASE("rows are the same bits: NaN, a negative zero, the smallest numbers") {
+    const std::vector<uint32_t> bits = {0x7FC0'0000,
+                                        0xFFC0'0001,
+                                        0x8000'0000,
+                                        0x7F80'0000,
+                                        0xFF80'0000,
+                                        1,
+                                        0x8000'0002,
+                                        0x0012'3456,
+                                        0x7F7F'FFFF,
+                                        0x0080'0000,
+                                        0,
+                                        0xBF80'0000};
+    const auto cols = GENERATE(as<int64_t>(), 3, 4);
+    const int64_t n = static_cast<int64_t>(bits.size()) / cols;
+    std::vector<float> initial(bits.size());
+    std::memcpy(initial.data(), bits.data(), bits.size() * sizeof(float));
+    const auto keys = some_keys(n, 3);
+    const std::vector<double> right(bits.begin(), bits.end());
+    const int hot = GENERATE(0, kPlaces);
+    const auto judge = [&](const std::string& name, Insert* insert, auto* lookup) {
+        Grader grade(name, "bits of rows, cols = " + std::to_string(cols));
+        const HostTable host({1, cols, hot, 1, Policy::lru});
+        const DeviceTable device(grade, host, Rows::floats);
+        const uint64_t* d_keys = grade.input("keys", keys);
+        const float* d_initial = grade.input("initial", initial);
+        int32_t* d_slots = grade.output<int32_t>("slots", {n});
+        auto* d_out = grade.output<uint32_t>("bits of out", {n * cols});
+        grade.run([&](cudaStream_t stream) {
+            device.with_cold(stream, [&] {
+                insert(device.get(), d_keys, d_initial, d_slots, n, stream);
+                lookup(
+                    device.get(), d_slots, reinterpret_cast<float*>(d_out), n, stream);
+            });
+        });
+        grade.expect("bits of out", right, [](int64_t) { return 0.0; });
+    };
+    for (const auto& [name, idea, insert] : inserts())
+        judge(name, insert, table_lookup);
+    for (const auto& [name, idea, lookup] :
+         wb::implementations("table_lookup", table_lookup))
+        judge(name, table_insert_or_find, lookup);
+}
+
 TEST_CASE("rows all hot, all cold, and an array that begins anywhere") {
     const int hot = GENERATE(0, 1, 13, 14);
     grade_lookup({2, 8, hot, 1, Policy::lru}, 70);
@@ -183,6 +227,37 @@ TEST_CASE("gradients are added up, also of one slot many times") {
     const auto n = GENERATE(as<int64_t>(), 1, 31, 33, 600);
     const auto cols = GENERATE(as<int64_t>(), 1, 3, 8, 65, 132);
     grade_backward({3, cols, 5, 1, Policy::lru}, n, -0.01f);
+}
+
+TEST_CASE("gradients that are NaN, infinite, tiny or huge reach their row") {
+    const std::vector<float> grad = {kNan, kInf, -kInf, 1e-36f, 1.5e38f, -0.5f};
+    const float scale = GENERATE(2.0f, 0.0f);
+    HostTable host({1, 1, kPlaces, 1, Policy::lru});
+    const auto n = static_cast<int64_t>(grad.size());
+    std::vector<int32_t> slots;
+    std::vector<double> right;
+    for (int32_t i = 0; i < n; ++i) {
+        host.insert(static_cast<uint64_t>(i) + 1);
+        host.rows[at(i)] = 0.0f;
+        slots.push_back(i);
+        right.push_back(scale * grad[at(i)]);
+    }
+    const auto judge = [&](const std::string& name, Backward* backward) {
+        Grader grade(name, "scale = " + std::to_string(scale));
+        const DeviceTable device(grade, host, Rows::floats);
+        const int32_t* d_slots = grade.input("slots", slots);
+        const float* d_grad = grade.input("grad", grad);
+        float* d_out = grade.output<float>("rows", {n});
+        grade.run([&](cudaStream_t stream) {
+            backward(device.get(), d_slots, d_grad, scale, n, stream);
+            table_lookup(device.get(), d_slots, d_out, n, stream);
+        });
+        grade.expect("rows", right, [](int64_t) { return 0.0; });
+    };
+    for (const auto& [name, idea, backward] :
+         wb::implementations("table_backward", table_backward))
+        judge(name, backward);
+    judge("table_backward_sorted", table_backward_sorted);
 }
 
 TEST_CASE("rows of more than 1024 packs, and a slot more than 1024 times") {

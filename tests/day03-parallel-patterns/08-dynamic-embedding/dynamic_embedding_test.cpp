@@ -115,13 +115,35 @@ TEST_CASE("keys that are kNoKey are found nowhere, and are counted") {
     grade_find(host, {kNoKey, 9, 8, kNoKey, kNoKey - 1, 0}, "three keys are kNoKey");
 }
 
+TEST_CASE("a key has 64 bits: 0, the largest, and keys that differ in one upper bit") {
+    std::vector<uint64_t> keys = {0, kNoKey - 1};
+    for (int bit = 52; bit < 64; ++bit)
+        keys.push_back(uint64_t{1} << bit | 5);
+    const TableShape shape = {2, 3, kPlaces, 2, Policy::lfu};
+    HostTable host(shape);
+    std::map<uint64_t, wb::reference::Use> right;
+    for (const uint64_t key : keys) {
+        host.insert(key);
+        right[key] = {1, 1};
+    }
+    for (const auto& [name, idea, insert] : inserts()) {
+        auto outcome =
+            run_calls(name, insert, HostTable(shape), {keys}, 0, 0, "64 bits");
+        expect_keys(outcome.table, right, "64 bits");
+        expect_slots(outcome, keys, 0, "64 bits");
+    }
+    keys.push_back(5);
+    keys.push_back(uint64_t{1} << 63);
+    grade_find(host, keys, "64 bits");
+}
+
 TEST_CASE("new keys get slots, one each") {
     const auto n = GENERATE(as<int64_t>(), 1, 15, 16, 17, 33, 257, 600);
     grade_new({50, 3, 10, 50, Policy::none}, n, n, 1);
 }
 
-TEST_CASE("more than 2^16 keys, more than 4096 buckets", "[long]") {
-    grade_new({6007, 1, 7, 16, Policy::lfu}, 70'001, 65'700, 9, true);
+TEST_CASE("more than 2^16 keys, more than 2^16 buckets", "[long]") {
+    grade_new({66'007, 1, 7, 16, Policy::lfu}, 70'001, 65'700, 9, true);
 }
 
 TEST_CASE("rows of more than 1024 packs") {

@@ -103,6 +103,11 @@ TEST_CASE("a deep product: rings go round, and K is cut into parts") {
     if (M == 20) grade_whole({65, 8, 2080, 32});
 }
 
+TEST_CASE("many rows of x: stages that other blocks fill are used again") {
+    const FewMultiprocessors few(2);
+    grade_whole({130, 8, 448, 32});
+}
+
 TEST_CASE("a deep product of sorted rows") {
     const FewMultiprocessors few(132);
     grade_whole({3, 40, 2304, 128, false, with_bad});

@@ -41,7 +41,20 @@ struct Sizes {
     bool positive = false;  ///< all weights are: errors of a row add up
     double up_bias = 0.3;   ///< of up, how large
     bool is_large = false;  ///< the last version alone, once
+    int64_t group = 32;     ///< rows of a group, in INT4; -1: all
+    bool is_mixed =
+        false;  ///< layers differ in their kind, and every second has a bias
 
+    /// Of one layer: 0 to 3 are qkv, out, up, down.
+    Sizes of_layer(int number) const {
+        Sizes s = *this;
+        if (!is_mixed) return s;
+        s.kind = static_cast<WeightKind>((static_cast<int>(kind) + number) % 3);
+        s.scales = static_cast<Fp4Scales>((static_cast<int>(scales) + number) % 3);
+        s.has_bias = has_bias == (number % 2 == 0);
+        s.group = number % 2 == 0 ? 64 : -1;
+        return s;
+    }
     BlockShape shape() const {
         return {heads * head_dim, heads, d_ff, place, activation, eps, rotary_dim};
     }
@@ -54,6 +67,7 @@ struct Sizes {
                (place == NormPlace::pre ? ", pre, " : ", post, ") +
                acts[static_cast<int>(activation)] + ", rotary " +
                std::to_string(rotary_dim) + ", " + kinds[static_cast<int>(kind)] +
+               (is_mixed ? " and others" : "") +
                (order == wb::testing::gptq::none ? "" : ", g_idx") +
                (has_bias ? "" : ", no bias");
     }
@@ -63,6 +77,7 @@ struct Sizes {
 struct HostLayer {
     int64_t N = 0;
     int64_t K = 0;
+    int64_t group = 32;
     std::vector<Bf16> dense, bias;
     wb::testing::gptq::GptqWeights int4;
     wb::reference::Fp4Matrix fp4;
@@ -74,6 +89,7 @@ inline HostLayer random_layer(
     HostLayer layer;
     layer.N = N;
     layer.K = K;
+    layer.group = s.group;
     Layer& e = layer.exact;
     e = {N, K, {}, {}, s.kind != WeightKind::bf16};
     const double size = 1.0 / std::sqrt(static_cast<double>(K));
@@ -91,7 +107,7 @@ inline HostLayer random_layer(
             layer.dense.push_back(Bf16(w));
         e.weights = doubles(layer.dense);
     } else if (s.kind == WeightKind::int4) {
-        const GptqShape shape = {1, N, K, 32, true};
+        const GptqShape shape = {1, N, K, s.group, true};
         layer.int4 = wb::testing::gptq::random_weights_of(shape, s.order, seed + 1);
         for (__half& scale : layer.int4.scales)
             scale = static_cast<__half>(
@@ -132,10 +148,10 @@ inline HostBlock random_block(const Sizes& s, int64_t capacity, uint64_t seed) {
             b.gamma[i].push_back(Bf16(static_cast<float>(1.0 + 0.2 * random.normal())));
             b.beta[i].push_back(Bf16(static_cast<float>(0.2 * random.normal())));
         }
-    b.qkv = random_layer(s, 3 * s.d(), s.d(), seed + 10);
-    b.out = random_layer(s, s.d(), s.d(), seed + 20);
-    b.up = random_layer(s, s.d_ff, s.d(), seed + 30, s.up_bias);
-    b.down = random_layer(s, s.d(), s.d_ff, seed + 40);
+    b.qkv = random_layer(s.of_layer(0), 3 * s.d(), s.d(), seed + 10);
+    b.out = random_layer(s.of_layer(1), s.d(), s.d(), seed + 20);
+    b.up = random_layer(s.of_layer(2), s.d_ff, s.d(), seed + 30, s.up_bias);
+    b.down = random_layer(s.of_layer(3), s.d(), s.d_ff, seed + 40);
     for (int64_t p = 0; p < capacity; ++p)
         for (int64_t j = 0; j < s.rotary_dim / 2; ++j) {
             const double angle = static_cast<double>(p) *
@@ -169,7 +185,7 @@ inline GptqTensors int4_of(Grader& grade,
 
 inline std::vector<uint4> packed_of(const HostLayer& l) {
     if (l.int4.qweight.empty()) return {};
-    const GptqShape shape = {1, l.N, l.K, 32, true};
+    const GptqShape shape = {1, l.N, l.K, l.group, true};
     std::vector<uint4> packed(at(gptq_packed_vectors(shape, !l.int4.g_idx.empty())));
     Grader grade("gptq_repack", "a layer");
     const GptqTensors tensors = int4_of(grade, "int4", l.int4);
@@ -199,7 +215,7 @@ inline BlockLinear layer_of(Grader& grade,
     if (s.kind == WeightKind::bf16) linear.dense = grade.input(name + ".w", l.dense);
     if (s.kind == WeightKind::int4) {
         linear.int4 = int4_of(grade, name, l.int4);
-        linear.int4_group = 32;
+        linear.int4_group = l.group;
         linear.int4_packed = grade.input(name + ".packed", packed);
     }
     if (s.kind == WeightKind::fp4) {
@@ -232,10 +248,10 @@ inline Block block_of(Grader& grade, const HostBlock& b, const Packed& packed) {
         s.shape(),
         {grade.input("norm1.gamma", b.gamma[0]), grade.input("norm1.beta", b.beta[0])},
         {grade.input("norm2.gamma", b.gamma[1]), grade.input("norm2.beta", b.beta[1])},
-        layer_of(grade, "qkv", s, b.qkv, packed.qkv),
-        layer_of(grade, "out", s, b.out, packed.out),
-        layer_of(grade, "up", s, b.up, packed.up),
-        layer_of(grade, "down", s, b.down, packed.down)};
+        layer_of(grade, "qkv", s.of_layer(0), b.qkv, packed.qkv),
+        layer_of(grade, "out", s.of_layer(1), b.out, packed.out),
+        layer_of(grade, "up", s.of_layer(2), b.up, packed.up),
+        layer_of(grade, "down", s.of_layer(3), b.down, packed.down)};
 }
 
 }  // namespace block_grading

@@ -83,6 +83,11 @@ struct OnDevice {
         p.kv_heads = s.heads;
         p.page_size = c->page_size;
         p.head_dim = s.head_dim;
+        // Not used: numbers of which no sequence has so many tokens.
+        p.lengths =
+            grade.input("pages.lengths",
+                        std::vector<int32_t>(at(c->batch()),
+                                             static_cast<int32_t>(c->capacity()) + 7));
         cache.lengths = grade.in_out<int32_t>("lengths", {c->batch()}, c->lengths);
         if (s.rotary_dim == 0) return;
         cache.angles = reinterpret_cast<const float2*>(grade.input("angles", b.angles));

@@ -95,6 +95,21 @@ TEST_CASE("layers of FP4, with each kind of scales") {
     }
 }
 
+TEST_CASE("each layer has a kind, groups and a bias of its own") {
+    Sizes s = quantized(GENERATE(WeightKind::bf16, WeightKind::int4, WeightKind::fp4),
+                        NormPlace::pre);
+    s.is_mixed = true;
+    s.has_bias = s.kind != WeightKind::int4;
+    s.heads = 1;
+    s.d_ff = 128;
+    SECTION("decode") {
+        grade_decode(s, {4});
+    }
+    SECTION("forward") {
+        if (s.kind == WeightKind::bf16) grade_forward(s, {{2}}, false);
+    }
+}
+
 TEST_CASE("layers of FP4: silu, no bias, one step") {
     Sizes s = quantized(WeightKind::fp4, NormPlace::pre);
     s.activation = Activation::silu;

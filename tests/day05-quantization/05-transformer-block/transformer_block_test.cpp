@@ -1,6 +1,8 @@
 // Grades day05-quantization/05-transformer-block: whole sequences, and steps.
 #include "run.h"
 
+#include <wb/testing/independent_calls.h>
+
 using namespace block_grading;
 
 namespace {
@@ -63,6 +65,17 @@ TEST_CASE("whole sequences fill the cache, in pages of any order") {
     Sizes s = sizes(NormPlace::pre, 2, 64, 64);
     s.rotary_dim = GENERATE(0, 16);
     grade_forward(s, {{17, 3, 32}}, true);
+}
+
+TEST_CASE("whole sequences of more than 256 tokens, and more than 64 sequences") {
+    Sizes s = sizes(NormPlace::pre, 1, 64, 32);
+    s.rotary_dim = 32;
+    SECTION("tokens") {
+        grade_forward(s, {{3, 270}}, true, 64);
+    }
+    SECTION("sequences") {
+        grade_forward(s, {std::vector<int64_t>(70, 1)}, true);
+    }
 }
 
 TEST_CASE("numbers that are far from zero") {
@@ -136,6 +149,18 @@ TEST_CASE("hidden numbers beyond the largest of fp16") {
 TEST_CASE("heads of 128, then of 64: nothing is kept") {
     grade_decode(sizes(NormPlace::pre, 1, 128, 32), {2});
     grade_decode(sizes(NormPlace::post, 1, 64, 32), {2});
+}
+
+TEST_CASE("calls have nothing in common") {
+    const auto grade = [](NormPlace place, Activation activation, int64_t tokens) {
+        Sizes s = sizes(place, 1, 64, 32);
+        s.activation = activation;
+        grade_forward(s, {{tokens, 1}}, true);
+        grade_decode(s, {1, static_cast<int32_t>(tokens)});
+    };
+    wb::testing::expect_independent(
+        [&] { grade(NormPlace::pre, Activation::none, 2); },
+        [&] { grade(NormPlace::post, Activation::silu, 3); });
 }
 
 TEST_CASE("more numbers of a token than a round of a warp's loads", "[large]") {

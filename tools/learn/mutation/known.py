@@ -13,17 +13,20 @@ from pathlib import Path
 
 from learn import ui
 from learn.course import Chapter
+from learn.mutation.part import Part, key_of
 
 SCORES = Path("book/data/mutation.json")
 GPU = "GPU: "
 """Begins the reason of a mutant that is wrong, but only a GPU can tell."""
 
 
-def file_of(chapter: Chapter) -> Path:
-    return Path("tests", chapter.path, "equivalent.txt")
+def file_of(chapter: Chapter | Part) -> Path:
+    part = f"equivalent_{chapter.name}.txt"
+    return Path("tests", chapter.path,
+                part if isinstance(chapter, Part) else "equivalent.txt")
 
 
-def equivalents(chapter: Chapter) -> dict[str, str]:
+def equivalents(chapter: Chapter | Part) -> dict[str, str]:
     """Keys and reasons."""
     file = file_of(chapter)
     found: dict[str, str] = {}
@@ -56,12 +59,12 @@ def _entries(text: str) -> list[tuple[int, str]]:
     return entries
 
 
-def save(chapter: Chapter, score: dict) -> None:
+def save(chapter: Chapter | Part, score: dict) -> None:
     """Puts a chapter's score among the others."""
     try:
         scores = json.loads(SCORES.read_text())
     except FileNotFoundError:
         scores = {"format": "warpbook mutation 1", "chapters": {}}
-    scores["chapters"][chapter.path] = score
+    scores["chapters"][key_of(chapter)] = score
     scores["chapters"] = dict(sorted(scores["chapters"].items()))
     SCORES.write_text(json.dumps(scores, indent=2) + "\n")

@@ -16,6 +16,7 @@ from learn.course import Chapter
 from learn.mutation import ladder
 from learn.mutation.code import Code
 from learn.mutation.mutant import Mutant, number_mutants
+from learn.mutation.part import Part, key_of
 from learn.mutation.operators import OPERATORS
 from learn.mutation.weave import weave
 
@@ -34,10 +35,17 @@ SHARE = 20
 """Seconds on the clock for one of a processor, at most: others use the machine."""
 
 
-def sources(chapter: Chapter) -> list[Code]:
+def sources(chapter: Chapter | Part) -> list[Code]:
     """The solution's main file and those beside it that it includes, and kernels that
     the chapter gives (.cuh beside its lesson). What it shares with other chapters is
-    mutated in the one that it belongs to."""
+    mutated in the one that it belongs to; of a part, the same holds for the chapter."""
+    if isinstance(chapter, Part):
+        others = {code.path for code in _sources(chapter.chapter)}
+        return [code for code in _sources(chapter) if code.path not in others]
+    return _sources(chapter)
+
+
+def _sources(chapter: Chapter | Part) -> list[Code]:
     folder = Path("solutions", chapter.path)
     found, names = [], [f"{chapter.name}.cu"]
     for name in names:
@@ -63,7 +71,7 @@ def mutants_of(codes: list[Code]) -> list[Mutant]:
         for operator in OPERATORS.values() for mutant in operator(code, function)])
 
 
-def write(chapter: Chapter, codes: list[Code], mutants: list[Mutant],
+def write(chapter: Chapter | Part, codes: list[Code], mutants: list[Mutant],
           versions: set[int] | None = None) -> None:
     """Weaves the mutants into the text of which the program is built.
 
@@ -71,7 +79,7 @@ def write(chapter: Chapter, codes: list[Code], mutants: list[Mutant],
               the compiler"""
     unused = ladder.unused(codes, versions) if versions else set()
     known = ladder.versions(codes)
-    folder = build.folder() / "mutants" / chapter.path
+    folder = build.folder() / "mutants" / key_of(chapter)
     folder.mkdir(parents=True, exist_ok=True)
     for number, mutant in enumerate(mutants):
         mutant.number = number
@@ -98,7 +106,7 @@ def _with_places(text: str, here: Path) -> str:
     return re.sub(r'^#include "(\.\./[^"]+)"', place, text, flags=re.M)
 
 
-def headers_between(chapter: Chapter, woven: set[str]) -> list[Path]:
+def headers_between(chapter: Chapter | Part, woven: set[str]) -> list[Path]:
     """The chapter's headers that include a woven file, or one another that does: beside
     the woven files, for from where they are they would include the text as it was."""
     found: list[Path] = []
@@ -116,7 +124,7 @@ def _included(file: Path) -> set[str]:
     return set(re.findall(r'^#include "([^"/]+)"', file.read_text(), re.M))
 
 
-def build_all(chapter: Chapter, codes: list[Code],
+def build_all(chapter: Chapter | Part, codes: list[Code],
               mutants: list[Mutant]) -> tuple[list[Mutant], list[Mutant]]:
     """Builds the program. Returns the mutants in it, and those that are no C++."""
     refused: list[Mutant] = []

@@ -13,6 +13,7 @@ from learn.mutation.code import Code
 from learn.mutation.hunt import Hunt, Run
 from learn.mutation.mutant import number_mutants
 from learn.mutation.operators import OPERATORS
+from learn.mutation.part import Part
 from learn.mutation.weave import weave
 
 KERNEL = "__global__ void f_v1(const float* a, int64_t n, int row, int col) {\n%s\n}\n"
@@ -376,6 +377,23 @@ class Known(unittest.TestCase):
         text = Path(known.SCORES).read_text()
         self.assertLess(text.index("00-e"), text.index("01-f"))
         self.assertIn('"score": 100.0', text)
+
+    def test_a_part_is_what_the_chapter_does_not_have(self):
+        solution = Path("solutions", self.chapter.path)
+        solution.mkdir(parents=True)
+        for name, text in (
+                ("f.cu", '#include "shared.cuh"'), ("shared.cuh", ""),
+                ("g.cu", '#include "shared.cuh"\n#include "own.cuh"'), ("own.cuh", "")):
+            (solution / name).write_text(text)
+        part = Part(self.chapter, "g")
+        self.assertEqual([Path(code.path).name for code in programs.sources(part)],
+                         ["g.cu", "own.cuh"])
+        self.assertEqual(part.target, "day01_g")
+        known.SCORES.parent.mkdir(parents=True)
+        known.save(part, {"score": 97.0})
+        self.assertIn('"day01-basics/01-f/g"', known.SCORES.read_text())
+        known.file_of(part).write_text("h: c  # slow")
+        self.assertEqual(known.equivalents(part), {"h: c": "slow"})
 
 
 if __name__ == "__main__":

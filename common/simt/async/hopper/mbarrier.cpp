@@ -86,6 +86,7 @@ void arrive(uint64_t* barrier, unsigned count, int bytes, const char* file, int 
     Worker& w = kernel_worker("mbarrier.arrive", file, line);
     const InRuntime guard(w);
     Mbarrier m = load(w, barrier, file, line);
+    if (observer) observer->barrier_used(barrier, true);
     if (m.pending < count)
         hopper_fault(w,
                      file,
@@ -156,7 +157,10 @@ void mbarrier_commit_arrives(Worker& w, uint64_t* barrier, const char* file, int
 
 void mbarrier_copy_issued(Worker& w, uint64_t* barrier, const char* file, int line) {
     const Mbarrier m = load(w, barrier, file, line);
-    if (observer) observer->synchronises(sync_object(barrier, m.phase), false, true);
+    if (observer) {
+        observer->barrier_used(barrier, true);
+        observer->synchronises(sync_object(barrier, m.phase), false, true);
+    }
     wake(w, barrier);  // who waits lets the copy land
 }
 
@@ -181,6 +185,7 @@ void mbarrier_init(uint64_t* barrier, int arrivals, const char* file, int line) 
                                    "counted",
                                    arrivals,
                                    Mbarrier::kMostArrivals);
+    if (simt::detail::observer) simt::detail::observer->barrier_made(barrier);
     *barrier = Mbarrier{count, count, 0, 0}.encode();
 }
 
@@ -216,6 +221,7 @@ void async_proxy_fence() {
 bool mbarrier_try_wait(uint64_t* barrier, unsigned parity, const char* file, int line) {
     Worker& w = simt::detail::kernel_worker("mbarrier.try_wait", file, line);
     const simt::detail::InRuntime guard(w);
+    if (simt::detail::observer) simt::detail::observer->barrier_used(barrier, false);
     if (simt::detail::is_complete(w, barrier, parity, file, line)) return true;
     w.yield();
     w.in_runtime = true;
@@ -225,6 +231,7 @@ bool mbarrier_try_wait(uint64_t* barrier, unsigned parity, const char* file, int
 void mbarrier_wait(uint64_t* barrier, unsigned parity, const char* file, int line) {
     Worker& w = simt::detail::kernel_worker("mbarrier.try_wait", file, line);
     const simt::detail::InRuntime guard(w);
+    if (simt::detail::observer) simt::detail::observer->barrier_used(barrier, false);
     while (!simt::detail::is_complete(w, barrier, parity, file, line)) {
         simt::detail::hopper_state(w).at_mbarrier.push_back({w.thread, barrier});
         simt::detail::hopper_suspend(w, "mbarrier.try_wait", file, line);

@@ -45,6 +45,8 @@ struct WgmmaEntry {
     std::shared_ptr<WgmmaTile> tile;
     WgmmaOperands operands;  // as they were at the issue
     ThreadList waiting;
+    /// When each thread has issued it, see Observer::moment(); for the checker.
+    std::array<uint32_t, kWarpgroupThreads> issued{};
 };
 
 struct Warpgroup {

@@ -124,6 +124,22 @@ void tell_reads(const Here& h, const WgmmaCall& call) {
     tell(call.b, call.n, call.transpose_b);
 }
 
+/// The operands may be read until the thread has waited for the product. If it has told
+/// others something since the issue, that is no word about the product: for the
+/// checker, the reads happen once more, at the wait.
+void tell_late_reads(const Here& h, uint64_t index, uint64_t pending) {
+    if (!observer) return;
+    const Warpgroup& group = h.group;
+    uint64_t newer = 0;  // groups committed behind the product
+    for (uint64_t i = index; i-- > group.first;) {
+        const WgmmaEntry& entry = group.entries[i - group.first];
+        newer += entry.kind == Kind::commit;
+        if (entry.tile && newer > pending &&
+            entry.issued[h.thread] != observer->moment())
+            tell_reads(h, entry.call);
+    }
+}
+
 }  // namespace
 
 void setmaxnreg_together(Worker& w, int registers, const char* file, int line) {
@@ -164,6 +180,7 @@ void detail::wgmma(const WgmmaCall& call,
     d::join_tile(h, entry, registers);
     if (a) d::join_rows(h, entry, a);
     d::tell_reads(h, call);
+    if (d::observer) entry.issued[h.thread] = d::observer->moment();
     if (entry.arrived == 1) d::start_product(h, entry);
     if (d::observer) d::observer->multiplies(*w.block, w.thread->rank / 32, true);
     if (entry.arrived == d::kWarpgroupThreads) entry.group = h.group.groups;
@@ -193,6 +210,7 @@ void wgmma_wait(int pending, const char* file, int line) {
     const d::Here h = d::here(w, file, line);
     const uint64_t index = h.group.position[h.thread];
     d::WgmmaEntry& entry = d::next_entry(h, d::Kind::wait, pending, {});
+    d::tell_late_reads(h, index, static_cast<uint64_t>(pending));
     const void* const meeting = d::meeting(h);
     if (d::observer) d::observer->synchronises(meeting, false, true);
     entry.waiting.push(w.thread);

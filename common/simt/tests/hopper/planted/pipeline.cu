@@ -12,7 +12,14 @@ using Bf16 = __nv_bfloat16;
 
 namespace {
 
-enum class Bug { none, no_full_wait, no_empty_wait, no_barrier };
+enum class Bug {
+    none,
+    two_groups,
+    no_full_wait,
+    no_empty_wait,
+    no_barrier,
+    wait_too_short
+};
 
 constexpr int kTiles = 5;
 constexpr int kTile = 64 * 64;  // elements
@@ -37,7 +44,14 @@ __global__ void pipeline(const __grid_constant__ CUtensorMap map, Bug bug, float
                 simt::ptx::mbarrier_wait(&full, 0);
             if (bug == Bug::no_empty_wait && i > 1) return;
             simt::ptx::mbarrier_expect(&full, kTileBytes);
-            simt::ptx::tma_load(tile, &map, &full, 0, 64 * i, 0, 0);  // no_empty_wait
+            simt::ptx::tma_load(  // no_empty_wait, wait_too_short
+                tile,
+                &map,
+                &full,
+                0,
+                64 * i,
+                0,
+                0);
         }
         return;
     }
@@ -50,15 +64,22 @@ __global__ void pipeline(const __grid_constant__ CUtensorMap map, Bug bug, float
         const uint64_t descriptor = (simt::ptx::shared_address(tile) & 0x3ffff) >> 4 |
                                     uint64_t{64} << 32 | uint64_t{1} << 62;
         simt::ptx::wgmma_fence();
-        for (int k = 0; k < 4; ++k)
+        for (int k = 0; k < 4; ++k) {
             simt::ptx::wgmma_ss<Bf16>(  // no_full_wait
                 d,
                 descriptor + 2 * k,
                 descriptor + 2 * k,
                 k != 0);
+            if (bug == Bug::two_groups && k == 1) simt::ptx::wgmma_commit();
+        }
         simt::ptx::wgmma_commit();
-        simt::ptx::wgmma_wait(0);
-        if (threadIdx.x == 0) simt::ptx::mbarrier_arrive(&empty);
+        if (bug == Bug::two_groups || bug == Bug::wait_too_short)
+            simt::ptx::wgmma_wait(1);
+        if (bug == Bug::wait_too_short && threadIdx.x == 0)
+            simt::ptx::mbarrier_arrive(&empty);
+        simt::ptx::wgmma_wait(0);  // wait_too_short
+        if (bug != Bug::wait_too_short && threadIdx.x == 0)
+            simt::ptx::mbarrier_arrive(&empty);
         if (threadIdx.x % 32 < 4) {
             float sum = 0;
             for (float x : d)
@@ -79,6 +100,17 @@ void run(Bug bug) {
                                                  {128, 16, 16},
                                                  {64, 64, 1, 1});
     pipeline<<<1, 160>>>(map, bug, zeros<float>(128));
+}
+
+/// An mbarrier whose making only a shuffle orders before its use, and that orders
+/// nothing; or a barrier, too.
+__global__ void made(bool barrier, unsigned* out) {
+    __shared__ uint64_t all;
+    if (threadIdx.x == 0) simt::ptx::mbarrier_init(&all, 32);  // barrier_not_made
+    if (barrier) __syncwarp();
+    out[threadIdx.x] = __shfl_sync(~0u, threadIdx.x, 0);
+    simt::ptx::mbarrier_arrive(&all);   // barrier_not_made
+    simt::ptx::mbarrier_wait(&all, 0);  // barrier_not_made
 }
 
 /// A tile that the threads write themselves, and a store by TMA.
@@ -151,6 +183,18 @@ PLANTED(race, no_empty_wait) {
 }
 PLANTED(race, no_barrier) {
     run(Bug::no_barrier);
+}
+PLANTED(none, correct_in_two_groups) {
+    run(Bug::two_groups);
+}
+PLANTED(race, wait_too_short) {
+    run(Bug::wait_too_short);
+}
+PLANTED(race, barrier_not_made) {
+    made<<<1, 32>>>(false, zeros<unsigned>(32));
+}
+PLANTED(none, barrier_made) {
+    made<<<1, 32>>>(true, zeros<unsigned>(32));
 }
 PLANTED(race, no_proxy_fence) {
     run_by_hand(false);
