@@ -123,12 +123,16 @@ __global__ void __launch_bounds__(T::kThreads)
 }
 // #endregion v6-kernel
 
+/// Parts that a thread of the merge reads at most.
+constexpr int64_t kMostParts = 1024;
+
 /// Threads of a block of the merge.
 constexpr int kMergeThreads = 128;
 
 // #region v6-merge
 /// Makes rows of their parts: all sums are brought to the largest maximum, and added.
-/// A thread has four columns of a row.
+/// A thread has four columns of a row. Each row sees a key, for there are more keys
+/// than queries: see num_parts(). So the maximum of its parts is not -infinity.
 ///
 /// Launch   grid ceil(rows * D / 4 / kMergeThreads), block kMergeThreads
 /// Traffic  reads 4 (D + 2) bytes a row and part, writes o and lse
@@ -145,8 +149,6 @@ __global__ void __launch_bounds__(kMergeThreads)
     float maximum = -INFINITY;
     for (int p = 0; p < num_parts; ++p)
         maximum = fmaxf(maximum, parts.max_sum[p * parts.rows + row].x);
-    // Without any key, the difference of two -infinities would be no number.
-    const float base = maximum == -INFINITY ? 0.0f : maximum;
     float sum = 0.0f;
     float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll 4
@@ -154,14 +156,14 @@ __global__ void __launch_bounds__(kMergeThreads)
         const float2 its = parts.max_sum[p * parts.rows + row];
         const float4 x =
             reinterpret_cast<const float4*>(parts.o + p * parts.rows * D)[i];
-        const float factor = wb::ptx::exp2_approx(its.x - base);
+        const float factor = wb::ptx::exp2_approx(its.x - maximum);
         sum += factor * its.y;
         total.x += factor * x.x;
         total.y += factor * x.y;
         total.z += factor * x.z;
         total.w += factor * x.w;
     }
-    const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+    const float inverse = 1.0f / sum;
     reinterpret_cast<float4*>(o)[i] = make_float4(
         total.x * inverse, total.y * inverse, total.z * inverse, total.w * inverse);
     if (lse != nullptr && i % (D / 4) == 0) lse[row] = (maximum + log2f(sum)) * kLn2;
@@ -179,7 +181,7 @@ int num_parts(const wb::AttentionShape& shape, int64_t tiles, int64_t places) {
     const int64_t steps = wb::ceil_div(shape.keys, int64_t{T::BN});
     const int64_t room =
         2 * shape.keys * T::D / (shape.queries * (T::D + 2));  // for a part each
-    const int64_t parts = std::min({places / tiles, steps, room, int64_t{65'535}});
+    const int64_t parts = std::min({places / tiles, steps, room, kMostParts});
     if (parts < 2) return 1;
     // All parts have as many steps: with 5 in 4 parts, one has 2, and 3 wait for it.
     return static_cast<int>(wb::ceil_div(steps, wb::ceil_div(steps, parts)));

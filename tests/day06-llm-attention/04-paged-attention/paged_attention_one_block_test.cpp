@@ -1,5 +1,5 @@
-// Grades day06-llm-attention/04-paged-attention: one multiprocessor, whose blocks go
-// from sequence to sequence, with copies under way for the next.
+// Grades day06-llm-attention/04-paged-attention: one multiprocessor, where a version
+// with as many blocks as run at once has one, which goes from sequence to sequence.
 #include "paged_grading.h"
 
 #include <wb/testing/simulator.h>
@@ -21,11 +21,11 @@ void grade_last(const PagedShape& shape, uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("one block for all: tiles that eight warps have under way, fewer, and more") {
-    // Of 16 keys: 3 and 6 for each warp, one less, one more, and 33.
+TEST_CASE("one block for all: as many tiles as warps, fewer, and more") {
+    // Of 16 keys: 1, 3 and 6 for each of eight warps, one less, one more, and 33.
     const FewMultiprocessors few(1);
     for (const int64_t D : {64, 128}) {
-        for (const int64_t tiles : {23, 24, 25, 47, 48, 49, 8 * 33}) {
+        for (const int64_t tiles : {7, 8, 9, 23, 24, 25, 47, 48, 49, 8 * 33}) {
             PagedShape shape{{16 * tiles - 3}};
             shape.query_heads = 1;
             shape.head_dim = D;
@@ -34,9 +34,9 @@ TEST_CASE("one block for all: tiles that eight warps have under way, fewer, and 
     }
 }
 
-TEST_CASE("one block for all: the next sequence's tiles are asked for early") {
-    // Two warps share the tiles of each of four heads: 32 a warp, a few more, one for
-    // one of the two, none. Then a warp for each head.
+TEST_CASE("one block for all: from sequence to sequence, and from head to head") {
+    // v5 has two warps for each of four heads: with 32 tiles each, a few more, one tile
+    // for both, none. Then eight warps for each of three heads, one after the other.
     const FewMultiprocessors few(1);
     for (const int64_t D : {64, 128}) {
         PagedShape shape{{1'024, 17, 1, 0, 1'061, 16, 500, 0, 33}};
