@@ -9,14 +9,16 @@ import torch_timing
 
 class Work:
     """What is timed: a call, the bytes that the contract moves or the operations that
-    it does, what bounds it, and whether the result is right."""
+    it does, what bounds it, and whether the result is right; of a language model, the
+    tokens that a call works on."""
 
-    def __init__(self, launch, moved_bytes, ceiling, is_right, flop=None):
+    def __init__(self, launch, moved_bytes, ceiling, is_right, flop=None, tokens=None):
         self.launch = launch
         self.bytes = moved_bytes
         self.ceiling = ceiling
         self.is_right = is_right
         self.flop = flop
+        self.tokens = tokens
 
     def rate(self, us):
         """Of a row that took so long: work and rate as in the JSON; the rate."""
@@ -47,6 +49,8 @@ def measure(gpu, exercise, peer, size, cache, ceilings):
            "cache": cache, "launches_a_sample": launches, **torch_timing.times(us)}
     numbers, rate = work.rate(row["median_us"])
     value = ceilings.get(work.ceiling, {}).get("value")
+    if work.tokens is not None:
+        numbers["tokens_per_s"] = work.tokens / row["median_us"] * 1e6
     row.update({**numbers, "ceiling": work.ceiling, "ceiling_value": value,
                 "percent": 100.0 * rate / value if value else None,
                 "date": datetime.datetime.now(datetime.timezone.utc).strftime(
@@ -106,6 +110,8 @@ def main(description, peers, more_peers=None):
             continue
         rate = (f"{row['gbps']:8.1f} GB/s" if "gbps" in row
                 else f"{row['tflops']:8.1f} TFLOP/s")
+        if tokens := row.get("tokens_per_s"):
+            rate += f"  {tokens:.3g} tokens/s"
         print(f"  {exercise:<20} {size:<20} {row['median_us']:>12.2f} us {rate}",
               flush=True)
         # Now: a run that is cut short keeps what it has.

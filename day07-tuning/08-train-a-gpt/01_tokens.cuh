@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../day02-memory/04-embedding-lookup/embedding_lookup.h"
+#include "angle.cuh"
 #include "call.h"
 
 // #region split-tokens
@@ -32,8 +33,7 @@ __global__ void __launch_bounds__(kElementThreads)
 // #endregion split-tokens
 
 // #region angles
-/// angles[p, j] = cosine and sine of p * 10000^(-2 j / rotary), each a double that is
-/// rounded once.
+/// angles[p, j] = angle_of(p, j, rotary).
 ///
 /// Launch   a thread for each pair, block kElementThreads
 __global__ void __launch_bounds__(kElementThreads)
@@ -43,10 +43,7 @@ __global__ void __launch_bounds__(kElementThreads)
     const int64_t at = int64_t{blockIdx.x} * kElementThreads + threadIdx.x;
     const int64_t half = rotary / 2;
     if (at >= length * half) return;
-    const double exponent =
-        -2.0 * static_cast<double>(at % half) / static_cast<double>(rotary);
-    const double angle = static_cast<double>(at / half) * pow(10000.0, exponent);
-    angles[at] = {static_cast<float>(cos(angle)), static_cast<float>(sin(angle))};
+    angles[at] = angle_of(at / half, at % half, rotary);
 }
 // #endregion angles
 

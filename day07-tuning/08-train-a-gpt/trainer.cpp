@@ -92,12 +92,15 @@ Trainer::Trainer(const TrainingOptions& options, wb::model::Text text)
     : options_(checked(options)),
       text_(std::move(text)),
       plan_(plan_step(options.shape, options.batch, options.length)),
+      bf16_plan_(options.bf16 ? std::optional(plan_bf16_step(
+                                    options.shape, options.batch, options.length))
+                              : std::nullopt),
       weights_(plan_.parameters.elements),
       gradients_(plan_.parameters.elements),
       first_(plan_.parameters.elements),
       second_(plan_.parameters.elements),
       decays_(plan_.parameters.elements / 64),
-      memory_(plan_.bytes),
+      memory_(bf16_plan_ ? bf16_plan_->bytes : plan_.bytes),
       tokens_(plan_.batch * (plan_.length + 1)),
       bad_tokens_(1),
       loss_(1),
@@ -108,20 +111,29 @@ Trainer::Trainer(const TrainingOptions& options, wb::model::Text text)
     decays_.upload(decays_of(options));
 }
 
+void Trainer::gradients() {
+    const auto call_with = [this](auto call, const auto* plan) {
+        call.plan = plan;
+        call.weights = weights_.data();
+        call.tokens = tokens_.data();
+        call.memory = memory_.data();
+        call.bytes = plan->bytes;
+        call.loss = loss_.data();
+        call.gradients = gradients_.data();
+        call.bad_tokens = bad_tokens_.data();
+        call.deterministic = options_.deterministic;
+        return call;
+    };
+    if (bf16_plan_)
+        gpt_gradients_bf16(call_with(Bf16Call{}, &*bf16_plan_), nullptr);
+    else
+        gpt_gradients(call_with(GptCall{}, &plan_), nullptr);
+}
+
 int64_t Trainer::step() {
     tokens_.upload(text_.pieces(
         Part::training, options_.seed, done_, options_.batch, options_.length));
-    GptCall call = {};
-    call.plan = &plan_;
-    call.weights = weights_.data();
-    call.tokens = tokens_.data();
-    call.memory = memory_.data();
-    call.bytes = plan_.bytes;
-    call.loss = loss_.data();
-    call.gradients = gradients_.data();
-    call.bad_tokens = bad_tokens_.data();
-    call.deterministic = options_.deterministic;
-    gpt_gradients(call, nullptr);
+    gradients();
 
     AdamW end = {};
     end.elements = weights_.size();

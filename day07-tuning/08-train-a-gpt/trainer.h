@@ -14,10 +14,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bf16_step.h"
 #include "train_a_gpt.h"
 
 // #region options
@@ -33,6 +35,7 @@ struct TrainingOptions {
     float decay = 0.1f;
     float clip = 1.0f;
     bool deterministic = false;
+    bool bf16 = false;  ///< products and attention in bf16: see bf16_step.h
 
     /// The rate of a step, which count from 0: it rises to `rate` along a line, then
     /// falls to a tenth of that along half a cosine.
@@ -89,6 +92,9 @@ class Trainer {
     int64_t step();
     int64_t steps_done() const { return done_; }
 
+    /// The tokens of the last step, [batch, length + 1].
+    std::vector<int32_t> tokens() const { return tokens_.download(); }
+
     /// The loss of the last step, and the length of its gradients. They wait for it.
     /// Throws std::runtime_error if the loss or the length is not finite.
     float loss();
@@ -117,10 +123,12 @@ class Trainer {
 
  private:
     std::map<std::string, std::string> notes() const;
+    void gradients();
 
     TrainingOptions options_;
     wb::model::Text text_;
-    StepPlan plan_;
+    StepPlan plan_;                      ///< of a step in float
+    std::optional<Bf16Plan> bf16_plan_;  ///< of one in bf16, if that is wanted
     int64_t done_ = 0;
     DeviceArray<float> weights_, gradients_, first_, second_;
     DeviceArray<uint8_t> decays_;

@@ -99,6 +99,7 @@ std::map<std::string, std::string> Trainer::notes() const {
             {"context", std::to_string(s.context)},
             {"rotary", std::to_string(s.rotary)},
             {"residual", s.is_parallel ? "parallel" : "sequential"},
+            {"products", o.bf16 ? "bf16" : "float"},
             {"batch", std::to_string(o.batch)},
             {"length", std::to_string(o.length)},
             {"seed", std::to_string(o.seed)},

@@ -114,12 +114,16 @@ inline double farthest(const Numbers& a,
 /// that their roundings add up to u t sqrt(1 + 2 + … + n), which is u sqrt(n / 2) times
 /// the result, sqrt(n) t. It is relative to the element and to the root of the mean
 /// square of its array, as terms may cancel; its sign and share are random.
-inline Expected expect(const Problem& p) {
-    constexpr int kTrials = 3;
-    constexpr double kMargin = 4.0;
+inline double rounding_of_floats(const Problem& p) {
     const auto longest = static_cast<double>(std::max(
         {p.shape.hidden, 3 * p.shape.width, p.batch * p.length, int64_t{256}}));
-    const double size = std::sqrt(longest / 2.0) * 0x1p-24;
+    return std::sqrt(longest / 2.0) * 0x1p-24;
+}
+
+/// @param size  of a rounding error, as above
+inline Expected expect(const Problem& p, double size) {
+    constexpr int kTrials = 3;
+    constexpr double kMargin = 4.0;
 
     Numbers weights;
     for (const float w : p.weights)
@@ -168,6 +172,10 @@ inline Expected expect(const Problem& p) {
     e.loss_bound += kMargin * size * e.loss;
     e.logit_bounds.assign(e.logits.size(), logit_bound);
     return e;
+}
+
+inline Expected expect(const Problem& p) {
+    return expect(p, rounding_of_floats(p));
 }
 
 /// A problem's arrays on the device, in a grader.

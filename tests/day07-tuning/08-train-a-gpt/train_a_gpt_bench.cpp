@@ -2,10 +2,13 @@
 #include "train_a_gpt.h"
 
 #include <wb/bench/bench.h>
+#include <wb/device.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include "bf16_step.h"
 
 using namespace wb::bench;
 
@@ -58,6 +61,15 @@ std::vector<float> weights_of(Bench& bench, const StepPlan& plan) {
     return weights;
 }
 
+/// Whether this GPU has the instructions.
+bool runs_bf16() {
+#if defined(SIMT_CPU)
+    return true;
+#else
+    return wb::compute_capability() == 90;
+#endif
+}
+
 void time_step(Bench& bench, const Size& size) {
     const StepPlan plan = plan_step(size.shape(), size.batch, size.length);
     const int64_t elements = plan.parameters.elements;
@@ -73,6 +85,35 @@ void time_step(Bench& bench, const Size& size) {
     const auto loss = bench.output<float>(1);
     const auto gradients = bench.output<float>(elements);
     const auto bad_tokens = bench.output<unsigned long long>(1);
+    Array<float> first(elements), second(elements);
+    Array<uint8_t> decays(elements / 64);
+    const auto clear = [&](cudaStream_t stream) {
+        CUDA_CHECK(cudaMemsetAsync(first.data(), 0, first.bytes(), stream));
+        CUDA_CHECK(cudaMemsetAsync(second.data(), 0, second.bytes(), stream));
+        CUDA_CHECK(cudaMemsetAsync(decays.data(), 1, decays.bytes(), stream));
+    };
+    const auto parts = bench.output<double>(kNormParts);
+    const auto norm = bench.output<float>(1);
+    AdamW end = {};
+    end.elements = elements;
+    end.weights = weights.data();
+    end.gradients = gradients.data();
+    end.first = first.data();
+    end.second = second.data();
+    end.decays = decays.data();
+    end.parts = parts.data();
+    end.norm = norm.data();
+    end.step = 1;
+    end.rate = 0.0f;  // all of the work, and the weights stay: so does the loss
+
+    Spec spec = {size.text(), Ceiling::fp32, size.operations()};
+    spec.tokens = size.tokens();
+    auto problem = bench.problem(spec);
+    problem.restore(clear);
+    // Logits are small, so that all bytes are about as likely.
+    problem.expect("loss", loss, [](int64_t) {
+        return Expected{std::log(256.0), 0.3};
+    });
     for (const bool deterministic : {false, true}) {
         const GptCall call = {&plan,
                               weights.data(),
@@ -83,18 +124,40 @@ void time_step(Bench& bench, const Size& size) {
                               gradients.data(),
                               bad_tokens.data(),
                               deterministic};
-        Spec spec = {size.text() + (deterministic ? " deterministic" : ""),
-                     Ceiling::fp32,
-                     size.operations()};
-        spec.tokens = size.tokens();
-        auto problem = bench.problem(spec);
-        // Logits are small, so that all bytes are about as likely.
-        problem.expect("loss", loss, [](int64_t) {
-            return Expected{std::log(256.0), 0.3};
-        });
-        problem.time("gpt_gradients", "fp32", [&call](cudaStream_t stream) {
-            gpt_gradients(call, stream);
-        });
+        problem.time(deterministic ? "train_a_gpt_v1 deterministic" : "train_a_gpt_v1",
+                     "a step in float",
+                     [&call, &end](cudaStream_t stream) {
+                         gpt_gradients(call, stream);
+                         adamw(end, stream);
+                     });
+    }
+    if (!runs_bf16()) return;
+    const Bf16Plan bf16_plan = plan_bf16_step(size.shape(), size.batch, size.length);
+    if (!bench.fits(static_cast<double>(bf16_plan.bytes))) return;
+    const auto bf16_memory = bench.output<float>(bf16_plan.bytes / 4);
+    spec.ceiling = Ceiling::bf16;
+    auto bf16_problem = bench.problem(spec);
+    bf16_problem.restore(clear);
+    bf16_problem.expect("loss", loss, [](int64_t) {
+        return Expected{std::log(256.0), 0.3};
+    });
+    for (const bool deterministic : {false, true}) {
+        const Bf16Call call = {&bf16_plan,
+                               weights.data(),
+                               tokens.data(),
+                               bf16_memory.data(),
+                               bf16_plan.bytes,
+                               loss.data(),
+                               gradients.data(),
+                               bad_tokens.data(),
+                               deterministic};
+        bf16_problem.time(
+            deterministic ? "train_a_gpt_v2 deterministic" : "train_a_gpt_v2",
+            "products and attention in bf16",
+            [&call, &end](cudaStream_t stream) {
+                gpt_gradients_bf16(call, stream);
+                adamw(end, stream);
+            });
     }
 }
 

@@ -14,6 +14,7 @@
 #include "trainer.h"
 #include "written.h"
 
+using gpt_grading::expect_error;
 using wb::model::Checkpoint;
 using wb::model::CheckpointError;
 using wb::model::Text;
@@ -41,19 +42,6 @@ TrainingOptions options_of(bool is_parallel) {
 /// A text that has one piece of 17 bytes, and its last tenth: always the same batch.
 Text one_piece() {
     return Text("To be or not to be");
-}
-
-/// The call throws, and says why.
-template <class Call>
-void expect_error(const std::string& why, Call call) {
-    std::string said = "(nothing was thrown)";
-    try {
-        call();
-    } catch (const std::exception& error) {
-        said = error.what();
-    }
-    CAPTURE(why, said);
-    CHECK(said.find(why) != std::string::npos);
 }
 
 bool same(const Checkpoint& a, const Checkpoint& b) {
@@ -121,6 +109,28 @@ TEST_CASE("a training that was stopped goes on with the same bits") {
     while (resumed.step() < 4) {
     }
     CHECK(same(at_once.checkpoint(), resumed.checkpoint()));
+}
+
+TEST_CASE("a training in bf16 learns, and goes on with the same bits") {
+    gpt_grading::require_written();
+    if (wb::testing::is_watched() || !gpt_grading::runs_bf16()) return;
+    TrainingOptions options = options_of(true);
+    options.bf16 = true;
+    options.shape.rotary = 16;
+    Trainer trainer(options, one_piece());
+    trainer.step();
+    const float first = trainer.loss();
+    while (trainer.step() < 12) {
+    }
+    Trainer resumed(options, one_piece());
+    resumed.restore(trainer.checkpoint());
+    trainer.step();
+    resumed.step();
+    CHECK(same(trainer.checkpoint(), resumed.checkpoint()));
+    CHECK(trainer.loss() < 0.6f * first);
+    options.bf16 = false;
+    Trainer in_float(options, one_piece());
+    expect_error("products is bf16", [&] { in_float.restore(trainer.checkpoint()); });
 }
 
 TEST_CASE("a checkpoint of another training is refused, and nothing changes") {

@@ -18,6 +18,8 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "loss_curve.h"
 #include "trainer.h"
@@ -43,12 +45,17 @@ constexpr const char* kUsage =
     "                  of the model (8, 320, 5, 1280, 16, parallel)\n"
     "  --every N       steps from a checkpoint to the next, and a sample (200)\n"
     "  --prompt TEXT   what samples go on behind (a line's end)\n"
-    "  --deterministic the same bits each time\n";
+    "  --deterministic the same bits each time\n"
+    "  --bf16          products and attention in bf16, weights in float\n"
+    "  --record        leave first.safetensors, the first weights, and\n"
+    "                  batches.safetensors, tokens and rate of each step: for\n"
+    "                  torch_curve.py\n";
 
 struct Arguments {
     std::string text;
     std::filesystem::path out = ".";
     bool resume = false;
+    bool record = false;
     int64_t every = 200;
     std::string prompt = "\n";
     TrainingOptions options;
@@ -80,6 +87,10 @@ Arguments parse(int count, char** words) {
         const std::string word = words[i];
         if (word == "--resume")
             a.resume = true;
+        else if (word == "--bf16")
+            o.bf16 = true;
+        else if (word == "--record")
+            a.record = true;
         else if (word == "--sequential")
             o.shape.is_parallel = false;
         else if (word == "--deterministic")
@@ -130,6 +141,9 @@ Arguments parse(int count, char** words) {
     if (a.every < 1)
         throw std::invalid_argument("--every is " + std::to_string(a.every) +
                                     ", but must be >= 1");
+    if (a.record && a.resume)
+        throw std::invalid_argument(
+            "--record goes from the first step on, and not with --resume");
     o.shape.context = o.length;
     return a;
 }
@@ -147,17 +161,56 @@ void save(const Trainer& trainer, const Arguments& a) {
     std::ofstream(a.out / "loss.svg") << svg_curve(trainer.losses());
 }
 
+/// What another program needs to train as this one did: the tokens that the steps were
+/// given, and their rates.
+class Record {
+ public:
+    explicit Record(const TrainingOptions& options) : options_(options) {}
+
+    void add(const std::vector<int32_t>& tokens) {
+        rates_.push_back(options_.rate_of(static_cast<int64_t>(rates_.size())));
+        tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+    }
+    void write(const std::filesystem::path& path) const {
+        using wb::model::ElementType;
+        const auto steps = static_cast<int64_t>(rates_.size());
+        wb::model::Checkpoint file;
+        file.tensors["tokens"] = tensor(
+            ElementType::i32, {steps, options_.batch, options_.length + 1}, tokens_);
+        file.tensors["rates"] = tensor(ElementType::f32, {steps}, rates_);
+        wb::model::write_checkpoint(path.string(), file);
+    }
+
+ private:
+    template <class T>
+    static wb::model::Tensor tensor(wb::model::ElementType type,
+                                    std::vector<int64_t> shape,
+                                    const std::vector<T>& values) {
+        const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
+        return {type, std::move(shape), {bytes, bytes + values.size() * sizeof(T)}};
+    }
+
+    const TrainingOptions& options_;
+    std::vector<float> rates_;
+    std::vector<int32_t> tokens_;
+};
+
 /// From here to the last step, or to Ctrl-C.
 void train(Trainer& trainer, const Arguments& a) {
     using Clock = std::chrono::steady_clock;
     const TrainingOptions& o = a.options;
     std::chrono::duration<double> seconds{};  // of steps alone
     const int64_t before = trainer.steps_done();
+    Record record(o);
+    if (a.record)
+        wb::model::write_checkpoint((a.out / "first.safetensors").string(),
+                                    trainer.checkpoint());
     while (trainer.steps_done() < o.steps && stopped == 0) {
         const auto begin = Clock::now();
         const int64_t done = trainer.step();
         const float loss = trainer.loss();
         seconds += Clock::now() - begin;
+        if (a.record) record.add(trainer.tokens());
         const auto tokens = static_cast<double>((done - before) * o.batch * o.length);
         std::printf("\rstep %lld of %lld  loss %.4f  %.0f tokens/s ",
                     static_cast<long long>(done),
@@ -171,6 +224,7 @@ void train(Trainer& trainer, const Arguments& a) {
         std::printf("\n%s\n", visible(sample).c_str());
     }
     save(trainer, a);
+    if (a.record) record.write(a.out / "batches.safetensors");
     std::printf("\n%s", terminal_curve(trainer.losses()).c_str());
     if (stopped != 0)
         std::printf("Stopped after step %lld; --resume goes on.\n",
