@@ -6,18 +6,18 @@
 //
 // <Ladder of="hstu_attention_bf16" at="B8 H4 N1024 D128, causal">
 //       TFLOP/s  idea                         what limits it
-//   v1    0.798  one warp a row               each row reads all of its keys
-//   v2     6.04  tiles in shared memory       multiplications one by one
-//   v3     63.3  mma.sync and cp.async        two thirds of the rate of wgmma
-//   v4        -  wgmma, TMA, three consumers  products; with D = 64, special functions
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-28
+//   v1    0.795  one warp a row               each row reads all of its keys
+//   v2     6.06  tiles in shared memory       multiplications one by one
+//   v3     62.4  mma.sync and cp.async        two thirds of the rate of wgmma
+//   v4      246  wgmma, TMA, three consumers  products; with D = 64, special functions
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 //
 // <Ladder of="hstu_backward_bf16" at="B8 H4 N1024 D128, causal">
 //       TFLOP/s  idea                     what limits it
-//   v1    0.540  one warp a row or a key  each reads all of the others
-//   v2     5.50  tiles in shared memory   multiplications one by one
-//   v3     59.6  mma.sync and cp.async    each row of a tile from shared memory 4 times
-// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-28
+//   v1    0.541  one warp a row or a key  each reads all of the others
+//   v2     5.49  tiles in shared memory   multiplications one by one
+//   v3     59.8  mma.sync and cp.async    each row of a tile from shared memory 4 times
+// </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 // #end
 #include "hstu_attention.h"
 

@@ -7,7 +7,6 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -104,20 +103,18 @@ TEST_CASE("parts: two accumulators as a factor", "[first]") {
             }
             const auto* d_left = grade.input("left", left);
             const auto* d_right = grade.input("right", right);
-            auto* a = grade.output<uint32_t>("a", {kPartLanes, 4});
-            grade.run([&](cudaStream_t s) { function(d_left, d_right, a, s); });
-            // Rows 0 to 7, 8 to 15, and the same of the right half; two a register.
-            const auto two = [](const std::vector<float>& from, size_t at) {
-                uint32_t bits = 0;
-                const __half pair[2] = {static_cast<__half>(from[at]),
-                                        static_cast<__half>(from[at + 1])};
-                std::memcpy(&bits, pair, sizeof bits);
-                return static_cast<double>(bits);
-            };
+            // Two numbers in each of four registers.
+            auto* a = grade.output<__half>("a", {kPartLanes, 4, 2}, Begin::vectors);
+            grade.run([&](cudaStream_t s) {
+                function(d_left, d_right, reinterpret_cast<uint32_t*>(a), s);
+            });
+            // Rows 0 to 7, 8 to 15, and the same of the right half.
             std::vector<double> expected;
             for (size_t lane = 0; lane < kPartLanes; ++lane)
                 for (size_t i = 0; i < 4; ++i)
-                    expected.push_back(two(i < 2 ? left : right, 4 * lane + i % 2 * 2));
+                    for (size_t e = 0; e < 2; ++e)
+                        expected.push_back(
+                            (i < 2 ? left : right)[4 * lane + i % 2 * 2 + e]);
             grade.expect("a", expected, exactly);
         });
 }
