@@ -20,7 +20,8 @@
 ///                logarithm; may be null: not wanted
 /// @param stream  where the work is queued; the function returns without waiting
 ///
-/// Memory   none beyond the arguments
+/// Memory   none beyond the arguments; versions that share the keys of few queries out
+///          to several blocks: at most as much as k and v have
 /// Work     4 B H N M D FLOP, half of it with a causal mask
 /// Error    as in chapter 01, and up to M rescalings of the sums, 9 roundings each;
 ///          <wb/testing/attention.h> adds them up

@@ -62,6 +62,7 @@ __device__ __forceinline__ void start_rows(char* s_tile,
     }
 }
 
+// #region products
 /// The address that a lane passes to ldmatrix, so that the four matrices are the upper
 /// left, lower left, upper right and lower right quarter of 16 rows and 16 columns.
 ///
@@ -98,6 +99,7 @@ __device__ __forceinline__ float fast_sigmoid(float s) {
 __device__ __forceinline__ float fast_silu(float s) {
     return s * fast_sigmoid(s);
 }
+// #endregion products
 
 /// Stores a warp's 16 rows of sums, times a factor, two numbers at a time.
 ///

@@ -25,7 +25,8 @@ __device__ __forceinline__ float2 rotate(float a, float b, float2 angle) {
 template <int kWidth>
 __device__ __forceinline__ void load_angles(float2 (&angles)[kWidth],
                                             const float2* from) {
-    // TODO(learner): two angles are a float4 (about 10 lines)
+    // TODO(learner): two angles are a float4; if kWidth is 1, there is one angle (about
+    // 10 lines)
 }
 // #endregion v3-rotate
 
@@ -52,10 +53,9 @@ __global__ void __launch_bounds__(kBlock)
     Loaded<T, kWidth> loaded[kHeads];
     // TODO(learner): load the numbers of all heads of this thread, before anything is
     // waited for: heads group, group + groups, ... below `heads`. Then look up the
-    // slot, and leave if there is no page. Load the angles, if the pairs turn (about
-    // 12 lines)
-        // TODO(learner): for each head: turn what is to turn, and store it, as v1 does.
-        // Queries that do not turn are where they belong (about 20 lines)
+    // slot, and leave if there is no page. Load the angles, if the pairs turn. Then,
+    // for each head: turn what is to turn, and store it, as v1 does. Queries that do
+    // not turn are where they belong (about 32 lines)
     (void)loaded, (void)pair, (void)token, (void)group, (void)at;
 }
 

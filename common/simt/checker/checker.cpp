@@ -120,6 +120,9 @@ class Checker : public detail::Observer {
             trace_product(
                 *worker, type, operations, caller_place(__builtin_frame_address(0)));
     }
+    void multiplies(Block& block, unsigned warp, bool in_flight) override {
+        if (counting) count_multiplies(block, warp, in_flight);
+    }
     void shared_variable(Worker&,
                          Block& block,
                          const detail::SharedVariable& variable) override {

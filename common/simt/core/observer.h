@@ -133,6 +133,11 @@ class Observer {
 
     /// Tensor cores have worked for the running block: two operations a product.
     virtual void multiplied(TensorType, uint64_t operations) { (void)operations; }
+    /// From here on warp number `warp` of the block has products in flight that it has
+    /// started and not waited for, or has none.
+    virtual void multiplies(Block&, unsigned warp, bool in_flight) {
+        (void)warp, (void)in_flight;
+    }
 
     /// The running thread has computed what C++ leaves open.
     /// @param what  in words

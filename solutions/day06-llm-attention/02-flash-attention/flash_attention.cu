@@ -2,7 +2,7 @@
 // #solution
 //
 // Each version from v2 on has a file; v3 is the second stage, flash_attention_fast.cu,
-// and v3 to v5 share tiles.cuh.
+// and v3 to v6 share tiles.cuh.
 //
 // <Ladder of="flash_attention" at="B4 H16 N4096 D64">
 //       TFLOP/s  idea                         what limits it
@@ -11,6 +11,7 @@
 //   v3     41.1  register tiles, float4       the block waits while a tile comes in
 //   v4     41.7  cp.async under the products  48 passes of shared memory in 64 cycles
 //   v5     42.3  lanes in pairs               multiply-adds: 32 passes
+//   v6        -  few rows: the keys in parts  as v5; few rows: the copies
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "flash_attention.h"
@@ -165,6 +166,7 @@ WB_RUNG(flash_attention, flash_attention_v1, "one thread a row");
 WB_RUNG(flash_attention, flash_attention_v3, "register tiles and float4");
 #include "04_cp_async.cuh"
 #include "05_lanes_in_pairs.cuh"
+#include "06_keys_in_parts.cuh"
 // #end
 
 // #region contract
@@ -193,7 +195,7 @@ void flash_attention(const wb::AttentionShape& shape,
         .device("o", vectors(o), shape.query_elements() / 4);
     if (lse != nullptr) arguments.device("lse", lse, shape.rows());
     // #solution
-    flash_attention_v5(shape, q, k, v, o, lse, stream);
+    flash_attention_v6(shape, q, k, v, o, lse, stream);
     // #end
     // #starter flash_attention_v1(shape, q, k, v, o, lse, stream);
 }

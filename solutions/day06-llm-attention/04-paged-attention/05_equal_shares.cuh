@@ -219,27 +219,26 @@ inline int num_blocks(int multiprocessors, int64_t pairs) {
     return multiprocessors;
 }
 
-}  // namespace stream_k
-
-static void paged_attention_v5(const wb::PagedCache& cache,
-                               const __nv_bfloat16* q,
-                               __nv_bfloat16* o,
-                               float* lse,
-                               int64_t query_heads,
-                               float scale,
-                               const wb::PagedWorkspace& workspace,
-                               cudaStream_t stream) {
-    using namespace stream_k;
+/// Hands a problem and the number of its blocks to launch(problem, blocks). Returns
+/// false, without a launch, where a GPU has no mma.sync, or an int cannot count the
+/// units.
+template <class Launch>
+bool with_problem(const wb::PagedCache& cache,
+                  const __nv_bfloat16* q,
+                  __nv_bfloat16* o,
+                  float* lse,
+                  int64_t query_heads,
+                  float scale,
+                  const wb::PagedWorkspace& workspace,
+                  cudaStream_t stream,
+                  Launch launch) {
     const Gpu gpu = current_gpu();
     const int64_t group = query_heads / cache.kv_heads;
     const int64_t slices = wb::ceil_div(group, int64_t{kMaxHeads});
     const int log2 = bundle_log2(cache, slices, gpu.multiprocessors);
     const int64_t pairs = cache.batch * (cache.kv_heads * slices >> log2);
     const int64_t units = pairs * wb::ceil_div(cache.capacity(), int64_t{BN});
-    if (!gpu.has_mma || units > INT32_MAX / 2) {
-        return paged_attention_v4(
-            cache, q, o, lse, query_heads, scale, workspace, stream);
-    }
+    if (!gpu.has_mma || units > INT32_MAX / 2) return false;
     Problem p{};
     p.q = q;
     p.k = cache.k;
@@ -270,9 +269,30 @@ static void paged_attention_v5(const wb::PagedCache& cache,
     const wb::Scratch<float> parts(part_numbers + 2 * part_rows, stream);
     p.part_o = parts.data();
     p.part_max_sum = reinterpret_cast<float2*>(parts.data() + part_numbers);
-    const auto kernel = cache.head_dim == 64 ? paged_attention_v5_kernel<64>
-                                             : paged_attention_v5_kernel<128>;
-    kernel<<<blocks, kThreads, 0, stream>>>(p);
+    launch(p, blocks);
     CUDA_CHECK_LAUNCH();
+    return true;
+}
+
+}  // namespace stream_k
+
+static void paged_attention_v5(const wb::PagedCache& cache,
+                               const __nv_bfloat16* q,
+                               __nv_bfloat16* o,
+                               float* lse,
+                               int64_t query_heads,
+                               float scale,
+                               const wb::PagedWorkspace& workspace,
+                               cudaStream_t stream) {
+    using namespace stream_k;
+    const auto launch = [&](const Problem& p, int blocks) {
+        const auto kernel = cache.head_dim == 64 ? paged_attention_v5_kernel<64>
+                                                 : paged_attention_v5_kernel<128>;
+        kernel<<<blocks, kThreads, 0, stream>>>(p);
+    };
+    if (!with_problem(
+            cache, q, o, lse, query_heads, scale, workspace, stream, launch)) {
+        paged_attention_v4(cache, q, o, lse, query_heads, scale, workspace, stream);
+    }
 }
 WB_RUNG(paged_attention, paged_attention_v5, "tensor cores, equal shares");

@@ -21,11 +21,17 @@ constexpr int kThreads = kWarps * kWarpSize;
 /// Shared memory of a merge. Rows are 4 floats longer than D, see store_rows().
 template <int D>
 struct MergeBuffer {
-    float4 o[kWarps][kMaxHeads][D / 4 + 1];
+    /// What the threads that share an item have found of other blocks' parts.
+    struct Groups {
+        float4 o[kThreads];
+        float2 max_sum[kThreads];
+    };
+    union {
+        float4 o[kWarps][kMaxHeads][D / 4 + 1];
+        Groups groups;  ///< once the block has written its own part
+    };
     float max[kWarps][kMaxHeads];
     float sum[kWarps][kMaxHeads];
-    float4 group_o[kThreads];
-    float2 group_max_sum[kThreads];
     bool is_last;
 };
 
@@ -239,17 +245,17 @@ __device__ __forceinline__ void finish(MergeBuffer<D>& s_merge,
         Part part = empty_part();
         if (used) part = merge_blocks<D>(p, item, first_block, blocks, group, groups);
         if (groups > 1) {
-            s_merge.group_o[tid] = part.o;
-            s_merge.group_max_sum[tid] = {part.max, part.sum};
+            s_merge.groups.o[tid] = part.o;
+            s_merge.groups.max_sum[tid] = {part.max, part.sum};
             __syncthreads();
             if (group > 0) continue;
 #pragma unroll 1
             for (int other = tid + items; other < groups * items; other += items) {
-                const float2 max_sum = s_merge.group_max_sum[other];
+                const float2 max_sum = s_merge.groups.max_sum[other];
                 part.raise(fmaxf(part.max, max_sum.x));
                 part.add(Part::rescale(max_sum.x, part.max),
                          max_sum.y,
-                         s_merge.group_o[other]);
+                         s_merge.groups.o[other]);
             }
         }
         if (used) write_result<D>(p, segment, item, part);

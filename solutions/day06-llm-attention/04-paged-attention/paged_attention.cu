@@ -17,6 +17,7 @@
 //   v3    827  heads of a group in a block  too few blocks where sequences are few
 //   v4  1,240  blocks share a sequence      multiply-adds; a second kernel merges
 //   v5  2,650  tensor cores, equal shares   the speed of memory
+//   v6      -  tiles by bulk copies         the speed of memory
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "paged_attention.h"
@@ -205,6 +206,7 @@ WB_RUNG(paged_attention, paged_attention_v1, "a warp reads page by page");
 #include "03_group_in_a_block.cuh"
 WB_RUNG(paged_attention, paged_attention_v4, "blocks share a sequence");
 #include "05_equal_shares.cuh"
+#include "06_bulk_tiles.cuh"
 
 WB_RUNG(append_kv, append_kv_v1, "a thread for each number");
 WB_RUNG(append_kv, append_kv_v2, "16 bytes a thread");
@@ -239,7 +241,7 @@ void paged_attention(const PagedCache& cache,
     // #starter WB_NOT_SOLVED();  // delete this line when the kernel above is written
     if (!attention_has_work(cache, q, o, lse, query_heads, scale, workspace)) return;
     // #solution
-    paged_attention_v5(cache, q, o, lse, query_heads, scale, workspace, stream);
+    paged_attention_v6(cache, q, o, lse, query_heads, scale, workspace, stream);
     // #end
     // #starter paged_attention_v1(
     // #starter     cache, q, o, lse, query_heads, scale, workspace, stream);

@@ -99,6 +99,7 @@ struct SeenInList {
     const ListStep* steps;  ///< [stages] shared memory
     const uint64_t* masks;  ///< [blocks, kRows] the pattern's
     int row;                ///< of the row of blocks: the upper one of the two
+    int group;              ///< the warpgroup's number
     ListStep step = {};
     uint64_t words[kListBlocks][2] = {};  ///< of partial blocks
 
@@ -113,6 +114,8 @@ struct SeenInList {
             words[i][0] = masks[step.masks[i] + row];
             words[i][1] = masks[step.masks[i] + row + 8];
         }
+        // One thread releases the keys for all: what they have read comes before it.
+        wb::ptx::named_barrier_sync(kGroupBarrier + group, wb::ptx::kWarpgroup);
     }
 
     template <int kCount>
@@ -312,7 +315,7 @@ __global__ void __launch_bounds__(Sizes::kThreads, 1)
                                   problem,
                                   work,
                                   group,
-                                  SeenInList{s_steps, lists.pattern.masks, row},
+                                  SeenInList{s_steps, lists.pattern.masks, row, group},
                                   work.blocks,
                                   stage,
                                   q_stage);

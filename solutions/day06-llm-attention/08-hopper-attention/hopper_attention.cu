@@ -3,12 +3,12 @@
 //
 // The ladder, a file a version; v2, which you write, is in this one.
 // <Ladder of="hopper_attention" at="B1 H16 N8192 D128">
-//       TFLOP/s  idea                                 what limits it
-//   v1      568  TMA + wgmma, 01_one_loop.cuh         all want the tensor cores at once
-//   v2      606  producer, consumers: this file       two warpgroups drift by chance
-//   v3      665  turns, 03_ping_pong.cuh              a turn begins with waits
-//   v4      681  own softmax beneath, 04_overlap.cuh  registers: two warpgroups only
-//   v5      681  three consumers, 05_persistent.cuh   last round, exponentials
+//       TFLOP/s  idea                                what limits it
+//   v1      568  TMA + wgmma, 01_one_loop.cuh        all want the tensor cores at once
+//   v2      606  producer, consumers: this file      two warpgroups drift by chance
+//   v3      665  turns, 03_ping_pong.cuh             a turn begins with waits
+//   v4      681  own softmax beneath, second stage   registers: two warpgroups only
+//   v5      681  three consumers, 05_persistent.cuh  last round, exponentials
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 //   v6  FP8, twice the products a second: 06_fp8.cuh, with a contract of its own,
 //       fp8_attention.h, for its error is another
@@ -156,11 +156,12 @@ static void version(const wb::AttentionShape& shape,
                   "ping-pong: turns on the tensor cores",
                   version<__half, hopper_attention_v3<__half>>,
                   version<__nv_bfloat16, hopper_attention_v3<__nv_bfloat16>>) &&
-    wb::list_rung("hopper_attention",
-                  "v4",
-                  "softmax under its own products, larger blocks",
-                  version<__half, hopper_attention_v4<__half>>,
-                  version<__nv_bfloat16, hopper_attention_v4<__nv_bfloat16>>) &&
+    wb::list_rung(
+        "hopper_attention",
+        "v4",
+        "softmax under its own products, larger blocks",
+        version<__half, hopper_attention_v4<__half, Source::dense>>,
+        version<__nv_bfloat16, hopper_attention_v4<__nv_bfloat16, Source::dense>>) &&
     wb::list_rung(
         "hopper_attention",
         "v5",

@@ -25,7 +25,8 @@ __device__ __forceinline__ float2 rotate(float a, float b, float2 angle) {
 template <int kWidth>
 __device__ __forceinline__ void load_angles(float2 (&angles)[kWidth],
                                             const float2* from) {
-    // TODO(learner): two angles are a float4 (about 10 lines)
+    // TODO(learner): two angles are a float4; if kWidth is 1, there is one angle (about
+    // 10 lines)
     // #solution
     if constexpr (kWidth == 1) {
         angles[0] = *from;
@@ -64,8 +65,9 @@ __global__ void __launch_bounds__(kBlock)
     Loaded<T, kWidth> loaded[kHeads];
     // TODO(learner): load the numbers of all heads of this thread, before anything is
     // waited for: heads group, group + groups, ... below `heads`. Then look up the
-    // slot, and leave if there is no page. Load the angles, if the pairs turn (about
-    // 12 lines)
+    // slot, and leave if there is no page. Load the angles, if the pairs turn. Then,
+    // for each head: turn what is to turn, and store it, as v1 does. Queries that do
+    // not turn are where they belong (about 32 lines)
     // #solution
 #pragma unroll
     for (int k = 0; k < kHeads; ++k) {
@@ -77,10 +79,6 @@ __global__ void __launch_bounds__(kBlock)
     float2 angles[kWidth] = {};
     const int64_t row = slot.position * (call.rotary_dim / 2);
     if (at.rotates) load_angles(angles, call.angles + row + pair);
-        // #end
-        // TODO(learner): for each head: turn what is to turn, and store it, as v1 does.
-        // Queries that do not turn are where they belong (about 20 lines)
-        // #solution
 #pragma unroll
     for (int k = 0; k < kHeads; ++k) {
         const int head = group + k * groups;

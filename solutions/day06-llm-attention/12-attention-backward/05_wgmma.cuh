@@ -113,8 +113,10 @@ __device__ __forceinline__ void make_barriers(Shared<D>& s) {
     __syncthreads();
 }
 
-/// Says that this warp is done with a tile.
+/// Says that this warp is done with a tile. An arrival speaks for one thread alone;
+/// what the others have read comes before it by __syncwarp.
 __device__ __forceinline__ void release(Mbarrier* empty) {
+    __syncwarp();
     if (threadIdx.x % wb::kWarpSize == 0) wb::ptx::mbarrier_arrive(empty);
 }
 // #endregion v5-shared

@@ -111,6 +111,7 @@ struct InTurn {
                 while (count.load(cuda::memory_order_acquire) != first) {
                 }
                 mbarrier_wait(&s.passed[stage], parity ^ 1);
+                mbarrier_wait(&s.added[stage], parity ^ 1);  // nobody reads is_first
                 s.is_first[stage] = first == 0;
                 mbarrier_arrive(&s.turn[stage]);
             } else {
@@ -139,7 +140,6 @@ struct InTurn {
             put_queries<D, Store>(to, dq, group, rows);
         else
             put_queries<D, Add>(to, dq, group, rows);
-        __syncwarp();  // one lane speaks for all
         release(&s.added[i % 2]);
     }
 };

@@ -19,6 +19,7 @@ WB_BENCH(flash_attention, bench) {
         plain_attention(4, 8, 2048, 2048, 128),
         plain_attention(4, 4, 2048, 2048, 256),
         plain_attention(1, 8, 16, 8192, 64),  // few rows
+        plain_attention(1, 8, 1024, 1024, 128),
         plain_attention(1, 1, 65'536, 65'536, 64),
     };
     for (const auto& shape : bench.sizes<wb::AttentionShape>(

@@ -95,6 +95,11 @@ void complete_wait(const Here& h, uint64_t index, int pending) {
         finish_product(h, entry);
         group.fenced.fill(false);
     }
+    if (!observer) return;
+    constexpr unsigned kWarps = kWarpgroupThreads / 32;
+    const unsigned first = h.w.thread->rank / kWarpgroupThreads * kWarps;
+    for (unsigned i = 0; i < kWarps; ++i)
+        observer->multiplies(*h.w.block, first + i, group.running() != nullptr);
 }
 
 /// Where, for the checker, the threads meet at a wait. What they did before it comes
@@ -160,6 +165,7 @@ void detail::wgmma(const WgmmaCall& call,
     if (a) d::join_rows(h, entry, a);
     d::tell_reads(h, call);
     if (entry.arrived == 1) d::start_product(h, entry);
+    if (d::observer) d::observer->multiplies(*w.block, w.thread->rank / 32, true);
     if (entry.arrived == d::kWarpgroupThreads) entry.group = h.group.groups;
 }
 

@@ -31,6 +31,7 @@ struct BlockTraces {
     std::vector<WarpTrace> warps;
     unsigned last_warp = 0;
     bool recorded = false;    // see checker/trace
+    uint32_t multiply = 0;    // a bit for each warp: it has products in flight
     uint32_t patience[1024];  // of each thread: how long its trace may become
 };
 
@@ -115,6 +116,10 @@ Space space_of(const Access& access) {
     const char* const p = access.address;
     const bool marked = p >= __start_simt_constant && p < __stop_simt_constant;
     return marked || p < __data_start ? Space::constant : Space::global;
+}
+
+bool is_shuffle(detail::WarpOp op) {
+    return op >= detail::WarpOp::shfl && op <= detail::WarpOp::shfl_xor;
 }
 
 /// The lanes of a warp that may still do something before they wait.
@@ -227,6 +232,7 @@ void count_block_begins(detail::Block& block) {
     slot->block = &block;
     slot->warps.resize((block.size + 31) / 32);
     slot->last_warp = 0;
+    slot->multiply = 0;
     for (uint32_t& patience : slot->patience)
         patience = kLongTrace;
     g_current = slot.get();
@@ -271,13 +277,27 @@ void count_warp_synchronised(detail::Block& block,
                              int line) {
     if (!g_kernel) return;
     if (op == detail::WarpOp::sync) g_kernel->count_barrier("__syncwarp", file, line);
+    BlockTraces* traces = traces_of(block);
+    if (is_shuffle(op)) {
+        ++g_kernel->shuffles;
+        if (traces && traces->multiply >> warp & 1)
+            ++g_kernel->shuffles_beside_products;
+    }
     const uint32_t alive = block.warps[warp].alive;
     if ((present & alive) != alive) return;
-    if (BlockTraces* traces = traces_of(block)) replay_warp(*traces, warp);
+    if (traces) replay_warp(*traces, warp);
 }
 
 void count_multiplied(detail::TensorType type, uint64_t operations) {
     if (g_kernel) g_kernel->tensor_flop[static_cast<int>(type)] += operations;
+}
+
+void count_multiplies(detail::Block& block, unsigned warp, bool in_flight) {
+    if (!g_kernel) return;
+    BlockTraces* traces = traces_of(block);
+    if (!traces) return;
+    const uint32_t bit = uint32_t{1} << warp;
+    traces->multiply = in_flight ? traces->multiply | bit : traces->multiply & ~bit;
 }
 
 void count_pause(detail::Worker& worker) {

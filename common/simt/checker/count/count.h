@@ -37,6 +37,9 @@ void count_note(What what, const void* object, int bytes, detail::Worker& worker
 /// Tensor cores have worked for the kernel that runs.
 void count_multiplied(detail::TensorType type, uint64_t operations);
 
+/// A warp has products in flight from here on, or none: see observer.h.
+void count_multiplies(detail::Block& block, unsigned warp, bool in_flight);
+
 /// Called between two accesses: lets the other lanes of a warp catch up when the record
 /// of the running one has become long.
 void count_pause(detail::Worker& worker);

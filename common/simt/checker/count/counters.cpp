@@ -41,6 +41,8 @@ void add(Counters& c, const KernelSummary& summary) {
     c.launches += kernel.launches;
     c.warps += kernel.warps;
     c.barriers += totals.barriers;
+    c.shuffles += kernel.shuffles;
+    c.shuffles_beside_products += kernel.shuffles_beside_products;
     add(c.global_load, totals.global_load);
     add(c.global_store, totals.global_store);
     add(c.global_atomic, totals.global_atomic);

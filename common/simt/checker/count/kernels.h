@@ -44,7 +44,9 @@ class Kernel {
     uint64_t launches = 0;
     uint64_t warps = 0;
     uint64_t bytes_touched = 0, bytes_touched_written = 0;  // summed over launches
-    uint64_t tensor_flop[5] = {};  // of tensor cores, by detail::TensorType
+    uint64_t tensor_flop[5] = {};           // of tensor cores, by detail::TensorType
+    uint64_t shuffles = 0;                  // of warps
+    uint64_t shuffles_beside_products = 0;  // of these, while wgmmas of the warp ran
 
     /// Adds a step of a warp: `lanes` at `point`; see replay().
     void count(uint32_t point, uint32_t lanes, const Event* events);

@@ -55,6 +55,10 @@ struct Counters {
     uint64_t launches = 0;
     uint64_t warps = 0;
     uint64_t barriers = 0;  // passed by whole blocks
+    uint64_t shuffles = 0;  // of warps
+    /// Of these, those of a warp that had products (wgmma) in flight: so a softmax that
+    /// runs beneath its warpgroup's own products can be told from one that does not.
+    uint64_t shuffles_beside_products = 0;
 
     GlobalCounters global_load, global_store, global_atomic;
     GlobalCounters async_load;  // cp.async: ..._global_op_ldgsts
