@@ -29,12 +29,13 @@ class Work:
                 self.flop / us / 1e6)
 
 
-def wanted(document, peers):
+def wanted(document, peers, has_peers=lambda size: True):
     """(exercise, size, cache) of everything that is to be measured, each once."""
     return list(dict.fromkeys(
         (row["exercise"], row["size"], row.get("cache", "cold"))
         for row in document.get("rows", [])
-        if row["exercise"] in peers and not row["rung"].startswith("torch ")))
+        if row["exercise"] in peers and has_peers(row["size"])
+        and not row["rung"].startswith("torch ")))
 
 
 def measure(gpu, exercise, peer, size, cache, ceilings):
@@ -58,11 +59,12 @@ def measure(gpu, exercise, peer, size, cache, ceilings):
     return row
 
 
-def main(description, peers, more_peers=None):
+def main(description, peers, more_peers=None, has_peers=lambda size: True):
     """The program of a day; gives its exit status.
 
     @param peers       exercise, as our rows name it: (rung, what makes its Work of
                        torch and a size)
+    @param has_peers   which sizes PyTorch has something for
     @param more_peers  exercise: a list of the same, where PyTorch has more than one way
     """
     more_peers = more_peers or {}
@@ -77,7 +79,7 @@ def main(description, peers, more_peers=None):
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     document = torch_timing.read(options.json)
-    sizes = wanted(document, peers)
+    sizes = wanted(document, peers, has_peers)
     if options.list:
         for exercise, size, cache in sizes:
             for rung, _ in peers_of(exercise):

@@ -49,6 +49,19 @@ inline void normalise_backward(const Step& s,
 /// How a product's result meets what is there.
 enum class Result { replaces, is_added };
 
+/// C = op(A) op(B) + beta C, by chapter 04/01 or by cuBLAS, as the call has it.
+inline void multiply(const Step& s,
+                     ProductKind kind,
+                     const wb::GemmShape& shape,
+                     const float* A,
+                     const float* B,
+                     float beta,
+                     float* C) {
+    if ((s.call.cublas & kind) != 0)
+        return cublas_product(shape.packed(), A, B, beta, C, s.stream);
+    sgemm(shape.packed(), 1.0f, A, B, beta, C, s.stream);
+}
+
 /// y = x w^T, or y += x w^T. x is [tokens, inputs], w [outputs, inputs], y [tokens,
 /// outputs].
 inline void product(const Step& s,
@@ -61,7 +74,7 @@ inline void product(const Step& s,
     wb::GemmShape shape = {s.tokens(), outputs, inputs};
     shape.transpose_b = true;
     const float beta = result == Result::is_added ? 1.0f : 0.0f;
-    sgemm(shape.packed(), 1.0f, s.at(x), s.weight(w), beta, s.at(y), s.stream);
+    multiply(s, kOutputs, shape, s.at(x), s.weight(w), beta, s.at(y));
 }
 
 /// dx = dy w, and dw = dy^T x.
@@ -73,10 +86,10 @@ inline void product_backward(const Step& s,
                              int64_t outputs,
                              int64_t inputs) {
     const wb::GemmShape to_x = {s.tokens(), inputs, outputs};
-    sgemm(to_x.packed(), 1.0f, s.at(dy), s.weight(w), 0.0f, s.at(dx), s.stream);
+    multiply(s, kInputGradients, to_x, s.at(dy), s.weight(w), 0.0f, s.at(dx));
     wb::GemmShape to_w = {outputs, inputs, s.tokens()};
     to_w.transpose_a = true;
-    sgemm(to_w.packed(), 1.0f, s.at(dy), s.at(x), 0.0f, s.gradient(w), s.stream);
+    multiply(s, kWeightGradients, to_w, s.at(dy), s.at(x), 0.0f, s.gradient(w));
 }
 
 /// The gradient of a bias: dbias[c] = sum over t of dy[t, c], in the same order each

@@ -17,6 +17,7 @@
 #include "../../day06-llm-attention/08-hopper-attention/hopper_attention.h"
 #include "../../day06-llm-attention/12-attention-backward/attention_backward.h"
 #include "bf16_kernels.cuh"
+#include "library.h"
 
 namespace {
 
@@ -36,6 +37,7 @@ void check_call(const Bf16Call& call) {
         .device("loss", call.loss, 1)
         .device("gradients", call.gradients, elements)
         .device("bad_tokens", call.bad_tokens, 1);
+    check_cublas_kinds("gpt_gradients_bf16", call.cublas);
     const auto past = [&](const char* name, const void* address, int64_t of) {
         arguments.require(
             reinterpret_cast<uintptr_t>(address) % of == 0,
@@ -164,6 +166,9 @@ void to_inputs(const Bf16Step& s,
                int64_t outputs,
                int64_t inputs) {
     const wb::GemmShape shape = {s.tokens(), inputs, outputs};
+    if ((s.call.cublas & kInputGradients) != 0)
+        return cublas_product(
+            shape.packed(), s.at(dy), s.weight(w), s.at(dx), s.stream);
     wgmma_tma_bf16(shape.packed(), s.at(dy), s.weight(w), s.at(dx), s.stream);
 }
 
@@ -199,6 +204,8 @@ void to_weights(const Bf16Step& s,
                 int64_t outputs,
                 int64_t inputs) {
     const wb::GemmShape shape = {outputs, inputs, s.tokens()};
+    if ((s.call.cublas & kWeightGradients) != 0)
+        return cublas_product(shape.packed(), dy, s.at(x), s.gradient(w), s.stream);
     wgmma_tma_bf16(shape.packed(), dy, s.at(x), s.gradient(w), s.stream);
 }
 // #endregion layer

@@ -94,6 +94,7 @@ struct Bf16Call {
     float* gradients;       ///< [plan->parameters.elements] overwritten, gaps are 0
     unsigned long long* bad_tokens;  ///< [1] as of GptCall
     bool deterministic = false;      ///< the same bits for the same numbers, always
+    unsigned cublas = 0;             ///< kinds of products that cuBLAS does: library.h
 };
 
 /// The loss and all gradients, by the kernels of chapters 04/04, 04/05, 06/08 and
@@ -103,8 +104,8 @@ struct Bf16Call {
 ///
 /// Memory   none beyond the arguments, but what the launchers of earlier chapters take
 /// Error    each array that it stores is rounded to bf16, 2^-9 of a number; so are the
-///          weights of attention, and the gradients of matrices and of norms. Statistics
-///          of norms, sums, the loss and the gradients of biases are float
+///          weights of attention, and the gradients of matrices and of norms. Sums, the
+///          statistics of norms, the loss and the gradients of biases are float
 /// Throws   wb::InvalidArgument as gpt_gradients() does, and on a GPU that is no H100,
 ///          H200 or GH200 (compute capability 9.0)
 void gpt_gradients_bf16(const Bf16Call& call, cudaStream_t stream);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "library.h"
 #include "train_a_gpt.h"
 
 /// Threads of a block, of kernels that do the same for each element.
@@ -59,6 +60,7 @@ inline void check_call(const char* function, const GptCall& call, bool has_gradi
                       "memory",
                       static_cast<int64_t>(address),
                       "must be a multiple of 256");
+    check_cublas_kinds(function, call.cublas);
     if (has_gradients)
         arguments.device("gradients", call.gradients, elements);
     else

@@ -115,6 +115,7 @@ struct GptCall {
     unsigned long long* bad_tokens;  ///< [1] each token outside of [0, 256) adds 1, and
                                      ///< is taken for 0
     bool deterministic = false;      ///< the same bits for the same numbers, always
+    unsigned cublas = 0;             ///< kinds of products that cuBLAS does: library.h
 };
 
 /// The way forward, and the loss: the mean, over all tokens, of -log of the probability

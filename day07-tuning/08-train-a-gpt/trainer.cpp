@@ -112,6 +112,16 @@ Trainer::Trainer(const TrainingOptions& options, wb::model::Text text)
 }
 
 void Trainer::gradients() {
+    if (options_.graph && has_run_ && !recorded_)
+        recorded_.emplace([this](cudaStream_t stream) { queue_gradients(stream); });
+    if (recorded_)
+        recorded_->launch(nullptr);
+    else
+        queue_gradients(nullptr);
+    has_run_ = true;
+}
+
+void Trainer::queue_gradients(cudaStream_t stream) {
     const auto call_with = [this](auto call, const auto* plan) {
         call.plan = plan;
         call.weights = weights_.data();
@@ -122,12 +132,13 @@ void Trainer::gradients() {
         call.gradients = gradients_.data();
         call.bad_tokens = bad_tokens_.data();
         call.deterministic = options_.deterministic;
+        call.cublas = options_.cublas;
         return call;
     };
     if (bf16_plan_)
-        gpt_gradients_bf16(call_with(Bf16Call{}, &*bf16_plan_), nullptr);
+        gpt_gradients_bf16(call_with(Bf16Call{}, &*bf16_plan_), stream);
     else
-        gpt_gradients(call_with(GptCall{}, &plan_), nullptr);
+        gpt_gradients(call_with(GptCall{}, &plan_), stream);
 }
 
 int64_t Trainer::step() {
@@ -162,6 +173,29 @@ float Trainer::loss() {
             "; the weights are those of the step before");
     losses_.emplace_back(done_, loss);
     return loss;
+}
+
+double Trainer::validation_loss(int64_t batches) {
+    wb::Arguments("validation_loss").positive("batches", batches);
+    const DeviceArray<char> memory(plan_.bytes);  // a step in bf16 has less
+    DeviceArray<int32_t> tokens(tokens_.size());
+    DeviceArray<float> loss(1);
+    GptCall call = {};
+    call.plan = &plan_;
+    call.weights = weights_.data();
+    call.tokens = tokens.data();
+    call.memory = memory.data();
+    call.bytes = plan_.bytes;
+    call.loss = loss.data();
+    call.bad_tokens = bad_tokens_.data();
+    double sum = 0.0;
+    for (int64_t i = 0; i < batches; ++i) {
+        tokens.upload(text_.pieces(
+            Part::validation, options_.seed, i, options_.batch, options_.length));
+        gpt_loss(call, nullptr);
+        sum += double{loss.download()[0]};
+    }
+    return sum / static_cast<double>(batches);
 }
 
 std::string Trainer::sample(const std::string& prompt,

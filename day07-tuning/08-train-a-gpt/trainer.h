@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "bf16_step.h"
+#include "graph.h"
+#include "library.h"
 #include "train_a_gpt.h"
 
 // #region options
@@ -35,7 +37,9 @@ struct TrainingOptions {
     float decay = 0.1f;
     float clip = 1.0f;
     bool deterministic = false;
-    bool bf16 = false;  ///< products and attention in bf16: see bf16_step.h
+    unsigned cublas = 0;  ///< kinds of products that cuBLAS does: see library.h
+    bool graph = false;  ///< from the second step on, its launches are a recorded graph
+    bool bf16 = false;   ///< products and attention in bf16: see bf16_step.h
 
     /// The rate of a step, which count from 0: it rises to `rate` along a line, then
     /// falls to a tenth of that along half a cosine.
@@ -109,6 +113,18 @@ class Trainer {
     /// shape.context, and for a temperature that is not above 0
     std::string sample(const std::string& prompt, int64_t count, double temperature);
 
+    /// The mean loss of pieces of the text's last tenth, which no step has seen: always
+    /// the same ones, and in float.
+    ///
+    /// @param batches  of options.batch pieces each, > 0
+    ///
+    /// Throws wb::InvalidArgument, and wb::model::TextError if a tenth is too short
+    double validation_loss(int64_t batches);
+
+    /// The weights alone, rounded to bf16, under the names of <wb/model/gpt.h>; sizes
+    /// and step as notes. A sixth of checkpoint()'s bytes.
+    wb::model::Checkpoint weights() const;
+
     /// All that the training needs to go on: weights by name, and under the same names
     /// behind "first." and "second." AdamW's two means; losses() as "training.losses";
     /// step and options as notes.
@@ -122,8 +138,10 @@ class Trainer {
     void restore(const wb::model::Checkpoint& checkpoint);
 
  private:
+    std::map<std::string, std::string> shape_notes() const;
     std::map<std::string, std::string> notes() const;
     void gradients();
+    void queue_gradients(cudaStream_t stream);
 
     TrainingOptions options_;
     wb::model::Text text_;
@@ -138,5 +156,7 @@ class Trainer {
     DeviceArray<float> loss_, norm_;
     DeviceArray<double> parts_;
     std::vector<std::pair<int64_t, float>> losses_;
+    std::optional<RecordedStep> recorded_;
+    bool has_run_ = false;
 };
 // #endregion trainer

@@ -1,9 +1,11 @@
 // trainer_checkpoint.cpp: given with this exercise: what a training leaves behind, and
 // how it goes on from there. See trainer.h.
+#include <cuda_bf16.h>
 #include <wb/model/gpt.h>
 
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "trainer.h"
 
@@ -80,9 +82,19 @@ Losses losses_of(const Checkpoint& checkpoint) {
 
 }  // namespace
 
+std::map<std::string, std::string> Trainer::shape_notes() const {
+    const wb::model::GptShape& s = options_.shape;
+    return {{"layers", std::to_string(s.layers)},
+            {"width", std::to_string(s.width)},
+            {"heads", std::to_string(s.heads)},
+            {"hidden", std::to_string(s.hidden)},
+            {"context", std::to_string(s.context)},
+            {"rotary", std::to_string(s.rotary)},
+            {"residual", s.is_parallel ? "parallel" : "sequential"}};
+}
+
 std::map<std::string, std::string> Trainer::notes() const {
     const TrainingOptions& o = options_;
-    const wb::model::GptShape& s = o.shape;
     char numbers[128];
     // All digits of the floats: as hexadecimal numbers.
     std::snprintf(numbers,
@@ -91,22 +103,41 @@ std::map<std::string, std::string> Trainer::notes() const {
                   double{o.rate},
                   double{o.decay},
                   double{o.clip},
-                  s.eps);
-    return {{"layers", std::to_string(s.layers)},
-            {"width", std::to_string(s.width)},
-            {"heads", std::to_string(s.heads)},
-            {"hidden", std::to_string(s.hidden)},
-            {"context", std::to_string(s.context)},
-            {"rotary", std::to_string(s.rotary)},
-            {"residual", s.is_parallel ? "parallel" : "sequential"},
-            {"products", o.bf16 ? "bf16" : "float"},
-            {"batch", std::to_string(o.batch)},
-            {"length", std::to_string(o.length)},
-            {"seed", std::to_string(o.seed)},
-            {"steps", std::to_string(o.steps)},
-            {"warm_up", std::to_string(o.warm_up)},
-            {"rate, decay, clip, eps", numbers},
-            {"text", std::to_string(text_.size(Part::training)) + " bytes"}};
+                  o.shape.eps);
+    std::map<std::string, std::string> notes = shape_notes();
+    notes.insert({{"products", o.bf16 ? "bf16" : "float"},
+                  {"products by cuBLAS", std::to_string(o.cublas)},
+                  {"batch", std::to_string(o.batch)},
+                  {"length", std::to_string(o.length)},
+                  {"seed", std::to_string(o.seed)},
+                  {"steps", std::to_string(o.steps)},
+                  {"warm_up", std::to_string(o.warm_up)},
+                  {"rate, decay, clip, eps", numbers},
+                  {"text", std::to_string(text_.size(Part::training)) + " bytes"}});
+    return notes;
+}
+
+Checkpoint Trainer::weights() const {
+    Checkpoint result;
+    result.notes = shape_notes();
+    char eps[32];
+    std::snprintf(eps, sizeof eps, "%a", options_.shape.eps);
+    result.notes["eps"] = eps;
+    result.notes["step"] = std::to_string(done_);
+    const std::vector<float> all = weights_.download();
+    for (const GptParameter& it : wb::model::gpt_parameters(options_.shape)) {
+        Tensor tensor;
+        tensor.type = ElementType::bf16;
+        tensor.shape = it.shape;
+        for (int64_t i = it.offset; i < it.offset + it.elements(); ++i) {
+            const __nv_bfloat16 rounded = __float2bfloat16(all[static_cast<size_t>(i)]);
+            std::byte bytes[sizeof rounded];
+            std::memcpy(bytes, &rounded, sizeof bytes);
+            tensor.bytes.insert(tensor.bytes.end(), std::begin(bytes), std::end(bytes));
+        }
+        result.tensors[it.name] = std::move(tensor);
+    }
+    return result;
 }
 
 Checkpoint Trainer::checkpoint() const {

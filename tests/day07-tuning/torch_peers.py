@@ -8,6 +8,10 @@ train the same model with the same sizes, and merges its own rows into the file:
 same exercise and size, the rungs "torch eager", "torch compiled", and both of them in
 bf16. A step has the loss, its gradients, clipping and AdamW, as ours has.
 
+A step has so many kernels that Python is slower than the GPU: "torch compiled bf16" is
+what its user gets. "torch compiled bf16 graph" is the same, recorded as a CUDA graph:
+what the GPU can do with PyTorch's kernels.
+
     --seconds S   spent on the samples of one row; default 0.2
     --list        say what would be measured; needs no GPU
 
@@ -26,6 +30,11 @@ import torch_rows
 from torch_rows import Work
 
 RATE = 1e-12  # all of the work, and the weights stay: so does the loss
+
+
+def is_step(size):
+    """Not so AdamW by itself."""
+    return not size.startswith("AdamW")
 
 
 def parse(size):
@@ -76,7 +85,22 @@ def parameters_of(torch, shape):
     return {name: tensor.requires_grad_() for name, tensor in w.items()}
 
 
-def training_step(is_compiled, is_bf16):
+def recorded(torch, step):
+    """A step as a CUDA graph, after three on a stream of their own: PyTorch asks for
+    it."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
+def training_step(is_compiled, is_bf16, is_graph=False):
     """bf16 is PyTorch's autocast: weights and their gradients are float, products and
     attention bf16."""
     def make(torch, size):
@@ -101,7 +125,8 @@ def training_step(is_compiled, is_bf16):
             [{"params": [x for name, x in w.items() if torch_gpt.decays(name, x)],
               "weight_decay": 0.1},
              {"params": [x for name, x in w.items() if not torch_gpt.decays(name, x)],
-              "weight_decay": 0.0}], lr=RATE, betas=(0.9, 0.95), eps=1e-8, fused=True)
+              "weight_decay": 0.0}], lr=RATE, betas=(0.9, 0.95), eps=1e-8, fused=True,
+            capturable=is_graph)
         last = [None]
 
         def launch():
@@ -114,7 +139,8 @@ def training_step(is_compiled, is_bf16):
         def is_right():
             return abs(last[0].item() - math.log(256)) < 0.3
 
-        return Work(launch, 0, "bf16" if is_bf16 else "fp32", is_right,
+        run = recorded(torch, launch) if is_graph else launch
+        return Work(run, 0, "bf16" if is_bf16 else "fp32", is_right,
                     operations(shape, batch, length), batch * length)
     return make
 
@@ -122,7 +148,8 @@ def training_step(is_compiled, is_bf16):
 PEERS = {"train_a_gpt": ("torch eager", training_step(False, False))}
 MORE = {"train_a_gpt": [("torch compiled", training_step(True, False)),
                         ("torch eager bf16", training_step(False, True)),
-                        ("torch compiled bf16", training_step(True, True))]}
+                        ("torch compiled bf16", training_step(True, True)),
+                        ("torch compiled bf16 graph", training_step(True, True, True))]}
 
 if __name__ == "__main__":
-    sys.exit(torch_rows.main(__doc__, PEERS, MORE))
+    sys.exit(torch_rows.main(__doc__, PEERS, MORE, is_step))

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "bf16_step.h"
+#include "graph.h"
+#include "library.h"
 
 using namespace wb::bench;
 
@@ -106,59 +108,74 @@ void time_step(Bench& bench, const Size& size) {
     end.step = 1;
     end.rate = 0.0f;  // all of the work, and the weights stay: so does the loss
 
-    Spec spec = {size.text(), Ceiling::fp32, size.operations()};
-    spec.tokens = size.tokens();
-    auto problem = bench.problem(spec);
-    problem.restore(clear);
-    // Logits are small, so that all bytes are about as likely.
-    problem.expect("loss", loss, [](int64_t) {
-        return Expected{std::log(256.0), 0.3};
-    });
-    for (const bool deterministic : {false, true}) {
-        const GptCall call = {&plan,
-                              weights.data(),
-                              tokens.data(),
-                              memory.data(),
-                              plan.bytes,
-                              loss.data(),
-                              gradients.data(),
-                              bad_tokens.data(),
-                              deterministic};
-        problem.time(deterministic ? "train_a_gpt_v1 deterministic" : "train_a_gpt_v1",
-                     "a step in float",
-                     [&call, &end](cudaStream_t stream) {
-                         gpt_gradients(call, stream);
-                         adamw(end, stream);
-                     });
-    }
+    // Of a GptCall or a Bf16Call, all but the plan and its memory.
+    const auto fill = [&](auto call) {
+        call.weights = weights.data();
+        call.tokens = tokens.data();
+        call.loss = loss.data();
+        call.gradients = gradients.data();
+        call.bad_tokens = bad_tokens.data();
+        return call;
+    };
+    const auto problem_under = [&](Ceiling ceiling) {
+        Spec spec = {size.text(), ceiling, size.operations()};
+        spec.tokens = size.tokens();
+        auto problem = bench.problem(spec);
+        problem.restore(clear);
+        // Logits are small, so that all bytes are about as likely.
+        problem.expect("loss", loss, [](int64_t) {
+            return Expected{std::log(256.0), 0.3};
+        });
+        return problem;
+    };
+
+    auto in_float = problem_under(Ceiling::fp32);
+    GptCall call = fill(GptCall{});
+    call.plan = &plan;
+    call.memory = memory.data();
+    call.bytes = plan.bytes;
+    const auto time_float = [&](const char* rung, const char* idea) {
+        in_float.time(rung, idea, [&](cudaStream_t stream) {
+            gpt_gradients(call, stream);
+            adamw(end, stream);
+        });
+    };
+    time_float("train_a_gpt_v1", "a step in float");
+    call.deterministic = true;
+    time_float("train_a_gpt_v1 deterministic", "the same bits each time");
+    call.deterministic = false;
+    call.cublas = kAllProducts;
+    if (has_cublas()) time_float("train_a_gpt_v1 cuBLAS", "its products by cuBLAS");
+
     if (!runs_bf16()) return;
     const Bf16Plan bf16_plan = plan_bf16_step(size.shape(), size.batch, size.length);
     if (!bench.fits(static_cast<double>(bf16_plan.bytes))) return;
     const auto bf16_memory = bench.output<float>(bf16_plan.bytes / 4);
-    spec.ceiling = Ceiling::bf16;
-    auto bf16_problem = bench.problem(spec);
-    bf16_problem.restore(clear);
-    bf16_problem.expect("loss", loss, [](int64_t) {
-        return Expected{std::log(256.0), 0.3};
-    });
-    for (const bool deterministic : {false, true}) {
-        const Bf16Call call = {&bf16_plan,
-                               weights.data(),
-                               tokens.data(),
-                               bf16_memory.data(),
-                               bf16_plan.bytes,
-                               loss.data(),
-                               gradients.data(),
-                               bad_tokens.data(),
-                               deterministic};
-        bf16_problem.time(
-            deterministic ? "train_a_gpt_v2 deterministic" : "train_a_gpt_v2",
-            "products and attention in bf16",
-            [&call, &end](cudaStream_t stream) {
-                gpt_gradients_bf16(call, stream);
-                adamw(end, stream);
-            });
-    }
+    auto in_bf16 = problem_under(Ceiling::bf16);
+    Bf16Call narrow = fill(Bf16Call{});
+    narrow.plan = &bf16_plan;
+    narrow.memory = bf16_memory.data();
+    narrow.bytes = bf16_plan.bytes;
+    const auto time_bf16 = [&](const char* rung, const char* idea) {
+        in_bf16.time(rung, idea, [&](cudaStream_t stream) {
+            gpt_gradients_bf16(narrow, stream);
+            adamw(end, stream);
+        });
+    };
+    time_bf16("train_a_gpt_v2", "products and attention in bf16");
+    narrow.deterministic = true;
+    time_bf16("train_a_gpt_v2 deterministic", "the same bits each time");
+    narrow.deterministic = false;
+    narrow.cublas = kInputGradients | kWeightGradients;
+    if (has_cublas()) time_bf16("train_a_gpt_v2 cuBLAS", "dx and dw by cuBLAS");
+    narrow.cublas = 0;
+    const RecordedStep recorded(
+        [&](cudaStream_t stream) { gpt_gradients_bf16(narrow, stream); });
+    in_bf16.time(
+        "train_a_gpt_v2 graph", "launched as a graph", [&](cudaStream_t stream) {
+            recorded.launch(stream);
+            adamw(end, stream);
+        });
 }
 
 void time_adamw(Bench& bench, int64_t elements) {

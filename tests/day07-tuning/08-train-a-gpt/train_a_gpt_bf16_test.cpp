@@ -4,6 +4,7 @@
 
 #include "bf16_step.h"
 #include "grading.h"
+#include "library.h"
 #include "written.h"
 
 using namespace gpt_grading;
@@ -148,4 +149,23 @@ TEST_CASE("a step that bf16 cannot do is refused by name") {
           [](Bf16Call& c) { c.memory = static_cast<char*>(c.memory) + 4; });
     wrong("gradients",
           [](Bf16Call& c) { c.gradients = const_cast<float*>(c.weights); });
+}
+
+TEST_CASE("products by cuBLAS, where there is one, and else a refusal") {
+    require_written();
+    if (wb::testing::is_watched()) return;
+    const Problem p = tame({even(false, 1), 1, 8, 26});
+    const Expected e = expect(p);
+    Grader grade("gpt_gradients", p.text() + ", products by cuBLAS");
+    OnDevice on(grade, p, true);
+    on.call.cublas = 8;
+    expect_error("cublas is 8", [&] { gpt_gradients(on.call, nullptr); });
+    on.call.cublas = kAllProducts;
+    if (!has_cublas()) {
+        expect_error("this program has no cuBLAS",
+                     [&] { gpt_gradients(on.call, nullptr); });
+        return;
+    }
+    grade.run([&](cudaStream_t stream) { gpt_gradients(on.call, stream); });
+    grade.expect("gradients", e.gradients, [&](int64_t i) { return e.bounds[at(i)]; });
 }

@@ -3,19 +3,25 @@
 //     train book.txt --out out --steps 2000 --batch 32
 //     train book.txt --out out --steps 2000 --batch 32 --resume
 //
-// Leaves gpt.safetensors and loss.svg in the folder --out. Ctrl-C ends it after the
+// Leaves gpt.safetensors and loss.svg in the folder --out, and weights.safetensors: the
+// weights alone, in bf16, of the step with the lowest loss on the text's last tenth,
+// which no step sees. Ctrl-C ends it after the
 // step, with a checkpoint; --resume goes on there, to the same bits, if --deterministic
 // was given both times.
 #include <wb/errors.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -47,6 +53,10 @@ constexpr const char* kUsage =
     "  --prompt TEXT   what samples go on behind (a line's end)\n"
     "  --deterministic the same bits each time\n"
     "  --bf16          products and attention in bf16, weights in float\n"
+    "  --graph         launches of a step as a graph, recorded once\n"
+    "  --cublas KINDS  products by cuBLAS: outputs, inputs, weights, or all, with "
+    "commas\n"
+    "                  between them; not in the simulator\n"
     "  --record        leave first.safetensors, the first weights, and\n"
     "                  batches.safetensors, tokens and rate of each step: for\n"
     "                  torch_curve.py\n";
@@ -80,6 +90,30 @@ float real(const std::string& name, const char* text) {
     return value;
 }
 
+/// "inputs,weights" as bits.
+unsigned kinds_of(const std::string& text) {
+    const std::pair<const char*, unsigned> kinds[] = {{"outputs", kOutputs},
+                                                      {"inputs", kInputGradients},
+                                                      {"weights", kWeightGradients},
+                                                      {"all", kAllProducts}};
+    unsigned bits = 0;
+    std::istringstream words(text);
+    for (std::string word; std::getline(words, word, ',');) {
+        const auto* const found =
+            std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& kind) {
+                return word == kind.first;
+            });
+        if (found == std::end(kinds))
+            throw std::invalid_argument("--cublas: " + word + " is no kind of product");
+        bits |= found->second;
+    }
+    if (!has_cublas())
+        throw std::invalid_argument(
+            "--cublas: this program has no cuBLAS. The simulator never has; with a GPU "
+            "it comes with CUDA's toolkit");
+    return bits;
+}
+
 Arguments parse(int count, char** words) {
     Arguments a;
     TrainingOptions& o = a.options;
@@ -89,6 +123,8 @@ Arguments parse(int count, char** words) {
             a.resume = true;
         else if (word == "--bf16")
             o.bf16 = true;
+        else if (word == "--graph")
+            o.graph = true;
         else if (word == "--record")
             a.record = true;
         else if (word == "--sequential")
@@ -129,6 +165,8 @@ Arguments parse(int count, char** words) {
                 o.rate = real(word, value);
             else if (word == "--clip")
                 o.clip = real(word, value);
+            else if (word == "--cublas")
+                o.cublas = kinds_of(value);
             else if (word == "--out")
                 a.out = value;
             else if (word == "--prompt")
@@ -160,6 +198,40 @@ void save(const Trainer& trainer, const Arguments& a) {
                                 trainer.checkpoint());
     std::ofstream(a.out / "loss.svg") << svg_curve(trainer.losses());
 }
+
+/// The weights with the lowest validation loss so far.
+class BestWeights {
+ public:
+    explicit BestWeights(const Arguments& a) : path_((a.out / kName).string()) {
+        if (!a.resume || !std::filesystem::exists(path_)) return;
+        const auto notes = wb::model::read_checkpoint(path_).notes;
+        const auto found = notes.find(kLoss);
+        if (found != notes.end()) best_ = std::strtod(found->second.c_str(), nullptr);
+    }
+
+    /// Writes those of this step, if none were better; says so.
+    void offer(Trainer& trainer) {
+        constexpr int64_t kBatches = 4;
+        auto weights = trainer.weights();
+        try {
+            const double loss = trainer.validation_loss(kBatches);
+            std::printf("\nvalidation loss %.4f", loss);
+            if (loss >= best_) return;
+            best_ = loss;
+            weights.notes[kLoss] = std::to_string(loss);
+        } catch (const wb::model::TextError&) {
+            std::printf("\nno validation loss: a tenth of the text is too short");
+        }
+        wb::model::write_checkpoint(path_, weights);
+        std::printf("; weights are in %s", path_.c_str());
+    }
+
+ private:
+    static constexpr const char* kName = "weights.safetensors";
+    static constexpr const char* kLoss = "validation loss";
+    std::string path_;
+    double best_ = HUGE_VAL;
+};
 
 /// What another program needs to train as this one did: the tokens that the steps were
 /// given, and their rates.
@@ -202,6 +274,7 @@ void train(Trainer& trainer, const Arguments& a) {
     std::chrono::duration<double> seconds{};  // of steps alone
     const int64_t before = trainer.steps_done();
     Record record(o);
+    BestWeights best(a);
     if (a.record)
         wb::model::write_checkpoint((a.out / "first.safetensors").string(),
                                     trainer.checkpoint());
@@ -220,10 +293,12 @@ void train(Trainer& trainer, const Arguments& a) {
         std::fflush(stdout);
         if (done % a.every != 0 || done == o.steps) continue;
         save(trainer, a);
+        best.offer(trainer);
         const std::string sample = trainer.sample(a.prompt, 160, 0.8);
         std::printf("\n%s\n", visible(sample).c_str());
     }
     save(trainer, a);
+    best.offer(trainer);
     if (a.record) record.write(a.out / "batches.safetensors");
     std::printf("\n%s", terminal_curve(trainer.losses()).c_str());
     if (stopped != 0)
