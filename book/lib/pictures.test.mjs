@@ -20,6 +20,7 @@ import { pairOf } from '../pictures/rope-and-kv-append-pairs.mjs'
 import { scans } from '../pictures/scan.mjs'
 import { lanes } from '../pictures/streams-and-memory.mjs'
 import { LAYER, order as orderOfStep, ROWS } from '../pictures/train-a-gpt.mjs'
+import { magnitude, partings } from '../pictures/fusion-case-study.mjs'
 import { order } from '../pictures/transformer-block.mjs'
 import { markdownFiles } from './numbers.mjs'
 import { ROOT } from './pages.mjs'
@@ -151,6 +152,14 @@ test('the order of a step: back as forward, reversed, with arrays that the plan 
     new URL('../../day07-tuning/08-train-a-gpt/train_a_gpt.h', import.meta.url), 'utf8')
   for (const name of ROWS.flatMap(({ keeps }) => keeps).map((words) => words.split(' ')[0]))
     assert.match(header, new RegExp(`^ *int64_t (?:\\w+, )*${name}[,;]`, 'm'), name)
+})
+
+test('hidden states: one version parts at the first sub-layer, one in its last bits', () => {
+  assert.equal(partings('unfused').length, partings('mended').length)
+  assert.ok(partings('not_called').every((difference) => difference === 0))
+  assert.deepEqual(partings('called').map((d) => d > 0.1).indexOf(true), 1)
+  assert.ok(partings('mended').every((difference) => difference < 1e-5))
+  assert.deepEqual([0, 2.5, 13, 4.8e-7].map(magnitude), ['0', '1e0', '1e1', '1e-7'])
 })
 
 test('the memory hierarchy shows what was measured, and nothing else', () => {

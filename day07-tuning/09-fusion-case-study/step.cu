@@ -1,0 +1,379 @@
+// step.cu: given with this exercise: the launches of a step. There is nothing to write
+// here.
+#include "step.h"
+
+#include <wb/check.h>
+#include <wb/launch.h>
+
+#include "../../day03-parallel-patterns/04-layernorm/layernorm.h"
+#include "block_sums.cuh"
+#include "tokens.cuh"
+
+// #region product
+/// The product of a row of weights and a vector, for all lanes of the warp.
+static __device__ float row_times(const float* row, const float* in, int64_t inputs) {
+    const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
+    const auto* const row4 = reinterpret_cast<const float4*>(row);
+    const auto* const in4 = reinterpret_cast<const float4*>(in);
+    float sum = 0.0f;
+#pragma unroll 4
+    for (int64_t i = lane; i < inputs / 4; i += wb::kWarpSize) {
+        const float4 w = row4[i];
+        const float4 v = in4[i];
+        sum += w.x * v.x + w.y * v.y + (w.z * v.z + w.w * v.w);
+    }
+    return warp_sum(sum);
+}
+
+/// out = weights in + bias, or gelu of that. A warp a row.
+///
+/// Launch   a warp for each row, block kThreads
+/// Traffic  reads outputs * inputs * 4 B, and the vectors
+static __global__ void __launch_bounds__(kThreads)
+    product_kernel(const float* weights,  // [outputs, inputs], 16-byte aligned
+                   const float* in,       // [inputs]
+                   const float* bias,     // [outputs], or null: nothing is added
+                   float* out,            // [outputs]
+                   int64_t inputs,        // a multiple of 4
+                   int64_t outputs,
+                   bool is_gelu) {
+    const int64_t row = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / wb::kWarpSize;
+    if (row >= outputs) return;  // the whole warp
+    float value = row_times(weights + row * inputs, in, inputs);
+    if (threadIdx.x % wb::kWarpSize != 0) return;
+    if (bias != nullptr) value += bias[row];
+    out[row] = is_gelu ? gelu(value) : value;
+}
+// #endregion product
+
+// #region heads
+/// What the kernels of attention need to know of the decoder.
+struct Heads {
+    float* qkv;            // [3, heads, head_dim]
+    const float2* angles;  // [tokens, rotary / 2]
+    const int32_t* position;
+    const int32_t* pages;  // where a page lies
+    float* k;              // [pages, heads, page_size, head_dim] of the layer
+    float* v;              // the same
+    int64_t heads, head_dim, rotary, page_size, sinks, window;
+
+    __device__ int64_t width() const { return heads * head_dim; }
+    /// Where a token's numbers of a head begin in k and v.
+    __device__ int64_t row(int64_t head, int64_t slot) const {
+        const int64_t page = pages[slot / page_size];
+        return ((page * heads + head) * page_size + slot % page_size) * head_dim;
+    }
+    __device__ int64_t slot(int64_t token) const {
+        return token < sinks ? token : sinks + (token - sinks) % window;
+    }
+    /// The two numbers of a head that belong to pair p: in the first rotary / 2 pairs
+    /// they turn together, j and j + rotary / 2; all others are neighbours.
+    __device__ int2 pair(int64_t p) const {
+        const auto half = static_cast<int>(rotary / 2);
+        const auto j = static_cast<int>(p);
+        return j < half ? int2{j, j + half} : int2{2 * j, 2 * j + 1};
+    }
+};
+
+/// (a, b) turned by the angle of pair p at the position.
+static __device__ float2 turned(const Heads& h, float2 ab, int64_t p) {
+    if (p >= h.rotary / 2) return ab;
+    const float2 angle = h.angles[int64_t{*h.position} * (h.rotary / 2) + p];
+    return {ab.x * angle.x - ab.y * angle.y, ab.y * angle.x + ab.x * angle.y};
+}
+
+/// Puts a pair of numbers of q (part 0), k (1) or v (2) to where attention reads it.
+static __device__ void put_pair(
+    const Heads& h, int part, int64_t head, int64_t p, float2 ab) {
+    const int2 at = h.pair(p);
+    if (part < 2) ab = turned(h, ab, p);
+    float* const to = part == 0
+                          ? h.qkv + head * h.head_dim
+                          : (part == 1 ? h.k : h.v) + h.row(head, h.slot(*h.position));
+    to[at.x] = ab.x;
+    to[at.y] = ab.y;
+}
+// #endregion heads
+
+// #region rotate-append
+/// q turns in place, k turns on its way into the cache, v goes there as it is.
+///
+/// Launch   a thread for each pair, block kThreads
+static __global__ void __launch_bounds__(kThreads) rotate_append_kernel(Heads h) {
+    const int64_t pairs = h.width() / 2;
+    const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    if (i >= 3 * pairs) return;
+    const auto part = static_cast<int>(i / pairs);
+    const int64_t head = i % pairs / (h.head_dim / 2), p = i % (h.head_dim / 2);
+    const float* const from = h.qkv + part * h.width() + head * h.head_dim;
+    const int2 at = h.pair(p);
+    put_pair(h, part, head, p, {from[at.x], from[at.y]});
+}
+// #endregion rotate-append
+
+// #region qkv-append
+/// product_kernel and rotate_append_kernel in one: a warp computes the two rows whose
+/// results turn together. k and v are not stored anywhere but in the cache.
+///
+/// Launch   a warp for each pair, block kThreads
+static __global__ void __launch_bounds__(kThreads)
+    qkv_append_kernel(Heads h,
+                      const float* weights,  // [3 width, width]
+                      const float* bias,     // [3 width]
+                      const float* n) {      // [width]
+    const int64_t width = h.width(), pairs = width / 2;
+    const int64_t i = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / wb::kWarpSize;
+    if (i >= 3 * pairs) return;  // the whole warp
+    const auto part = static_cast<int>(i / pairs);
+    const int64_t head = i % pairs / (h.head_dim / 2), p = i % (h.head_dim / 2);
+    const int2 at = h.pair(p);
+    const int64_t first = part * width + head * h.head_dim;
+    const float a = row_times(weights + (first + at.x) * width, n, width);
+    const float b = row_times(weights + (first + at.y) * width, n, width);
+    if (threadIdx.x % wb::kWarpSize == 0)
+        put_pair(h, part, head, p, {a + bias[first + at.x], b + bias[first + at.y]});
+}
+// #endregion qkv-append
+
+// #region attend
+/// mixed = the mean of the cached v, weighted by the softmax of q . k / sqrt(D).
+///
+/// Launch   a block for each head, block kThreads, a float of dynamic shared memory for
+///          each slot
+static __global__ void __launch_bounds__(kThreads)
+    attend_kernel(Heads h, float* mixed) {  // [width]
+    extern __shared__ float s_weights[];
+    const int64_t head = blockIdx.x;
+    const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
+    const int64_t seen = int64_t{*h.position} + 1, slots = h.sinks + h.window;
+    const auto count = static_cast<int>(seen < slots ? seen : slots);
+    const float* const q = h.qkv + head * h.head_dim;
+    const float scale = 1.0f / sqrtf(static_cast<float>(h.head_dim));
+    float largest = -INFINITY;
+    for (int t = static_cast<int>(threadIdx.x) / wb::kWarpSize; t < count;
+         t += kWarps) {
+        const float* const k = h.k + h.row(head, t);
+        float score = 0.0f;
+        for (int64_t c = lane; c < h.head_dim; c += wb::kWarpSize)
+            score += q[c] * k[c];
+        score = warp_sum(score) * scale;
+        if (lane == 0) s_weights[t] = score;
+        largest = fmaxf(largest, score);
+    }
+    largest = block_max(largest);
+    float part = 0.0f;
+    for (int t = static_cast<int>(threadIdx.x); t < count; t += kThreads) {
+        s_weights[t] = expf(s_weights[t] - largest);
+        part += s_weights[t];
+    }
+    const float sum = block_sum(part);
+    for (int64_t c = threadIdx.x; c < h.head_dim; c += kThreads) {
+        float mean = 0.0f;
+        for (int t = 0; t < count; ++t)
+            mean += s_weights[t] * h.v[h.row(head, t) + c];
+        mixed[head * h.head_dim + c] = mean / sum;
+    }
+}
+// #endregion attend
+
+static unsigned blocks_of(int64_t threads) {
+    return wb::grid_size(threads, kThreads);
+}
+
+static Heads heads_of(const Decoder& d, int64_t layer) {
+    const DecoderShape& s = d.shape;
+    return {d.qkv,
+            d.angles,
+            d.position,
+            d.pages,
+            d.k_cache + layer * s.layer_cache(),
+            d.v_cache + layer * s.layer_cache(),
+            s.gpt.heads,
+            s.gpt.head_dim(),
+            s.gpt.rotary,
+            s.page_size,
+            s.sinks,
+            s.window};
+}
+
+Pair Step::of_layer(const Pair& first, int64_t layer) const {
+    const int64_t stride = layer * d_.places.layer_stride;
+    return {first.weight + stride, first.bias + stride};
+}
+
+Pair Step::norm_pair(int64_t norm) const {
+    if (norm == 2 * layers()) return d_.places.norm;
+    return of_layer(norm % 2 == 0 ? d_.places.norm1 : d_.places.norm2, norm / 2);
+}
+
+float* Step::delta(int64_t sub_layer) const {
+    return d_.deltas + sub_layer % 2 * d_.shape.gpt.width;
+}
+
+void Step::count(int64_t numbers) {
+    CUDA_CHECK_LAUNCH();
+    ++counts_.launches;
+    counts_.bytes += 4 * numbers;
+}
+
+void Step::keep_trace(int64_t place) {
+    if (d_.trace == nullptr) return;
+    const int64_t width = d_.shape.gpt.width;
+    CUDA_CHECK(cudaMemcpyAsync(d_.trace + place * width,
+                               d_.x,
+                               static_cast<size_t>(width) * sizeof(float),
+                               cudaMemcpyDeviceToDevice,
+                               stream_));
+}
+
+void Step::product(const float* in,
+                   int64_t inputs,
+                   const Pair& pair,
+                   int64_t outputs,
+                   bool is_gelu,
+                   float* out) {
+    const float* const bias = pair.bias < 0 ? nullptr : weight(pair.bias);
+    product_kernel<<<blocks_of(outputs * wb::kWarpSize), kThreads, 0, stream_>>>(
+        weight(pair.weight), in, bias, out, inputs, outputs, is_gelu);
+    count(outputs * inputs + inputs + (bias == nullptr ? 1 : 2) * outputs);
+}
+
+void Step::embed() {
+    const int64_t width = d_.shape.gpt.width;
+    embed_kernel<<<blocks_of(width), kThreads, 0, stream_>>>(
+        weight(d_.places.embed_in), d_.text, d_.position, d_.x, width);
+    count(2 * width);
+    keep_trace(0);
+}
+
+void Step::norm(int64_t norm) {
+    const int64_t width = d_.shape.gpt.width;
+    const Pair pair = norm_pair(norm);
+    layer_norm({d_.x,
+                weight(pair.weight),
+                weight(pair.bias),
+                d_.n,
+                nullptr,
+                nullptr,
+                1,
+                width,
+                static_cast<float>(d_.shape.gpt.eps)},
+               stream_);
+    count(4 * width);
+}
+
+void Step::qkv(int64_t layer) {
+    const int64_t width = d_.shape.gpt.width;
+    product(d_.n, width, of_layer(d_.places.qkv, layer), 3 * width, false, d_.qkv);
+}
+
+void Step::rotate_append(int64_t layer) {
+    const int64_t width = d_.shape.gpt.width;
+    rotate_append_kernel<<<blocks_of(3 * width / 2), kThreads, 0, stream_>>>(
+        heads_of(d_, layer));
+    count(6 * width + d_.shape.gpt.rotary);
+}
+
+void Step::qkv_append(int64_t layer) {
+    const int64_t width = d_.shape.gpt.width;
+    const Pair pair = of_layer(d_.places.qkv, layer);
+    qkv_append_kernel<<<blocks_of(3 * width / 2 * wb::kWarpSize),
+                        kThreads,
+                        0,
+                        stream_>>>(
+        heads_of(d_, layer), weight(pair.weight), weight(pair.bias), d_.n);
+    count(3 * width * width + 7 * width + d_.shape.gpt.rotary);
+}
+
+void Step::attend(int64_t layer) {
+    const DecoderShape& s = d_.shape;
+    // In whole pieces of 16 bytes: ptxas may read more of the weights than it uses.
+    const auto shared = static_cast<size_t>((s.slots() + 3) / 4 * 16);
+    attend_kernel<<<static_cast<unsigned>(s.gpt.heads), kThreads, shared, stream_>>>(
+        heads_of(d_, layer), d_.mixed);
+    count(2 * s.slots() * s.gpt.width + 2 * s.gpt.width);
+}
+
+void Step::out(int64_t layer) {
+    const int64_t width = d_.shape.gpt.width;
+    product(d_.mixed,
+            width,
+            of_layer(d_.places.out, layer),
+            width,
+            false,
+            delta(2 * layer));
+}
+
+void Step::up(int64_t layer) {
+    const wb::model::GptShape& gpt = d_.shape.gpt;
+    const Pair pair = of_layer(d_.places.up, layer);
+    product(d_.n, gpt.width, pair, gpt.hidden, true, d_.hidden);
+}
+
+void Step::down(int64_t layer) {
+    const wb::model::GptShape& gpt = d_.shape.gpt;
+    const Pair pair = of_layer(d_.places.down, layer);
+    product(d_.hidden, gpt.hidden, pair, gpt.width, false, delta(2 * layer + 1));
+}
+
+void Step::add(int64_t sub_layer) {
+    const int64_t width = d_.shape.gpt.width;
+    add_kernel<<<blocks_of(width), kThreads, 0, stream_>>>(
+        delta(sub_layer), d_.x, width);
+    count(3 * width);
+    keep_trace(sub_layer + 1);
+}
+
+void Step::add_then_norm(int64_t sub_layer, int64_t norm) {
+    const Pair pair = norm_pair(norm);
+    add_norm({d_.x,
+              delta(sub_layer),
+              weight(pair.weight),
+              weight(pair.bias),
+              d_.n,
+              d_.shape.gpt.width,
+              static_cast<float>(d_.shape.gpt.eps),
+              d_.add_norm_calls},
+             stream_);
+    count(6 * d_.shape.gpt.width);
+    keep_trace(sub_layer + 1);
+}
+
+void Step::logits() {
+    const Pair pair = {d_.places.embed_out, -1};
+    product(d_.n, d_.shape.gpt.width, pair, wb::model::kVocabulary, false, d_.logits);
+}
+
+void Step::pick() {
+    pick_kernel<<<1, kThreads, 0, stream_>>>(
+        d_.logits, d_.text, d_.position, d_.given, d_.losses, d_.picks);
+    count(wb::model::kVocabulary);
+}
+
+// ---- S0 ----------------------------------------------------------------------------
+
+void launch_layernorm_residual(const LayerNormResidual& call, cudaStream_t stream) {
+    layernorm_residual_kernel<<<static_cast<unsigned>(call.rows),
+                                kThreads,
+                                0,
+                                stream>>>(call);
+    CUDA_CHECK_LAUNCH();
+}
+
+void Step::layernorm_residual(int64_t sub_layer, int64_t norm) {
+    const int64_t width = d_.shape.gpt.width;
+    const Pair pair = norm_pair(norm);
+    launch_layernorm_residual({delta(sub_layer),
+                               d_.x,
+                               weight(pair.weight),
+                               weight(pair.bias),
+                               d_.x,
+                               d_.n,
+                               1,
+                               width,
+                               static_cast<float>(d_.shape.gpt.eps),
+                               d_.add_norm_calls},
+                              stream_);
+    count(6 * width);
+    keep_trace(sub_layer + 1);
+}

@@ -1,0 +1,137 @@
+// The right functions that the .diff files edit.
+#include "fusion_case_study.h"
+
+#include <wb/check.h>
+#include <wb/launch.h>
+
+#include <algorithm>
+
+#include "block_sums.cuh"
+#include "checks.h"
+#include "step.h"
+
+/// Whether a step between first and second hangs on first, directly or over others, and
+/// second hangs on it.
+static bool has_chain(const StepInfo* steps, int first, int second) {
+    // What the steps of the chain so far read and write: at first, that of first alone.
+    uint32_t reads = steps[first].reads;
+    uint32_t writes = steps[first].writes;
+    uint32_t between_reads = 0;  // without first
+    uint32_t between_writes = 0;
+    for (int i = first + 1; i < second; ++i) {
+        if (!hangs_on(steps[i], reads, writes)) continue;
+        reads |= steps[i].reads;
+        writes |= steps[i].writes;
+        between_reads |= steps[i].reads;
+        between_writes |= steps[i].writes;
+    }
+    return hangs_on(steps[second], between_reads, between_writes);
+}
+
+/// The table of the contract: what the blocks of one launch for both would have to do.
+static Verdict verdict_of(Spread first, Spread second) {
+    const bool is_shared_out = first == Spread::head || first == Spread::rows;
+    if (second == Spread::element) return Verdict::fuses;
+    if (second == Spread::head)
+        return first == Spread::whole ? Verdict::repeats : Verdict::fuses;
+    if (is_shared_out) return Verdict::waits;
+    return second == Spread::rows ? Verdict::repeats : Verdict::fuses;
+}
+
+/// Those of `arrays` that somebody reads behind step `second`.
+static uint32_t read_later(
+    const StepInfo* steps, int count, uint32_t kept, int second, uint32_t arrays) {
+    uint32_t wanted = 0;
+    for (int i = second + 1; i < count; ++i) {
+        wanted |= arrays & steps[i].reads;
+        arrays &= ~steps[i].writes;
+    }
+    wanted |= arrays & kept;
+    return wanted;
+}
+
+Diagnosis diagnose(
+    const StepInfo* steps, int count, uint32_t kept, int first, int second) {
+    check_steps(steps, count, first, second);
+    const StepInfo& a = steps[first];
+    const StepInfo& b = steps[second];
+    if ((a.writes & b.reads) == 0) return {Verdict::unrelated, 0};
+    if (has_chain(steps, first, second)) return {Verdict::between, 0};
+    const Verdict verdict = verdict_of(a.spread, b.spread);
+    if (verdict == Verdict::waits) return {verdict, 0};
+    return {verdict, read_later(steps, count, kept, second, a.writes | b.writes)};
+}
+
+/// Numbers of the row that each thread holds, at most.
+constexpr int kMostEach = 8;
+
+/// x = x + delta, n = LayerNorm of x. The row stays in registers.
+///
+/// Launch   one block, threads_of(width) threads
+/// Traffic  reads width * 16 B, writes width * 8 B
+static __global__ void __launch_bounds__(1024) add_norm_kernel(AddNorm a) {
+    const auto tid = static_cast<int64_t>(threadIdx.x);
+    const auto columns = static_cast<float>(a.width);
+    float r_x[kMostEach];
+    float part = 0.0f;
+#pragma unroll
+    for (int i = 0; i < kMostEach; ++i) {
+        const int64_t c = tid + int64_t{i} * blockDim.x;
+        r_x[i] = 0.0f;
+        if (c >= a.width) continue;
+        r_x[i] = a.x[c] + a.delta[c];
+        a.x[c] = r_x[i];
+        part += r_x[i];
+    }
+    const float mean = block_sum(part) / columns;
+    part = 0.0f;
+#pragma unroll
+    for (int i = 0; i < kMostEach; ++i) {
+        const int64_t c = tid + int64_t{i} * blockDim.x;
+        if (c >= a.width) continue;
+        part += (r_x[i] - mean) * (r_x[i] - mean);
+    }
+    const float rstd = 1.0f / sqrtf(block_sum(part) / columns + a.eps);
+#pragma unroll
+    for (int i = 0; i < kMostEach; ++i) {
+        const int64_t c = tid + int64_t{i} * blockDim.x;
+        if (c >= a.width) continue;
+        a.n[c] = (r_x[i] - mean) * rstd * a.gamma[c] + a.beta[c];
+    }
+    if (tid == 0 && a.calls != nullptr) atomicAdd(a.calls, 1);
+}
+
+/// Threads of the block: one for each number as far as a block has so many, in whole
+/// warps.
+static int threads_of(int64_t width) {
+    const int64_t warps = wb::ceil_div(width, int64_t{wb::kWarpSize});
+    return static_cast<int>(std::min<int64_t>(warps, 32)) * wb::kWarpSize;
+}
+
+void add_norm(const AddNorm& call, cudaStream_t stream) {
+    check_add_norm(call);
+    add_norm_kernel<<<1, threads_of(call.width), 0, stream>>>(call);
+    CUDA_CHECK_LAUNCH();
+}
+
+/// And the product that gives q, k and v takes them to where attention reads them.
+void decode_step(Step& step) {
+    step.embed();
+    step.norm(0);
+    for (int64_t layer = 0; layer < step.layers(); ++layer) {
+        const int64_t attention = 2 * layer, mlp = attention + 1;
+        step.qkv_append(layer);
+        step.attend(layer);
+        step.out(layer);
+        if (step.is_parallel())
+            step.norm(mlp);
+        else
+            step.add_then_norm(attention, mlp);
+        step.up(layer);
+        step.down(layer);
+        if (step.is_parallel()) step.add(attention);
+        step.add_then_norm(mlp, mlp + 1);
+    }
+    step.logits();
+    step.pick();
+}
