@@ -21,9 +21,11 @@ std::vector<wb::AttentionShape> usual_grid() {
     std::vector<wb::AttentionShape> shapes;
     for (const int64_t dim : {128, 64}) {
         for (const bool causal : {false, true}) {
-            for (const int64_t n : {1024, 2048, 4096, 8192, 16384})
+            for (const int64_t n : {1024, 2048, 4096, 8192, 16384}) {
+                if (dim == 128 && !causal && n == 8192) continue;  // the last one
                 shapes.push_back(
                     plain_attention(16384 / n, 2048 / dim, n, n, dim, causal));
+            }
         }
     }
     // Prompts of a model with 32 query heads and 8 of keys and values.
@@ -37,6 +39,9 @@ std::vector<wb::AttentionShape> usual_grid() {
     // A single sequence: few tiles for so many multiprocessors.
     for (const bool causal : {false, true})
         shapes.push_back(plain_attention(1, 16, 8192, 8192, 128, causal));
+    // Medals look at the last size. With two sequences no version has a nearly empty
+    // last round, and there is no mask: loops differ by what runs beneath what.
+    shapes.push_back(plain_attention(2, 16, 8192, 8192, 128));
     return shapes;
 }
 
