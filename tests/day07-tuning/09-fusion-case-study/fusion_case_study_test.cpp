@@ -32,7 +32,7 @@ const char* word(Verdict verdict) {
 }
 
 std::string describe(const Diagnosis& d) {
-    return std::string(word(d.verdict)) + ", stores " + std::to_string(d.stores);
+    return std::string(word(d.verdict)) + ", stores " + std::to_string(d.stores) + ".";
 }
 
 /// Whether one of these two reads or writes what the other one writes.
@@ -99,6 +99,7 @@ void expect_diagnosis(const std::vector<StepInfo>& steps,
                       int second,
                       const Diagnosis& wanted,
                       const std::string& of) {
+    wb::testing::Verdict::instance().grades("diagnose");
     const auto count = static_cast<int>(steps.size());
     const Diagnosis got =
         result_of([&] { return diagnose(steps.data(), count, kept, first, second); });
@@ -106,11 +107,6 @@ void expect_diagnosis(const std::vector<StepInfo>& steps,
                              steps[size_t(first)].name + ", and step " +
                              std::to_string(second) + ", " + steps[size_t(second)].name;
     wb::testing::expect_report("diagnose", pair, describe(got), describe(wanted));
-    // expect_report() looks for a part.
-    if (got.stores != wanted.stores || got.verdict != wanted.verdict)
-        wb::testing::fail(wb::testing::Kind::wrong_result,
-                          "diagnose: " + pair + ": " + describe(got) + ", and " +
-                              describe(wanted) + " is right");
 }
 
 void grade_all_pairs(const std::vector<StepInfo>& steps,
