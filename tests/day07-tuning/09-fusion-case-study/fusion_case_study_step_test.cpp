@@ -172,6 +172,36 @@ TEST_CASE("a text that is longer than the cache") {
     grade_step("decode_step", decode_step, small(false, 1), kWords);
 }
 
+namespace {
+
+/// Layers as small as they can be, and many of them.
+DecoderShape many(int64_t layers) {
+    DecoderShape s = small(false, layers);
+    s.gpt.width = s.gpt.hidden = s.gpt.rotary = 4;
+    s.gpt.heads = 1;
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("hidden states of more than a hundred layers") {
+    grade_all(many(132), {kWords.begin(), kWords.begin() + 2});
+}
+
+TEST_CASE("more than a thousand layers are launched alike") {
+    wb::testing::Verdict::instance().grades("decode_step");
+    const int64_t layers = 1030;
+    const DecoderShape s = many(layers);
+    const Model model(s, random_weights(s.gpt, 3));
+    const int64_t kernels =
+        result_of([&] { return StepGraph(model.decoder(), decode_step).kernels(); });
+    if (kernels <= 4 || (kernels - 4) % layers != 0)
+        fail_step(false,
+                  std::to_string(kernels) +
+                      " launches for 1030 layers: not 4, and as "
+                      "many for each of them");
+}
+
 TEST_CASE("launches, bytes and calls of a step") {
     wb::testing::Verdict::instance().grades("decode_step");
     const bool is_parallel = GENERATE(false, true);

@@ -163,6 +163,19 @@ TEST_CASE("pairs of random steps") {
     grade_all_pairs(steps, arrays(), std::to_string(count) + " random steps");
 }
 
+TEST_CASE("more than a thousand steps") {
+    // Step 1200 takes what 0 gives, and 1201 what both give; 1202 reads what 0 gives.
+    std::vector<StepInfo> steps(1203, {"other", Spread::element, 1u << 5, 1u << 5});
+    steps[0] = {"first", Spread::element, 1u << 6, 1};
+    steps[1200] = {"middle", Spread::element, 1, 2};
+    steps[1201] = {"last", Spread::element, 1 | 2, 4};
+    steps[1202] = {"reader", Spread::element, 1, 8};
+    expect_diagnosis(steps, 0, 0, 1201, {Verdict::between, 0}, "1203 steps");
+    expect_diagnosis(steps, 2, 0, 1200, {Verdict::fuses, 1 | 2}, "1203 steps");
+    steps[1] = {"second", Spread::element, 1, 16};
+    expect_diagnosis(steps, 0, 0, 1, {Verdict::fuses, 1}, "1203 steps");
+}
+
 TEST_CASE("steps that do not exist are refused") {
     using wb::testing::expect_refused;
     const auto steps = steps_of(1, false);
