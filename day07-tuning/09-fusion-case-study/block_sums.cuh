@@ -31,17 +31,3 @@ static __device__ inline float block_sum(float value) {
     return sum;
 }
 // #endregion block-sum
-
-/// The largest value of the block's kWarps warps, for all threads.
-static __device__ inline float block_max(float value) {
-    __shared__ float s_most[kWarps];
-    for (int step = wb::kWarpSize / 2; step > 0; step /= 2)
-        value = fmaxf(value, __shfl_xor_sync(wb::kAllLanes, value, step));
-    if (threadIdx.x % wb::kWarpSize == 0) s_most[threadIdx.x / wb::kWarpSize] = value;
-    __syncthreads();
-    float most = s_most[0];
-    for (int warp = 1; warp < kWarps; ++warp)
-        most = fmaxf(most, s_most[warp]);
-    __syncthreads();
-    return most;
-}

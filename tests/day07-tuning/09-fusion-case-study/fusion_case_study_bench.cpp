@@ -51,7 +51,9 @@ std::vector<float> weights_of_layers(const wb::model::GptShape& shape) {
     };
     const auto begin = weights.begin() + offset("layers.0.norm1.weight");
     const auto end = weights.begin() + offset("norm.weight");
-    std::vector<float> all(weights.begin(), begin);
+    std::vector<float> all;
+    all.reserve(static_cast<size_t>(shape.layers + 1) * weights.size());
+    all.assign(weights.begin(), begin);
     for (int64_t layer = 0; layer < shape.layers; ++layer)
         all.insert(all.end(), begin, end);
     all.insert(all.end(), end, weights.end());

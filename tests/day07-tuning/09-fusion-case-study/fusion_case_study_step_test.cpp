@@ -143,6 +143,15 @@ void grade_step(const std::string& name,
         "logits", last.values, [&](int64_t i) { return last.bounds[size_t(i)]; });
 }
 
+/// Ends the case: decode_step() does what is said.
+[[noreturn]] void fail_step(bool is_parallel, const std::string& what) {
+    wb::testing::Finding finding{wb::testing::Kind::wrong_result, "counts"};
+    finding.implementation = "decode_step";
+    finding.inputs = std::string(kind(is_parallel)) + " layers";
+    finding.what = what;
+    wb::testing::fail(std::move(finding));
+}
+
 void grade_all(const DecoderShape& s, const std::vector<int32_t>& text) {
     for (const auto& [name, idea, step] :
          wb::implementations("decode_step", decode_step))
@@ -163,7 +172,38 @@ TEST_CASE("a text that is longer than the cache") {
     grade_step("decode_step", decode_step, small(false, 1), kWords);
 }
 
+namespace {
+
+/// Layers as small as they can be, and many of them.
+DecoderShape many(int64_t layers) {
+    DecoderShape s = small(false, layers);
+    s.gpt.width = s.gpt.hidden = s.gpt.rotary = 4;
+    s.gpt.heads = 1;
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("hidden states of more than a hundred layers") {
+    grade_all(many(132), {kWords.begin(), kWords.begin() + 2});
+}
+
+TEST_CASE("more than a thousand layers are launched alike") {
+    wb::testing::Verdict::instance().grades("decode_step");
+    const int64_t layers = 1030;
+    const DecoderShape s = many(layers);
+    const Model model(s, random_weights(s.gpt, 3));
+    const int64_t kernels =
+        result_of([&] { return StepGraph(model.decoder(), decode_step).kernels(); });
+    if (kernels <= 4 || (kernels - 4) % layers != 0)
+        fail_step(false,
+                  std::to_string(kernels) +
+                      " launches for 1030 layers: not 4, and as "
+                      "many for each of them");
+}
+
 TEST_CASE("launches, bytes and calls of a step") {
+    wb::testing::Verdict::instance().grades("decode_step");
     const bool is_parallel = GENERATE(false, true);
     const DecoderShape s = small(is_parallel, 3);
     Model model(s, random_weights(s.gpt, 3));
@@ -175,10 +215,9 @@ TEST_CASE("launches, bytes and calls of a step") {
     const int64_t layers = s.gpt.layers;
     const auto require = [&](int64_t got, int64_t most, const char* what) {
         if (got <= most) return;
-        wb::testing::fail(wb::testing::Kind::wrong_result,
-                          std::string("decode_step, ") + kind(is_parallel) +
-                              " layers: " + std::to_string(got) + " " + what + "; " +
-                              std::to_string(most) + " are right");
+        fail_step(is_parallel,
+                  std::to_string(got) + " " + what + "; " + std::to_string(most) +
+                      " are right");
     };
     require(mended.nodes, (is_parallel ? 8 : 7) * layers + 4, "launches a step");
     require(mended.launches, mended.nodes, "launches by its own count");
@@ -188,15 +227,14 @@ TEST_CASE("launches, bytes and calls of a step") {
     require(mended.bytes, unfused.bytes - 4 * saved, "bytes a step");
     const int32_t calls = static_cast<int32_t>(fused);
     if (mended.add_norm_calls != calls)
-        wb::testing::fail(wb::testing::Kind::wrong_result,
-                          std::string("decode_step, ") + kind(is_parallel) +
-                              " layers: add_norm's kernel has counted " +
-                              std::to_string(mended.add_norm_calls) +
-                              " calls in a step; " + std::to_string(calls) +
-                              " are right");
+        fail_step(is_parallel,
+                  "add_norm's kernel has counted " +
+                      std::to_string(mended.add_norm_calls) + " calls in a step; " +
+                      std::to_string(calls) + " are right");
 }
 
 TEST_CASE("as a graph it makes the same text") {
+    wb::testing::Verdict::instance().grades("decode_step");
     const DecoderShape s = small(GENERATE(false, true), 1);
     Model model(s, random_weights(s.gpt, 4));
     const std::vector<int32_t> prompt = {87, 97};
@@ -207,9 +245,9 @@ TEST_CASE("as a graph it makes the same text") {
     if (graph == text(decode_step, How::one_by_one) &&
         graph == text(unfused_step, How::one_by_one))
         return;
-    wb::testing::fail(wb::testing::Kind::wrong_result,
-                      "decode_step: captured into a graph, or one by one, it makes "
-                      "another text than unfused_step()");
+    fail_step(s.gpt.is_parallel,
+              "captured into a graph, or one by one, it makes another text than "
+              "unfused_step()");
 }
 
 TEST_CASE("a step is queued, and the host does not wait") {

@@ -32,7 +32,7 @@ const char* word(Verdict verdict) {
 }
 
 std::string describe(const Diagnosis& d) {
-    return std::string(word(d.verdict)) + ", stores " + std::to_string(d.stores);
+    return std::string(word(d.verdict)) + ", stores " + std::to_string(d.stores) + ".";
 }
 
 /// Whether one of these two reads or writes what the other one writes.
@@ -99,6 +99,7 @@ void expect_diagnosis(const std::vector<StepInfo>& steps,
                       int second,
                       const Diagnosis& wanted,
                       const std::string& of) {
+    wb::testing::Verdict::instance().grades("diagnose");
     const auto count = static_cast<int>(steps.size());
     const Diagnosis got =
         result_of([&] { return diagnose(steps.data(), count, kept, first, second); });
@@ -106,11 +107,6 @@ void expect_diagnosis(const std::vector<StepInfo>& steps,
                              steps[size_t(first)].name + ", and step " +
                              std::to_string(second) + ", " + steps[size_t(second)].name;
     wb::testing::expect_report("diagnose", pair, describe(got), describe(wanted));
-    // expect_report() looks for a part.
-    if (got.stores != wanted.stores || got.verdict != wanted.verdict)
-        wb::testing::fail(wb::testing::Kind::wrong_result,
-                          "diagnose: " + pair + ": " + describe(got) + ", and " +
-                              describe(wanted) + " is right");
 }
 
 void grade_all_pairs(const std::vector<StepInfo>& steps,
@@ -165,6 +161,19 @@ TEST_CASE("pairs of random steps") {
         steps.push_back(
             {"random", static_cast<Spread>(random.below(4)), arrays(), arrays()});
     grade_all_pairs(steps, arrays(), std::to_string(count) + " random steps");
+}
+
+TEST_CASE("more than a thousand steps") {
+    // Step 1200 takes what 0 gives, and 1201 what both give; 1202 reads what 0 gives.
+    std::vector<StepInfo> steps(1203, {"other", Spread::element, 1u << 5, 1u << 5});
+    steps[0] = {"first", Spread::element, 1u << 6, 1};
+    steps[1200] = {"middle", Spread::element, 1, 2};
+    steps[1201] = {"last", Spread::element, 1 | 2, 4};
+    steps[1202] = {"reader", Spread::element, 1, 8};
+    expect_diagnosis(steps, 0, 0, 1201, {Verdict::between, 0}, "1203 steps");
+    expect_diagnosis(steps, 2, 0, 1200, {Verdict::fuses, 1 | 2}, "1203 steps");
+    steps[1] = {"second", Spread::element, 1, 16};
+    expect_diagnosis(steps, 0, 0, 1, {Verdict::fuses, 1}, "1203 steps");
 }
 
 TEST_CASE("steps that do not exist are refused") {
