@@ -75,6 +75,12 @@ TEST_CASE("blocks: batches, heads, and heads that share keys") {
     grade(shape, pattern, "window 30 + 20, three heads share keys");
 }
 
+TEST_CASE("blocks: two sequences of more than 128 heads") {
+    NEEDS_BLOCKS();
+    const auto pattern = rows_of(2, {{1}});
+    grade(shape_of(pattern, 64, 2, 130), pattern, "key 1");
+}
+
 TEST_CASE("blocks: a scale of 0 makes all weights equal") {
     NEEDS_BLOCKS();
     const auto pattern = wb::local_pattern(67, 70, 30, 20);
@@ -207,7 +213,7 @@ TEST_CASE("blocks: one that is listed twice counts twice") {
 TEST_CASE("blocks: nothing is kept from call to call") {
     NEEDS_BLOCKS();
     const auto first = wb::dense_pattern(13, 19, false);
-    const auto other = wb::local_pattern(70, 71, 9, 2);
+    const auto other = wb::local_pattern(140, 71, 9, 2);  // two rows of blocks
     expect_independent([&] { grade(shape_of(first, 64, 2), first, "dense"); },
                        [&] { grade(shape_of(other, 64), other, "window 9 + 2"); });
 }
