@@ -1,4 +1,4 @@
-// bf16_step.cu: given with this exercise: the step of bf16_step.h. Products whose result
+// bf16_step.cu: given with this exercise: the step of bf16_step.h. Products that
 // a bias, a GELU or a residual follows are those of chapter 04/05, all others those of
 // chapter 04/04.
 #include "bf16_step.h"
@@ -139,8 +139,8 @@ struct Ending {
     int64_t z = -1;         ///< where it is kept before the GELU; -1: there is none
 };
 
-/// y = act(x w^T + bias) + residual, one kernel of chapter 04/05. x is [tokens, inputs],
-/// w [outputs, inputs], y [tokens, outputs].
+/// y = act(x w^T + bias) + residual, one kernel of chapter 04/05. x is [tokens,
+/// inputs], w [outputs, inputs], y [tokens, outputs].
 void layer(const Bf16Step& s,
            int64_t x,
            int64_t w,
