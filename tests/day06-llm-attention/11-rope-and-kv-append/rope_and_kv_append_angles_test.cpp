@@ -24,8 +24,9 @@ void grade_angles(const std::vector<double>& frequencies,
         for (const double frequency : frequencies)
             bits.push_back(std::bit_cast<int64_t>(frequency));
         const double* const d_frequencies =
-            rows > 1 ? grade.input("frequencies", frequencies)
-                     : reinterpret_cast<const double*>(grade.input("frequencies", bits));
+            rows > 1
+                ? grade.input("frequencies", frequencies)
+                : reinterpret_cast<const double*>(grade.input("frequencies", bits));
         auto* const angles = grade.output<float>("angles", {rows, pairs, 2});
         grade.run([&, run = run](cudaStream_t stream) {
             run(d_frequencies,
