@@ -112,7 +112,8 @@ inline void grade_subnormal(const Layout& layout) {
         attend(name, function, inputs, &expected, "subnormal v");
 }
 
-/// Queries of one head, and keys of the other, that are subnormal numbers.
+/// Queries of one head, and keys of the other, that are subnormal numbers; and large
+/// ones, with a scale that is one.
 inline void grade_subnormal_scores(const Layout& layout) {
     PagedShape shape = layout.shape({33, 70});
     shape.query_heads = shape.kv_heads = 2;
@@ -123,6 +124,12 @@ inline void grade_subnormal_scores(const Layout& layout) {
         inputs.shape.scale = problem.scale;  // the same for each
     }
     grade_inputs(inputs, "subnormal q or k");
+    for (int64_t s = 0; s < inputs.batch(); ++s) {
+        auto problem = problem_of(inputs, s);
+        set_sequence(inputs, s, wb::testing::subnormal_scale(problem));
+        inputs.shape.scale = problem.scale;
+    }
+    grade_inputs(inputs, "subnormal scale");
 }
 
 /// Every score is the same: of a product of 2^20 or -2^20, by two scales.

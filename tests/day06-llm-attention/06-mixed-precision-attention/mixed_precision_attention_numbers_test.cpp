@@ -196,6 +196,9 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
         graded(__nv_bfloat16(), D);
         const auto shape = plain_attention(1, 2, 9, 150, D);
         grade_type<__nv_bfloat16>(shape, huge_values(shape), ", huge v, rising logits");
+        auto flushed = plain_attention(1, 2, 9, 70, D);
+        const auto large = wb::testing::subnormal_scale(flushed);
+        grade_type<__nv_bfloat16>(flushed, large, ", subnormal scale");
     }
 }
 

@@ -17,8 +17,8 @@ namespace {
 /// Equal weights and whole numbers as values. Weights are 1 and need no rounding, so
 /// that only o is rounded: an accumulator of 16 bits stands still at 2048, or at 256,
 /// and a key that is missing shows.
-void grade_equal_weights(int64_t keys) {
-    const auto shape = plain_attention(1, 1, 5, keys, 64);
+void grade_equal_weights(int64_t keys, int64_t queries = 5) {
+    const auto shape = plain_attention(1, 1, queries, keys, 64);
     auto inputs = wb::testing::equal_weights(shape, 1);
     for (float& value : inputs.v)
         value += 8.0f;  // 1 to 15: a mean near 8 hides nothing by cancelling
@@ -72,6 +72,7 @@ TEST_CASE("values whose sum passes 65504 though their mean does not") {
 TEST_CASE("equal weights: whole numbers add up exactly") {
     for (const int64_t keys : {1, 2, 65, 1031})
         grade_equal_weights(keys);
+    grade_equal_weights(2049, 1);  // one key behind the last tile
 }
 
 TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
@@ -216,6 +217,9 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
         graded(__nv_bfloat16(), D);
         const auto shape = plain_attention(1, 2, 9, 150, D);
         grade_type<__nv_bfloat16>(shape, huge_values(shape), ", huge v, rising logits");
+        auto flushed = plain_attention(1, 2, 9, 70, D);
+        const auto large = subnormal_scale(flushed);
+        grade_type<__nv_bfloat16>(flushed, large, ", subnormal scale");
     }
 }
 

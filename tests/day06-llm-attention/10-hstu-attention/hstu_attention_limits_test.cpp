@@ -45,6 +45,39 @@ TEST_CASE("windows and distances of more than 128 keys, in both directions") {
     grade(GENERATE(fp32, bf16), c, 1, Passes::both, Versions::last);
 }
 
+TEST_CASE("windows without an end, and distances that 16 bits do not hold") {
+    if (wb::testing::is_watched()) return;
+    Call c{{3, 40}};
+    c.mask = HstuMask::local;
+    c.left = INT64_MAX;
+    c.right = INT64_MAX;
+    c.heads = 2;
+    c.bias = Bias::positions;
+    c.max_distance = 40'001;
+    const auto type = GENERATE(fp32, fp16, bf16);
+    grade(type, c, 1, Passes::both, Versions::last);
+    c.left = (int64_t{1} << 32) + 2;
+    c.bias = Bias::none;
+    c.head_dim = 64;
+    grade(type, c, 1, Passes::both, Versions::last);
+}
+
+TEST_CASE("weights and gradients near zero count: nothing is skipped") {
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.alpha = 0x1p-24f;
+    grade_changed(GENERATE(fp32, bf16),
+                  c,
+                  1,
+                  ", scores near 2^-22, d_o below 2^-20",
+                  Passes::both,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      for (float& x : p.d_o)
+                          x *= 0x1p-24f;
+                  });
+}
+
 TEST_CASE("causal: more than 1024 keys") {
     if (wb::testing::is_watched()) return;
     Call c{{1100}};

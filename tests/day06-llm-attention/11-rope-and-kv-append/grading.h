@@ -160,7 +160,9 @@ std::pair<double, double> as_stored(double exact, double off) {
     if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) {
         const double clamped = std::clamp(exact, -448.0, 448.0);  // NaN stays NaN
         if (!std::isfinite(exact)) return {clamped, 0.0};
-        return {clamped, off + 0x1p-4 * (std::abs(clamped) + off) + 0x1p-10};
+        // Half the distance of two numbers of FP8: they have four bits, or 2^-9.
+        const int exponent = std::max(std::ilogb(std::abs(clamped) + off), -6);
+        return {clamped, off + std::ldexp(1.0, exponent - 4)};
     } else {
         if (!std::isfinite(exact)) return {exact, 0.0};
         if (std::abs(exact) > wb::testing::Format<T>::kLargest)

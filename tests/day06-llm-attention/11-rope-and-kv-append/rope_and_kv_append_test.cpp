@@ -72,7 +72,10 @@ TEST_CASE("no query heads") {
     c.query_heads = 0;
     c.kv_heads = 3;
     c.layout = GENERATE(apart, packed);
-    grade(any_type(), c);
+    const auto type = any_type();
+    grade(type, c);
+    c.rotary_dim = 0;
+    grade(type, c);
 }
 
 TEST_CASE("a prompt, tokens one at a time, and a sequence without new ones") {
@@ -195,7 +198,7 @@ TEST_CASE("NaN and infinity reach both numbers of their pair, and no other") {
     c.rotary_dim = GENERATE(as<int64_t>(), 32, 6);
     c.query_heads = c.rotary_dim == 32 ? 2 : 6;
     c.pairs = any_pairs();
-    grade_types(any_type(), c, 1, ", special numbers", [&](Inputs& in) {
+    const auto change = [&](Inputs& in) {
         for (auto* numbers : {&in.q, &in.k, &in.v}) {
             (*numbers)[at(48 + 3)] = special;         // first of a pair
             (*numbers)[at(3 * 48 + 5)] = special;     // and second one of another
@@ -204,6 +207,14 @@ TEST_CASE("NaN and infinity reach both numbers of their pair, and no other") {
             for (int64_t d = 0; d < 32; ++d)          // past 65504 when they turn
                 (*numbers)[at(6 * 48 + d)] = d % 2 == 0 ? 65024.0f : -65024.0f;
         }
+    };
+    const auto type = any_type();
+    grade_types(type, c, 1, ", special numbers", change);
+    // As of position 0: infinity * 0 is NaN here, too.
+    grade_types(type, c, 1, ", special numbers, all angles are 0", [&](Inputs& in) {
+        change(in);
+        for (std::size_t i = 0; i < in.angles.size(); ++i)
+            in.angles[i] = i % 2 == 0 ? 1.0f : 0.0f;
     });
 }
 

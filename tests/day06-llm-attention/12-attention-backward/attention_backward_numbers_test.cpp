@@ -318,6 +318,10 @@ TEST_CASE("gradients past 65504, and far below 1") {
             for (float& x : in.d_o)
                 x *= size;
             grade_type<T>(shape, in, ", d_o times " + std::to_string(size));
+            if (size <= 0x1p20f) return;
+            for (float& x : in.lse)
+                x += 75.0f;  // weights below 2^-108
+            grade_type<T>(shape, in, ", d_o of 2^90, and small weights");
         };
         graded(float());
         graded(Bf16());
@@ -343,6 +347,33 @@ TEST_CASE("NaN goes where the formulas take it, by a weight of 0, too") {
     graded(float(), 64);
     graded(Bf16(), 64);
     graded(Bf16(), 128);
+}
+
+TEST_CASE("NaN and infinity of o, of lse and of q reach what the formulas say") {
+    // In head 0 a number of o: to dk of all keys, and to dq of its query. In head 1 the
+    // weights of a query are infinite: its dq, all dk and dv. In head 2 they are 0, and
+    // a value is NaN: dq of this query, too. In head 3 they are NaN, and d_o is 0.
+    const auto graded = [](auto zero, int64_t dim, float scale = 1.0f) {
+        using T = decltype(zero);
+        constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        auto shape = plain_attention(1, 4, 20, 19, dim);
+        if (scale == 0.0f) shape.scale = scale;
+        Inputs in = whole_numbers(shape, 7);
+        in.o[at(3 * dim + 5)] = kNaN;
+        in.lse[20 + 9] = -kInfinity;
+        in.lse[2 * 20 + 5] = kInfinity;
+        in.v[at((2 * 19 + 3) * dim + 1)] = kNaN;
+        in.q[at((3 * 20 + 7) * dim + 2)] = kNaN;
+        for (int64_t d = 0; d < dim; ++d)
+            in.d_o[at((3 * 20 + 7) * dim + d)] = 0.0f;
+        grade_type<T>(shape, in, ", NaN and infinity in o, lse, v and q");
+    };
+    graded(float(), 64);
+    graded(Bf16(), 64);
+    graded(Bf16(), 128);
+    graded(float(), 64, 0.0f);  // 0 * NaN is NaN
+    graded(Bf16(), 64, 0.0f);
 }
 
 TEST_CASE("a scale of zero: dq and dk are zeros") {

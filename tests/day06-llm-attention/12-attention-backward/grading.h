@@ -148,7 +148,9 @@ PairError pair_error(const wb::reference::BackwardPair& pair,
     const double exponent = gamma(n + 4.0, u) * pair.score_size +
                             4.0 * u * (std::abs(pair.score) + std::abs(pair.lse));
     const double relative = std::expm1(exponent) + 6.0 * u;
-    const double weight = pair.weight * relative + kSmallestFloat;
+    // Of an infinite lse the weight is exact: 0 or infinity.
+    const double weight =
+        (std::isinf(pair.lse) ? 0.0 : pair.weight * relative) + kSmallestFloat;
     const double difference = pair.d_weight - pair.delta;
     const double sums = gamma(n + 2.0, u) * (pair.d_weight_size + pair.delta_size) +
                         u * std::abs(difference);
@@ -206,7 +208,7 @@ Expected expect(const AttentionShape& shape, const Inputs& in) {
         w.values = std::move(values);
         for (std::size_t i = 0; i < w.values.size(); ++i) {
             if (w.bounds[i] == 0.0) continue;  // nothing to add up: an exact 0
-            if (std::isnan(w.values[i])) {
+            if (!std::isfinite(w.values[i])) {
                 w.bounds[i] = 0.0;
                 continue;
             }
