@@ -18,8 +18,8 @@ void grade_angles(const std::vector<double>& frequencies,
     for (const auto& [name, idea, run] :
          wb::implementations("rope_angles", rope_angles)) {
         Grader grade(name, text);
-        // One position has angles of 0 for any frequencies: other ones, as bits that the
-        // grader does not alter, make no other result.
+        // One position has angles of 0 for any frequencies. So they are given as bits,
+        // which the grader does not alter.
         std::vector<int64_t> bits;
         for (const double frequency : frequencies)
             bits.push_back(std::bit_cast<int64_t>(frequency));
