@@ -63,9 +63,6 @@ def _run_one(
     if tool == "memcheck":
         # API errors that a test provokes on purpose are not what is looked for.
         options += ["--report-api-errors", "no"]
-    if tool in ("racecheck", "synccheck"):
-        # mbarriers that a block uses: the tool counts them by itself, but not all.
-        options += ["--num-cuda-barriers", "64"]
     if tool == "initcheck":
         # What TMA stores it does not see: Scratch::note_written() tells it, by NVTX.
         options += ["--nvtx", "yes"]

@@ -111,7 +111,6 @@ struct InTurn {
                 while (count.load(cuda::memory_order_acquire) != first) {
                 }
                 mbarrier_wait(&s.passed[stage], parity ^ 1);
-                mbarrier_wait(&s.added[stage], parity ^ 1);  // nobody reads is_first
                 s.is_first[stage] = first == 0;
                 mbarrier_arrive(&s.turn[stage]);
             } else {
