@@ -96,26 +96,25 @@ struct ListedRow {
 /// Which pairs of a step count: a bit for each key, and a word for each block and each
 /// of a thread's two rows.
 struct SeenInList {
-    const ListStep* steps;  ///< [stages] shared memory
-    const uint64_t* masks;  ///< [blocks, kRows] the pattern's
-    int row;                ///< of the row of blocks: the upper one of the two
-    int group;              ///< the warpgroup's number
+    const ListStep* steps;    ///< [stages] shared memory
+    wb::ptx::Mbarrier* seen;  ///< [stages] all threads have read the step
+    const uint64_t* masks;    ///< [blocks, kRows] the pattern's
+    int row;                  ///< of the row of blocks: the upper one of the two
     ListStep step = {};
     uint64_t words[kListBlocks][2] = {};  ///< of partial blocks
 
     /// The words come from far away: they are asked for before the products, and used
-    /// behind them. The step is read here, too: when the keys are released, the
-    /// producer may overwrite it.
+    /// behind them. The step is read here, too: from then on the producer may overwrite
+    /// it.
     __device__ __forceinline__ void look(int stage) {
         step = steps[stage];
+        wb::ptx::mbarrier_arrive(&seen[stage]);
 #pragma unroll
         for (int i = 0; i < kListBlocks; ++i) {
             if (step.masks[i] == ListStep::kFull) continue;
             words[i][0] = masks[step.masks[i] + row];
             words[i][1] = masks[step.masks[i] + row + 8];
         }
-        // One thread releases the keys for all: what they have read comes before it.
-        wb::ptx::named_barrier_sync(kGroupBarrier + group, wb::ptx::kWarpgroup);
     }
 
     template <int kCount>
@@ -154,7 +153,8 @@ template <class Sizes>
 struct ListProducer {
     const Copies<Sizes, Source::dense> copy;
     const Lists& lists;
-    ListStep* steps;  ///< [kStages] shared memory
+    ListStep* steps;          ///< [kStages] shared memory
+    wb::ptx::Mbarrier* seen;  ///< [kStages] all consumers have read the step
     PipelineState<Sizes::kStages> stage = {};
     PipelineState<Sizes::kQueryStages> q_stage = {};
     ListedRow row = {};           ///< of the tile that was looked up last
@@ -239,7 +239,11 @@ struct ListProducer {
         }
         SharedTiles<Sizes>& shared = copy.shared;
         wb::ptx::mbarrier_wait(&shared.k_empty[stage.stage], stage.parity ^ 1);
-        if (threadIdx.x == 0) steps[stage.stage] = step;
+        if (threadIdx.x == 0) {
+            wb::ptx::mbarrier_wait(&seen[stage.stage], stage.parity ^ 1);
+            steps[stage.stage] = step;
+        }
+        __syncwarp();
         rows(shared.k[stage.stage],
              copy.maps.k,
              &shared.k_full[stage.stage],
@@ -292,14 +296,18 @@ __global__ void __launch_bounds__(Sizes::kThreads, 1)
     static_assert(Sizes::BN == kListBlocks * kListKeys, "a step is whole blocks");
     extern __shared__ unsigned char s_dynamic[];
     __shared__ ListStep s_steps[Sizes::kStages];
+    __shared__ wb::ptx::Mbarrier s_seen[Sizes::kStages];
     SharedTiles<Sizes>& shared = shared_tiles<Sizes>(s_dynamic);
+    if (threadIdx.x == 0)
+        for (int i = 0; i < Sizes::kStages; ++i)
+            wb::ptx::mbarrier_init(&s_seen[i], Sizes::kThreads - wb::ptx::kWarpgroup);
     make_barriers(shared);
     const int group = consumer_group();
     Schedule<Sizes, Source::dense> schedule{shared, problem, {}};
     if (group < 0) {
         wb::ptx::registers_give_back<Sizes::kProducerRegisters>();
         if (threadIdx.x >= wb::kWarpSize) return;
-        ListProducer<Sizes> producer{{shared, maps, problem}, lists, s_steps};
+        ListProducer<Sizes> producer{{shared, maps, problem}, lists, s_steps, s_seen};
         producer.all_tiles(schedule);
     } else {
         wb::ptx::registers_take<Sizes::kConsumerRegisters>();
@@ -315,7 +323,7 @@ __global__ void __launch_bounds__(Sizes::kThreads, 1)
                                   problem,
                                   work,
                                   group,
-                                  SeenInList{s_steps, lists.pattern.masks, row, group},
+                                  SeenInList{s_steps, s_seen, lists.pattern.masks, row},
                                   work.blocks,
                                   stage,
                                   q_stage);

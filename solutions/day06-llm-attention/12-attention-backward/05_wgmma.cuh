@@ -104,7 +104,7 @@ __device__ __forceinline__ void make_barriers(Shared<D>& s) {
         for (int i = 0; i < 2; ++i) {
             // One arrival says how many bytes will come; every lane brings stats.
             mbarrier_init(&s.q_full[i], 1 + wb::kWarpSize);
-            mbarrier_init(&s.q_empty[i], kWarpsThatMultiply);
+            mbarrier_init(&s.q_empty[i], kConsumers);  // who has read stats says so
             mbarrier_init(&s.d_o_full[i], 1);
             mbarrier_init(&s.d_o_empty[i], kWarpsThatMultiply);
         }
@@ -696,7 +696,7 @@ __device__ __forceinline__ void consume(Shared<D>& s,
         wgmma_wait<0>();
         wgmma_keep(r_dk);
         wgmma_keep(r_scores);
-        release(&s.q_empty[stage]);
+        wb::ptx::mbarrier_arrive(&s.q_empty[stage]);
         tile.advance(p, work);
     }
     const int64_t to = (int64_t{work.kv_head} * p.keys + first_key) * D;

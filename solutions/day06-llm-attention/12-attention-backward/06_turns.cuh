@@ -47,7 +47,6 @@ struct InTurn {
     /// while warps wait for the other.
     struct Shared {
         unsigned ticket;
-        bool is_first[2];    ///< nobody adds to the tile before the block
         Mbarrier turn[2];    ///< it is the block's turn
         Mbarrier added[2];   ///< all eight warps have added
         Mbarrier passed[2];  ///< the next block knows
@@ -111,7 +110,6 @@ struct InTurn {
                 while (count.load(cuda::memory_order_acquire) != first) {
                 }
                 mbarrier_wait(&s.passed[stage], parity ^ 1);
-                s.is_first[stage] = first == 0;
                 mbarrier_arrive(&s.turn[stage]);
             } else {
                 mbarrier_wait(&s.added[stage], parity);
@@ -127,7 +125,7 @@ struct InTurn {
     template <int D>
     __device__ __forceinline__ void add(Shared& s,
                                         const Problem<Bf16>& p,
-                                        const Work<D>&,
+                                        const Work<D>& work,
                                         const QueryTile& tile,
                                         int i,
                                         const float (&dq)[32],
@@ -135,7 +133,7 @@ struct InTurn {
         float* const to = sums + tile.row(p) * D;
         const int rows = p.queries - tile.query;
         wb::ptx::mbarrier_wait(&s.turn[i % 2], i / 2 % 2);
-        if (s.is_first[i % 2])
+        if (before(p, work, tile) == 0)
             put_queries<D, Store>(to, dq, group, rows);
         else
             put_queries<D, Add>(to, dq, group, rows);
