@@ -96,7 +96,7 @@ check_shell() {
 TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P) || exit 2
 cd "${1:-$TOOLS/..}" || exit 2
 # What is built is not ours.
-OURS=(common day*-*/*/*.h day*-*/*/*.md solutions tests/!(learn) tools README.md)
+OURS=(common day*-*/*/*.{h,cuh,cpp,md} solutions tests/!(learn) tools README.md)
 # Patterns, so that what a checkout lacks is not looked for.
 BESIDE=(@(cmake|docs|learn|CMakeLists.txt|CONTRIBUTING.md) .c[i] tests/learn/*.sh
     tests/learn/@(course|graded|CMakeLists.txt) book/!(dist) book/.vitepress/them[e])

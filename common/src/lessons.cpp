@@ -16,6 +16,7 @@ constexpr const char* kLaunch = "day01-basics/01-hello-gpu";
 constexpr const char* kGuard = "day01-basics/02-vector-add";
 constexpr const char* kBarrier = "day01-basics/05-dot-product";
 constexpr const char* kAsync = "day02-memory/06-async-copy";
+constexpr const char* kDependent = "day05-quantization/02-gptq-int4";
 constexpr const char* kHopper = "day06-llm-attention/08-hopper-attention";
 constexpr const char* kVectors = "day07-tuning/04-instructions";
 
@@ -36,6 +37,11 @@ constexpr LessonSection kSections[] = {
      kHopper,
      "The solution, version by version",
      "asynchronous proxy"},
+    {Kind::race,
+     "dependency",
+     kDependent,
+     "Go faster",
+     "programmatic dependent launch"},
     {Kind::race, "collective_buffer", "", "", ""},
     {Kind::race, "writers", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "update", kBarrier, kEverybodyAdds, "atomicAdd"},

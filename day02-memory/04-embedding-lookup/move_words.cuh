@@ -1,5 +1,5 @@
-/// move_words.cuh: the launches of gather_v4, whose blocks call move_words(). Included by
-/// embedding_lookup_fast.cu, below that function. There is nothing to write here.
+/// move_words.cuh: the launches of gather_v4, whose blocks call move_words(). Included
+/// by embedding_lookup_fast.cu, below that function. There is nothing to write here.
 #pragma once
 
 #include <wb/check.h>

@@ -1,5 +1,5 @@
-/// shares.cuh: what "Go faster" is given: several elements as one load brings them, sums
-/// that are not complete yet, and zeros for rows that nobody has looked up.
+/// shares.cuh: what "Go faster" is given: several elements as one load brings them,
+/// sums that are not complete yet, and zeros for rows that nobody has looked up.
 #pragma once
 
 #include <wb/launch.h>

@@ -1,5 +1,5 @@
-/// tiled_offsets.cuh: jagged_offsets_v2, a block for each 1024 lengths. There is nothing
-/// to write here.
+/// tiled_offsets.cuh: jagged_offsets_v2, a block for each 1024 lengths. There is
+/// nothing to write here.
 #pragma once
 
 #include <wb/scratch.h>

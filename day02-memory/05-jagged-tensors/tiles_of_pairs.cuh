@@ -1,6 +1,6 @@
 /// tiles_of_pairs.cuh: jagged_concat_v4 and jagged_split_v4, which use row_by_warp() as
-/// dense_to_jagged_v4 does. Included by jagged_tensors_fast.cu, below its kernels. There
-/// is nothing to write here.
+/// dense_to_jagged_v4 does. Included by jagged_tensors_fast.cu, below its kernels.
+/// There is nothing to write here.
 #pragma once
 
 #include <wb/check.h>

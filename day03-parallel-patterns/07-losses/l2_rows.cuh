@@ -1,5 +1,6 @@
-/// l2_rows.cuh: given with "Go faster": l2_normalize() and its gradient, version 2: a row
-/// stays in the registers of a warp, as in chapter 03. There is nothing to write here.
+/// l2_rows.cuh: given with "Go faster": l2_normalize() and its gradient, version 2: a
+/// row stays in the registers of a warp, as in chapter 03. There is nothing to write
+/// here.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-/// dequantize_rows.cuh: given with the second stage: all of W as halves, with dequantize(),
-/// which stands in the file that includes this one.
+/// dequantize_rows.cuh: given with the second stage: all of W as halves, with
+/// dequantize(), which stands in the file that includes this one.
 #pragma once
 
 #include "tensors.h"
@@ -7,9 +7,9 @@
 constexpr int kThreadsRows = 256;
 
 // #region v2-dequantize
-/// Four columns of eight rows: a thread loads a vector of words and stores eight of four
-/// halves. A word as GPTQ stores it has other rows in its nibbles than a packed one:
-/// dequantize() gives rows 0 and 4, then 1 and 5, 2 and 6, 3 and 7.
+/// Four columns of eight rows: a thread loads a vector of words and stores eight of
+/// four halves. A word as GPTQ stores it has other rows in its nibbles than a packed
+/// one: dequantize() gives rows 0 and 4, then 1 and 5, 2 and 6, 3 and 7.
 ///
 /// With g_idx each row has factors of its own, and the word is dequantised for each.
 ///

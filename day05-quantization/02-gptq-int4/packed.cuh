@@ -13,9 +13,9 @@
 constexpr int kThreadsRepack = 256;
 
 // #region sort
-/// Gives each row of W a place: groups one behind the other, each from the beginning of a
-/// tile on, rows of a group in the order in which they come. Counts the rows that have
-/// no group; they get no place.
+/// Gives each row of W a place: groups one behind the other, each from the beginning of
+/// a tile on, rows of a group in the order in which they come. Counts the rows that
+/// have no group; they get no place.
 ///
 /// Launch   one block of kThreadsRepack
 static __global__ void __launch_bounds__(kThreadsRepack)

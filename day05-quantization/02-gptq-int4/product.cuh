@@ -1,5 +1,6 @@
-/// product.cuh: given with this exercise: the sizes of a block, how tiles of W and rows of
-/// x come to shared memory, and how sums leave the block. There is nothing to write here.
+/// product.cuh: given with this exercise: the sizes of a block, how tiles of W and rows
+/// of x come to shared memory, and how sums leave the block. There is nothing to write
+/// here.
 #pragma once
 
 #include <wb/device.h>
@@ -58,8 +59,8 @@ inline bool product_has_work(const GptqShape& s,
     return false;
 }
 
-/// x for the packed W: as it is, or with its columns gathered into a copy, where rows of W
-/// were sorted. The copy lives as long as this.
+/// x for the packed W: as it is, or with its columns gathered into a copy, where rows
+/// of W were sorted. The copy lives as long as this.
 class SortedX {
  public:
     SortedX(const GptqShape& s,
@@ -88,12 +89,12 @@ class SortedX {
 };
 
 // #region sizes
-/// Columns of W are rows of the tensor core's product: it computes y^T = W^T x^T, in tiles
-/// of 16 columns of W times 8 rows of x.
+/// Columns of W are rows of the tensor core's product: it computes y^T = W^T x^T, in
+/// tiles of 16 columns of W times 8 rows of x.
 inline constexpr int kRowsX = 8;
 
-/// A block computes BM x BN elements of y. Its warps are WK groups, which add up different
-/// rows of W; a group has a ring of stages of its own.
+/// A block computes BM x BN elements of y. Its warps are WK groups, which add up
+/// different rows of W; a group has a ring of stages of its own.
 ///
 /// @tparam MT_  tiles of 8 rows of x that a warp multiplies with each part of W
 /// @tparam NT_  tiles of 32 columns of W in a warp
@@ -127,7 +128,8 @@ struct Sizes {
     static_assert(kStages >= 2, "one is used, another one filled");
 };
 
-/// KT tiles down of W for BN columns, their factors, and the same columns of x for BM rows.
+/// KT tiles down of W for BN columns, their factors, and the same columns of x for BM
+/// rows.
 template <class S>
 struct Stage {
     static constexpr int kChunks = S::KT * 4;  // of 16 bytes, in a row of x
@@ -136,8 +138,8 @@ struct Stage {
     uint4 factors[S::kTilesN][S::KT][8];
     uint4 x[S::BM][kChunks];
 
-    /// Where a chunk of a row of x is. Two rows are read together, 64 bytes of each, and
-    /// must be in different banks: if they would not be, odd rows have their halves
+    /// Where a chunk of a row of x is. Two rows are read together, 64 bytes of each,
+    /// and must be in different banks: if they would not be, odd rows have their halves
     /// exchanged.
     static __device__ __forceinline__ int place(int row, int chunk) {
         return S::KT % 2 == 0 ? chunk ^ row % 2 * 4 : chunk;

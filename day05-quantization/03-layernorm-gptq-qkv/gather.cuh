@@ -1,12 +1,12 @@
-/// gather.cuh: given with "Go faster": rows, weight and bias in the order of packed rows
-/// of W. There is nothing to write here.
+/// gather.cuh: given with "Go faster": rows, weight and bias in the order of packed
+/// rows of W. There is nothing to write here.
 #pragma once
 
 #include "tiles.cuh"
 
 // #region gather
-/// Columns in the order of the packed rows of W. Where W has no row, weight and bias are
-/// 0, and so is what becomes of x there.
+/// Columns in the order of the packed rows of W. Where W has no row, weight and bias
+/// are 0, and so is what becomes of x there.
 ///
 /// Launch   a thread for each element
 /// Traffic  reads and writes M hidden * 2 B
@@ -31,8 +31,8 @@ static __global__ void __launch_bounds__(kThreadsRepack)
 }
 // #endregion gather
 
-/// x, weight and bias for the packed W: as they are, or gathered into a copy, where rows
-/// of W were sorted. The copy lives as long as this.
+/// x, weight and bias for the packed W: as they are, or gathered into a copy, where
+/// rows of W were sorted. The copy lives as long as this.
 class SortedRows {
  public:
     SortedRows(const QkvShape& s,

@@ -52,8 +52,8 @@ __device__ __forceinline__ uint4 pack_eight(const float (&eight)[8]) {
 
 // #region lanes
 /// What the lanes of a warp know of their elements, taken together: in each of five
-/// steps a lane hears of the one whose number differs in one bit. What counts is lane 0,
-/// for others merge in other orders.
+/// steps a lane hears of the one whose number differs in one bit. What counts is lane
+/// 0, for others merge in other orders.
 __device__ __forceinline__ wb::Moments merge_lanes(wb::Moments mine) {
 #pragma unroll
     for (int other = wb::kWarpSize / 2; other > 0; other /= 2) {
@@ -74,7 +74,8 @@ struct Columns {
     uint32_t a[2][4];
 };
 
-/// Unpacks the words of two columns, two nibbles with each mask: chapter 02's bit tricks.
+/// Unpacks the words of two columns, two nibbles with each mask: chapter 02's bit
+/// tricks.
 /// @param left, right  words, and {scale, 1024 + zero} of their columns
 __device__ __forceinline__ Columns columns_of(uint32_t left_word,
                                               const __half2& left,
@@ -108,7 +109,8 @@ __device__ __forceinline__ Columns columns_of(uint32_t left_word,
 // #endregion unpack
 
 // #region multiply
-/// Multiplies a warp's tiles of W in one stage with eight columns of its rows at a time.
+/// Multiplies a warp's tiles of W in one stage with eight columns of its rows at a
+/// time.
 ///
 /// @param eight_of  (row of the block, chunk of the stage): eight halves, as uint4
 template <class S, class EightOf>

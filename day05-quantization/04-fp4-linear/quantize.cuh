@@ -8,9 +8,9 @@
 constexpr int kThreadsQuantize = 256;
 
 // #region v2-round
-/// x rounded to E2M1 by its bits. Below 1 a code counts 0.5. From there on a code is the
-/// last bit of the exponent's and the first of the mantissa's: what is rounded up is
-/// carried into the exponent.
+/// x rounded to E2M1 by its bits. Below 1 a code counts 0.5. From there on a code is
+/// the last bit of the exponent's and the first of the mantissa's: what is rounded up
+/// is carried into the exponent.
 __device__ __forceinline__ uint32_t e2m1_of(float x) {
     const uint32_t sign = __float_as_uint(x) >> 31 << 3;
     const float a = fabsf(x);

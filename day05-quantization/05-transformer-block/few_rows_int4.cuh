@@ -1,5 +1,5 @@
-/// few_rows_int4.cuh: given with "Go faster": few rows times weights as chapter 02 packs
-/// them, with stage_rows(), which stands in the file that includes this one.
+/// few_rows_int4.cuh: given with "Go faster": few rows times weights as chapter 02
+/// packs them, with stage_rows(), which stands in the file that includes this one.
 #pragma once
 
 #include "few_rows.cuh"

@@ -1,5 +1,5 @@
-/// plan.cuh: given with "Go faster": the plan of the first stage. If you have not written
-/// it yet, do not look: this is its answer. There is nothing to write here.
+/// plan.cuh: given with "Go faster": the plan of the first stage. If you have not
+/// written it yet, do not look: this is its answer. There is nothing to write here.
 #pragma once
 
 #include <wb/launch.h>

@@ -1,5 +1,5 @@
-// plain.cuh: given with "Go faster": attention for a GPU whose blocks cannot have as much
-// shared memory as the tiles take. Slow, and right everywhere.
+// plain.cuh: given with "Go faster": attention for a GPU whose blocks cannot have as
+// much shared memory as the tiles take. Slow, and right everywhere.
 #pragma once
 
 #include <wb/attention.h>
@@ -12,7 +12,7 @@
 /// The largest head dimension.
 inline constexpr int kPlainDim = 256;
 
-/// plain_rows_kernel: one warp, one row of q; a lane has the columns lane, lane + 32, ...
+/// plain_rows_kernel: one warp, one row of q; a lane has columns lane, lane + 32, ...
 ///
 /// @tparam Number    float, __half or __nv_bfloat16
 /// @param  group     heads of q that share a head of k and v

@@ -1,6 +1,6 @@
 // tiles.cuh: given with "Go faster": what v3, v4 and v5 have in common, but for their
-// two matrix products. Both are done as a fast SGEMM does it: operands in shared memory,
-// read four floats at a time, and a tile of results in the registers of each thread.
+// two matrix products. Both are done as a fast SGEMM does it: operands in shared
+// memory, read four floats at a time, and a tile of results in registers.
 #pragma once
 
 #include <wb/attention.h>

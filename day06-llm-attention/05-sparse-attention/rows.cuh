@@ -1,5 +1,6 @@
-// rows.cuh: given with "Go faster": a warp a row, for patterns of rows, and for patterns
-// of blocks where a block of threads cannot have as much shared memory as tiles take.
+// rows.cuh: given with "Go faster": a warp a row, for patterns of rows, and for
+// patterns of blocks where a block of threads cannot have as much shared memory as
+// tiles take.
 #pragma once
 
 #include <wb/attention.h>

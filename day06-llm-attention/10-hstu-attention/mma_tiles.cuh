@@ -90,8 +90,8 @@ __device__ __forceinline__ void multiply(float (&c)[4],
         wb::ptx::mma_m16n8k16_bf16(c, a, b);
 }
 
-/// 1 / (1 + exp(-s)) with an exponential and a reciprocal of one instruction each. For s
-/// below -128, 2^... is infinite, and its reciprocal 0.
+/// 1 / (1 + exp(-s)) with an exponential and a reciprocal of one instruction each. For
+/// s below -128, 2^... is infinite, and its reciprocal 0.
 __device__ __forceinline__ float fast_sigmoid(float s) {
     constexpr float kLog2e = 1.44269504f;
     return wb::ptx::rcp_approx(1.0f + wb::ptx::exp2_approx(-kLog2e * s));

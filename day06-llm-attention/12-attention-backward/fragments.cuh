@@ -1,5 +1,5 @@
-// fragments.cuh: given with the second stage: rows of bf16 in shared memory, products of
-// them by mma.sync, as chapter 07 makes them, and how a lane finds its numbers.
+// fragments.cuh: given with the second stage: rows of bf16 in shared memory, products
+// of them by mma.sync, as chapter 07 makes them, and how a lane finds its numbers.
 #pragma once
 
 #include <cuda_bf16.h>

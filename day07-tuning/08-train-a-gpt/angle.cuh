@@ -1,5 +1,5 @@
-// angle.cuh: given with this exercise: by which angle a number of a head turns. There is
-// nothing to write here.
+// angle.cuh: given with this exercise: by which angle a number of a head turns. There
+// is nothing to write here.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,8 +7,8 @@
 #include <cstdint>
 
 // #region angle
-/// Cosine and sine of position * 10000^(-2 pair / rotary), each a double that is rounded
-/// once.
+/// Cosine and sine of position * 10000^(-2 pair / rotary), each a double that is
+/// rounded once.
 __device__ __forceinline__ float2 angle_of(int64_t position,
                                            int64_t pair,
                                            int64_t rotary) {

@@ -143,8 +143,8 @@ static __global__ void __launch_bounds__(kBf16Threads)
 // #endregion tokens
 
 // #region heads
-/// Sizes of arrays by heads, [batch, heads, length, D], and by tokens. Numbers of a head
-/// come in vectors of eight.
+/// Sizes of arrays by heads, [batch, heads, length, D], and by tokens. Numbers of a
+/// head come in vectors of eight.
 struct Bf16Heads {
     uint32_t batch, heads, length;
     uint32_t head_dim;  ///< numbers of a head

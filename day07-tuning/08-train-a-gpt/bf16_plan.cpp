@@ -27,7 +27,8 @@ void check(const wb::model::GptShape& shape, int64_t tokens) {
 Bf16Plan plan_bf16_step(const wb::model::GptShape& shape,
                         int64_t batch,
                         int64_t length) {
-    // What fp32 refuses is refused here, too; and the parameters lie at the same places.
+    // What fp32 refuses is refused here, too; and the parameters lie at the same
+    // places.
     const StepPlan floats = plan_step(shape, batch, length);
     Bf16Plan p = {};
     p.shape = shape;

@@ -42,6 +42,7 @@ cudaError_t record(CUevent_st* event, CUstream_st* stream) {
     }
     event->captured = false;
     event->tail.clear();
+    if (observer) observer->launches_divided();
     if (deferring()) {
         record_later(event, stream);
         return cudaSuccess;
@@ -64,6 +65,7 @@ cudaError_t wait(CUstream_st* stream, CUevent_st* event) {
         event->captured ? event->capture.lock() : nullptr;
     if (!source) {
         if (!stream->capture) {
+            if (observer) observer->launches_divided();
             wait_later(stream, event);
             return cudaSuccess;
         }

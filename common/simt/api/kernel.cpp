@@ -45,6 +45,11 @@ cudaError_t apply_attributes(const cudaLaunchConfig_t& config, LaunchRequest& re
                 request.cluster = dim3(cluster.x, cluster.y, cluster.z);
                 break;
             }
+            // The kernel may begin early; here it never does. The checker knows.
+            case cudaLaunchAttributeProgrammaticStreamSerialization:
+                request.programmatic =
+                    attribute.val.programmaticStreamSerializationAllowed != 0;
+                break;
             case cudaLaunchAttributeDeviceUpdatableKernelNode:
                 hint("device-updatable kernel nodes are not simulated");
                 return cudaErrorNotSupported;
@@ -61,8 +66,6 @@ cudaError_t apply_attributes(const cudaLaunchConfig_t& config, LaunchRequest& re
             // Memory is strongly ordered.
             case cudaLaunchAttributeMemSyncDomain:
             case cudaLaunchAttributeMemSyncDomainMap:
-            // The next kernel may begin early; here it never does.
-            case cudaLaunchAttributeProgrammaticStreamSerialization:
             // After the launch: see record_events.
             case cudaLaunchAttributeProgrammaticEvent:
             case cudaLaunchAttributeLaunchCompletionEvent:

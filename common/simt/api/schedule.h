@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/observer.h"
 #include "operation.h"
 #include "simt/streams.h"
 
@@ -70,9 +71,10 @@ struct IssueCounts {
 };
 extern IssueCounts g_issued;
 
-/// Tells the program's hook of what host code asks (simt::on_issue).
+/// Tells the program's hook of what host code asks (simt::on_issue), and the checker.
 extern std::atomic<IssueHook> g_issue_hook;
 inline void tell_issue(Issue what, const void* stream) {
+    if (observer && what != Issue::kernel) observer->launches_divided();
     const IssueHook hook = g_issue_hook.load(std::memory_order_relaxed);
     if (hook && !running_task()) hook(what, stream);
 }

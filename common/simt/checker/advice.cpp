@@ -26,6 +26,9 @@ const char* race_advice(Detail detail) {
         case Detail::proxy:
             return "async_proxy_fence() by the threads that write, before the barrier "
                    "that orders the two";
+        case Detail::dependency:
+            return "cudaGridDependencySynchronize() before the first access to memory "
+                   "that the launch before uses, where one of the two writes";
         case Detail::async:
             return "wait for the copy (cp.async.wait_group, __pipeline_wait_prior), "
                    "then __syncthreads(), before the data is used";

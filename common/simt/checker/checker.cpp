@@ -109,6 +109,8 @@ class Checker : public detail::Observer {
     }
     void fenced() override { fence(false); }
     void block_fenced() override { fence(true); }
+    void dependency_awaited() override { safety_dependency_awaited(*worker); }
+    void launches_divided() override { safety_launches_divided(); }
     void undefined_value(const char* file,
                          uint32_t line,
                          const char* what,

@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "core/symbolize.h"
 #include "host_writes.h"
+#include "immortal.h"
 #include "large_launch.h"
 #include "report.h"
 #include "safety.h"
@@ -47,18 +48,49 @@ Access access_by_runtime(
 
 }  // namespace
 
+LaunchBefore launch_before;
+
+namespace {
+
+/// The last launch that has ended, and where; null if the host has waited since then.
+struct Last {
+    LaunchBefore launch;
+    cudaStream_t stream = nullptr;
+    bool undivided = false;  // the host has neither waited nor issued anything else
+};
+constinit Immortal<Last> g_last;
+[[gnu::constructor(101)]] void make_last() {
+    g_last.construct();
+}
+
+/// True if the launch may begin before the one before it has ended.
+bool begins_early(const Launch& launch) {
+    const Last& last = g_last.value;
+    return launch.config->programmatic && last.undivided &&
+           last.stream == launch.config->stream;
+}
+
+}  // namespace
+
 void safety_launch_begins(const Launch& launch) {
     if (!static_shadow.mapped())
         static_shadow.map(&__executable_start,
                           static_cast<size_t>(&_end - &__executable_start));
-    if (order_launch_begins()) {
+    const bool early = begins_early(launch);
+    if (early) launch_before = g_last.value.launch;
+    if (order_launch_begins(early)) {
         device_shadow.forget_accesses();
         static_shadow.forget_accesses();
     }
     note_launch_begins(launch);
 }
 
-void safety_launch_ends(const Launch&) {
+void safety_launch_ends(const Launch& launch) {
+    const Config& c = *launch.config;
+    g_last.value.launch = {
+        launch.body->name, launch.body->address, c.file, c.line, c.grid, c.block};
+    g_last.value.stream = c.stream;
+    g_last.value.undivided = true;
     ++memory_generation[int(Reach::device)];
     ++memory_generation[int(Reach::shared)];
 }
@@ -99,6 +131,14 @@ void safety_warp_synchronised(Block& block, unsigned warp, uint32_t lanes) {
     order_warp_synchronised(state_of(block).order, warp, lanes);
 }
 
+void safety_dependency_awaited(Worker& worker) {
+    order_dependency_awaited(state_of(*worker.block).order);
+}
+
+void safety_launches_divided() {
+    g_last.value.undivided = false;
+}
+
 void safety_fenced(Worker& worker, bool of_block) {
     order_fence(state_of(*worker.block).order, worker.thread->rank, of_block);
 }
@@ -125,6 +165,7 @@ void safety_allocated(const Allocation& a) {
 }
 
 void safety_released(const Allocation& a) {
+    safety_launches_divided();
     ++memory_generation[int(Reach::device)];
     if (a.kind == detail::MemoryKind::registered) return;
     device_shadow.forget(a.begin, a.size);
@@ -136,11 +177,13 @@ bool in_device_memory(const void* address) {
 }
 
 void safety_host_wrote(const void* address, size_t bytes) {
+    safety_launches_divided();
     if (in_device_memory(address))
         device_shadow.set_initialised(static_cast<const char*>(address), bytes, true);
 }
 
 void safety_host_copied(const void* to, const void* from, size_t bytes) {
+    safety_launches_divided();
     if (!in_device_memory(to)) return;
     const auto* target = static_cast<const char*>(to);
     if (!in_device_memory(from)) {

@@ -27,6 +27,7 @@ using Kind = FindingKind;
     DETAIL(writers)       /* x = y by several threads */                       \
     DETAIL(proxy)         /* TMA or tensor cores, without fence.proxy.async */ \
     DETAIL(async)         /* an asynchronous copy that was not waited for */   \
+    DETAIL(dependency)    /* between a launch and the one before it */         \
     DETAIL(index)         /* an index, of an array whose extent is known */    \
     DETAIL(shared)        /* in shared memory */
 

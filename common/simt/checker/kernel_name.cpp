@@ -34,11 +34,14 @@ std::string_view base(std::string_view name) {
 }  // namespace
 
 const std::string& kernel_name(const detail::Launch& launch) {
+    return kernel_name(launch.body->name, launch.body->address);
+}
+
+const std::string& kernel_name(const char* name, const void* address) {
     // Never destroyed: reports are written while the program exits.
     using Launched = std::pair<std::string, const void*>;
     static auto& names = *new std::map<Launched, std::string>;
-    const std::string said = launch.body->name;
-    const void* const address = launch.body->address;
+    const std::string said = name;
     const auto [entry, fresh] = names.try_emplace({said, address}, said);
     if (!fresh || !address) return entry->second;
     const std::string function = function_at(reinterpret_cast<uintptr_t>(address));

@@ -77,6 +77,8 @@ constinit Immortal<LaunchOrder> g_order;
 LaunchOrder& launch_order = g_order.value;
 
 bool Here::is_after_slow(Record old) const {
+    if (old.segment() < launch_order.first) return false;  // of the launch before
+    if (!shared && old.segment() < launch_order.floor) return true;
     if ((shared && !block->clustered) ||
         launch_order.owner_of(old.segment()) == block->linear)
         return knows_thread(*block, thread, old);
@@ -95,21 +97,26 @@ void order_runs(BlockOrder& b, const detail::Thread* thread, uint32_t rank) {
     const LaunchOrder& l = launch_order;
     const bool alone = l.owner.back() == b.linear && l.alone <= b.epoch;
     const uint32_t own = alone ? std::max(l.alone, l.floor) : ~0u;
-    running.elsewhere = {l.floor,
+    running.elsewhere = {l.floor_of(b),
                          own,
                          alone ? b.epoch - own : 0,
                          only_barriers && l.alone == b.first && b.acquired_all == 0 &&
                              b.acquired.empty()};
 }
 
-bool order_launch_begins() {
+bool order_launch_begins(bool early) {
     LaunchOrder& l = launch_order;
+    const uint32_t before = l.first;
     const bool begins_again = l.next > kMostSegments;
     if (begins_again) {
         l.next = 1;
         ++l.era;
     }
-    l.first = l.floor = l.next;
+    l.first = l.floor = l.before = l.next;
+    if (early && !begins_again) {
+        l.before = before;
+        l.owner_before.swap(l.owner);
+    }
     l.owner.clear();
     l.objects.clear();
     l.synchronises = false;
@@ -136,6 +143,7 @@ void order_block_begins(BlockOrder& b, uint64_t linear, uint32_t size) {
     b.acquired.clear();
     b.objects.clear();
     b.fenced = false;
+    b.awaited = launch_order.before == launch_order.first;
     b.clustered = false;
     for (BlockOrder::Warp& w : b.warps)
         w.fence = 0;
@@ -143,6 +151,11 @@ void order_block_begins(BlockOrder& b, uint64_t linear, uint32_t size) {
         t.fence = t.fence_epoch = t.proxy_fence = 0;
     order_new_epoch(b);
     b.begin = b.epoch;
+}
+
+void order_dependency_awaited(BlockOrder& b) {
+    b.awaited = true;
+    running.forget();
 }
 
 void order_new_epoch(BlockOrder& b) {

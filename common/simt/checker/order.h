@@ -1,6 +1,8 @@
 /// checker/order.h: which accesses of a launch come before which, by CUDA's rules.
 ///
-/// * Launches follow one another; so do the parts of a launch around grid.sync().
+/// * Launches follow one another; so do the parts of a launch around grid.sync(). A
+///   launch that may begin early follows the one before it, block by block, from
+///   cudaGridDependencySynchronize() on.
 /// * __syncthreads() orders all threads of a block, __syncwarp() the lanes it names.
 ///   Shuffles and votes order nothing.
 /// * A thread that has executed a fence and then an atomic operation on some object
@@ -64,6 +66,7 @@ struct BlockOrder {
     uint32_t shared_floor = 0;  // in shared memory, all before this segment is ordered
     bool fenced = false;        // by any thread in this epoch
     uint32_t covered = 0;       // segments before this one lie before a fence
+    bool awaited = true;        // the launch before has ended, as it knows
     uint32_t acquired_all = 0;
     uint32_t era = 0;
     std::vector<Warp> warps;
@@ -114,10 +117,13 @@ struct LaunchOrder {
     uint32_t era = 0;    // how often the numbers have begun again
     uint32_t first = 1;  // of the launch
     uint32_t floor = 1;  // all before this segment is ordered: launch or grid.sync()
-    std::vector<uint64_t> owner;  // block of each of the launch's segments
-    uint32_t alone = 1;           // from this segment on they are of one block
-    SyncObjects objects;          // in global memory
-    bool synchronises = false;    // it has executed a fence, or a release
+    // If it may begin early: the first segment of the launch before; else `first`.
+    uint32_t before = 1;
+    std::vector<uint64_t> owner;         // block of each of the launch's segments
+    std::vector<uint64_t> owner_before;  // the same from `before` on
+    uint32_t alone = 1;                  // from this segment on they are of one block
+    SyncObjects objects;                 // in global memory
+    bool synchronises = false;           // it has executed a fence, or a release
 
     uint32_t new_segment(const BlockOrder& block) {
         if (owner.empty() || owner.back() != block.linear) alone = next;
@@ -126,6 +132,17 @@ struct LaunchOrder {
         return next++;
     }
     uint64_t owner_of(uint32_t segment) const { return owner[segment - first]; }
+    /// True for an access of the launch before, if that may still run.
+    bool is_before(Record old) const {
+        return old.segment() < first && old.segment() >= before;
+    }
+    uint64_t owner_of_before(uint32_t segment) const {
+        return owner_before[segment - before];
+    }
+    /// All before this segment comes before what the block does to global memory.
+    uint32_t floor_of(const BlockOrder& block) const {
+        return block.awaited ? floor : before;
+    }
 };
 
 extern LaunchOrder& launch_order;
@@ -142,7 +159,7 @@ struct Here {
         : block(&b),
           thread(rank),
           segment(b.segment_of(rank)),
-          floor(in_shared ? b.shared_floor : launch_order.floor),
+          floor(in_shared ? b.shared_floor : launch_order.floor_of(b)),
           shared(in_shared) {}
 
     /// True if the earlier access comes before this one by CUDA's rules.
@@ -160,7 +177,10 @@ struct Here {
 void order_runs(BlockOrder& block, const detail::Thread* thread, uint32_t rank);
 
 /// Returns true if the segments' numbers begin again: what memory remembers is void.
-bool order_launch_begins();
+/// @param early  the launch before may not have ended
+bool order_launch_begins(bool early);
+/// The block has waited for the launch before.
+void order_dependency_awaited(BlockOrder& block);
 void order_block_begins(BlockOrder& block, uint64_t linear, uint32_t size);
 void order_block_synchronised(BlockOrder& block);
 void order_warp_synchronised(BlockOrder& block, unsigned warp, uint32_t lanes);

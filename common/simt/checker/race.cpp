@@ -48,6 +48,11 @@ struct Probe {
 
 Who who_did(const Probe& probe, Record old) {
     const detail::Launch& launch = *probe.worker.launch;
+    if (launch_order.is_before(old))
+        return who_is(launch_before.grid,
+                      launch_before.block,
+                      launch_order.owner_of_before(old.segment()),
+                      old.thread());
     const uint64_t block = launch_order.owner_of(old.segment());
     return who_is(launch, block, old.thread());
 }
@@ -61,6 +66,15 @@ __attribute__((noinline, cold)) void found(const Probe& probe,
                                            Record old,
                                            bool old_write) {
     const Access& a = probe.access;
+    if (launch_order.is_before(old)) {
+        report_race(scene_of(probe.worker),
+                    a,
+                    old,
+                    old_write,
+                    who_did(probe, old),
+                    Special::launch_before);
+        return;
+    }
     if (!a.write && old.atomic()) {
         BlockState& state = state_of(*probe.worker.block);
         // Nobody needs so many tries: somebody polls by ordinary reads.
@@ -84,7 +98,8 @@ __attribute__((noinline, cold)) void found_write(Probe& probe,
                                                  Record old,
                                                  Record now) {
     const Access& a = probe.access;
-    if (!a.announced || a.bytes > kMostCompared || old.atomic() || now.atomic()) {
+    if (!a.announced || a.bytes > kMostCompared || old.atomic() || now.atomic() ||
+        launch_order.is_before(old)) {
         found(probe, old, true);
         return;
     }

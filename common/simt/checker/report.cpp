@@ -11,6 +11,7 @@
 #include "core/options.h"
 #include "kernel_name.h"
 #include "order.h"
+#include "state.h"
 
 namespace simt::check {
 
@@ -142,6 +143,17 @@ const char* space_name(Space space) {
     }
 }
 
+/// Why a launch and the one before it are not ordered.
+std::string early_text() {
+    return format(
+        "    The launch before, of %s at %s, may still run: this one has the "
+        "attribute\n"
+        "    programmatic stream serialization, and its block has not called "
+        "cudaGridDependencySynchronize().\n",
+        kernel_name(launch_before.name, launch_before.address).c_str(),
+        detail::place(launch_before.file, launch_before.line).c_str());
+}
+
 /// The scene's thread, counted as the block counts them.
 uint32_t rank_of(const Scene& scene) {
     const uint3 t = scene.who.thread;
@@ -166,8 +178,10 @@ Scene scene_of(const Worker& worker) {
 }
 
 Who who_is(const Launch& launch, uint64_t block, uint32_t rank) {
-    const dim3& grid = launch.config->grid;
-    const dim3& size = launch.config->block;
+    return who_is(launch.config->grid, launch.config->block, block, rank);
+}
+
+Who who_is(const dim3& grid, const dim3& size, uint64_t block, uint32_t rank) {
     return {{static_cast<unsigned>(block % grid.x),
              static_cast<unsigned>(block / grid.x % grid.y),
              static_cast<unsigned>(block / grid.x / grid.y)},
@@ -191,6 +205,7 @@ void report_race(const Scene& scene,
                  Who by,
                  Special special) {
     const bool proxy = special == Special::proxy;
+    const bool early = special == Special::launch_before;
     const Site& site = check::site(now.site);
     const Site& old_site = check::site(old.site());
     const char* what = proxy        ? "no proxy fence"
@@ -226,15 +241,18 @@ void report_race(const Scene& scene,
                                 : "reads it at",
                     site.place);
         body += act(by,
-                    old.atomic() ? "has updated it atomically at"
-                    : old_write  ? "has written it at"
-                                 : "has read it at",
+                    std::string(early ? "of the launch before " : "") +
+                        (old.atomic() ? "has updated it atomically at"
+                         : old_write  ? "has written it at"
+                                      : "has read it at"),
                     old_site.place);
         if (one_is_atomic)
             body += "    An atomic and an ordinary access do not exclude each other.\n";
-        body += proxy ? "    The first is an ordinary write, the second is made by TMA "
-                        "or the tensor cores, which see\n    memory by another way; no "
-                        "fence.proxy.async stands between the two.\n"
+        body += early ? early_text()
+                : proxy
+                    ? "    The first is an ordinary write, the second is made by TMA "
+                      "or the tensor cores, which see\n    memory by another way; no "
+                      "fence.proxy.async stands between the two.\n"
                 : !same_block ? "    Nothing orders the two blocks.\n"
                 : same_warp   ? "    Nothing orders the two lanes of this warp.\n"
                             : "    Nothing orders the two threads: on a GPU either may "
@@ -244,7 +262,8 @@ void report_race(const Scene& scene,
         const bool same_line = site.place.line == old_site.place.line && old_write &&
                                now.space != Space::shared;
         const Detail detail =
-            proxy                                       ? Detail::proxy
+            early                                       ? Detail::dependency
+            : proxy                                     ? Detail::proxy
             : !same_block && now.space == Space::shared ? Detail::cluster
             : same_line && !now.write                   ? Detail::update
             : same_line                                 ? Detail::writers

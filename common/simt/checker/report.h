@@ -21,6 +21,7 @@ struct Scene {
 Scene scene_of(const detail::Worker& worker);
 /// A thread given by the number of its block and its rank.
 Who who_is(const detail::Launch& launch, uint64_t block, uint32_t rank);
+Who who_is(const dim3& grid, const dim3& size, uint64_t block, uint32_t rank);
 
 /// What lies at an address, in words: "shared `tile` (4224 bytes, declared at
 /// t.cu:12)", "argument 2, device allocation #3 (4096 bytes)"; and the byte in it.
@@ -34,7 +35,8 @@ Named name_of(const Scene& scene, const Access& access);
 enum class Special : uint8_t {
     none,
     proxy,  // ordered, but by different ways to memory, and no fence is between them
-    same_value,  // two lines have written the same
+    same_value,     // two lines have written the same
+    launch_before,  // the other is an access of the launch before, which may still run
 };
 
 /// Adds a race between an access and a remembered one.

@@ -21,6 +21,8 @@ void safety_grid_synchronised(detail::Worker& worker);
 void safety_warp_synchronised(detail::Block& block, unsigned warp, uint32_t lanes);
 /// @param of_block  only the threads of its block can rely on it
 void safety_fenced(detail::Worker& worker, bool of_block);
+void safety_dependency_awaited(detail::Worker& worker);
+void safety_launches_divided();
 void safety_shared_variable(detail::Block& block, const detail::SharedVariable& v);
 void safety_allocated(const detail::Allocation& allocation);
 void safety_released(const detail::Allocation& allocation);

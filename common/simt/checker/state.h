@@ -53,6 +53,17 @@ inline BlockState& state_of(const detail::Block& block) {
     return *static_cast<BlockState*>(block.observed);
 }
 
+/// The launch before the one in progress, if that may begin before it has ended.
+struct LaunchBefore {
+    const char* name = "";
+    const void* address = nullptr;
+    const char* file = "";  // where it was launched
+    int line = 0;
+    dim3 grid;
+    dim3 block;
+};
+extern LaunchBefore launch_before;
+
 /// The shadows of device memory and of the program's static storage.
 extern constinit Shadow device_shadow;
 extern constinit Shadow static_shadow;

@@ -186,6 +186,10 @@ void block_fence() {
     spin_hint();
 }
 
+void await_dependency() {
+    if (observer && in_kernel()) observer->dependency_awaited();
+}
+
 void spin_hint() {
     Worker* w = worker;
     if (!w || !w->thread) return;

@@ -76,6 +76,12 @@ class Observer {
     virtual void fenced() {}
     /// The same for a fence that only the threads of its block can rely on.
     virtual void block_fenced() {}
+    /// The running thread has waited for the end of the launch before its own, which
+    /// may begin before that (Config::programmatic).
+    virtual void dependency_awaited() {}
+    /// The host waits, or issues what is no kernel: the next launch begins when all
+    /// before it has ended, whatever its attributes say.
+    virtual void launches_divided() {}
 
     /// The worker is about to continue on another stack, of a fiber or, if null, its
     /// own; and has done so.

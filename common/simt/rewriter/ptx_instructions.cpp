@@ -128,6 +128,8 @@ Code control(const PtxInstruction& in) {
     }
     if (name == "trap") return "::__trap();";
     if (name == "nanosleep") return "::__nanosleep(1);";
+    if (name == "griddepcontrol" && next == "wait")
+        return "::cudaGridDependencySynchronize();";
     if (name == "prefetch" || name == "prefetchu" || name == "griddepcontrol" ||
         name == "discard" || name == "applypriority" || name == "pmevent")
         return ";";

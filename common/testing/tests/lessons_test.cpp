@@ -25,6 +25,7 @@ constexpr const char* kDetails[] = {"",
                                     "writers",
                                     "proxy",
                                     "async",
+                                    "dependency",
                                     "index",
                                     "shared"};
 
@@ -67,6 +68,8 @@ TEST_CASE("lessons: the detail chooses among those of one kind") {
     CHECK_THAT(wb::lesson_of(FindingKind::race, ""), wb::testing::contains("dot"));
     CHECK_THAT(wb::lesson_of(FindingKind::race, "proxy"),
                wb::testing::contains("hopper"));
+    CHECK_THAT(wb::lesson_of(FindingKind::race, "dependency"),
+               wb::testing::contains("gptq"));
     CHECK_THAT(wb::lesson_of(FindingKind::race, "writers"),
                wb::testing::contains("dot"));
     CHECK(std::string(wb::lesson_of(FindingKind::wrong_result, "")).empty());

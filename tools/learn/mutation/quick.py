@@ -21,7 +21,7 @@ def left_over(chapters: list[Chapter], count: int) -> list[Chapter]:
     found = {chapter: _prepare(chapter, scores.get(chapter.path, {}), count)
              for chapter in chapters}
     ready = [chapter for chapter in chapters if found[chapter]]
-    targets = [f"{chapter.target}_mutants" for chapter in ready]
+    targets = [_target(chapter) for chapter in ready]
     if ready:
         build.targets(*targets, what="the mutants", keep_going=True)
     left = [chapter for chapter in chapters if chapter not in ready]
@@ -29,6 +29,11 @@ def left_over(chapters: list[Chapter], count: int) -> list[Chapter]:
         if not _die(chapter, found[chapter]):
             left.append(chapter)
     return left
+
+
+def _target(chapter: Chapter) -> str:
+    """The program of the mutants, not optimised: see cmake/WbMutants.cmake."""
+    return f"{chapter.target}_mutants_quick"
 
 
 def _prepare(chapter: Chapter, score: dict,
@@ -46,7 +51,7 @@ def _prepare(chapter: Chapter, score: dict,
 
 
 def _die(chapter: Chapter, first: list[tuple[Mutant, int, str]]) -> bool:
-    path = build.program(f"{chapter.target}_mutants")
+    path = build.program(_target(chapter))
     if not path:
         return False
     program = programs.Program(path)

@@ -12,6 +12,9 @@ set -u
 mode=$1 sources=$2
 shift 2
 export SIMT_CHECK_TABLE=0 SIMT_TIME_LIMIT=5
+# No thread of a kernel lives when a program ends: waiting a second for what the others
+# do finds nothing more.
+export TSAN_OPTIONS=atexit_sleep_ms=0${TSAN_OPTIONS:+:$TSAN_OPTIONS}
 
 # The places that a report names, as file:line.
 places() {

@@ -36,6 +36,7 @@ struct LaunchRequest {
     const char* file;
     int line;
     dim3 cluster = dim3(0);  // x = 0: what the kernel says
+    bool programmatic = false;
 };
 
 /// Adds to the table of kernels; a second registration of the same address is ignored.
@@ -72,6 +73,7 @@ void call_kernel(const KernelEntry& entry, const LaunchRequest& request, void** 
                   request.file, request.line);
     config.cooperative = request.cooperative;
     config.cluster = request.cluster;
+    config.programmatic = request.programmatic;
     (void)args;  // unused by a kernel without parameters
     kernel(entry.name, function).with(config).launch(argument_at<P>(args[I])...);
 }

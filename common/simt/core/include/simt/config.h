@@ -15,6 +15,7 @@ struct Config {
     int line;
     bool cooperative = false;  // all blocks resident at once, so that grid.sync() works
     dim3 cluster = dim3(0);    // blocks of a cluster; x = 0: what the kernel says
+    bool programmatic = false;  // it may begin before the launch before it has ended
     Config(dim3 grid_,
            dim3 block_,
            size_t smem_ = 0,

@@ -39,6 +39,8 @@ void spin_hint();
 void fence_hint();
 /// A fence that orders the thread's accesses for its block alone.
 void block_fence();
+/// Tells the checker that the thread's block has waited for the launch before its own.
+void await_dependency();
 
 }  // namespace simt::detail
 

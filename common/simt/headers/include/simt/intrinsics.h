@@ -8,6 +8,7 @@
 #include "simt/fault.h"
 #include "simt/requirements.h"
 #include "simt/shared.h"
+#include "simt/sync.h"
 
 /// The 32-bit address of shared memory that PTX instructions take: the low half of the
 /// address.
@@ -37,7 +38,9 @@ inline void __brkpt(SIMT_SITE) {
 /// A dependent kernel may begin: it begins when this one has ended.
 inline void cudaTriggerProgrammaticLaunchCompletion() {}
 /// The kernel that this one depends on has ended: it had before this one began.
-inline void cudaGridDependencySynchronize() {}
+inline void cudaGridDependencySynchronize() {
+    simt::detail::await_dependency();
+}
 
 /// Counters of the profiler: nothing here reads them.
 inline void __prof_trigger(int) {}

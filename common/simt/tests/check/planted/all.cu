@@ -25,6 +25,9 @@ namespace clean {
 namespace cluster {
 #include "cluster.cu"
 }
+namespace dependent {
+#include "dependent.cu"
+}
 namespace devices {
 #include "devices.cu"
 }
