@@ -2,10 +2,17 @@
 #include "fp8_attention.h"
 
 #include <wb/testing/attention_grade.h>
+#include <wb/testing/covering.h>
+#include <wb/testing/independent_calls.h>
 
 #include <wb/scratch.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <limits>
+#include <string>
+#include <vector>
 
 #include "../hopper_grading.h"
 
@@ -14,15 +21,19 @@ namespace {
 using namespace hopper_grading;
 using T = __nv_bfloat16;
 
-/// Root of the mean square of the error, divided by that of the result.
+/// Root of the mean square of the error, divided by that of the result, over the
+/// elements from `first` to `last` - 1.
 double relative_error(const std::vector<double>& got,
-                      const std::vector<double>& exact) {
+                      const std::vector<double>& exact,
+                      size_t first = 0,
+                      size_t last = std::numeric_limits<size_t>::max()) {
     double error = 0.0;
     double size = 0.0;
-    for (size_t i = 0; i < exact.size(); ++i) {
+    for (size_t i = first; i < std::min(last, exact.size()); ++i) {
         error += (got[i] - exact[i]) * (got[i] - exact[i]);
         size += exact[i] * exact[i];
     }
+    if (error == 0.0) return 0.0;  // of zeros, too
     return std::sqrt(error / size);
 }
 
@@ -33,7 +44,9 @@ struct Result {
     std::string why_not;  ///< why it cannot run here
 };
 
-Result run(const AttentionShape& shape, const AttentionInputs& inputs) {
+Result run(const AttentionShape& shape,
+           const AttentionInputs& inputs,
+           bool with_lse = true) {
     Result result;
     const auto stored = as_stored<T>(inputs);
     result.expected = expect_half<T>(shape, stored);
@@ -43,8 +56,10 @@ Result run(const AttentionShape& shape, const AttentionInputs& inputs) {
     const T* v = grade.input("v", rounded<T>(stored.v));
     T* o = grade.output<T>(
         "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
-    float* lse =
-        grade.output<float>("lse", {shape.batch, shape.query_heads, shape.queries});
+    float* lse = nullptr;
+    if (with_lse)
+        lse = grade.output<float>(
+            "lse", {shape.batch, shape.query_heads, shape.queries}, Begin::anywhere);
     grade.run([&](cudaStream_t stream) {
         try {
             hopper_attention_fp8(shape, q, k, v, o, lse, stream);
@@ -54,9 +69,49 @@ Result run(const AttentionShape& shape, const AttentionInputs& inputs) {
         }
     });
     result.o = grade.read("o");
-    result.lse = grade.read("lse");
+    if (with_lse) result.lse = grade.read("lse");
     return result;
 }
+
+/// Each block of 64 queries of each head has an error of a few percent, and so has its
+/// log-sum-exp, where it is wanted: an error of one scale alone shows.
+void expect_small_errors(const AttentionShape& shape, const Result& result) {
+    const auto queries = static_cast<size_t>(shape.queries);
+    const size_t rows = static_cast<size_t>(shape.rows());
+    for (size_t first = 0, last = 0; first < rows; first = last) {
+        const size_t end = (first / queries + 1) * queries;  // of the head
+        last = std::min(first + 64 - first % queries % 64, end);
+        INFO(describe(shape) << ": rows from " << first << " to " << last - 1
+                             << " of all");
+        REQUIRE(relative_error(result.o, result.expected.o, first * 128, last * 128) <
+                0.12);
+        double mean = 0.0;
+        for (size_t row = first; row < std::min(last, result.lse.size()); ++row)
+            if (result.lse[row] != result.expected.lse[row])  // not both infinite
+                mean += result.lse[row] - result.expected.lse[row];
+        // Scores of rounded numbers are off by up to 0.4 here, to either side.
+        const auto count = static_cast<double>(last - first);
+        REQUIRE(std::abs(mean) / count < 0.05 + 0.4 / std::sqrt(count));
+    }
+}
+
+/// Graded by expect_small_errors().
+void grade_random(const AttentionShape& shape, bool with_lse = true) {
+    expect_small_errors(shape, run(shape, random_attention(shape, 1), with_lse));
+}
+
+/// Why the kernels cannot run here: the function's own words.
+std::string why_no_fp8_here() {
+    const auto shape = plain_attention(1, 1, 1, 1, 128);
+    return run(shape, random_attention(shape, 1)).why_not;
+}
+
+/// Leaves a test case on machines that lack the instructions.
+#define NEEDS_FP8()                                   \
+    do {                                              \
+        const std::string reason = why_no_fp8_here(); \
+        if (!reason.empty()) WB_SKIP(reason);         \
+    } while (0)
 
 /// Numbers that e4m3 holds exactly, whose scores are so far apart that one key takes
 /// all the weight: then nothing is rounded but o.
@@ -144,6 +199,188 @@ TEST_CASE("e4m3: scales follow the numbers, block by block") {
     const auto result = run(shape, inputs);
     if (!result.why_not.empty()) WB_SKIP(result.why_not);
     CHECK(relative_error(result.o, result.expected.o) < 0.12);
+}
+
+TEST_CASE("e4m3: each head and each block of it has a scale of its own") {
+    NEEDS_FP8();
+    // Numbers of each head of keys are 2^12 times those of the head before; those of q
+    // go the other way, so that scores are usual, but those of each second block, which
+    // are near zero.
+    const auto graded = [](const AttentionShape& shape, bool with_lse) {
+        auto inputs = random_attention(shape, 1);
+        const auto factor = [&](float* numbers, int64_t rows, int64_t size, bool is_q) {
+            const int64_t group = is_q ? shape.query_heads / shape.kv_heads : 1;
+            const int64_t heads = shape.batch * shape.kv_heads * group;
+            for (int64_t i = 0; i < heads * rows * 128; ++i) {
+                const int64_t head = i / 128 / rows / group;
+                const bool is_small = size != 0 && i / 128 % rows / size % 2 == 1;
+                const auto power = static_cast<float>(12 * head - 24);
+                numbers[i] *=
+                    std::exp2((is_q ? -power : power) - (is_small ? 6.0f : 0.0f));
+            }
+        };
+        factor(inputs.q.data(), shape.queries, 64, true);
+        factor(inputs.k.data(), shape.keys, 128, false);
+        factor(inputs.v.data(), shape.keys, 0, false);
+        expect_small_errors(shape, run(shape, inputs, with_lse));
+    };
+    const auto shape = grouped(plain_attention(2, 4, 130, 260, 128), 2);
+    graded(shape, true);
+    graded(plain_attention(1, 1, 2, 1300, 128), true);
+    graded(plain_attention(1, 1, 1030, 2, 128), false);
+}
+
+TEST_CASE("e4m3: the largest value of a head, wherever it is") {
+    NEEDS_FP8();
+    // The last value of the second head is 400 times as large as any other: a scale
+    // without it cuts it.
+    const auto shape = plain_attention(1, 2, 20, 3000, 128);
+    auto inputs = random_attention(shape, 1);
+    std::fill(inputs.q.begin(), inputs.q.end(), 0.0f);
+    for (size_t i = 0; i < inputs.v.size(); ++i)
+        inputs.v[i] = static_cast<float>(i % 3) - 1.0f;
+    inputs.v.back() = 400.0f;
+    const auto result = run(shape, inputs);
+    for (size_t row = 20; row < 40; ++row) {
+        INFO("row " << row);
+        const size_t at = row * 128 + 127;
+        REQUIRE(std::abs(result.o[at] - result.expected.o[at]) < 0.03);
+    }
+}
+
+TEST_CASE("e4m3: shapes, masks, log-sum-exp or none, and scales") {
+    NEEDS_FP8();
+    wb::testing::Covering design;
+    design.factor("batch", {1, 3})
+        .factor("kv heads", {1, 5})
+        .factor("share keys", {1, 2})
+        .factor("Nq", {1, 65, 193})
+        .factor("Nk", {1, 127, 129, 300})
+        .factor("mask", {"none", "causal"})
+        .factor("scale", {"usual", "0", "0.03"})
+        .factor("lse", {"wanted", "null"})
+        .forbid({"batch", "kv heads", "share keys", "Nq", "Nk"},
+                [](const std::vector<int64_t>& v) {
+                    return v[0] * v[1] * v[2] * v[3] * v[4] > 30'000;  // takes long
+                });
+    for (const auto& c : design.cases()) {
+        const int64_t heads = c["kv heads"] * c["share keys"];
+        auto shape = grouped(
+            plain_attention(c["batch"], heads, c["Nq"], c["Nk"], 128, c["mask"] == 1),
+            c["kv heads"]);
+        if (c["scale"] != 0) shape.scale = std::stof(c.words("scale"));
+        INFO(c.text());
+        grade_random(shape, c["lse"] == 0);
+    }
+    auto many = plain_attention(2, 130, 2, 3, 128);
+    grade_random(many);
+    many.batch = 260;
+    many.query_heads = many.kv_heads = 1;
+    grade_random(many);
+}
+
+TEST_CASE("e4m3: zeros, and numbers near zero") {
+    NEEDS_FP8();
+    const auto shape = plain_attention(1, 2, 70, 130, 128);
+    auto inputs = random_attention(shape, 1);
+    for (float* const part : {inputs.q.data(), inputs.k.data()})
+        std::fill_n(part, 70 * 128, 0.0f);  // of the first head, or of its first keys
+    expect_small_errors(shape, run(shape, inputs));
+    std::fill(inputs.v.begin(), inputs.v.end(), 0.0f);
+    for (const double o : run(shape, inputs).o)
+        REQUIRE(o == 0.0);
+    inputs = random_attention(shape, 1);
+    for (float& value : inputs.v)
+        value *= 0x1p-60f;
+    for (float& number : inputs.q)
+        number *= 0x1p-70f;
+    for (float& number : inputs.k)
+        number *= 0x1p+70f;
+    expect_small_errors(shape, run(shape, inputs));
+}
+
+TEST_CASE("e4m3: a NaN reaches the rows that see it, and no others") {
+    NEEDS_FP8();
+    const auto shape = plain_attention(1, 3, 100, 100, 128, true);
+    auto inputs = random_attention(shape, 1);
+    const auto expected = expect_half<T>(shape, as_stored<T>(inputs));
+    inputs.q[70 * 128 + 3] = std::nanf("");          // query 70 of the first head
+    inputs.k[(100 + 80) * 128 + 3] = std::nanf("");  // key 80 of the second
+    inputs.v[200 * 128 + 3] = std::nanf("");         // key 0 of the third, column 3
+    auto result = run(shape, inputs);
+    for (size_t row = 0; row < 300; ++row) {
+        const bool all = row == 70 || (row >= 180 && row < 200);
+        INFO("row " << row);
+        REQUIRE(std::isnan(result.lse[row]) == all);
+        for (size_t d = 0; d < 128; ++d) {
+            INFO("column " << d);
+            const bool is_nan = all || (row >= 200 && d == 3);
+            const size_t at = row * 128 + d;
+            REQUIRE(std::isnan(result.o[at]) == is_nan);
+            if (is_nan) result.o[at] = expected.o[at];
+        }
+    }
+    REQUIRE(relative_error(result.o, expected.o) < 0.12);
+}
+
+TEST_CASE("e4m3: nothing is kept from call to call") {
+    NEEDS_FP8();
+    const auto small = [](uint64_t seed) {
+        const auto shape = plain_attention(1, 2, 5, 33, 128);
+        expect_small_errors(shape, run(shape, random_attention(shape, seed)));
+    };
+    wb::testing::expect_independent(
+        [&] { small(1); },
+        [] { grade_random(plain_attention(1, 1, 70, 170, 128, true)); },
+        [&] { small(2); });
+}
+
+TEST_CASE("e4m3: without keys every row is zeros, without queries nothing is done") {
+    NEEDS_FP8();
+    const auto shape = plain_attention(1, 2, 70, 0, 128);
+    const auto result = run(shape, random_attention(shape, 1));
+    for (const double o : result.o)
+        REQUIRE(o == 0.0);
+    for (const double lse : result.lse)
+        REQUIRE(lse == -std::numeric_limits<double>::infinity());
+    Grader grader("hopper_attention_fp8", "queries = 0, batch = 0");
+    T* const none = nullptr;
+    grader.expect_no_work([&](cudaStream_t s) {
+        for (const auto& empty :
+             {plain_attention(1, 1, 0, 5, 128), plain_attention(0, 1, 5, 5, 128)})
+            hopper_attention_fp8(empty, none, none, none, none, nullptr, s);
+    });
+}
+
+TEST_CASE("e4m3: wrong arguments are refused by name") {
+    NEEDS_FP8();
+    Grader memory("hopper_attention_fp8", "wrong arguments");
+    T* d = memory.output<T>("d", {2 * 4 * 128 + 8});
+    T host[128] = {};
+    const auto refused = [&](const std::string& part,
+                             const AttentionShape& shape,
+                             const T* q,
+                             const T* k,
+                             T* o) {
+        expect_refused("hopper_attention_fp8", part, part, [&] {
+            hopper_attention_fp8(shape, q, k, d, o, nullptr, nullptr);
+        });
+    };
+    const auto good = plain_attention(1, 2, 4, 4, 128);
+    const auto with = [&](const std::string& part, auto change) {
+        auto wrong = good;
+        change(wrong);
+        refused(part, wrong, d, d, d);
+    };
+    with("shape.head_dim is 64", [](auto& s) { s.head_dim = 64; });
+    with("shape.head_dim is 256", [](auto& s) { s.head_dim = 256; });
+    with("shape.batch * heads is 65536", [](auto& s) { s.batch = 32768; });
+    with("shape.queries is -1", [](auto& s) { s.queries = -1; });
+    with("shape.scale is -0.5", [](auto& s) { s.scale = -0.5f; });
+    refused("q is a null pointer", good, nullptr, d, d);
+    refused("k is a host pointer", good, d, host, d);
+    refused("k is not aligned", good, d, d + 1, d);
+    refused("o is a host pointer", good, d, d, host);
 }
 
 TEST_CASE("e4m3: how fast", "[.][speed]") {

@@ -75,10 +75,73 @@ TEST_CASE("blocks: batches, heads, and heads that share keys") {
     grade(shape, pattern, "window 30 + 20, three heads share keys");
 }
 
-TEST_CASE("blocks: two sequences of more than 128 heads") {
+TEST_CASE("blocks: more heads, and more sequences, than a byte counts") {
     NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // accesses are those of fewer
     const auto pattern = rows_of(2, {{1}});
-    grade(shape_of(pattern, 64, 2, 130), pattern, "key 1");
+    auto shape = shape_of(pattern, 64, 2, 260);
+    shape.kv_heads = 130;
+    grade(shape, pattern, "key 1, two heads share keys");
+    grade(shape_of(pattern, 128, 260, 1), pattern, "key 1");
+    grade(shape_of(pattern, 128, 1, 35), pattern, "key 1");
+}
+
+TEST_CASE("blocks: more than 4096 queries, 1024 blocks in a list, and 2^15 keys") {
+    NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // accesses are those of fewer
+    std::vector<std::vector<int32_t>> rows(4099);
+    for (size_t i = 0; i < rows.size(); ++i)
+        rows[i] = {static_cast<int32_t>(i * 7 % 70)};
+    const auto many_rows = rows_of(70, rows);
+    for (const int64_t D : {64, 128})
+        grade(shape_of(many_rows, D), many_rows, "a key for each query");
+    const auto far = rows_of(600 * 64 + 3, {{7, 300 * 64, 600 * 64 + 1}});
+    grade(shape_of(far, 64), far, "keys of three blocks");
+
+    // A row of blocks that lists block 0 often; if it is partial, it is full at times,
+    // too, and block 1 is behind it.
+    constexpr int32_t kTimes = 1030;
+    for (const bool partial : {false, true}) {
+        const auto once = wb::dense_pattern(1, partial ? 65 : 1, true);
+        const auto shape = shape_of(once, partial ? 128 : 64);
+        std::vector<int32_t> keys;
+        HostBlocks blocks = to_blocks(rows_of(shape.keys, {{0}}));
+        wb::HostBlockList& list = partial ? blocks.partial : blocks.full;
+        wb::HostBlockList& other = partial ? blocks.full : blocks.partial;
+        other.blocks.assign(partial ? 20 : 0, 0);
+        other.offsets = {0, std::ssize(other.blocks)};
+        list.blocks.assign(kTimes, 0);
+        list.offsets = {0, kTimes};
+        blocks.masks.clear();
+        if (partial) {
+            blocks.masks.assign((kTimes + 1) * kRows, 4);  // key 2
+            keys.assign(kTimes, 2);
+            list.blocks.push_back(1);  // the last key, whose block's mask is of bit 0
+            ++list.offsets[1];
+            blocks.masks[kTimes * kRows] = 1;
+            keys.push_back(64);
+            for (int32_t i = 0; i < 20 * 64; ++i)
+                keys.push_back(i % 64);
+        } else {
+            keys.assign(kTimes, 0);
+        }
+        grade(shape,
+              rows_of(shape.keys, {keys}),
+              blocks,
+              random_attention(shape, 1),
+              std::string("block 0 is 1030 times ") + (partial ? "partial" : "full"));
+    }
+}
+
+TEST_CASE("blocks: bits of keys that do not exist") {
+    NEEDS_BLOCKS();
+    const auto pattern = rows_of(5, {{0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}});
+    const auto shape = shape_of(pattern, 64);
+    HostBlocks blocks = to_blocks(pattern);
+    blocks.full = {{0, 0}, {}};
+    blocks.partial = {{0, 1}, {0}};
+    blocks.masks.assign(kRows, ~uint64_t{0});
+    grade(shape, pattern, blocks, random_attention(shape, 1), "5 keys, 64 bits");
 }
 
 TEST_CASE("blocks: a scale of 0 makes all weights equal") {
@@ -247,6 +310,7 @@ TEST_CASE("blocks: kinds of logits, patterns and sizes") {
         .factor("Nk", {1, 31, 65, 129, 200})
         .factor("batch", {1, 2})
         .factor("heads", {1, 2})
+        .factor("share keys", {1, 2})  // heads
         .factor("scale", {"usual", "0.05"})
         .factor("lse", {"wanted", "null"})
         // There, every query sees every key.
@@ -267,6 +331,7 @@ TEST_CASE("blocks: kinds of logits, patterns and sizes") {
                 : c["pattern"] == 3 ? wb::random_pattern(nq, nk, 13, 1)
                                     : wb::dense_pattern(nq, nk, c["pattern"] == 1);
             auto shape = shape_of(pattern, c["D"], c["batch"], c["heads"]);
+            shape.query_heads *= c["share keys"];
             if (c["scale"] != 0) shape.scale = std::stof(c.words("scale"));
             const auto inputs = with_logits(
                 shape, static_cast<Logits>(c["logits"]), {nk / 2, nk - 1}, i + 1);
@@ -380,17 +445,19 @@ TEST_CASE("blocks: an order that names no row of blocks is reported") {
     const auto inputs = as_stored<T>(random_attention(shape, 1));
     const FewMultiprocessors few(1);  // one goes through all tiles
     for (const int32_t wrong : {-1, 2, std::numeric_limits<int32_t>::max()}) {
+        const int32_t place = wrong == 2 ? 0 : 1;
         HostBlocks blocks = to_blocks(rows);
-        blocks.order[1] = wrong;
-        Grader grader("hopper_block_sparse_attention",
-                      "order[1] is " + std::to_string(wrong));
+        blocks.order[static_cast<size_t>(place)] = wrong;
+        Grader grader(
+            "hopper_block_sparse_attention",
+            "order[" + std::to_string(place) + "] is " + std::to_string(wrong));
         const BlockPattern pattern = upload(grader, blocks);
         const T* q = grader.input("q", rounded<T>(inputs.q));
         const T* k = grader.input("k", rounded<T>(inputs.k));
         const T* v = grader.input("v", rounded<T>(inputs.v));
         T* o = grader.output<T>("o", {2, 200, 64});
         const auto expected =
-            words({static_cast<int32_t>(PatternFault::order), 1, 1, wrong});
+            words({static_cast<int32_t>(PatternFault::order), place, place, wrong});
         auto* status = reinterpret_cast<PatternStatus*>(
             grader.in_out<int32_t>("status",
                                    {static_cast<int64_t>(expected.size())},
