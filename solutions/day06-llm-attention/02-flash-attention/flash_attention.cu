@@ -167,6 +167,7 @@ WB_RUNG(flash_attention, flash_attention_v3, "register tiles and float4");
 #include "04_cp_async.cuh"
 #include "05_lanes_in_pairs.cuh"
 #include "06_keys_in_parts.cuh"
+#include "07_three_products.cuh"
 // #end
 
 // #region contract
@@ -195,7 +196,7 @@ void flash_attention(const wb::AttentionShape& shape,
         .device("o", vectors(o), shape.query_elements() / 4);
     if (lse != nullptr) arguments.device("lse", lse, shape.rows());
     // #solution
-    flash_attention_v6(shape, q, k, v, o, lse, stream);
+    flash_attention_v7(shape, q, k, v, o, lse, stream);
     // #end
     // #starter flash_attention_v1(shape, q, k, v, o, lse, stream);
 }
