@@ -183,26 +183,48 @@ struct RowsOut {
 // #endregion v7-store
 
 // #region v7-exact
-/// The rows of a warp without tensor cores, one after the other, for numbers that two
-/// of TF32 cannot stand for. Slow: a lane has D / 32 columns, as in v2, and all lanes
-/// one key.
-/// @param key, end_key  the keys of this part: from, and to before
+/// The steps of keys that a block's part has: [first, last).
 template <class T>
-__device__ void rows_in_float(const RowsOut<T>& out,
-                              const float* q,  // [rows, D] of the block
-                              const float* k,  // [keys, D] of the head
-                              const float* v,  // [keys, D]
-                              int first_row,   // of the warp
-                              int end_row,
-                              int visible,  // keys that row 0 of the block sees
-                              int first_key,
-                              int end_key,
-                              bool causal,
-                              float scale_log2) {
+struct PartOfSteps {
+    int first;
+    int last;
+    __device__ explicit PartOfSteps(const BlockWork<T>& work) {
+        // A row of the first tiles may see so few keys that a part has none: no step.
+        const int64_t steps = max(work.steps, 0);
+        first = static_cast<int>(steps * blockIdx.y / gridDim.y);
+        last = static_cast<int>(steps * (blockIdx.y + 1) / gridDim.y);
+    }
+};
+
+/// The block's rows without tensor cores, for numbers that two of TF32 cannot stand
+/// for. Slow: a warp takes its 16 rows one after the other, a lane D / 32 columns, as
+/// in v2, and all lanes one key. No part of the kernel's loop, whose registers are
+/// scarce: it finds its place anew. Parameters as the kernel's.
+template <class T>
+__device__ __noinline__ void rows_in_float(const float* q,
+                                           const float* k,
+                                           const float* v,
+                                           float* o,
+                                           float* lse,
+                                           Parts parts,
+                                           int queries,
+                                           int keys,
+                                           unsigned row_tiles,
+                                           bool causal,
+                                           float scale_log2) {
+    const BlockWork<T> work(queries, keys, row_tiles, causal);
+    const PartOfSteps<T> steps(work);
+    const RowsOut<T> out = {parts, o, lse, work.head * queries + work.first_row};
+    q += out.g_row * T::D;
+    k += work.head * keys * T::D;
+    v += work.head * keys * T::D;
+    const int first_row = static_cast<int>(threadIdx.x) / wb::kWarpSize * 16;
+    const int end_row = min(first_row + 16, work.rows);
+    const int end_key = min(keys, steps.last * T::BN);
     constexpr int kColumns = T::D / wb::kWarpSize;
     const int lane = threadIdx.x % wb::kWarpSize;
     for (int row = first_row; row < end_row; ++row) {
-        const int end = causal ? min(end_key, visible + row) : end_key;
+        const int end = causal ? min(end_key, work.visible + row) : end_key;
         float query[kColumns];
         float sums[kColumns] = {};
         float maximum = -INFINITY;
@@ -210,7 +232,7 @@ __device__ void rows_in_float(const RowsOut<T>& out,
 #pragma unroll
         for (int c = 0; c < kColumns; ++c)
             query[c] = scale_log2 * q[row * T::D + c * wb::kWarpSize + lane];
-        for (int key = first_key; key < end; ++key) {
+        for (int key = steps.first * T::BN; key < end; ++key) {
             const int64_t at = int64_t{key} * T::D + lane;
             float score = 0.0f;
 #pragma unroll
@@ -269,17 +291,11 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocks)
     float* const s_v = s_k + T::kFloatsK;                  // [BN, kStrideV]
     const BlockWork<T> work(queries, keys, row_tiles, causal);
     const RowsOut<T> out = {parts, o, lse, work.head * queries + work.first_row};
-    const int64_t steps = max(work.steps, 0);
-    const int first_step = static_cast<int>(steps * blockIdx.y / gridDim.y);
-    const int last_step = static_cast<int>(steps * (blockIdx.y + 1) / gridDim.y);
-    q += out.g_row * T::D;
-    k += work.head * keys * T::D;
-    v += work.head * keys * T::D;
-    const float* from_k = k + int64_t{first_step} * T::BN * T::D;
-    const float* from_v = v + int64_t{first_step} * T::BN * T::D;
-    if (first_step < last_step)
-        start_copy<T, T::kStride>(s_k, from_k, keys - first_step * T::BN);
-    load_queries<T>(s_q, q, work.rows, scale_log2);
+    const PartOfSteps<T> steps(work);
+    int64_t at = (work.head * keys + int64_t{steps.first} * T::BN) * T::D;
+    if (steps.first < steps.last)
+        start_copy<T, T::kStride>(s_k, k + at, keys - steps.first * T::BN);
+    load_queries<T>(s_q, q + out.g_row * T::D, work.rows, scale_log2);
     Watch watch;
     watch_tile<T, T::BM, T::kStride>(s_q, watch);
 
@@ -293,13 +309,13 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocks)
     const float* const lane_v = s_v + 2 * t * T::kStrideV + lane / 4 * 4;
     wb::ptx::RowSums sums;
     float r_o[T::D / 8][4] = {};
-    for (int step = first_step; step < last_step; ++step) {
+    for (int step = steps.first; step < steps.last; ++step) {
         const int first_key = step * T::BN;
         wb::ptx::cp_async_wait<0>();
         watch_tile<T, T::BN, T::kStride>(s_k, watch);
         __syncthreads();  // the keys are here, and nobody reads the values any more
-        start_copy<T, T::kStrideV>(s_v, from_v, keys - first_key);
-        from_v += T::BN * T::D;
+        start_copy<T, T::kStrideV>(s_v, v + at, keys - first_key);
+        at += T::BN * T::D;
         float r_s[T::BN / 8][4] = {};
         float factor[2] = {};
         if (has_rows) {
@@ -322,23 +338,13 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocks)
         wb::ptx::cp_async_wait<0>();
         watch_tile<T, T::BN, T::kStrideV>(s_v, watch);
         __syncthreads();  // the values are here, and nobody reads the keys any more
-        from_k += T::BN * T::D;
-        if (step + 1 < last_step)
-            start_copy<T, T::kStride>(s_k, from_k, keys - first_key - T::BN);
+        if (step + 1 < steps.last)
+            start_copy<T, T::kStride>(s_k, k + at, keys - first_key - T::BN);
         if (has_rows) warp_values<T>(r_s, lane_v, factor, r_o);
     }
     if (__syncthreads_or(watch.has_seen())) {
-        return rows_in_float(out,
-                             q,
-                             k,
-                             v,
-                             warp_row,
-                             min(warp_row + 16, work.rows),
-                             work.visible,
-                             first_step * T::BN,
-                             min(keys, last_step * T::BN),
-                             causal,
-                             scale_log2);
+        return rows_in_float<T>(
+            q, k, v, o, lse, parts, queries, keys, row_tiles, causal, scale_log2);
     }
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -353,12 +359,12 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocks)
         for (int d = 0; d < T::D; d += 32) {
 #pragma unroll
             for (int e = 0; e < 2; ++e) {
-                const int at = 2 * i + e;  // in a fragment
+                const int x = 2 * i + e;  // in a fragment
                 *reinterpret_cast<float4*>(to + d + 4 * e) =
-                    make_float4(r_o[d / 8][at] * factor,
-                                r_o[d / 8 + 1][at] * factor,
-                                r_o[d / 8 + 2][at] * factor,
-                                r_o[d / 8 + 3][at] * factor);
+                    make_float4(r_o[d / 8][x] * factor,
+                                r_o[d / 8 + 1][x] * factor,
+                                r_o[d / 8 + 2][x] * factor,
+                                r_o[d / 8 + 3][x] * factor);
             }
         }
         if (t == 0) out.store_sums(its_row, sums.reference[i], sum);
@@ -367,14 +373,13 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocks)
 // #endregion v7-kernel
 
 // #region v7-launch
-/// The tile of a head dimension.
+/// The tile of a head dimension: eight or twelve warps for a multiprocessor, as many as
+/// its registers allow.
 template <int D>
 using TileOf = WarpTile<D,
-                        D == 256 ? 128 : 64,
-                        D >= 128 ? 32 : 64,
-                        D == 256  ? 1
-                        : D == 32 ? 4
-                                  : 3>;
+                        /*kRows=*/D == 256 ? 128 : 64,
+                        /*kKeys=*/D == 128 ? 64 : 32,
+                        /*kBlocksEach=*/D == 256 ? 1 : D == 128 ? 2 : 3>;
 
 static void flash_attention_v7(const wb::AttentionShape& shape,
                                const float* q,

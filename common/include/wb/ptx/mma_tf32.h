@@ -53,8 +53,8 @@ struct SplitTf32 {
     /// Sets number i. Of a number that is not finite, small is NaN; where |x| < 2^-102,
     /// small may be less than the smallest number that has all its digits.
     __device__ __forceinline__ void set(int i, float x) {
-        big[i] = __float_as_uint(x) & 0xFFFFE000u;
-        small[i] = __float_as_uint(x - __uint_as_float(big[i]));
+        big[i] = __float_as_uint(x);
+        small[i] = __float_as_uint(x - __uint_as_float(big[i] & 0xFFFFE000u));
     }
 };
 
