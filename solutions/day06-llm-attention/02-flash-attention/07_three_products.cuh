@@ -111,8 +111,8 @@ __device__ __forceinline__ void warp_scores(const float* q,  // of this lane
 // #region v7-values
 /// Second product: r_o[j] = factor * r_o[j] + weights . values. The weights are where
 /// the first product has left its scores: a lane has those of the keys 2 t and 2 t + 1
-/// of eight, so these are keys t and t + 4 of the mma, for weights and values. And of 32
-/// columns, lane g of eight takes 4 g .. 4 g + 3, one for each of four products.
+/// of eight, so these are keys t and t + 4 of the mma, for weights and values. And of
+/// 32 columns, lane g of eight takes 4 g .. 4 g + 3, one for each of four products.
 ///
 /// The sum of a step begins at 0: a tensor core cuts off what does not fit into a sum,
 /// always towards 0, and over thousands of keys that would add up.
@@ -270,8 +270,8 @@ __device__ __noinline__ void rows_in_float(const float* q,
 /// Launch   grid (B * H * row_tiles, P), block T::kThreads, dynamic shared memory of
 ///          T::kBytes
 /// Traffic  as v6
-/// Error    of each product 2^-19 of its size at most, where v6 has 2^-24; the score has
-///          D of them. Sums of a step of keys are cut, not rounded
+/// Error    of each product less than 2^-19 of its size, where v6 has 2^-24: 32 of the
+///          D + 4 roundings that a score may have. Sums of a step are cut, not rounded
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocks)
     flash_attention_v7_kernel(const float* q,  // [B * H, queries, D]
@@ -379,7 +379,9 @@ template <int D>
 using TileOf = WarpTile<D,
                         /*kRows=*/D == 256 ? 128 : 64,
                         /*kKeys=*/D == 128 ? 64 : 32,
-                        /*kBlocksEach=*/D == 256 ? 1 : D == 128 ? 2 : 3>;
+                        /*kBlocksEach=*/D == 256 ? 1
+                        : D == 128               ? 2
+                                                 : 3>;
 
 static void flash_attention_v7(const wb::AttentionShape& shape,
                                const float* q,
@@ -396,8 +398,8 @@ static void flash_attention_v7(const wb::AttentionShape& shape,
             return flash_attention_v6(shape, q, k, v, o, lse, stream);
         const unsigned row_tiles = wb::grid_size(shape.queries, T::BM);
         const unsigned tiles = wb::grid_size(heads * row_tiles, 1);
-        const int parts = num_parts<T>(
-            shape, tiles, int64_t{wb::multiprocessors()} * T::kBlocks);
+        const int parts =
+            num_parts<T>(shape, tiles, int64_t{wb::multiprocessors()} * T::kBlocks);
         std::optional<wb::Scratch<float>> memory;
         Parts to = {nullptr, nullptr, shape.rows()};
         if (parts > 1) {

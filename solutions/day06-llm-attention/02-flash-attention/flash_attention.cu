@@ -2,7 +2,7 @@
 // #solution
 //
 // Each version from v2 on has a file; v3 is the second stage, flash_attention_fast.cu,
-// and v3 to v6 share tiles.cuh.
+// and v3 to v7 share tiles.cuh.
 //
 // <Ladder of="flash_attention" at="B4 H16 N4096 D64">
 //       TFLOP/s  idea                         what limits it
@@ -12,6 +12,7 @@
 //   v4     41.7  cp.async under the products  48 passes of shared memory in 64 cycles
 //   v5     42.3  lanes in pairs               multiply-adds: 32 passes
 //   v6        -  few rows: the keys in parts  as v5; few rows: the copies
+//   v7        -  3xTF32 on tensor cores       not measured yet
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "flash_attention.h"
