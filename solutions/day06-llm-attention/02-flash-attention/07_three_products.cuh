@@ -243,9 +243,8 @@ __device__ __noinline__ void rows_in_float(const float* q,
                 score += __shfl_xor_sync(0xFFFFFFFFu, score, step);
             const float old = maximum;
             maximum = fmaxf(maximum, score);
-            const float base = maximum == -INFINITY ? 0.0f : maximum;
-            const float factor = wb::ptx::exp2_approx(old - base);
-            const float weight = wb::ptx::exp2_approx(score - base);
+            const float factor = wb::ptx::exp2_approx(old - maximum);
+            const float weight = wb::ptx::exp2_approx(score - maximum);
             sum = sum * factor + weight;
 #pragma unroll
             for (int c = 0; c < kColumns; ++c)
