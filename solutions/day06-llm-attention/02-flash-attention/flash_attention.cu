@@ -12,7 +12,7 @@
 //   v4     41.7  cp.async under the products  48 passes of shared memory in 64 cycles
 //   v5     42.3  lanes in pairs               multiply-adds: 32 passes
 //   v6        -  few rows: the keys in parts  as v5; few rows: the copies
-//   v7        -  3xTF32 on tensor cores       not measured yet
+//   v7        -  3xTF32 on tensor cores       not looked into yet
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "flash_attention.h"
