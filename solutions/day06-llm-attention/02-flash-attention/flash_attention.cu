@@ -2,7 +2,7 @@
 // #solution
 //
 // Each version from v2 on has a file; v3 is the second stage, flash_attention_fast.cu,
-// and v3 to v6 share tiles.cuh.
+// and v3 to v7 share tiles.cuh.
 //
 // <Ladder of="flash_attention" at="B4 H16 N4096 D64">
 //       TFLOP/s  idea                         what limits it
@@ -12,6 +12,7 @@
 //   v4     41.7  cp.async under the products  48 passes of shared memory in 64 cycles
 //   v5     42.3  lanes in pairs               multiply-adds: 32 passes
 //   v6        -  few rows: the keys in parts  as v5; few rows: the copies
+//   v7        -  3xTF32 on tensor cores       not looked into yet
 // </Ladder> NVIDIA H100 80GB HBM3, CUDA 13.0, 2026-11-21
 // #end
 #include "flash_attention.h"
@@ -167,6 +168,7 @@ WB_RUNG(flash_attention, flash_attention_v3, "register tiles and float4");
 #include "04_cp_async.cuh"
 #include "05_lanes_in_pairs.cuh"
 #include "06_keys_in_parts.cuh"
+#include "07_three_products.cuh"
 // #end
 
 // #region contract
@@ -195,7 +197,7 @@ void flash_attention(const wb::AttentionShape& shape,
         .device("o", vectors(o), shape.query_elements() / 4);
     if (lse != nullptr) arguments.device("lse", lse, shape.rows());
     // #solution
-    flash_attention_v6(shape, q, k, v, o, lse, stream);
+    flash_attention_v7(shape, q, k, v, o, lse, stream);
     // #end
     // #starter flash_attention_v1(shape, q, k, v, o, lse, stream);
 }

@@ -18,6 +18,8 @@ WB_BENCH(flash_attention, bench) {
         plain_attention(4, 32, 2048, 2048, 32),
         plain_attention(4, 8, 2048, 2048, 128),
         plain_attention(4, 4, 2048, 2048, 256),
+        plain_attention(4, 8, 2048, 2048, 128, true),
+        plain_attention(4, 4, 2048, 2048, 256, true),
         plain_attention(1, 8, 16, 8192, 64),  // few rows
         plain_attention(1, 8, 1024, 1024, 128),
         plain_attention(1, 1, 65'536, 65'536, 64),
