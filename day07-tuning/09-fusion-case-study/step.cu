@@ -58,10 +58,13 @@ struct Heads {
     int64_t heads, head_dim, rotary, page_size, sinks, window;
 
     __device__ int64_t width() const { return heads * head_dim; }
-    /// Where a token's numbers of a head begin in k and v.
+    /// Where a token's numbers of a head begin in k and v. Slots and pages have 32
+    /// bits: a division of 64 bits takes some 70 instructions.
     __device__ int64_t row(int64_t head, int64_t slot) const {
-        const int64_t page = pages[slot / page_size];
-        return ((page * heads + head) * page_size + slot % page_size) * head_dim;
+        const auto at = static_cast<unsigned>(slot);
+        const auto size = static_cast<unsigned>(page_size);
+        const int64_t page = pages[at / size];
+        return ((page * heads + head) * page_size + at % size) * head_dim;
     }
     __device__ int64_t slot(int64_t token) const {
         return token < sinks ? token : sinks + (token - sinks) % window;
@@ -136,42 +139,79 @@ static __global__ void __launch_bounds__(kThreads)
 // #endregion qkv-append
 
 // #region attend
-/// mixed = the mean of the cached v, weighted by the softmax of q . k / sqrt(D).
+inline constexpr int kAttendThreads = 512;
+inline constexpr int kAttendWarps = kAttendThreads / wb::kWarpSize;
+inline constexpr int kColumns =
+    2 * wb::kWarpSize;  // of a head, that a warp has at once
+
+/// mixed = the mean of the cached v, weighted by the softmax of q . k / sqrt(D). A warp
+/// a slot: each warp multiplies its share of the keys, and adds up its share of the
+/// values. A lane has two neighbouring columns; loads of several slots are on their way
+/// at once.
 ///
-/// Launch   a block for each head, block kThreads, a float of dynamic shared memory for
-///          each slot
-static __global__ void __launch_bounds__(kThreads)
+/// Launch   a block for each head, block kAttendThreads, a float of dynamic shared
+///          memory for each slot
+/// Traffic  reads each key and each value that the cache has once
+static __global__ void __launch_bounds__(kAttendThreads)
     attend_kernel(Heads h, float* mixed) {  // [width]
     extern __shared__ float s_weights[];
+    __shared__ float s_most[kAttendWarps];
+    __shared__ float2 s_parts[kAttendWarps][wb::kWarpSize];
     const int64_t head = blockIdx.x;
     const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
+    const int warp = static_cast<int>(threadIdx.x) / wb::kWarpSize;
     const int64_t seen = int64_t{*h.position} + 1, slots = h.sinks + h.window;
     const auto count = static_cast<int>(seen < slots ? seen : slots);
+    const auto columns = static_cast<int>(h.head_dim);
     const float* const q = h.qkv + head * h.head_dim;
     const float scale = 1.0f / sqrtf(static_cast<float>(h.head_dim));
     float largest = -INFINITY;
-    for (int t = static_cast<int>(threadIdx.x) / wb::kWarpSize; t < count;
-         t += kWarps) {
+#pragma unroll 4
+    for (int t = warp; t < count; t += kAttendWarps) {
         const float* const k = h.k + h.row(head, t);
         float score = 0.0f;
-        for (int64_t c = lane; c < h.head_dim; c += wb::kWarpSize)
-            score += q[c] * k[c];
+        for (int c = 2 * lane; c < columns; c += kColumns) {
+            const auto a = *reinterpret_cast<const float2*>(q + c);
+            const auto b = *reinterpret_cast<const float2*>(k + c);
+            score += a.x * b.x + a.y * b.y;
+        }
         score = warp_sum(score) * scale;
         if (lane == 0) s_weights[t] = score;
         largest = fmaxf(largest, score);
     }
-    largest = block_max(largest);
+    if (lane == 0) s_most[warp] = largest;
+    __syncthreads();
+    for (int i = 0; i < kAttendWarps; ++i)
+        largest = fmaxf(largest, s_most[i]);
     float part = 0.0f;
-    for (int t = static_cast<int>(threadIdx.x); t < count; t += kThreads) {
+    for (int t = static_cast<int>(threadIdx.x); t < count; t += kAttendThreads) {
         s_weights[t] = expf(s_weights[t] - largest);
         part += s_weights[t];
     }
-    const float sum = block_sum(part);
-    for (int64_t c = threadIdx.x; c < h.head_dim; c += kThreads) {
-        float mean = 0.0f;
-        for (int t = 0; t < count; ++t)
-            mean += s_weights[t] * h.v[h.row(head, t) + c];
-        mixed[head * h.head_dim + c] = mean / sum;
+    const float sum = block_sum(part);  // a barrier, too: all see all weights
+    for (int c = 2 * lane; c - 2 * lane < columns; c += kColumns) {
+        float2 mean = {0.0f, 0.0f};
+        if (c < columns) {
+#pragma unroll 8
+            for (int t = warp; t < count; t += kAttendWarps) {
+                const auto v =
+                    *reinterpret_cast<const float2*>(h.v + h.row(head, t) + c);
+                mean.x += s_weights[t] * v.x;
+                mean.y += s_weights[t] * v.y;
+            }
+        }
+        s_parts[warp][lane] = mean;
+        __syncthreads();
+        if (warp == 0 && c < columns) {
+            for (int i = 1; i < kAttendWarps; ++i) {
+                mean.x += s_parts[i][lane].x;
+                mean.y += s_parts[i][lane].y;
+            }
+            float* const to = mixed + head * h.head_dim + c;
+            to[0] = mean.x / sum;
+            to[1] = mean.y / sum;
+        }
+        __syncthreads();
     }
 }
 // #endregion attend
@@ -289,8 +329,10 @@ void Step::attend(int64_t layer) {
     const DecoderShape& s = d_.shape;
     // In whole pieces of 16 bytes: ptxas may read more of the weights than it uses.
     const auto shared = static_cast<size_t>((s.slots() + 3) / 4 * 16);
-    attend_kernel<<<static_cast<unsigned>(s.gpt.heads), kThreads, shared, stream_>>>(
-        heads_of(d_, layer), d_.mixed);
+    attend_kernel<<<static_cast<unsigned>(s.gpt.heads),
+                    kAttendThreads,
+                    shared,
+                    stream_>>>(heads_of(d_, layer), d_.mixed);
     count(2 * s.slots() * s.gpt.width + 2 * s.gpt.width);
 }
 
