@@ -3,10 +3,11 @@
 
     torch_peers.py --json bench.json [--seconds S] [--list]
 
-Reads the rows of train_a_gpt that its benchmark has written to bench.json, has PyTorch
-train the same model with the same sizes, and merges its own rows into the file: the
-same exercise and size, the rungs "torch eager", "torch compiled", and both of them in
-bf16. A step has the loss, its gradients, clipping and AdamW, as ours has.
+Reads the rows of train_a_gpt and decode_step that their benchmarks have written to
+bench.json, has PyTorch do the same with the same sizes, and merges its own rows into
+the file: the same exercise and size, the rungs "torch eager", "torch compiled" and
+others. A training step has the loss, its gradients, clipping and AdamW, as ours has; a
+decoding step makes one token, behind a full cache.
 
 A step has so many kernels that Python is slower than the GPU: "torch compiled bf16" is
 what its user gets. "torch compiled bf16 graph" is the same, recorded as a CUDA graph:
@@ -25,6 +26,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import torch_decode
 import torch_gpt
 import torch_rows
 from torch_rows import Work
@@ -33,8 +35,8 @@ RATE = 1e-12  # all of the work, and the weights stay: so does the loss
 
 
 def is_step(size):
-    """Not so AdamW by itself."""
-    return not size.startswith("AdamW")
+    """Not so AdamW by itself, nor what is timed on the host or makes another text."""
+    return not size.startswith("AdamW") and "," not in size
 
 
 def parse(size):
@@ -145,8 +147,45 @@ def training_step(is_compiled, is_bf16, is_graph=False):
     return make
 
 
-PEERS = {"train_a_gpt": ("torch eager", training_step(False, False))}
-MORE = {"train_a_gpt": [("torch compiled", training_step(True, False)),
+def decoding_step(is_compiled, is_graph=False):
+    """In float, as ours. The likeliest token becomes the next one, as ours does."""
+    def make(torch, size):
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.manual_seed(2026)
+        decoder = torch_decode.Decoder(torch, torch_decode.Shape(size))
+        logits_of = torch_decode.logits_of
+        if is_compiled:
+            torch._dynamo.reset()
+            logits_of = torch.compile(logits_of, dynamic=False)
+        last = [None]
+
+        @torch.no_grad()
+        def step():
+            logits = logits_of(decoder, decoder.token, decoder.position)
+            decoder.token.copy_(logits.argmax(dim=-1))
+            decoder.position.add_(1).remainder_(4096)
+            last[0] = logits
+            return logits
+
+        run = recorded(torch, step) if is_graph else step
+
+        def replayed():
+            run()
+            return last[0]
+
+        def is_right():
+            with torch.no_grad():
+                return torch_decode.largest_error(decoder, replayed) < 1e-3
+
+        return Work(run, decoder.bytes(), "read", is_right, tokens=1)
+    return make
+
+
+PEERS = {"train_a_gpt": ("torch eager", training_step(False, False)),
+         "decode_step": ("torch eager", decoding_step(False))}
+MORE = {"decode_step": [("torch compiled", decoding_step(True)),
+                        ("torch compiled graph", decoding_step(True, True))],
+        "train_a_gpt": [("torch compiled", training_step(True, False)),
                         ("torch eager bf16", training_step(False, True)),
                         ("torch compiled bf16", training_step(True, True)),
                         ("torch compiled bf16 graph", training_step(True, True, True))]}
