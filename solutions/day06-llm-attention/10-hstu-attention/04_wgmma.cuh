@@ -372,6 +372,29 @@ bool has_wgmma_kernel(const HstuCall<T>& call) {
            call.bias.times == nullptr;
 }
 
+/// All of a problem but what belongs to one pass.
+template <class Sizes, class T>
+void fill_problem(HstuTiles& problem, const HstuCall<T>& call, int64_t tiles) {
+    problem.tiles = static_cast<int>(tiles);
+    problem.sequences = static_cast<int>(call.batch);
+    problem.query_heads = static_cast<int>(call.heads);
+    problem.copy_rows = Sizes::BN;
+    problem.causal = true;  // tiles of one head do not take the same time
+    problem.query_starts = call.cu_seqlens.device;
+    problem.o_row = call.heads * Sizes::D;
+    problem.o_head = Sizes::D;
+    problem.mask = call.mask;
+    problem.alpha = call.alpha;
+    problem.factor = 1.0f / static_cast<float>(call.scaling_length);
+}
+
+/// An array of the call as the TMA unit sees it.
+template <class T>
+wb::AttentionRows rows_of_call(const HstuCall<T>& call, const T* base) {
+    const int64_t token = call.heads * call.head_dim;
+    return {base, call.head_dim, call.total, call.heads, 1, token, call.head_dim, token};
+}
+
 /// A call that v4 has a kernel for. Returns false, and does nothing, if there are more
 /// tiles than an int counts.
 template <int D, class T>
@@ -380,23 +403,10 @@ bool launch_hstu_attention_v4(const HstuCall<T>& call, cudaStream_t stream) {
     HstuTiles problem = {};
     const int64_t tiles = count_tiles<Sizes>(problem, call);
     if (tiles > INT_MAX) return false;
-    problem.tiles = static_cast<int>(tiles);
-    problem.sequences = static_cast<int>(call.batch);
-    problem.query_heads = static_cast<int>(call.heads);
-    problem.copy_rows = Sizes::BN;
-    problem.causal = true;  // tiles of one head do not take the same time
-    problem.query_starts = call.cu_seqlens.device;
+    fill_problem<Sizes>(problem, call, tiles);
     problem.o = call.o;
-    problem.o_row = call.heads * D;
-    problem.o_head = D;
-    problem.mask = call.mask;
-    problem.alpha = call.alpha;
-    problem.factor = 1.0f / static_cast<float>(call.scaling_length);
     const auto map = [&](const char* name, const T* base, int box_rows) {
-        const int64_t token = call.heads * D;
-        const wb::AttentionRows rows = {
-            base, D, call.total, call.heads, 1, token, D, token};
-        return wb::tensor_map<T>(name, rows, box_rows);
+        return wb::tensor_map<T>(name, rows_of_call(call, base), box_rows);
     };
     const TensorMaps maps = {map("q", call.q, Sizes::BM),
                              map("k", call.k, Sizes::BN),

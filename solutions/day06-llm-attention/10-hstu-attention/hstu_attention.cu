@@ -240,6 +240,8 @@ static void hstu_backward_v1(const HstuCall<T>& call,
 #include "hstu_attention_fast.cu"
 // v4 calls v3 where it has no kernel.
 #include "04_wgmma.cuh"
+// Of the backward pass.
+#include "04_backward.cuh"
 
 /// A version for all types, and for those of 16 bits.
 #define WB_HSTU_RUNG(function, type, version, idea, T)                       \
@@ -260,6 +262,7 @@ WB_HSTU_RUNG(hstu_backward, fp32, v2, "tiles in shared memory", float);
 WB_HSTU_NARROW_RUNGS(hstu_backward, v1, "one warp a row or a key");
 WB_HSTU_NARROW_RUNGS(hstu_backward, v2, "tiles in shared memory");
 WB_HSTU_NARROW_RUNGS(hstu_backward, v3, "mma.sync and cp.async");
+WB_HSTU_NARROW_RUNGS(hstu_backward, v4, "wgmma, TMA, two consumers");
 // #end
 
 // #region contract
@@ -288,7 +291,7 @@ static void backward(const char* function,
     if (call.total == 0) return clear_bias_gradients(call, gradients, stream);
     // #solution
     if constexpr (sizeof(T) == 2)
-        hstu_backward_v3(call, gradients, stream);
+        hstu_backward_v4(call, gradients, stream);
     else
         hstu_backward_v2(call, gradients, stream);
     // #end
