@@ -11,11 +11,10 @@ struct HstuBackwardTiles : HstuTiles {
     void* dv;                    ///< where dv is summed, too
 };
 
-/// Rows from which on a row sees a key: spans begin and end no earlier from row to row,
-/// so the rows that see it are a span as well.
+/// The rows that see a key: of every mask but lists of intervals, they are a span.
 ///
 /// @param key  < tile.length
-/// @return     in place of keys, the rows that see the key
+/// @return     a mask of rows in place of keys
 __device__ __forceinline__ RowMask key_mask(const HstuMasks& mask,
                                             const RowTile& tile,
                                             int key) {
@@ -27,8 +26,8 @@ __device__ __forceinline__ RowMask key_mask(const HstuMasks& mask,
             break;
         case HstuMask::local:
             rows.begin = key - static_cast<int>(min(mask.right, int64_t{key}));
-            rows.end = key + 1 + static_cast<int>(min(
-                                     mask.left, int64_t{tile.length - 1 - key}));
+            rows.end = key + 1 +
+                       static_cast<int>(min(mask.left, int64_t{tile.length - 1 - key}));
             break;
         case HstuMask::context:
         case HstuMask::target: {
@@ -47,7 +46,7 @@ __device__ __forceinline__ RowMask key_mask(const HstuMasks& mask,
     return rows;
 }
 
-/// What some rows of q, or keys, own pairs with, by blocks of the others.
+/// With which others some rows of q, or some keys, make pairs, by blocks of BN.
 template <bool kOfKeys, int BN>
 struct Others {
     RowMask upper;  ///< of the first of them
@@ -85,8 +84,7 @@ template <class Sizes>
 __device__ __forceinline__ auto others_of_tile(const HstuTiles& problem,
                                                const TileWork& work) {
     const int last = min(work.row + Sizes::BM, work.queries) - 1;
-    return Others<Sizes::kOfKeys, Sizes::BN>(
-        problem, rows_of(work), work.row, last);
+    return Others<Sizes::kOfKeys, Sizes::BN>(problem, rows_of(work), work.row, last);
 }
 
 /// The same as work_of() of the forward pass, for tiles of rows or of keys. Of keys the
@@ -145,8 +143,8 @@ struct BackwardSizes
     static constexpr int kConsumerRegisters = kIsTight ? 240 : 232;
 };
 
-/// Chapter 08's tiles: q are what a block owns, k and v are the others. And what it owns
-/// of d_o, or of v.
+/// Chapter 08's tiles: q are what a block owns, k and v are the others. And what a block
+/// owns of d_o, or of v.
 template <class Sizes>
 struct alignas(1024) BackwardShared : SharedTiles<Sizes> {
     static constexpr int kBytes = Sizes::kHasDs ? Sizes::kQueryBytes : 1024;
@@ -184,8 +182,9 @@ __device__ __forceinline__ void copy_own(BackwardShared<Sizes>& shared,
 /// Scores become slopes of silu, and their weights are packed as the left operand of
 /// dv's product, two with one reciprocal as in weigh_keys().
 template <class Sizes, int kCount>
-__device__ __forceinline__ void slopes_and_weights(
-    float (&r_s)[kCount], uint32_t (&p)[Sizes::BN / 16][4], float alpha) {
+__device__ __forceinline__ void slopes_and_weights(float (&r_s)[kCount],
+                                                   uint32_t (&p)[Sizes::BN / 16][4],
+                                                   float alpha) {
     constexpr float kMost = 60.0f;
     constexpr float kLog2e = 1.44269504f;
     const auto divisor = [](float s) {
@@ -242,9 +241,9 @@ __device__ __forceinline__ void differentiate_tile(
     const KeyBlocks blocks = others_of_tile<Sizes>(problem, work).blocks;
     const bool has_rows = first <= end;
     const int from = has_rows ? blocks.place_of(needed.blocks.top) : blocks.count;
-    const int to =
-        has_rows ? blocks.place_of(needed.blocks[needed.blocks.count - 1]) + 1
-                 : blocks.count;
+    const int to = has_rows
+                       ? blocks.place_of(needed.blocks[needed.blocks.count - 1]) + 1
+                       : blocks.count;
     const int own_bytes = group * kGroupRows * kSwizzleBytes;
     const unsigned char* const s_q = shared.q[q_stage.stage] + own_bytes;
     [[maybe_unused]] const unsigned char* const s_own =
@@ -343,8 +342,8 @@ __global__ void __launch_bounds__(Sizes::kThreads, 1)
                             const __grid_constant__ HstuBackwardTiles problem) {
     extern __shared__ unsigned char s_dynamic[];
     const uint32_t past = wb::ptx::shared_address(s_dynamic) % 1024;
-    auto& shared = *reinterpret_cast<BackwardShared<Sizes>*>(s_dynamic +
-                                                             (1024 - past) % 1024);
+    auto& shared =
+        *reinterpret_cast<BackwardShared<Sizes>*>(s_dynamic + (1024 - past) % 1024);
     make_barriers(shared);
     const int group = consumer_group();
     Schedule<Sizes, Source::packed, HstuTiles> schedule{shared, problem, {}};

@@ -392,7 +392,8 @@ void fill_problem(HstuTiles& problem, const HstuCall<T>& call, int64_t tiles) {
 template <class T>
 wb::AttentionRows rows_of_call(const HstuCall<T>& call, const T* base) {
     const int64_t token = call.heads * call.head_dim;
-    return {base, call.head_dim, call.total, call.heads, 1, token, call.head_dim, token};
+    return {
+        base, call.head_dim, call.total, call.heads, 1, token, call.head_dim, token};
 }
 
 /// A call that v4 has a kernel for. Returns false, and does nothing, if there are more
