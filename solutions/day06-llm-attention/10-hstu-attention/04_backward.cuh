@@ -143,8 +143,8 @@ struct BackwardSizes
     static constexpr int kConsumerRegisters = kIsTight ? 240 : 232;
 };
 
-/// Chapter 08's tiles: q are what a block owns, k and v are the others. And what a block
-/// owns of d_o, or of v.
+/// Chapter 08's tiles: q are what a block owns, k and v are the others. Besides, what a
+/// block owns of d_o, or of v.
 template <class Sizes>
 struct alignas(1024) BackwardShared : SharedTiles<Sizes> {
     static constexpr int kBytes = Sizes::kHasDs ? Sizes::kQueryBytes : 1024;
