@@ -136,11 +136,8 @@ struct BackwardSizes
     static constexpr bool kOfKeys = kOf != Gradient::dq;
     static constexpr bool kHasDs = kOf != Gradient::dv;
     static constexpr bool kHasDv = kOf == Gradient::dk_dv || kOf == Gradient::dv;
-    /// dk and dv of 128 columns need all that there are: with fewer, ptxas lets each
-    /// product wait for the one before it.
-    static constexpr bool kIsTight = D == 128 && kOf == Gradient::dk_dv;
-    static constexpr int kProducerRegisters = kIsTight ? 24 : 40;
-    static constexpr int kConsumerRegisters = kIsTight ? 240 : 232;
+    static constexpr int kProducerRegisters = 40;
+    static constexpr int kConsumerRegisters = 232;
 };
 
 /// Chapter 08's tiles: q are what a block owns, k and v are the others. Besides, what a
@@ -433,7 +430,8 @@ requires(sizeof(T) == 2) static void hstu_backward_v4(const HstuCall<T>& call,
             // All have the same number of tiles: all are launched, or none.
             is_done = launch(std::integral_constant<Gradient, dq>());
             if (!is_done) return;
-            if constexpr (D == 256) {
+            // From 128 columns on, both sums and their products would be spilled.
+            if constexpr (D > 64) {
                 launch(std::integral_constant<Gradient, dk>());
                 launch(std::integral_constant<Gradient, dv>());
             } else {
