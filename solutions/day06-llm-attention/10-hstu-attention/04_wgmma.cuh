@@ -1,11 +1,12 @@
 // 04_wgmma.cuh: v4: the forward pass in the skeleton of chapter 08: one warp has the
-// TMA unit copy tiles; three warpgroups own 64 rows each, multiply with wgmma, and make
-// weights of scores in registers.
+// TMA unit copy tiles; three warpgroups own 64 rows each (with D = 256 two), multiply
+// with wgmma, and make weights of scores in registers.
 #pragma once
 
 #include <wb/attention_rows.h>
 #include <wb/check.h>
 #include <wb/device.h>
+#include <wb/head_dim.h>
 #include <wb/launch.h>
 #include <wb/launch_kernel.h>
 #include <wb/ptx/exp2.h>
@@ -261,14 +262,16 @@ __device__ __forceinline__ void consume_tile(
 // #region v4-kernel
 /// hstu_attention_v4: o = silu(alpha q k^T) v / N, where a row sees a key. A block
 /// stays on its multiprocessor and takes tile after tile: 192 rows of one head of one
-/// sequence.
+/// sequence, or 128 with D = 256.
 ///
 ///     q, k, v, o   [total, heads, D]; a copy brings BM or BN rows of one head. Behind
 ///                  the last row of a sequence it brings those of the next one: they
 ///                  have a score of 0, and their rows of o are not stored. Behind the
 ///                  last row of all, the TMA unit brings zeros
-///     k, v         128 keys a block; two stages of each, with D = 64 four
-///     q            two stages: the next tile's is there when this one ends
+///     k, v         128 keys a block, 80 with D = 256; two stages of each, with D = 64
+///                  four
+///     q            two stages: the next tile's is there when this one ends; with D =
+///                  256 there is room for one
 ///
 /// Blocks of keys that no row of a tile sees are not copied. A warpgroup lets those
 /// pass that its own 64 rows do not see, and looks at the mask only where one of them
@@ -277,7 +280,7 @@ __device__ __forceinline__ void consume_tile(
 /// Launch   grid one block a multiprocessor, or fewer; block Sizes::kThreads, dynamic
 ///          shared memory kSharedBytes<Sizes>; sm_90a
 /// Traffic  reads q and writes o once, 4 D B a row and head; reads k and v, 4 D B a
-///          key, once for each tile of 192 rows that sees it, mostly from the L2 cache
+///          key, once for each tile of rows that sees it, mostly from the L2 cache
 /// Work     4 D FLOP and 1.5 special instructions a pair, of whole blocks
 /// Error    as the contract: a weight in float is exact to 12 + 4 |s| roundings, and
 ///          then rounded to T
@@ -322,14 +325,21 @@ __global__ void __launch_bounds__(Sizes::kThreads, 1)
 
 // #region v4-launch
 /// Three warpgroups, as in chapter 08's v5: while some wait for products or compute
-/// weights, another one has the tensor cores.
+/// weights, another one has the tensor cores. With D = 256 a thread's part of o takes
+/// 128 registers: there is room for two warpgroups, one tile of q, and 80 keys a block,
+/// as in that chapter.
 template <class T, int D>
-using HstuSizes = TileSizes<T,
-                            Tiling{.head_dim = D,
-                                   .block_rows = 192,
-                                   .block_keys = 128,
-                                   .stages = D == 64 ? 4 : 2,
-                                   .query_stages = 2}>;
+struct HstuSizes : TileSizes<T,
+                             Tiling{.head_dim = D,
+                                    .block_rows = D == 256 ? 128 : 192,
+                                    .block_keys = D == 256 ? 80 : 128,
+                                    .stages = D == 64 ? 4 : 2,
+                                    .query_stages = D == 256 ? 1 : 2}> {
+    /// The warp that has tiles copied looks for sequences and masks, too: with chapter
+    /// 08's 24 registers some of that would be spilled.
+    static constexpr int kProducerRegisters = D == 256 ? 40 : 32;
+    static constexpr int kConsumerRegisters = D == 256 ? 232 : 160;
+};
 
 /// Fills in how the call is cut into tiles. Returns how many there are.
 template <class Sizes, class T>
@@ -353,14 +363,37 @@ int64_t count_tiles(HstuTiles& problem, const HstuCall<T>& call) {
     return call.heads * (longest_first ? call.batch * row_tiles : as_found);
 }
 
-/// Whether v4 has a kernel for a call: for sm_90a, D 64 and 128, no bias, and every
+/// Whether v4 has a kernel for a call: for sm_90a, D of 64 or more, no bias, and every
 /// mask but lists of intervals, whose rows do not see a span.
 template <class T>
 bool has_wgmma_kernel(const HstuCall<T>& call) {
-    return wb::compute_capability() == 90 &&
-           (call.head_dim == 64 || call.head_dim == 128) &&
+    return wb::compute_capability() == 90 && call.head_dim >= 64 &&
            call.mask.kind != HstuMask::arbitrary && call.bias.positions == nullptr &&
            call.bias.times == nullptr;
+}
+
+/// All of a problem but what belongs to one pass.
+template <class Sizes, class T>
+void fill_problem(HstuTiles& problem, const HstuCall<T>& call, int64_t tiles) {
+    problem.tiles = static_cast<int>(tiles);
+    problem.sequences = static_cast<int>(call.batch);
+    problem.query_heads = static_cast<int>(call.heads);
+    problem.copy_rows = Sizes::BN;
+    problem.causal = true;  // tiles of one head do not take the same time
+    problem.query_starts = call.cu_seqlens.device;
+    problem.o_row = call.heads * Sizes::D;
+    problem.o_head = Sizes::D;
+    problem.mask = call.mask;
+    problem.alpha = call.alpha;
+    problem.factor = 1.0f / static_cast<float>(call.scaling_length);
+}
+
+/// An array of the call as the TMA unit sees it.
+template <class T>
+wb::AttentionRows rows_of_call(const HstuCall<T>& call, const T* base) {
+    const int64_t token = call.heads * call.head_dim;
+    return {
+        base, call.head_dim, call.total, call.heads, 1, token, call.head_dim, token};
 }
 
 /// A call that v4 has a kernel for. Returns false, and does nothing, if there are more
@@ -371,23 +404,10 @@ bool launch_hstu_attention_v4(const HstuCall<T>& call, cudaStream_t stream) {
     HstuTiles problem = {};
     const int64_t tiles = count_tiles<Sizes>(problem, call);
     if (tiles > INT_MAX) return false;
-    problem.tiles = static_cast<int>(tiles);
-    problem.sequences = static_cast<int>(call.batch);
-    problem.query_heads = static_cast<int>(call.heads);
-    problem.copy_rows = Sizes::BN;
-    problem.causal = true;  // tiles of one head do not take the same time
-    problem.query_starts = call.cu_seqlens.device;
+    fill_problem<Sizes>(problem, call, tiles);
     problem.o = call.o;
-    problem.o_row = call.heads * D;
-    problem.o_head = D;
-    problem.mask = call.mask;
-    problem.alpha = call.alpha;
-    problem.factor = 1.0f / static_cast<float>(call.scaling_length);
     const auto map = [&](const char* name, const T* base, int box_rows) {
-        const int64_t token = call.heads * D;
-        const wb::AttentionRows rows = {
-            base, D, call.total, call.heads, 1, token, D, token};
-        return wb::tensor_map<T>(name, rows, box_rows);
+        return wb::tensor_map<T>(name, rows_of_call(call, base), box_rows);
     };
     const TensorMaps maps = {map("q", call.q, Sizes::BM),
                              map("k", call.k, Sizes::BN),
@@ -410,10 +430,11 @@ bool launch_hstu_attention_v4(const HstuCall<T>& call, cudaStream_t stream) {
 template <class T>
 requires(sizeof(T) == 2) static void hstu_attention_v4(const HstuCall<T>& call,
                                                        cudaStream_t stream) {
-    const bool is_done =
-        has_wgmma_kernel(call) &&
-        (call.head_dim == 64 ? launch_hstu_attention_v4<64>(call, stream)
-                             : launch_hstu_attention_v4<128>(call, stream));
+    bool is_done = false;
+    if (has_wgmma_kernel(call))
+        wb::with_head_dim<64, 128, 256>(call.head_dim, [&](auto head_dim) {
+            is_done = launch_hstu_attention_v4<head_dim()>(call, stream);
+        });
     if (!is_done) hstu_attention_v3(call, stream);
 }
 // #endregion v4-launch

@@ -2,7 +2,7 @@
 // #solution
 //
 // v1 is in this file, v2 in tiles.cuh, which is given, v3 in hstu_attention_fast.cu,
-// the second stage; v4, forward on Hopper, in 04_wgmma.cuh.
+// the second stage; v4, for Hopper, in 04_wgmma.cuh and, backward, 04_backward.cuh.
 //
 // <Ladder of="hstu_attention_bf16" at="B8 H4 N1024 D128, causal">
 //       TFLOP/s  idea                         what limits it
@@ -17,6 +17,7 @@
 //   v1    0.541  one warp a row or a key  each reads all of the others
 //   v2     5.49  tiles in shared memory   multiplications one by one
 //   v3     59.8  mma.sync and cp.async    each row of a tile from shared memory 4 times
+//   v4        -  wgmma and TMA            eight products where five are needed
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 // #end
 #include "hstu_attention.h"
@@ -240,6 +241,8 @@ static void hstu_backward_v1(const HstuCall<T>& call,
 #include "hstu_attention_fast.cu"
 // v4 calls v3 where it has no kernel.
 #include "04_wgmma.cuh"
+// The skeleton of 04_wgmma.cuh, and the sums of v3.
+#include "04_backward.cuh"
 
 /// A version for all types, and for those of 16 bits.
 #define WB_HSTU_RUNG(function, type, version, idea, T)                       \
@@ -260,6 +263,7 @@ WB_HSTU_RUNG(hstu_backward, fp32, v2, "tiles in shared memory", float);
 WB_HSTU_NARROW_RUNGS(hstu_backward, v1, "one warp a row or a key");
 WB_HSTU_NARROW_RUNGS(hstu_backward, v2, "tiles in shared memory");
 WB_HSTU_NARROW_RUNGS(hstu_backward, v3, "mma.sync and cp.async");
+WB_HSTU_NARROW_RUNGS(hstu_backward, v4, "wgmma and TMA");
 // #end
 
 // #region contract
@@ -288,7 +292,7 @@ static void backward(const char* function,
     if (call.total == 0) return clear_bias_gradients(call, gradients, stream);
     // #solution
     if constexpr (sizeof(T) == 2)
-        hstu_backward_v3(call, gradients, stream);
+        hstu_backward_v4(call, gradients, stream);
     else
         hstu_backward_v2(call, gradients, stream);
     // #end

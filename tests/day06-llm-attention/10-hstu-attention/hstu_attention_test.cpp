@@ -99,7 +99,7 @@ TEST_CASE("edges meet") {
 }
 
 TEST_CASE("tiles of rows and blocks of keys: spans that end in them") {
-    // Lengths around 128 keys, 192 rows, and 64 rows of these; the forward pass alone.
+    // Lengths around 128 keys, 192 rows, and 64 rows of these.
     if (wb::testing::is_watched()) return;
     const auto type = GENERATE(fp16, bf16);
     const auto mask = GENERATE(HstuMask::full,
@@ -113,7 +113,7 @@ TEST_CASE("tiles of rows and blocks of keys: spans that end in them") {
     c.left = 150;
     c.right = 2;
     c.heads = mask == HstuMask::local ? 2 : 1;
-    grade(type, c, 1, Passes::forward, Versions::last);
+    grade(type, c, 1, Passes::both, Versions::last);
 }
 
 TEST_CASE("tiles of rows and blocks of keys: one long sequence beside short ones") {
@@ -122,7 +122,7 @@ TEST_CASE("tiles of rows and blocks of keys: one long sequence beside short ones
     Call c{{7, 0, 450, 1, 1, 2, 3}};
     c.head_dim = 64;
     c.heads = 2;
-    grade(GENERATE(fp16, bf16), c, 1, Passes::forward, Versions::last);
+    grade(GENERATE(fp16, bf16), c, 1, Passes::both, Versions::last);
 }
 
 TEST_CASE("tiles of rows and blocks of keys: candidates far behind what they see") {
@@ -136,7 +136,7 @@ TEST_CASE("tiles of rows and blocks of keys: candidates far behind what they see
                   c,
                   1,
                   ", targets " + std::to_string(targets),
-                  Passes::forward,
+                  Passes::both,
                   Versions::last,
                   [&](HstuProblem& p) {
                       p.contexts = {600 - targets};

@@ -1,8 +1,8 @@
 // v3 and v4 of the solution as the contract's functions, for the .diff files that edit
-// them: of v3 the kernels for bf16 and D = 32, of v4 the one for bf16 and D = 64. All
+// them: of v3 the kernels for bf16 and D = 32, of v4 those for bf16 and D = 64. All
 // else is v2, which is given. Compilers take that much less time than for all types and
-// sizes; and the edits are of fast_forward.cuh, fast_backward.cuh or wgmma.cuh, which
-// leave one of the three.
+// sizes; and the edits are of fast_forward.cuh, fast_backward.cuh, wgmma.cuh or
+// wgmma_backward.cuh, which leave one of the four.
 #include "hstu_attention.h"
 
 #include <type_traits>
@@ -20,6 +20,9 @@ static bool has_bias(const HstuCall<T>& call) {
 
 #ifndef WB_NO_WGMMA
 #include "../../solutions/day06-llm-attention/10-hstu-attention/04_wgmma.cuh"
+#endif
+#ifdef WB_WGMMA_BACKWARD
+#include "../../solutions/day06-llm-attention/10-hstu-attention/04_backward.cuh"
 #endif
 
 template <bool kHasBias, class T>
@@ -48,7 +51,7 @@ static void right_backward(const HstuCall<T>& call,
 template <class T>
 static bool attention_is_done(const HstuCall<T>& call, cudaStream_t stream) {
     if constexpr (kIsBf16<T>) {
-#ifndef WB_NO_WGMMA
+#if !defined(WB_NO_WGMMA) && !defined(WB_WGMMA_BACKWARD)
         if (call.head_dim == 64 && has_wgmma_kernel(call))
             return launch_hstu_attention_v4<64>(call, stream);
 #endif
@@ -68,6 +71,13 @@ template <class T>
 static bool backward_is_done(const HstuCall<T>& call,
                              const HstuGradients<T>& out,
                              cudaStream_t stream) {
+#ifdef WB_WGMMA_BACKWARD
+    if constexpr (kIsBf16<T>) {
+        if (call.head_dim == 64 && has_wgmma_kernel(call))
+            return launch_hstu_backward_v4<64, Gradient::dq>(call, out, stream) &&
+                   launch_hstu_backward_v4<64, Gradient::dk_dv>(call, out, stream);
+    }
+#endif
 #ifndef WB_NO_BACKWARD
     if constexpr (kIsBf16<T>) {
         if (call.head_dim == 32) {
