@@ -6,17 +6,17 @@
 //
 // <Ladder of="hstu_attention_bf16" at="B8 H4 N1024 D128, causal">
 //       TFLOP/s  idea                         what limits it
-//   v1    0.795  one warp a row               each row reads all of its keys
+//   v1    0.794  one warp a row               each row reads all of its keys
 //   v2     6.06  tiles in shared memory       multiplications one by one
-//   v3     62.4  mma.sync and cp.async        two thirds of the rate of wgmma
-//   v4      246  wgmma, TMA, three consumers  products; with D = 64, special functions
+//   v3     62.6  mma.sync and cp.async        two thirds of the rate of wgmma
+//   v4      247  wgmma, TMA, three consumers  products; with D = 64, special functions
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 //
 // <Ladder of="hstu_backward_bf16" at="B8 H4 N1024 D128, causal">
 //       TFLOP/s  idea                     what limits it
-//   v1    0.541  one warp a row or a key  each reads all of the others
-//   v2     5.49  tiles in shared memory   multiplications one by one
-//   v3     59.8  mma.sync and cp.async    each row of a tile from shared memory 4 times
+//   v1    0.538  one warp a row or a key  each reads all of the others
+//   v2     5.48  tiles in shared memory   multiplications one by one
+//   v3     59.3  mma.sync and cp.async    each row of a tile from shared memory 4 times
 //   v4        -  wgmma and TMA            eight products where five are needed
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 // #end
