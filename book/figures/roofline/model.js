@@ -118,16 +118,14 @@ export function withoutPoint(files, points) {
 }
 
 /**
- * The files that were measured on one GPU, that of most files: points of another one do
- * not belong under these roofs.
+ * The files that were measured on one GPU, that of the first file, which is day 1's:
+ * points of another one do not belong under these roofs.
  * @param {Record<string, {machine: {gpu: string}}>} files  the ladders of all days
  */
 export function ofOneGpu(files) {
-  const gpus = Object.values(files).map(({ machine }) => machine.gpu)
-  const times = (gpu) => gpus.filter((each) => each === gpu).length
-  const [most] = [...gpus].sort((a, b) => times(b) - times(a))
+  const { gpu } = Object.values(files)[0].machine
   return Object.fromEntries(
-    Object.entries(files).filter(([, { machine }]) => machine.gpu === most))
+    Object.entries(files).filter(([, { machine }]) => machine.gpu === gpu))
 }
 
 /** The measured ceilings: one for memory, and one for each kind of arithmetic. */

@@ -3,13 +3,13 @@
 // #solution
 //
 // <Ladder of="decode_step" at="8 x 320" in="us">
-//                us  idea                        what limits it
-//   v1        1,390  each operation by itself    the GPU; 10 launches a layer
-//   v2        1,360  sum and norm fused          8 launches a layer
-//   v3        1,330  and q, k, v into the cache  7 launches a layer
-//   v1_graph  1,300  v1 as a graph               the GPU: not the launches
-//   v2_graph  1,290  v2 as a graph               as v1_graph
-//   v3_graph  1,280  v3 as a graph               as v1_graph
+//              us  idea                        what limits it
+//   v1        448  each operation by itself    the GPU; 10 launches a layer
+//   v2        347  sum and norm fused          8 launches a layer
+//   v3        338  and q, k, v into the cache  7 launches a layer
+//   v1_graph  295  v1 as a graph               the GPU: not the launches
+//   v2_graph  285  v2 as a graph               as v1_graph
+//   v3_graph  286  v3 as a graph               as v1_graph
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 // #end
 #include "fusion_case_study.h"
