@@ -189,7 +189,8 @@ static __global__ void __launch_bounds__(kAttendThreads)
         part += s_weights[t];
     }
     const float sum = block_sum(part);  // a barrier, too: all see all weights
-    for (int c = 2 * lane; c - 2 * lane < columns; c += kColumns) {
+    for (int first = 0; first < columns; first += kColumns) {
+        const int c = first + 2 * lane;
         float2 mean = {0.0f, 0.0f};
         if (c < columns) {
 #pragma unroll 8

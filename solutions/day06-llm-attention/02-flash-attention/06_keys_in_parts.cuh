@@ -197,6 +197,55 @@ inline int64_t places_for_blocks(int64_t multiprocessors, size_t bytes) {
            std::max(static_cast<int64_t>(shared / (bytes + kReserved)), int64_t{1});
 }
 
+// #region in-parts
+/// Launches a kernel whose blocks have the keys of their rows in parts, and then what
+/// merges the parts, if there is more than one.
+///
+/// @tparam T       the tile of a block
+/// @param  places  blocks of `kernel` that run at the same time
+template <class T, class Kernel>
+static void launch_in_parts(Kernel kernel,
+                            int64_t places,
+                            const wb::AttentionShape& shape,
+                            const float* q,
+                            const float* k,
+                            const float* v,
+                            float* o,
+                            float* lse,
+                            cudaStream_t stream) {
+    const int64_t heads = shape.batch * shape.query_heads;
+    const unsigned row_tiles = wb::grid_size(shape.queries, T::BM);
+    const unsigned tiles = wb::grid_size(heads * row_tiles, 1);
+    const int parts = num_parts<T>(shape, tiles, places);
+    std::optional<wb::Scratch<float>> memory;
+    Parts to = {nullptr, nullptr, shape.rows()};
+    if (parts > 1) {
+        const int64_t part_rows = parts * shape.rows();
+        memory.emplace(part_rows * (T::D + 2), stream);
+        to.o = memory->data();
+        to.max_sum = reinterpret_cast<float2*>(to.o + part_rows * T::D);
+    }
+    kernel<<<dim3(tiles, parts), T::kThreads, T::kBytes, stream>>>(
+        q,
+        k,
+        v,
+        o,
+        lse,
+        to,
+        static_cast<int>(shape.queries),
+        static_cast<int>(shape.keys),
+        row_tiles,
+        shape.causal,
+        wb::log2_scale(shape.scale));
+    CUDA_CHECK_LAUNCH();
+    if (parts == 1) return;
+    const unsigned blocks = wb::grid_size(shape.rows() * (T::D / 4), kMergeThreads);
+    flash_attention_v6_merge_kernel<<<blocks, kMergeThreads, 0, stream>>>(
+        to, parts, T::D, o, lse);
+    CUDA_CHECK_LAUNCH();
+}
+// #endregion in-parts
+
 // #region v6-launch
 static void flash_attention_v6(const wb::AttentionShape& shape,
                                const float* q,
@@ -216,36 +265,15 @@ static void flash_attention_v6(const wb::AttentionShape& shape,
             !wb::allow_shared(kernel, T::kBytes)) {
             return flash_attention_v5(shape, q, k, v, o, lse, stream);
         }
-        const unsigned row_tiles = wb::grid_size(shape.queries, T::BM);
-        const unsigned tiles = wb::grid_size(heads * row_tiles, 1);
-        const int parts =
-            num_parts<T>(shape, tiles, places_for_blocks(multiprocessors, T::kBytes));
-        std::optional<wb::Scratch<float>> memory;
-        Parts to = {nullptr, nullptr, shape.rows()};
-        if (parts > 1) {
-            const int64_t part_rows = parts * shape.rows();
-            memory.emplace(part_rows * (T::D + 2), stream);
-            to.o = memory->data();
-            to.max_sum = reinterpret_cast<float2*>(to.o + part_rows * T::D);
-        }
-        kernel<<<dim3(tiles, parts), T::kThreads, T::kBytes, stream>>>(
-            q,
-            k,
-            v,
-            o,
-            lse,
-            to,
-            static_cast<int>(shape.queries),
-            static_cast<int>(shape.keys),
-            row_tiles,
-            shape.causal,
-            wb::log2_scale(shape.scale));
-        CUDA_CHECK_LAUNCH();
-        if (parts == 1) return;
-        const unsigned blocks = wb::grid_size(shape.rows() * (T::D / 4), kMergeThreads);
-        flash_attention_v6_merge_kernel<<<blocks, kMergeThreads, 0, stream>>>(
-            to, parts, T::D, o, lse);
-        CUDA_CHECK_LAUNCH();
+        launch_in_parts<T>(kernel,
+                           places_for_blocks(multiprocessors, T::kBytes),
+                           shape,
+                           q,
+                           k,
+                           v,
+                           o,
+                           lse,
+                           stream);
     });
 }
 // #endregion v6-launch

@@ -389,42 +389,20 @@ static void flash_attention_v7(const wb::AttentionShape& shape,
                                float* o,
                                float* lse,
                                cudaStream_t stream) {
-    const int64_t heads = shape.batch * shape.query_heads;
     wb::with_head_dim<32, 64, 128, 256>(shape.head_dim, [&](auto head_dim) {
         using T = TileOf<head_dim()>;
         const auto kernel = flash_attention_v7_kernel<T>;
         if (wb::compute_capability() < 80 || !wb::allow_shared(kernel, T::kBytes))
             return flash_attention_v6(shape, q, k, v, o, lse, stream);
-        const unsigned row_tiles = wb::grid_size(shape.queries, T::BM);
-        const unsigned tiles = wb::grid_size(heads * row_tiles, 1);
-        const int parts =
-            num_parts<T>(shape, tiles, int64_t{wb::multiprocessors()} * T::kBlocks);
-        std::optional<wb::Scratch<float>> memory;
-        Parts to = {nullptr, nullptr, shape.rows()};
-        if (parts > 1) {
-            const int64_t part_rows = parts * shape.rows();
-            memory.emplace(part_rows * (T::D + 2), stream);
-            to.o = memory->data();
-            to.max_sum = reinterpret_cast<float2*>(to.o + part_rows * T::D);
-        }
-        kernel<<<dim3(tiles, parts), T::kThreads, T::kBytes, stream>>>(
-            q,
-            k,
-            v,
-            o,
-            lse,
-            to,
-            static_cast<int>(shape.queries),
-            static_cast<int>(shape.keys),
-            row_tiles,
-            shape.causal,
-            wb::log2_scale(shape.scale));
-        CUDA_CHECK_LAUNCH();
-        if (parts == 1) return;
-        const unsigned blocks = wb::grid_size(shape.rows() * (T::D / 4), kMergeThreads);
-        flash_attention_v6_merge_kernel<<<blocks, kMergeThreads, 0, stream>>>(
-            to, parts, T::D, o, lse);
-        CUDA_CHECK_LAUNCH();
+        launch_in_parts<T>(kernel,
+                           int64_t{wb::multiprocessors()} * T::kBlocks,
+                           shape,
+                           q,
+                           k,
+                           v,
+                           o,
+                           lse,
+                           stream);
     });
 }
 // #endregion v7-launch

@@ -62,7 +62,9 @@ inline constexpr bool kSumsEarly = D == 128;
 
 /// Everything in shared memory. A tile is panels of 64 columns, one after the other. A
 /// `full` barrier completes a phase when a tile has arrived, an `empty` one when all
-/// eight warps are done with it.
+/// eight warps are done with it: one lane of each arrives, or, as stats are read by
+/// ordinary loads, each thread. compute-sanitizer's racecheck relates an arrival to
+/// accesses of the thread that arrives, and to those of no other.
 template <int D>
 struct alignas(1024) Shared {
     static constexpr int kQueries = kTileQueries<D>;
@@ -104,7 +106,7 @@ __device__ __forceinline__ void make_barriers(Shared<D>& s) {
         for (int i = 0; i < 2; ++i) {
             // One arrival says how many bytes will come; every lane brings stats.
             mbarrier_init(&s.q_full[i], 1 + wb::kWarpSize);
-            mbarrier_init(&s.q_empty[i], kConsumers);  // who has read stats says so
+            mbarrier_init(&s.q_empty[i], kConsumers);
             mbarrier_init(&s.d_o_full[i], 1);
             mbarrier_init(&s.d_o_empty[i], kWarpsThatMultiply);
         }
