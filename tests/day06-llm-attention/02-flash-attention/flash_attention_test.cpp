@@ -15,6 +15,7 @@
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -194,6 +195,22 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
 
 TEST_CASE("values below the smallest number with all its digits keep the rest") {
     wb::testing::grade_subnormal("flash_attention", flash_attention);
+}
+
+TEST_CASE("small keys have all their digits, and a large scale makes them count") {
+    // They are above the smallest float with all its digits; what is left of them
+    // behind the first eleven, as TF32 has them, is not.
+    constexpr float kSmall = 0x1p-124f;  // whose inverse, times q, is finite
+    for (const int64_t head_dim : {32, 128}) {
+        auto shape = plain_attention(1, 1, 35, 2, head_dim);  // nothing evens out
+        auto inputs = wb::testing::random_attention(shape, 2);
+        for (float& x : inputs.q)
+            x = std::clamp(x, -4.0f, 4.0f);
+        for (float& x : inputs.k)
+            x *= kSmall;
+        shape.scale /= kSmall;
+        grade(shape, inputs, ", small k, large scale");
+    }
 }
 
 TEST_CASE("the scale may be anything finite") {
