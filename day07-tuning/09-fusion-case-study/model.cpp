@@ -6,6 +6,7 @@
 #include <wb/model/text.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -131,11 +132,23 @@ std::vector<float> weights_of(const wb::model::Checkpoint& checkpoint,
     std::vector<float> weights(
         static_cast<size_t>(wb::model::gpt_elements(parameters)));
     checkpoint.require_finite();
+    using enum wb::model::ElementType;
     for (const GptParameter& it : parameters) {
+        const auto found = checkpoint.tensors.find(it.name);
+        const bool is_bf16 =
+            found != checkpoint.tensors.end() && found->second.type == bf16;
         const wb::model::Tensor& tensor =
-            checkpoint.tensor(it.name, wb::model::ElementType::f32, it.shape);
-        std::memcpy(
-            weights.data() + it.offset, tensor.bytes.data(), tensor.bytes.size());
+            checkpoint.tensor(it.name, is_bf16 ? bf16 : f32, it.shape);
+        float* const to = weights.data() + it.offset;
+        if (!is_bf16) {
+            std::memcpy(to, tensor.bytes.data(), tensor.bytes.size());
+            continue;
+        }
+        for (size_t i = 0; i < tensor.bytes.size() / 2; ++i) {
+            uint16_t upper = 0;  // half of a float
+            std::memcpy(&upper, &tensor.bytes[2 * i], sizeof upper);
+            to[i] = std::bit_cast<float>(uint32_t{upper} << 16);
+        }
     }
     return weights;
 }

@@ -14,9 +14,9 @@
 /// size, norms near 1. The same seed gives the same ones.
 std::vector<float> random_weights(const wb::model::GptShape& shape, uint64_t seed);
 
-/// Weights of a file, as day07-tuning/08-train-a-gpt writes it.
+/// Weights of a file, as day07-tuning/08-train-a-gpt writes it: of type F32 or BF16.
 ///
-/// Throws wb::model::CheckpointError if a parameter is missing, is not of type F32, has
+/// Throws wb::model::CheckpointError if a parameter is missing, is of another type, has
 /// another shape, or has an element that is NaN or infinite
 std::vector<float> weights_of(const wb::model::Checkpoint& checkpoint,
                               const wb::model::GptShape& shape);

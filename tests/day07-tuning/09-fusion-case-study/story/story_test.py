@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The case study's program tells what the lesson says, and names what is wrong.
 
-    story_test.py PROGRAM book/data/fusion_parting.json
+    story_test.py PROGRAM book/data/fusion_parting.json trained/weights.safetensors
 """
 import json
+import re
 import struct
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 PROGRAM = sys.argv.pop(1)
 DATA = Path(sys.argv.pop(1))
+TRAINED = Path(sys.argv.pop(1))  # by day07-tuning/08-train-a-gpt, in bf16
 SHAPE = {"layers": "1", "width": "32", "heads": "2", "hidden": "64", "context": "16",
          "rotary": "8", "residual": "parallel"}
 
@@ -98,6 +100,18 @@ class Story(unittest.TestCase):
         done = self.tell("--checkpoint", file, "--tokens", 2)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("text                the same", done.stdout)
+
+    def test_the_trained_model(self):
+        """It knows English: of a sentence that it has not seen it does not hesitate
+        among 256 bytes, as one that has learned nothing does."""
+        text = self.file("text", b" " * 225 + b"the man who was asked to ")
+        done = self.tell("--checkpoint", TRAINED, "--tokens", 1, "--text", text)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        perplexity = re.findall(r"perplexity +([0-9.]+)", done.stdout)
+        self.assertEqual(len(perplexity), 2, done.stdout)
+        for value in perplexity:
+            self.assertLess(float(value), 12)
+        self.assertIn("hidden states part  nowhere", done.stdout)
 
     def test_checkpoints_that_are_wrong(self):
         whole = checkpoint(tensors())
