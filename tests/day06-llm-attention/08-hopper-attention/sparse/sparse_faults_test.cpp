@@ -1,0 +1,176 @@
+// Tests v7 of Hopper attention, over lists that are wrong: what is reported, and what is
+// refused.
+#include "sparse_grading.h"
+
+#include <wb/testing/catch.h>
+#include <wb/testing/simulator.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace sparse_grading;
+
+TEST_CASE("blocks: a block that does not exist is reported, and not read") {
+    NEEDS_BLOCKS();
+    grade_wrong_block(-1, /*partial=*/false, 0, 64);
+    grade_wrong_block(3, false, 1, 64);  // there are 3
+    grade_wrong_block(3, true, 0, 64);
+    grade_wrong_block(std::numeric_limits<int32_t>::max(), true, 1, 128);
+    // The second row of blocks has but one block, which does not exist.
+    const auto right = without_rows(wb::dense_pattern(140, 60, false), kRows, 140);
+    HostBlocks blocks = to_blocks(right);
+    const int64_t place = blocks.full.offsets.back()++;
+    blocks.full.blocks.push_back(1);
+    const auto shape = shape_of(right, 64);
+    grade(shape,
+          right,
+          blocks,
+          random_attention(shape, 1),
+          "the only block of a row is 1, of 1",
+          {static_cast<int32_t>(PatternFault::index), 1, place, 1});
+}
+
+TEST_CASE("blocks: offsets that are no range are reported, and the list is empty") {
+    NEEDS_BLOCKS();
+    const std::pair<std::vector<int64_t>, int64_t> wrong[] = {
+        {{-1, 1, 2}, 0}, {{0, 1, 3}, 1}, {{0, 2, 1}, 1}};  // there are 2
+    for (const bool partial : {false, true}) {
+        const auto pattern = partial ? wb::local_pattern(140, 60, 30, 5)
+                                     : wb::dense_pattern(140, 60, false);
+        for (const auto& [offsets, row] : wrong) {
+            HostBlocks blocks = to_blocks(pattern);
+            (partial ? blocks.partial : blocks.full).offsets = offsets;
+            auto right = without_rows(pattern, row * kRows, (row + 1) * kRows);
+            if (offsets[1] == 2) {  // row 0 lists both blocks, each of all keys
+                if (partial) continue;
+                auto rows = rows_in(right);
+                for (size_t i = 0; i < size_t{kRows}; ++i)
+                    rows[i].insert(rows[i].end(), rows[i].begin(), rows[i].end());
+                right = rows_of(60, rows);
+            }
+            const auto shape = shape_of(right, 64);
+            const auto at = static_cast<size_t>(row);
+            grade(shape,
+                  right,
+                  blocks,
+                  random_attention(shape, 1),
+                  "of 2 blocks, row " + std::to_string(row) + " has those from " +
+                      std::to_string(offsets[at]) + " to " +
+                      std::to_string(offsets[at + 1]),
+                  {static_cast<int32_t>(PatternFault::offsets),
+                   static_cast<int32_t>(row),
+                   offsets[at],
+                   offsets[at + 1]});
+        }
+    }
+}
+
+TEST_CASE("blocks: a fault that an earlier call found is not forgotten") {
+    NEEDS_BLOCKS();
+    const PatternStatus earlier = {
+        static_cast<int32_t>(PatternFault::offsets), 17, 18, 19};
+    const auto right = wb::local_pattern(20, 20, 5, 5);
+    const auto shape = shape_of(right, 64);
+    const auto inputs = random_attention(shape, 1);
+    HostBlocks blocks = to_blocks(right);
+    const std::string text = "status holds a fault of an earlier call";
+    grade(shape, right, blocks, inputs, text, earlier, true, earlier);
+    blocks.full.blocks.push_back(7);
+    ++blocks.full.offsets.back();
+    grade(shape, right, blocks, inputs, text, earlier, true, earlier);
+}
+
+TEST_CASE("blocks: an order that names no row of blocks is reported") {
+    NEEDS_BLOCKS();
+    const auto rows = wb::dense_pattern(200, 5, false);
+    const auto shape = shape_of(rows, 64, 2);
+    const auto inputs = as_stored<T>(random_attention(shape, 1));
+    const FewMultiprocessors few(1);  // one goes through all tiles
+    for (const int32_t wrong : {-1, 2, std::numeric_limits<int32_t>::max()}) {
+        const int32_t place = wrong == 2 ? 0 : 1;
+        HostBlocks blocks = to_blocks(rows);
+        blocks.order[static_cast<size_t>(place)] = wrong;
+        Grader grader(
+            "hopper_block_sparse_attention",
+            "order[" + std::to_string(place) + "] is " + std::to_string(wrong));
+        const BlockPattern pattern = upload(grader, blocks);
+        const T* q = grader.input("q", rounded<T>(inputs.q));
+        const T* k = grader.input("k", rounded<T>(inputs.k));
+        const T* v = grader.input("v", rounded<T>(inputs.v));
+        T* o = grader.output<T>("o", {2, 200, 64});
+        const auto expected =
+            words({static_cast<int32_t>(PatternFault::order), place, place, wrong});
+        auto* status = reinterpret_cast<PatternStatus*>(
+            grader.in_out<int32_t>("status",
+                                   {static_cast<int64_t>(expected.size())},
+                                   std::vector<int32_t>(expected.size())));
+        grader.run([&](cudaStream_t stream) {
+            hopper_block_sparse_attention(
+                shape, pattern, q, k, v, o, nullptr, status, stream);
+        });
+        (void)grader.read("o");  // the rows that `order` does not name are not written
+        grader.expect("status", expected, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("blocks: without queries nothing is done") {
+    NEEDS_BLOCKS();
+    T* const none = nullptr;
+    Grader grader("hopper_block_sparse_attention", "queries = 0, batch = 0");
+    grader.expect_no_work([&](cudaStream_t s) {
+        for (const auto& shape :
+             {plain_attention(1, 1, 0, 5, 64), plain_attention(0, 1, 5, 5, 128)})
+            hopper_block_sparse_attention(
+                shape, {}, none, none, none, none, nullptr, nullptr, s);
+    });
+}
+
+TEST_CASE("blocks: wrong arguments are refused by name") {
+    NEEDS_BLOCKS();
+    Grader memory("hopper_block_sparse_attention", "wrong arguments");
+    T* d = memory.output<T>("d", {2 * 4 * 64 + 8});
+    T host[64] = {};
+    const wb::PatternCheck check;
+    const BlockPattern good = upload(memory, to_blocks(wb::dense_pattern(4, 4, true)));
+    const auto call = [&](const std::string& part,
+                          const AttentionShape& shape,
+                          const BlockPattern& pattern,
+                          const T* q,
+                          PatternStatus* status) {
+        expect_refused("hopper_block_sparse_attention", part, part, [&] {
+            hopper_block_sparse_attention(
+                shape, pattern, q, d, d, d, nullptr, status, nullptr);
+        });
+    };
+    const auto shape = plain_attention(1, 2, 4, 4, 64);
+    const auto with = [&](const std::string& part, auto change) {
+        auto wrong = shape;
+        change(wrong);
+        call(part, wrong, good, d, check.status());
+    };
+    with("shape.causal is 1", [](auto& s) { s.causal = true; });
+    with("shape.head_dim is 32", [](auto& s) { s.head_dim = 32; });
+    with("shape.head_dim is 256", [](auto& s) { s.head_dim = 256; });
+    with("shape.queries is -1", [](auto& s) { s.queries = -1; });
+    with("shape.kv_heads", [](auto& s) { s.kv_heads = 3; });
+    with("shape.scale is -0.5", [](auto& s) { s.scale = -0.5f; });
+    call("q is a null pointer", shape, good, nullptr, check.status());
+    call("q is a host pointer", shape, good, host, check.status());
+    call("q is not aligned", shape, good, d + 1, check.status());
+    call("status is a null pointer", shape, good, d, nullptr);
+    const auto without = [&](const std::string& part, auto change) {
+        BlockPattern wrong = good;
+        change(wrong);
+        call(part, shape, wrong, d, check.status());
+    };
+    without("pattern.order is a null", [](auto& p) { p.order = nullptr; });
+    without("pattern.masks is a null", [](auto& p) { p.masks = nullptr; });
+    without("pattern.full.offsets is a null",
+            [](auto& p) { p.full.offsets = nullptr; });
+    without("pattern.partial.blocks is a null",
+            [](auto& p) { p.partial.blocks = nullptr; });
+    without("pattern.full.num_blocks is -1", [](auto& p) { p.full.num_blocks = -1; });
+}
