@@ -1,5 +1,5 @@
-// Tests v7 of Hopper attention, over lists that are wrong: what is reported, and what is
-// refused.
+// Tests v7 of Hopper attention, over lists that are wrong: what is reported, and what
+// is refused.
 #include "sparse_grading.h"
 
 #include <wb/testing/catch.h>
