@@ -136,8 +136,11 @@ struct BackwardSizes
     static constexpr bool kOfKeys = kOf != Gradient::dq;
     static constexpr bool kHasDs = kOf != Gradient::dv;
     static constexpr bool kHasDv = kOf == Gradient::dk_dv || kOf == Gradient::dv;
-    static constexpr int kProducerRegisters = 40;
-    static constexpr int kConsumerRegisters = 232;
+    /// dk and dv of 128 columns need all that there are: with fewer, ptxas lets each
+    /// product wait for the one before it.
+    static constexpr bool kIsTight = D == 128 && kOf == Gradient::dk_dv;
+    static constexpr int kProducerRegisters = kIsTight ? 24 : 40;
+    static constexpr int kConsumerRegisters = kIsTight ? 240 : 232;
 };
 
 /// Chapter 08's tiles: q are what a block owns, k and v are the others. Besides, what a
@@ -225,16 +228,23 @@ __device__ __forceinline__ void differentiate_tile(
     using Pairs = Others<Sizes::kOfKeys, Sizes::BN>;
     constexpr int BN = Sizes::BN;
     constexpr int kSteps = BN / 16;
-    const RowTile tile = rows_of(work);
     // What is behind the last one has the pairs of that one; nobody stores its sums.
     const int end = work.queries - 1;
     const int first = work.row + group * kGroupRows;
-    const int own = first + static_cast<int>(threadIdx.x) / wb::kWarpSize % 4 * 16 +
-                    static_cast<int>(threadIdx.x) % wb::kWarpSize / 4;
-    const RowMask masks[2] = {Pairs::mask(problem, tile, min(own, end)),
-                              Pairs::mask(problem, tile, min(own + 8, end))};
     const Pairs needed(
-        problem, tile, min(first, end), min(first + kGroupRows - 1, end));
+        problem, rows_of(work), min(first, end), min(first + kGroupRows - 1, end));
+    // Masks cut few blocks. They are looked up there, since all other blocks have no
+    // register to spare.
+    const auto mask_pairs = [&](float (&r)[BN / 2], int block) {
+        const RowTile tile = rows_of(work);
+        const int last = work.queries - 1;
+        const int own = work.row + group * kGroupRows +
+                        static_cast<int>(threadIdx.x) / wb::kWarpSize % 4 * 16 +
+                        static_cast<int>(threadIdx.x) % wb::kWarpSize / 4;
+        const RowMask masks[2] = {Pairs::mask(problem, tile, min(own, last)),
+                                  Pairs::mask(problem, tile, min(own + 8, last))};
+        mask_scores(r, block * BN, masks);
+    };
     const KeyBlocks blocks = others_of_tile<Sizes>(problem, work).blocks;
     const bool has_rows = first <= end;
     const int from = has_rows ? blocks.place_of(needed.blocks.top) : blocks.count;
@@ -274,7 +284,7 @@ __device__ __forceinline__ void differentiate_tile(
         }
         wgmma_keep(r_s);
         const bool is_full = needed.is_full(block);
-        if (!is_full) mask_scores(r_s, block * BN, masks);
+        if (!is_full) mask_pairs(r_s, block);
         slopes_and_weights<Sizes>(r_s, packed_weights, problem.alpha);
         if constexpr (Sizes::kHasDv) {
             wgmma_fence();
@@ -285,7 +295,7 @@ __device__ __forceinline__ void differentiate_tile(
             wgmma_wait<Sizes::kHasDv ? 1 : 0>();  // dv may still be on its way
             wgmma_keep(r_d);
             // The slope of a score of 0 is not 0.
-            if (!is_full) mask_scores(r_d, block * BN, masks);
+            if (!is_full) mask_pairs(r_d, block);
 #pragma unroll
             for (int e = 0; e < BN / 2; ++e)
                 r_d[e] *= r_s[e];
@@ -430,8 +440,8 @@ requires(sizeof(T) == 2) static void hstu_backward_v4(const HstuCall<T>& call,
             // All have the same number of tiles: all are launched, or none.
             is_done = launch(std::integral_constant<Gradient, dq>());
             if (!is_done) return;
-            // From 128 columns on, both sums and their products would be spilled.
-            if constexpr (D > 64) {
+            // With 256 columns, both sums and their products would be spilled.
+            if constexpr (D == 256) {
                 launch(std::integral_constant<Gradient, dk>());
                 launch(std::integral_constant<Gradient, dv>());
             } else {

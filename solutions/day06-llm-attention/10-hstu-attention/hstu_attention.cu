@@ -17,7 +17,7 @@
 //   v1    0.538  one warp a row or a key  each reads all of the others
 //   v2     5.48  tiles in shared memory   multiplications one by one
 //   v3     59.3  mma.sync and cp.async    each row of a tile from shared memory 4 times
-//   v4        -  wgmma and TMA            eight products where five are needed
+//   v4        -  wgmma and TMA            seven products where five are needed
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 // #end
 #include "hstu_attention.h"
