@@ -74,16 +74,33 @@ bool has_test_library() {
     return false;
 }
 
+/// A function of the C++ runtime's.
+bool is_of_the_runtime(const std::string& name) {
+    return name.starts_with("_ZNSt") || name.starts_with("_ZNKSt") ||
+           name.starts_with("_ZSt");
+}
+
+/// Whether one of the libraries would call the program's function in place of its own.
+/// A compiler newer than the system's C++ runtime puts parts of the runtime into each
+/// program and each library. NCCL's shows them, so that a program that is linked with
+/// it shows its own: nobody has written these.
 bool is_of_a_library(const std::string& name) {
+    bool is_found = false;
     for (const link_map* library = _r_debug.r_map->l_next; library != nullptr;
          library = library->l_next) {
         void* const handle = dlopen(library->l_name, RTLD_LAZY | RTLD_NOLOAD);
         if (handle == nullptr) continue;
-        const bool has_it = dlsym(handle, name.c_str()) != nullptr;
+        void* const address = dlsym(handle, name.c_str());
         dlclose(handle);
-        if (has_it) return true;
+        if (address == nullptr) continue;
+        if (!is_of_the_runtime(name)) return true;
+        is_found = true;
+        Dl_info owner = {};  // the library, or one that it needs
+        if (dladdr(address, &owner) == 0 || owner.dli_fname == nullptr) continue;
+        if (std::string(owner.dli_fname).find("libnccl") != std::string::npos)
+            return false;
     }
-    return false;
+    return is_found;
 }
 
 /// The simulator's checker watches the heap by functions of its own.
