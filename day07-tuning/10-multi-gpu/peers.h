@@ -16,19 +16,22 @@
 
 #include "multi_gpu.h"
 
-/// Inboxes on so many devices, 0 and following, each of which may access the others'.
+/// Inboxes on devices 0 and following, each of which may access the others'.
 class PeerMemory {
  public:
     /// @param capacity  floats of a message, at least
+    /// @param devices   0: one for each rank; else rank r is on device r % devices, so
+    ///                  that the kernels can be tried with one GPU
     /// Throws wb::CudaError where two GPUs cannot access each other's memory.
-    PeerMemory(int ranks, int64_t capacity) : ranks_(ranks) {
+    PeerMemory(int ranks, int64_t capacity, int devices = 0)
+        : ranks_(ranks), devices_(devices > 0 ? devices : ranks) {
         const int64_t pieces = wb::ceil_div(capacity, int64_t{kPiece});
         shared_.capacity = pieces * kPiece;
         const auto messages = static_cast<size_t>(2 * ranks);
         for (int rank = 0; rank < ranks; ++rank) {
-            CUDA_CHECK(cudaSetDevice(rank));
-            for (int peer = 0; peer < ranks; ++peer)
-                if (peer != rank) enable(peer);
+            CUDA_CHECK(cudaSetDevice(rank % devices_));
+            for (int peer = 0; peer < devices_; ++peer)
+                if (peer != rank % devices_) enable(peer);
             const size_t bytes = messages * shared_.capacity * sizeof(float);
             const size_t flags = messages * pieces * sizeof(unsigned);
             CUDA_CHECK(cudaMalloc(&shared_.data[rank], bytes));
@@ -43,7 +46,7 @@ class PeerMemory {
     }
     ~PeerMemory() {
         for (int rank = 0; rank < ranks_; ++rank) {
-            (void)cudaSetDevice(rank);
+            (void)cudaSetDevice(rank % devices_);
             (void)cudaFree(shared_.data[rank]);
             (void)cudaFree(shared_.flags[rank]);
         }
@@ -66,6 +69,7 @@ class PeerMemory {
     }
 
     int ranks_;
+    int devices_;
     Inboxes shared_;
     std::vector<Inboxes> each_;
 };

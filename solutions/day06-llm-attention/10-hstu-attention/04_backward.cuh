@@ -235,7 +235,7 @@ __device__ __forceinline__ void differentiate_tile(
         problem, rows_of(work), min(first, end), min(first + kGroupRows - 1, end));
     // Masks cut few blocks. They are looked up there, since all other blocks have no
     // register to spare.
-    const auto mask_pairs = [&](float (&r)[BN / 2], int block) {
+    const auto mask_pairs = [&](float(&r)[BN / 2], int block) {
         const RowTile tile = rows_of(work);
         const int last = work.queries - 1;
         const int own = work.row + group * kGroupRows +

@@ -187,8 +187,11 @@ WB_BENCH(one_shot_all_reduce, bench) {
     if (!has_two()) return;
     for (int ranks = 2; ranks <= std::min(kDevices, 8); ranks *= 2) {
         if (!are_peers(ranks)) continue;
+        // The last one is a prompt's: 16384 tokens of 4096.
         for (const int64_t n : bench.sizes<int64_t>(
-                 {300}, {1 << 14}, {1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20})) {
+                 {300},
+                 {1 << 14},
+                 {1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 24, 1 << 26})) {
             Team team(ranks, n);
             std::vector<std::unique_ptr<Memory>> others;
             for (int r = 0; r < ranks; ++r) {
@@ -228,14 +231,15 @@ WB_BENCH(one_shot_all_reduce, bench) {
                 return Expected{static_cast<double>(i % 7), 0.0};
             });
             // Rank 0 has the numbers, the others have zeros.
+            std::vector<float> values(static_cast<size_t>(n));
+            for (size_t i = 0; i < values.size(); ++i)
+                values[i] = static_cast<float>(i % 7);
+            const std::vector<float> zeros(values.size());
             problem.restore([&](cudaStream_t) {
-                std::vector<float> values(static_cast<size_t>(n));
-                for (size_t i = 0; i < values.size(); ++i)
-                    values[i] = static_cast<float>(i % 7);
                 wait_for_all();
                 x.upload(values);
                 for (const auto& other : others)
-                    other->set(std::vector<float>(values.size(), 0.0f));
+                    other->set(zeros);
             });
             problem.time("one_shot_all_reduce", "through peer memory", one_shot);
             wait_for_all();

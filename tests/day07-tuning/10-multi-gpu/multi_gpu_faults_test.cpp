@@ -45,7 +45,10 @@ void expect_error(
     [[maybe_unused]] const std::string& words,
     bool has_inboxes,
     const std::function<void(Rank&, float*, float*, cudaStream_t)>& work) {
-    WB_NEEDS_DEVICES(2, has_inboxes ? ask_one_shot : ask_multi_gpu);
+    if (has_inboxes)
+        WB_NEEDS_A_SHARED_DEVICE(2);
+    else
+        WB_NEEDS_DEVICES(2, ask_multi_gpu);
     const WantedFindings wanted;
     const ShortLimit limit;
     const std::vector<float> values(512, 0.25f);
@@ -53,10 +56,10 @@ void expect_error(
     bool threw = false;
     bool is_nan = true;
     {
-        Team team(2, has_inboxes ? 512 : 0);
+        Team team(2, has_inboxes ? 512 : 0, has_inboxes);
         std::vector<std::unique_ptr<Memory>> memory;
         for (int r = 0; r < 2; ++r) {
-            CUDA_CHECK(cudaSetDevice(r));
+            CUDA_CHECK(cudaSetDevice(team.device(r)));
             for (int i = 0; i < 3; ++i)
                 memory.push_back(std::make_unique<Memory>(values));
             Rank& rank = team[r];

@@ -19,13 +19,13 @@ using wb::testing::StreamOrder;
 /// The sum over ranks, `calls` times one after the other on the same x: the first sum
 /// is what all ranks add the second time.
 void grade_sum(int ranks, int64_t n, int calls = 1, unsigned seed = 0) {
-    WB_NEEDS_DEVICES(ranks, ask_one_shot);
-    Team team(ranks, n);
+    WB_NEEDS_A_SHARED_DEVICE(ranks);
+    Team team(ranks, n, true);
     const StreamOrder order(seed);
     std::vector<std::vector<float>> x;
     std::vector<std::unique_ptr<Memory>> memory;
     for (int r = 0; r < ranks; ++r) {
-        CUDA_CHECK(cudaSetDevice(r));
+        CUDA_CHECK(cudaSetDevice(team.device(r)));
         x.push_back(wb::testing::random_normal(n, static_cast<unsigned>(r + 1)));
         memory.push_back(std::make_unique<Memory>(x.back()));
     }

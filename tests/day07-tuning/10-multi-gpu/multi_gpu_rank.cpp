@@ -6,6 +6,7 @@
 //   done; wait
 //   mpirun -n 2 build/cuda/day07_multi_gpu_rank --folder /tmp/ranks
 //
+// With --checkpoint, each reads its share of a layer that chapter 08 has trained.
 // The processes meet in the folder (meeting.h) and hand over NCCL's id there. What goes
 // wrong is an error in words, at most two seconds after --seconds (8): a rank that has
 // not been started or has ended, ranks that disagree, more ranks than GPUs or heads.
@@ -20,6 +21,7 @@
 
 #include "meeting.h"
 #include "team.h"
+#include "trained_share.h"
 
 namespace {
 
@@ -76,17 +78,24 @@ Place place_from_environment() {
 struct Options {
     BlockShape shape = {6, 8, 8, 16};
     std::string folder;
+    std::string checkpoint;  ///< empty: weights are random
+    int64_t layer = 0;
     double seconds = 8;
 };
 
 Options parse(int argc, char** argv) {
     Options options;
+    std::string sized;  // a size that a checkpoint has, too
     for (int i = 1; i < argc; i += 2) {
         const std::string name = argv[i];
         if (i + 1 == argc) throw Usage(name + " needs a value");
         const std::string value = argv[i + 1];
         if (name == "--folder")
             options.folder = value;
+        else if (name == "--checkpoint")
+            options.checkpoint = value;
+        else if (name == "--layer")
+            options.layer = number<int64_t>(name, value);
         else if (name == "--seconds")
             options.seconds = number<int>(name, value);
         else if (name == "--tokens")
@@ -99,7 +108,11 @@ Options parse(int argc, char** argv) {
             options.shape.hidden = number<int64_t>(name, value);
         else
             throw Usage("there is no option " + name);
+        if (name == "--heads" || name == "--head-dim" || name == "--hidden")
+            sized = name;
     }
+    if (!sized.empty() && !options.checkpoint.empty())
+        throw Usage(sized + " and --checkpoint: the checkpoint has its own sizes");
     if (options.seconds < 1) throw Usage("--seconds must be 1 or more");
     return options;
 }
@@ -209,11 +222,11 @@ std::string fingerprint(const std::vector<float>& values) {
 std::vector<float> compute(const std::string& who,
                            Rank& rank,
                            const BlockShape& shape,
-                           const BlockWeights& weights,
+                           const BlockWeights& share,
                            const std::vector<float>& x,
                            double seconds) {
     const Deadline deadline(who, "the block", seconds + 1);
-    const Shard shard(rank, shape, weights);
+    const Shard shard(rank, share);
     const Memory in(x);
     const Memory out(std::vector<float>(x.size(), NAN));
     const Lane lane;
@@ -222,7 +235,10 @@ std::vector<float> compute(const std::string& who,
     return out.get();
 }
 
-void run(const Place& place, const Options& options) {
+/// @param model  without tensors: weights are random
+void run(const Place& place,
+         const Options& options,
+         const wb::model::Checkpoint& model) {
     const std::string who =
         "rank " + to_string(place.rank) + " of " + to_string(place.ranks);
     const BlockShape& shape = options.shape;
@@ -252,9 +268,15 @@ void run(const Place& place, const Options& options) {
         const Deadline deadline(who, "ncclCommInitRank()", options.seconds);
         NCCL_CHECK(ncclCommInitRank(&rank.comm, place.ranks, id, place.rank));
     }
-    const BlockWeights weights = uniform_weights(shape);
+    const auto trained = [&](int r, int ranks) {
+        return share_of_layer(model, options.layer, shape, r, ranks);
+    };
+    const bool is_trained = !model.tensors.empty();
+    const BlockWeights weights = is_trained ? trained(0, 1) : uniform_weights(shape);
+    const BlockWeights share =
+        is_trained ? trained(place.rank, place.ranks) : share_of(rank, shape, weights);
     const auto x = uniform(shape.tokens * shape.width(), 1, 1.0f);
-    const std::vector<float> y = compute(who, rank, shape, weights, x, options.seconds);
+    const std::vector<float> y = compute(who, rank, shape, share, x, options.seconds);
     const Approximate expected = reference_block(shape, weights, x, place.ranks);
     double worst = 0;
     for (size_t i = 0; i < y.size(); ++i) {
@@ -280,18 +302,24 @@ void run(const Place& place, const Options& options) {
 int main(int argc, char** argv) {
     std::string who = "multi_gpu_rank";
     try {
-        const Options options = parse(argc, argv);
+        Options options = parse(argc, argv);
+        wb::model::Checkpoint model;
+        if (!options.checkpoint.empty()) {
+            model = wb::model::read_checkpoint(options.checkpoint);
+            options.shape = shape_of_model(model, options.layer, options.shape.tokens);
+        }
         const Place place = place_from_environment();
         who = "rank " + to_string(place.rank) + " of " + to_string(place.ranks);
         check(place, options);
         multi_gpu({0, 1, 1, 1}, {}, nullptr, nullptr, nullptr);  // is it written?
-        run(place, options);
+        run(place, options, model);
         return 0;
     } catch (const Usage& error) {
         std::fprintf(stderr,
                      "%s: %s\n"
                      "usage: RANK=r WORLD_SIZE=n %s --folder DIR [--seconds S]\n"
-                     "       [--tokens N] [--heads H] [--head-dim D] [--hidden F]\n",
+                     "       [--tokens N] [--heads H] [--head-dim D] [--hidden F]\n"
+                     "       [--checkpoint FILE [--layer L]]\n",
                      who.c_str(),
                      error.what(),
                      argv[0]);

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "needs.h"
+#include "trained_share.h"
 
 namespace {
 
@@ -54,6 +55,8 @@ struct Problem {
     BlockShape shape;
     int ranks;
     BlockWeights weights = weights_of(shape);
+    /// Empty: each rank's part of `weights`.
+    std::function<BlockWeights(const Rank&)> share = {};
     std::vector<float> x = normal(shape.tokens * shape.width(), 1);
     Approximate expected = reference_block(shape, weights, x, ranks);
 };
@@ -67,10 +70,11 @@ void grade_one(const std::string& name,
                bool has_inboxes,
                const std::string& more = "",
                int calls = 1) {
-    const auto& [shape, ranks, weights, x, expected] = problem;
+    const auto& [shape, ranks, weights, share, x, expected] = problem;
     const int64_t n = shape.tokens * shape.width();
     Team team(ranks, has_inboxes ? n : 0);
-    const ShardedWeights sharded(team, shape, weights);
+    const ShardedWeights sharded =
+        share ? ShardedWeights(team, share) : ShardedWeights(team, shape, weights);
     std::vector<std::unique_ptr<Memory>> in, out;
     for (int r = 0; r < ranks; ++r) {
         CUDA_CHECK(cudaSetDevice(r));
@@ -115,11 +119,7 @@ void grade_one(const std::string& name,
 }
 
 /// Every version, or the learner's function, through NCCL and through inboxes.
-void grade_all(const BlockShape& shape,
-               int ranks,
-               const std::string& more = "",
-               int calls = 1) {
-    const Problem problem = {shape, ranks};
+void grade_all(const Problem& problem, const std::string& more = "", int calls = 1) {
     for (const auto& [name, idea, function] :
          wb::implementations("multi_gpu", multi_gpu)) {
         const bool contract = name == "multi_gpu";
@@ -129,6 +129,13 @@ void grade_all(const BlockShape& shape,
         if (one_shot || contract)
             grade_one(name, function, problem, true, more + ", inboxes", calls);
     }
+}
+
+void grade_all(const BlockShape& shape,
+               int ranks,
+               const std::string& more = "",
+               int calls = 1) {
+    grade_all(Problem{shape, ranks}, more, calls);
 }
 
 #ifndef SIMT_CPU
@@ -207,6 +214,29 @@ TEST_CASE("more than a thousand tokens", "[long]") {
     grade_all({1366, 2, 1, 2}, 2);  // the last of four chunks begins behind 1024
 }
 
+TEST_CASE("weights of a trained model: each rank reads its share") {
+    WB_NEEDS_DEVICES(3, ask_multi_gpu);
+    const wb::model::Checkpoint model = wb::model::read_checkpoint(WB_TRAINED);
+    const int64_t layer = 4;
+    const BlockShape shape = shape_of_model(model, layer, 2);
+    const auto share = [&](const Rank& rank) {
+        return share_of_layer(model, layer, shape, rank.rank, rank.ranks);
+    };
+    // Alone, a rank has all of the layer.
+    const BlockWeights all = share({});
+    const int64_t W = shape.width();
+    const auto element = [&](const char* name, int64_t row, int64_t column) {
+        const auto& matrix =
+            model.tensors.at(std::string("layers.4.") + name + ".weight");
+        return transposed_part(matrix, row, 1, column, 1).at(0);
+    };
+    CHECK(all.qkv.at((7 * 3 + 1) * W + 5) == element("attention.qkv", W + 5, 7));
+    CHECK(all.out.at(7 * W + 5) == element("attention.out", 5, 7));
+    CHECK(all.up.at(7 * shape.hidden + 5) == element("mlp.up", 5, 7));
+    CHECK(all.down.at(7 * W + 5) == element("mlp.down", 5, 7));
+    grade_all(Problem{shape, 3, all, share}, ", trained");
+}
+
 TEST_CASE("nothing is kept from call to call") {
     WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_all({6, 4, 5, 12}, 2);
@@ -231,7 +261,7 @@ TEST_CASE("the call begins after what its stream was given before") {
     // A copy fills `x`; it is queued just before.
     const auto seed = GENERATE(range(2u, 8u));
     const Problem problem = {{5, 2, 4, 6}, 2};
-    const auto& [shape, ranks, weights, x, expected] = problem;
+    const auto& [shape, ranks, weights, share, x, expected] = problem;
     const int64_t n = shape.tokens * shape.width();
     const size_t bytes = static_cast<size_t>(n) * sizeof(float);
     for (const auto& [name, idea, function] :

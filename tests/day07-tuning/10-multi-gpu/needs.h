@@ -26,8 +26,20 @@ inline bool can_have(int ranks, void (*ask)(), std::string& why) {
     return available_devices() >= ranks && are_peers(ranks);
 }
 
+/// Ranks of one_shot_all_reduce() may share a GPU.
+inline bool can_share(int ranks) {
+    const int devices = std::min(ranks, available_devices());
+    return devices > 0 && are_peers(devices);
+}
+
 #define WB_NEEDS_DEVICES(ranks, ask)                      \
     do {                                                  \
         std::string why;                                  \
         if (!can_have((ranks), (ask), why)) WB_SKIP(why); \
+    } while (0)
+
+#define WB_NEEDS_A_SHARED_DEVICE(ranks)                                \
+    do {                                                               \
+        if (!can_share(ranks))                                         \
+            WB_SKIP("needs GPUs that can access each other's memory"); \
     } while (0)

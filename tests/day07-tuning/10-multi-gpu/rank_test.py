@@ -1,6 +1,6 @@
 """Processes of multi_gpu_rank: what each says when something is wrong, and how soon.
 
-    python3 rank_test.py PROGRAM
+    python3 rank_test.py PROGRAM CHECKPOINT
 """
 import os
 import subprocess
@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 PROGRAM = sys.argv.pop(1)
+TRAINED = sys.argv.pop(1)
 VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 
@@ -35,6 +36,26 @@ class Alone(unittest.TestCase):
             status, out = says(start("--tokens", "3", **variables))
             self.assertEqual(status, 0, out)
             self.assertIn("rank 0 of 1: y is right on device 0", out)
+
+    def test_a_trained_layer(self):
+        one = {"RANK": "0", "WORLD_SIZE": "1"}
+        status, out = says(start("--checkpoint", TRAINED, "--layer", "5",
+                                 "--tokens", "2", **one))
+        self.assertEqual(status, 0, out)
+        self.assertIn("rank 0 of 1: y is right", out)
+        for words, options, variables in (
+                ("there is no layer 6: the model has 6",
+                 ["--checkpoint", TRAINED, "--layer", "6"], one),
+                ("/nowhere", ["--checkpoint", "/nowhere"], one),
+                ("heads is 3, but must be a multiple of the number of ranks, 2",
+                 ["--checkpoint", TRAINED, "--folder", "/nowhere"],
+                 {"RANK": "0", "WORLD_SIZE": "2"}),
+                ("--heads and --checkpoint", ["--checkpoint", TRAINED, "--heads", "4"],
+                 one)):
+            with self.subTest(words):
+                status, out = says(start(*options, **variables))
+                self.assertIn(status, (1, 2), out)
+                self.assertIn(words, out)
 
     def test_wrong_variables_and_options(self):
         two = {"RANK": "0", "WORLD_SIZE": "2"}

@@ -107,27 +107,33 @@ class Zeros {
 /// not order.
 class Team {
  public:
-    /// @param capacity  floats of a message; 0: no inboxes
-    Team(int ranks, int64_t capacity) : rank_(static_cast<size_t>(ranks)) {
+    /// @param capacity   floats of a message; 0: no inboxes
+    /// @param may_share  ranks share the GPUs that there are, if these are too few, and
+    ///                   have no communicators then: NCCL wants a GPU for each
+    Team(int ranks, int64_t capacity, bool may_share = false)
+        : rank_(static_cast<size_t>(ranks)),
+          devices_(may_share ? std::min(ranks, available_devices()) : ranks) {
         std::vector<ncclComm_t> comms(rank_.size());
-        if (ranks > 1) NCCL_CHECK(ncclCommInitAll(comms.data(), ranks, nullptr));
-        if (capacity > 0) peers_ = std::make_unique<PeerMemory>(ranks, capacity);
+        if (ranks > 1 && devices_ == ranks)
+            NCCL_CHECK(ncclCommInitAll(comms.data(), ranks, nullptr));
+        if (capacity > 0)
+            peers_ = std::make_unique<PeerMemory>(ranks, capacity, devices_);
         for (int r = 0; r < ranks; ++r) {
             Rank& rank = rank_[static_cast<size_t>(r)];
             rank.rank = r;
             rank.ranks = ranks;
             rank.comm = comms[static_cast<size_t>(r)];
             rank.inboxes = peers_ ? peers_->of(r) : nullptr;
-            CUDA_CHECK(cudaSetDevice(r));
+            CUDA_CHECK(cudaSetDevice(device(r)));
             lanes_.push_back(std::make_unique<Lane>());
         }
         CUDA_CHECK(cudaSetDevice(0));
     }
     ~Team() {
         for (const Rank& rank : rank_) {
-            (void)cudaSetDevice(rank.rank);
+            (void)cudaSetDevice(device(rank.rank));
             (void)cudaStreamSynchronize(*lanes_[static_cast<size_t>(rank.rank)]);
-            (void)ncclCommDestroy(rank.comm);
+            if (rank.comm) (void)ncclCommDestroy(rank.comm);
         }
         (void)cudaSetDevice(0);
     }
@@ -135,6 +141,7 @@ class Team {
     Team& operator=(const Team&) = delete;
 
     int size() const { return static_cast<int>(rank_.size()); }
+    int device(int r) const { return r % devices_; }
     Rank& operator[](int r) { return rank_[static_cast<size_t>(r)]; }
     cudaStream_t stream(int r) const { return *lanes_[static_cast<size_t>(r)]; }
 
@@ -149,7 +156,7 @@ class Team {
             threads.emplace_back([&, r] {
                 Rank& rank = (*this)[r];
                 try {
-                    CUDA_CHECK(cudaSetDevice(r));
+                    CUDA_CHECK(cudaSetDevice(device(r)));
                     work(rank, stream(r));
                     finish(rank, stream(r), seconds);
                 } catch (...) {
@@ -166,6 +173,7 @@ class Team {
 
  private:
     std::vector<Rank> rank_;
+    int devices_;
     std::unique_ptr<PeerMemory> peers_;
     std::vector<std::unique_ptr<Lane>> lanes_;
 };
@@ -186,22 +194,31 @@ inline std::vector<float> columns_of(const std::vector<float>& a,
     return part;
 }
 
+/// A rank's share of all weights.
+inline BlockWeights share_of(const Rank& rank,
+                             const BlockShape& shape,
+                             const BlockWeights& weights) {
+    const int64_t W = shape.width();
+    const int64_t share = W / rank.ranks;
+    const int64_t hidden = shape.hidden / rank.ranks;
+    const auto rows = [&](const std::vector<float>& a, int64_t count) {
+        const auto begin = a.begin() + rank.rank * count * W;
+        return std::vector<float>(begin, begin + count * W);
+    };
+    return {columns_of(weights.qkv, W, 3, W, rank.rank * share, share),
+            rows(weights.out, share),
+            columns_of(weights.up, W, 1, shape.hidden, rank.rank * hidden, hidden),
+            rows(weights.down, hidden)};
+}
+
 /// A rank's share of the weights, on the device that is current; tells the rank.
 class Shard {
  public:
-    Shard(Rank& rank, const BlockShape& shape, const BlockWeights& weights) {
-        const int64_t W = shape.width();
-        const int64_t share = W / rank.ranks;
-        const int64_t hidden = shape.hidden / rank.ranks;
-        const auto rows = [&](const std::vector<float>& a, int64_t count) {
-            const auto begin = a.begin() + rank.rank * count * W;
-            return std::vector<float>(begin, begin + count * W);
-        };
-        rank.w_qkv = keep(columns_of(weights.qkv, W, 3, W, rank.rank * share, share));
-        rank.w_out = keep(rows(weights.out, share));
-        rank.w_up = keep(
-            columns_of(weights.up, W, 1, shape.hidden, rank.rank * hidden, hidden));
-        rank.w_down = keep(rows(weights.down, hidden));
+    Shard(Rank& rank, const BlockWeights& share) {
+        rank.w_qkv = keep(share.qkv);
+        rank.w_out = keep(share.out);
+        rank.w_up = keep(share.up);
+        rank.w_down = keep(share.down);
     }
 
  private:
@@ -215,13 +232,17 @@ class Shard {
 /// The shares of all ranks, each in the memory of its device.
 class ShardedWeights {
  public:
-    ShardedWeights(Team& team, const BlockShape& shape, const BlockWeights& weights) {
+    /// @param share  of a rank
+    ShardedWeights(Team& team, const std::function<BlockWeights(const Rank&)>& share) {
         for (int r = 0; r < team.size(); ++r) {
             CUDA_CHECK(cudaSetDevice(r));
-            shards_.push_back(std::make_unique<Shard>(team[r], shape, weights));
+            shards_.push_back(std::make_unique<Shard>(team[r], share(team[r])));
         }
         CUDA_CHECK(cudaSetDevice(0));
     }
+    ShardedWeights(Team& team, const BlockShape& shape, const BlockWeights& weights)
+        : ShardedWeights(
+              team, [&](const Rank& rank) { return share_of(rank, shape, weights); }) {}
 
  private:
     std::vector<std::unique_ptr<Shard>> shards_;
