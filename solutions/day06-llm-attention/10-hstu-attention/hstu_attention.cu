@@ -6,18 +6,18 @@
 //
 // <Ladder of="hstu_attention_bf16" at="B8 H4 N1024 D128, causal">
 //       TFLOP/s  idea                         what limits it
-//   v1    0.794  one warp a row               each row reads all of its keys
-//   v2     6.06  tiles in shared memory       multiplications one by one
-//   v3     62.6  mma.sync and cp.async        two thirds of the rate of wgmma
-//   v4      247  wgmma, TMA, three consumers  products; with D = 64, special functions
+//   v1    0.797  one warp a row               each row reads all of its keys
+//   v2     5.90  tiles in shared memory       multiplications one by one
+//   v3     62.9  mma.sync and cp.async        two thirds of the rate of wgmma
+//   v4      246  wgmma, TMA, three consumers  products; with D = 64, special functions
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 //
 // <Ladder of="hstu_backward_bf16" at="B8 H4 N1024 D128, causal">
 //       TFLOP/s  idea                     what limits it
-//   v1    0.538  one warp a row or a key  each reads all of the others
-//   v2     5.48  tiles in shared memory   multiplications one by one
-//   v3     59.3  mma.sync and cp.async    each row of a tile from shared memory 4 times
-//   v4        -  wgmma and TMA            seven products where five are needed
+//   v1    0.540  one warp a row or a key  each reads all of the others
+//   v2     5.41  tiles in shared memory   multiplications one by one
+//   v3     59.1  mma.sync and cp.async    each row of a tile from shared memory 4 times
+//   v4      259  wgmma and TMA            seven products where five are needed
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 // #end
 #include "hstu_attention.h"
