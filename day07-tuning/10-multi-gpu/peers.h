@@ -9,6 +9,7 @@
 #include <wb/launch.h>
 #include <wb/nccl_error.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -78,17 +79,25 @@ class PeerMemory {
 /// wait for ever. After so many seconds, or when the communicator has an error, the
 /// communicator is aborted, which ends them, and rank.comm is null.
 ///
+/// @param is_lost  null, or what the ranks of one process share: true when one of them
+///                 gives up. The others do so then, too, and return: ncclCommAbort()
+///                 waits for all ranks of its machine.
 /// Throws wb::NcclError; wb::CudaError
 [[maybe_unused]] static void finish(Rank& rank,
                                     cudaStream_t stream,
-                                    double seconds = 8.0) {
+                                    double seconds = 8.0,
+                                    std::atomic<bool>* is_lost = nullptr) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
+    const auto abort = [&] {
+        if (rank.comm) (void)ncclCommAbort(rank.comm);
+        rank.comm = nullptr;
+    };
     const auto give_up = [&](ncclResult_t error, const std::string& why) {
         const std::string text = "rank " + std::to_string(rank.rank) + " of " +
                                  std::to_string(rank.ranks) + ": " + why;
-        if (rank.comm) (void)ncclCommAbort(rank.comm);
-        rank.comm = nullptr;
+        if (is_lost) *is_lost = true;
+        abort();
         throw wb::NcclError(error, text);
     };
     for (;;) {
@@ -101,6 +110,7 @@ class PeerMemory {
             give_up(error, said ? said : ncclGetErrorString(error));
         }
         if (state == cudaSuccess) break;
+        if (is_lost && *is_lost) return abort();
         const std::chrono::duration<double> waited = Clock::now() - begin;
         if (waited.count() > seconds)
             give_up(ncclRemoteError,

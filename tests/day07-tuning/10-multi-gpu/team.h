@@ -6,10 +6,13 @@
 #include <wb/check_nccl.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -146,11 +149,14 @@ class Team {
     cudaStream_t stream(int r) const { return *lanes_[static_cast<size_t>(r)]; }
 
     /// Each rank's host thread calls `work` with its device current, and waits for what
-    /// it has queued. If a rank throws, its communicator is aborted, so that the others
-    /// do not wait. The first exception is thrown again.
+    /// it has queued. If a rank throws, all communicators are aborted, so that nobody
+    /// waits for it. What was thrown first is thrown again.
     void run(const std::function<void(Rank& rank, cudaStream_t stream)>& work,
              double seconds = 8.0) {
-        std::vector<std::exception_ptr> thrown(rank_.size());
+        std::exception_ptr thrown;
+        std::mutex mutex;
+        std::atomic<bool> is_lost = false;
+        std::atomic<int> done = 0;
         std::vector<std::thread> threads;
         for (int r = 0; r < size(); ++r)
             threads.emplace_back([&, r] {
@@ -158,17 +164,23 @@ class Team {
                 try {
                     CUDA_CHECK(cudaSetDevice(device(r)));
                     work(rank, stream(r));
-                    finish(rank, stream(r), seconds);
+                    finish(rank, stream(r), seconds, &is_lost);
                 } catch (...) {
-                    thrown[static_cast<size_t>(r)] = std::current_exception();
-                    if (rank.comm) (void)ncclCommAbort(rank.comm);
-                    rank.comm = nullptr;
+                    const std::lock_guard lock(mutex);
+                    if (!thrown) thrown = std::current_exception();
+                    is_lost = true;
                 }
+                // A communicator is given up by all of its ranks, or by none.
+                ++done;
+                while (done < size() && !is_lost)
+                    std::this_thread::sleep_for(std::chrono::microseconds(50));
+                if (!is_lost || !rank.comm) return;
+                (void)ncclCommAbort(rank.comm);
+                rank.comm = nullptr;
             });
         for (std::thread& thread : threads)
             thread.join();
-        for (const std::exception_ptr& e : thrown)
-            if (e) std::rethrow_exception(e);
+        if (thrown) std::rethrow_exception(thrown);
     }
 
  private:
