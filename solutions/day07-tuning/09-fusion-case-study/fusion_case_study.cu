@@ -2,6 +2,8 @@
 // them so.
 // #solution
 //
+// v4 is the second stage, fusion_case_study_fast.cu.
+//
 // <Ladder of="decode_step" at="8 x 320" in="us">
 //              us  idea                        what limits it
 //   v1        448  each operation by itself    the GPU; 10 launches a layer
@@ -239,6 +241,10 @@ static void decode_step_v3(Step& step) {
 // #endregion v3
 // #solution
 WB_RUNG(decode_step, decode_step_v3, "and q, k, v into the cache");
+
+#define WB_VERSION_ONLY
+#include "fusion_case_study_fast.cu"
+WB_RUNG(decode_step, decode_step_v4, "no norm or sum by itself");
 // #end
 
 void decode_step(Step& step) {
