@@ -1,5 +1,5 @@
-// products.cuh: given with this exercise: what a product of weights and a vector is made
-// of. There is nothing to write here.
+// products.cuh: given with this exercise: what a product of weights and a vector is
+// made of. There is nothing to write here.
 #pragma once
 
 #include <cuda_runtime.h>

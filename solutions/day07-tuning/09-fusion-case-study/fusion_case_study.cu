@@ -9,9 +9,11 @@
 //   v1        448  each operation by itself    the GPU; 10 launches a layer
 //   v2        347  sum and norm fused          8 launches a layer
 //   v3        338  and q, k, v into the cache  7 launches a layer
+//   v4          -  no norm or sum by itself    5 launches a layer
 //   v1_graph  295  v1 as a graph               the GPU: not the launches
 //   v2_graph  285  v2 as a graph               as v1_graph
 //   v3_graph  286  v3 as a graph               as v1_graph
+//   v4_graph    -  v4 as a graph               as v1_graph
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 // #end
 #include "fusion_case_study.h"

@@ -1,5 +1,5 @@
-// fusion_case_study_fast.cu: v4: no norm and no sum is a launch. Each block of a product
-// computes the norm of x again, and what adds to x does so where its product ends.
+// fusion_case_study_fast.cu: v4: no norm and no sum is a launch. Each block of a
+// product computes the norm of x again; what adds to x does so where its product ends.
 #include "fusion_case_study.h"
 
 #include <wb/check.h>
