@@ -6,8 +6,8 @@
 #include <wb/exercise.h>
 #include <wb/launch.h>
 
-#include "heads.cuh"
-#include "products.cuh"
+#include "heads.h"
+#include "products.h"
 #include "step.h"
 
 // #region v4-norm
@@ -24,18 +24,14 @@ struct Normed {
 ///
 /// Traffic  reads width * 12 B in each block, from L2 in all but the first
 static __device__ void norm_row(const Normed& a, float* s_n) {  // [width], shared
-    const auto columns = static_cast<float>(a.width);
-    const auto* const x4 = reinterpret_cast<const float4*>(a.x);
-    const auto* const gamma4 = reinterpret_cast<const float4*>(a.gamma);
-    const auto* const beta4 = reinterpret_cast<const float4*>(a.beta);
-    auto* const s_n4 = reinterpret_cast<float4*>(s_n);
-    const auto count = static_cast<int>(a.width / 4);
+    const auto columns = static_cast<int>(a.width);
+    const int first = 4 * static_cast<int>(threadIdx.x);
+    constexpr int kStep = 4 * kThreads;
     // TODO(learner): three loops over x, in which each thread has the same vectors of
     // four: x goes to s_n, and its sum to mean; the squared distances from it to rstd;
     // then n replaces x. block_sum() is given. At last, what does a thread of another
     // warp have to wait for? (about 24 lines)
-    (void)columns, (void)x4, (void)gamma4, (void)beta4, (void)s_n4;
-    (void)count;
+    (void)s_n, (void)columns, (void)first, (void)kStep;
 }
 // #endregion v4-norm
 
@@ -60,8 +56,8 @@ static __global__ void __launch_bounds__(kThreads)
     const int64_t head = in_part / (h.head_dim / 2), p = in_part % (h.head_dim / 2);
     const int2 at = h.pair(p);
     const int64_t first = part * width + head * h.head_dim;
-    const RowAhead row_a(weights + (first + at.x) * width, width);
-    const RowAhead row_b(weights + (first + at.y) * width, width);
+    const RowAhead row_a(row_of(weights, first + at.x, width), width);
+    const RowAhead row_b(row_of(weights, first + at.y, width), width);
     // TODO(learner): the norm, the two products with it, and put_pair() by one lane,
     // with the bias (about 6 lines)
     (void)s_n, (void)is_there, (void)row_a, (void)row_b, (void)bias;
@@ -84,7 +80,7 @@ static __global__ void __launch_bounds__(kThreads)
     auto* const s_n = reinterpret_cast<float*>(s_row);
     const int64_t row = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / wb::kWarpSize;
     const bool is_there = row < outputs;
-    const RowAhead ahead(weights + (is_there ? row : 0) * norm.width, norm.width);
+    const RowAhead ahead(row_of(weights, is_there ? row : 0, norm.width), norm.width);
     norm_row(norm, s_n);
     if (!is_there) return;  // the whole warp
     float value = ahead.times(s_n);
@@ -112,64 +108,7 @@ static __global__ void __launch_bounds__(kThreads)
 }
 // #endregion v4-product
 
-// #region v4-launches
-static Normed normed(const Step& step, int64_t norm) {
-    const Decoder& d = step.decoder();
-    const Pair pair = step.norm_pair(norm);
-    return {d.x,
-            step.weight(pair.weight),
-            step.weight(pair.bias),
-            d.shape.gpt.width,
-            static_cast<float>(d.shape.gpt.eps)};
-}
-
-static unsigned blocks_of_warps(int64_t warps) {
-    return wb::grid_size(warps * wb::kWarpSize, kThreads);
-}
-
-/// q turns, k and v go into the cache: of the norm of x.
-static void norm_qkv_append(Step& step, int64_t layer) {
-    const Decoder& d = step.decoder();
-    const int64_t width = d.shape.gpt.width;
-    const Pair pair = step.of_layer(d.places.qkv, layer);
-    norm_qkv_append_kernel<<<blocks_of_warps(3 * width / 2),
-                             kThreads,
-                             static_cast<size_t>(width) * sizeof(float),
-                             step.stream()>>>(heads_of(d, layer),
-                                              normed(step, 2 * layer),
-                                              step.weight(pair.weight),
-                                              step.weight(pair.bias));
-    step.launched(3 * width * width + 9 * width + d.shape.gpt.rotary);
-}
-
-/// out = a product of norm number `norm` of x.
-static void norm_product(Step& step,
-                         int64_t norm,
-                         const Pair& pair,
-                         int64_t outputs,
-                         bool is_gelu,
-                         float* out) {
-    const int64_t width = step.decoder().shape.gpt.width;
-    const float* const bias = pair.bias < 0 ? nullptr : step.weight(pair.bias);
-    norm_product_kernel<<<blocks_of_warps(outputs),
-                          kThreads,
-                          static_cast<size_t>(width) * sizeof(float),
-                          step.stream()>>>(
-        normed(step, norm), step.weight(pair.weight), bias, out, outputs, is_gelu);
-    step.launched(outputs * width + 3 * width + (bias == nullptr ? 1 : 2) * outputs);
-}
-
-/// x = x + a product: what a sub-layer gives.
-static void product_add(
-    Step& step, int64_t sub_layer, const float* in, int64_t inputs, const Pair& pair) {
-    const Decoder& d = step.decoder();
-    const int64_t width = d.shape.gpt.width;
-    product_add_kernel<<<blocks_of_warps(width), kThreads, 0, step.stream()>>>(
-        in, step.weight(pair.weight), step.weight(pair.bias), d.x, inputs, width);
-    step.launched(width * inputs + inputs + 3 * width);
-    step.added(sub_layer);
-}
-// #endregion v4-launches
+#include "few_launches.h"
 
 // #region v4
 /// No norm, no sum: what reads x normalises it, and what adds to x is its product.
@@ -196,7 +135,7 @@ static void decode_step_v4(Step& step) {
 // #endregion v4
 
 // #region contract
-#include "first_stage.cuh"
+#include "first_stage.h"
 
 void decode_step(Step& step) {
     decode_step_v4(step);

@@ -6,8 +6,8 @@
 #include <wb/launch.h>
 
 #include "../../day03-parallel-patterns/04-layernorm/layernorm.h"
-#include "heads.cuh"
-#include "products.cuh"
+#include "heads.h"
+#include "products.h"
 #include "tokens.cuh"
 
 // #region product

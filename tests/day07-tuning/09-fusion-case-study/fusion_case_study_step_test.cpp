@@ -173,10 +173,13 @@ TEST_CASE("a text that is longer than the cache") {
     grade_step("decode_step", decode_step, small(false, 1), kWords);
 }
 
-TEST_CASE("rows that are wider than a block has vectors") {
+TEST_CASE("a narrow model, then rows wider than a block has vectors") {
     DecoderShape s = small(false, 1);
-    s.gpt.width = 1040;
-    grade_step("decode_step", decode_step, s, {kWords.begin(), kWords.begin() + 2});
+    for (const int64_t width : {8, 1040}) {
+        s.gpt.width = width;
+        s.gpt.rotary = 4;
+        grade_step("decode_step", decode_step, s, {kWords.begin(), kWords.begin() + 2});
+    }
 }
 
 namespace {

@@ -1,4 +1,4 @@
-/// first_stage.cuh: given with "Go faster": diagnose() and add_norm(), which the first
+/// first_stage.h: given with "Go faster": diagnose() and add_norm(), which the first
 /// stage asks you to write. There is nothing to write here; it is included where the
 /// contract is.
 #pragma once

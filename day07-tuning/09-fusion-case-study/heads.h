@@ -1,5 +1,5 @@
-// heads.cuh: given with this exercise: how attention's numbers lie in memory. There is
-// nothing to write here.
+/// heads.h: given with this exercise: how attention's numbers lie in memory. There is
+/// nothing to write here.
 #pragma once
 
 #include <cuda_runtime.h>

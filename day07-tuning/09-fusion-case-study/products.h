@@ -1,5 +1,5 @@
-// products.cuh: given with this exercise: what a product of weights and a vector is
-// made of. There is nothing to write here.
+/// products.h: given with this exercise: what a product of weights and a vector is
+/// made of. There is nothing to write here.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,6 +14,21 @@
 static __device__ inline float gelu(float z) {
     const float u = 0.797884561f * (z + 0.044715f * z * z * z);
     return z / (1.0f + expf(-2.0f * u));
+}
+
+/// Four numbers, as one access: the first of them is 16-byte aligned.
+static __device__ inline const float4& four(const float* first) {
+    return *reinterpret_cast<const float4*>(first);
+}
+static __device__ inline float4& four(float* first) {
+    return *reinterpret_cast<float4*>(first);
+}
+
+/// A row of weights.
+static __device__ inline const float* row_of(const float* weights,  // [rows, inputs]
+                                             int64_t row,
+                                             int64_t inputs) {
+    return weights + row * inputs;
 }
 
 /// The product of four weights and four numbers.
