@@ -105,5 +105,6 @@ class Step;
 ///
 /// Launches  sequential layers: 7 for each layer, and 4
 ///           parallel layers: 8 for each layer, and 4
+///           "Go faster": 5 for each layer, and 3
 /// stream    that of the step; the function returns without waiting
 void decode_step(Step& step);

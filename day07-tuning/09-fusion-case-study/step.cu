@@ -6,25 +6,11 @@
 #include <wb/launch.h>
 
 #include "../../day03-parallel-patterns/04-layernorm/layernorm.h"
-#include "block_sums.cuh"
+#include "heads.h"
+#include "products.h"
 #include "tokens.cuh"
 
 // #region product
-/// The product of a row of weights and a vector, for all lanes of the warp.
-static __device__ float row_times(const float* row, const float* in, int64_t inputs) {
-    const int lane = static_cast<int>(threadIdx.x) % wb::kWarpSize;
-    const auto* const row4 = reinterpret_cast<const float4*>(row);
-    const auto* const in4 = reinterpret_cast<const float4*>(in);
-    float sum = 0.0f;
-#pragma unroll 4
-    for (int64_t i = lane; i < inputs / 4; i += wb::kWarpSize) {
-        const float4 w = row4[i];
-        const float4 v = in4[i];
-        sum += w.x * v.x + w.y * v.y + (w.z * v.z + w.w * v.w);
-    }
-    return warp_sum(sum);
-}
-
 /// out = weights in + bias, or gelu of that. A warp a row.
 ///
 /// Launch   a warp for each row, block kThreads
@@ -45,58 +31,6 @@ static __global__ void __launch_bounds__(kThreads)
     out[row] = is_gelu ? gelu(value) : value;
 }
 // #endregion product
-
-// #region heads
-/// What the kernels of attention need to know of the decoder.
-struct Heads {
-    float* qkv;            // [3, heads, head_dim]
-    const float2* angles;  // [tokens, rotary / 2]
-    const int32_t* position;
-    const int32_t* pages;  // where a page lies
-    float* k;              // [pages, heads, page_size, head_dim] of the layer
-    float* v;              // the same
-    int64_t heads, head_dim, rotary, page_size, sinks, window;
-
-    __device__ int64_t width() const { return heads * head_dim; }
-    /// Where a token's numbers of a head begin in k and v. Slots and pages have 32
-    /// bits: a division of 64 bits takes some 70 instructions.
-    __device__ int64_t row(int64_t head, int64_t slot) const {
-        const auto at = static_cast<unsigned>(slot);
-        const auto size = static_cast<unsigned>(page_size);
-        const int64_t page = pages[at / size];
-        return ((page * heads + head) * page_size + at % size) * head_dim;
-    }
-    __device__ int64_t slot(int64_t token) const {
-        return token < sinks ? token : sinks + (token - sinks) % window;
-    }
-    /// The two numbers of a head that belong to pair p: in the first rotary / 2 pairs
-    /// they turn together, j and j + rotary / 2; all others are neighbours.
-    __device__ int2 pair(int64_t p) const {
-        const auto half = static_cast<int>(rotary / 2);
-        const auto j = static_cast<int>(p);
-        return j < half ? int2{j, j + half} : int2{2 * j, 2 * j + 1};
-    }
-};
-
-/// (a, b) turned by the angle of pair p at the position.
-static __device__ float2 turned(const Heads& h, float2 ab, int64_t p) {
-    if (p >= h.rotary / 2) return ab;
-    const float2 angle = h.angles[int64_t{*h.position} * (h.rotary / 2) + p];
-    return {ab.x * angle.x - ab.y * angle.y, ab.y * angle.x + ab.x * angle.y};
-}
-
-/// Puts a pair of numbers of q (part 0), k (1) or v (2) to where attention reads it.
-static __device__ void put_pair(
-    const Heads& h, int part, int64_t head, int64_t p, float2 ab) {
-    const int2 at = h.pair(p);
-    if (part < 2) ab = turned(h, ab, p);
-    float* const to = part == 0
-                          ? h.qkv + head * h.head_dim
-                          : (part == 1 ? h.k : h.v) + h.row(head, h.slot(*h.position));
-    to[at.x] = ab.x;
-    to[at.y] = ab.y;
-}
-// #endregion heads
 
 // #region rotate-append
 /// q turns in place, k turns on its way into the cache, v goes there as it is.
@@ -221,22 +155,6 @@ static unsigned blocks_of(int64_t threads) {
     return wb::grid_size(threads, kThreads);
 }
 
-static Heads heads_of(const Decoder& d, int64_t layer) {
-    const DecoderShape& s = d.shape;
-    return {d.qkv,
-            d.angles,
-            d.position,
-            d.pages,
-            d.k_cache + layer * s.layer_cache(),
-            d.v_cache + layer * s.layer_cache(),
-            s.gpt.heads,
-            s.gpt.head_dim(),
-            s.gpt.rotary,
-            s.page_size,
-            s.sinks,
-            s.window};
-}
-
 Pair Step::of_layer(const Pair& first, int64_t layer) const {
     const int64_t stride = layer * d_.places.layer_stride;
     return {first.weight + stride, first.bias + stride};
@@ -251,7 +169,7 @@ float* Step::delta(int64_t sub_layer) const {
     return d_.deltas + sub_layer % 2 * d_.shape.gpt.width;
 }
 
-void Step::count(int64_t numbers) {
+void Step::launched(int64_t numbers) {
     CUDA_CHECK_LAUNCH();
     ++counts_.launches;
     counts_.bytes += 4 * numbers;
@@ -276,14 +194,14 @@ void Step::product(const float* in,
     const float* const bias = pair.bias < 0 ? nullptr : weight(pair.bias);
     product_kernel<<<blocks_of(outputs * wb::kWarpSize), kThreads, 0, stream_>>>(
         weight(pair.weight), in, bias, out, inputs, outputs, is_gelu);
-    count(outputs * inputs + inputs + (bias == nullptr ? 1 : 2) * outputs);
+    launched(outputs * inputs + inputs + (bias == nullptr ? 1 : 2) * outputs);
 }
 
 void Step::embed() {
     const int64_t width = d_.shape.gpt.width;
     embed_kernel<<<blocks_of(width), kThreads, 0, stream_>>>(
         weight(d_.places.embed_in), d_.text, d_.position, d_.x, width);
-    count(2 * width);
+    launched(2 * width);
     keep_trace(0);
 }
 
@@ -300,7 +218,7 @@ void Step::norm(int64_t norm) {
                 width,
                 static_cast<float>(d_.shape.gpt.eps)},
                stream_);
-    count(4 * width);
+    launched(4 * width);
 }
 
 void Step::qkv(int64_t layer) {
@@ -312,7 +230,7 @@ void Step::rotate_append(int64_t layer) {
     const int64_t width = d_.shape.gpt.width;
     rotate_append_kernel<<<blocks_of(3 * width / 2), kThreads, 0, stream_>>>(
         heads_of(d_, layer));
-    count(6 * width + d_.shape.gpt.rotary);
+    launched(6 * width + d_.shape.gpt.rotary);
 }
 
 void Step::qkv_append(int64_t layer) {
@@ -323,7 +241,7 @@ void Step::qkv_append(int64_t layer) {
                         0,
                         stream_>>>(
         heads_of(d_, layer), weight(pair.weight), weight(pair.bias), d_.n);
-    count(3 * width * width + 7 * width + d_.shape.gpt.rotary);
+    launched(3 * width * width + 7 * width + d_.shape.gpt.rotary);
 }
 
 void Step::attend(int64_t layer) {
@@ -334,7 +252,7 @@ void Step::attend(int64_t layer) {
                     kAttendThreads,
                     shared,
                     stream_>>>(heads_of(d_, layer), d_.mixed);
-    count(2 * s.slots() * s.gpt.width + 2 * s.gpt.width);
+    launched(2 * s.slots() * s.gpt.width + 2 * s.gpt.width);
 }
 
 void Step::out(int64_t layer) {
@@ -363,7 +281,7 @@ void Step::add(int64_t sub_layer) {
     const int64_t width = d_.shape.gpt.width;
     add_kernel<<<blocks_of(width), kThreads, 0, stream_>>>(
         delta(sub_layer), d_.x, width);
-    count(3 * width);
+    launched(3 * width);
     keep_trace(sub_layer + 1);
 }
 
@@ -378,7 +296,7 @@ void Step::add_then_norm(int64_t sub_layer, int64_t norm) {
               static_cast<float>(d_.shape.gpt.eps),
               d_.add_norm_calls},
              stream_);
-    count(6 * d_.shape.gpt.width);
+    launched(6 * d_.shape.gpt.width);
     keep_trace(sub_layer + 1);
 }
 
@@ -390,7 +308,7 @@ void Step::logits() {
 void Step::pick() {
     pick_kernel<<<1, kThreads, 0, stream_>>>(
         d_.logits, d_.text, d_.position, d_.given, d_.losses, d_.picks);
-    count(wb::model::kVocabulary);
+    launched(wb::model::kVocabulary);
 }
 
 // ---- S0 ----------------------------------------------------------------------------
@@ -417,6 +335,6 @@ void Step::layernorm_residual(int64_t sub_layer, int64_t norm) {
                                static_cast<float>(d_.shape.gpt.eps),
                                d_.add_norm_calls},
                               stream_);
-    count(6 * width);
+    launched(6 * width);
     keep_trace(sub_layer + 1);
 }

@@ -47,10 +47,17 @@ class Step {
     const StepCounts& counts() const { return counts_; }
     const Decoder& decoder() const { return d_; }
 
- private:
+    // #region launches
+    // For launches of your own, "Go faster":
     const float* weight(int64_t place) const { return d_.weights + place; }
-    Pair norm_pair(int64_t norm) const;
-    Pair of_layer(const Pair& first, int64_t layer) const;
+    Pair norm_pair(int64_t norm) const;                     ///< of norm 0 to 2 layers()
+    Pair of_layer(const Pair& first, int64_t layer) const;  ///< first: of layer 0
+    cudaStream_t stream() const { return stream_; }
+    void launched(int64_t numbers);  ///< counts one, which moves so many floats
+    void added(int64_t sub_layer) { keep_trace(sub_layer + 1); }  ///< x has its delta
+                                                                  // #endregion launches
+
+ private:
     float* delta(int64_t sub_layer) const;
     void product(const float* in,
                  int64_t inputs,
@@ -61,7 +68,6 @@ class Step {
     /// Keeps x for those who compare hidden states: place 0 is behind the embedding,
     /// place s + 1 behind sub-layer s.
     void keep_trace(int64_t place);
-    void count(int64_t numbers);
 
     Decoder d_;
     cudaStream_t stream_;

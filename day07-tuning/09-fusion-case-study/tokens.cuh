@@ -25,12 +25,6 @@ static __device__ inline float block_max(float value) {
     return most;
 }
 
-/// GELU with tanh: z * sigmoid(2 u), u = sqrt(2 / pi) (z + 0.044715 z^3).
-static __device__ inline float gelu(float z) {
-    const float u = 0.797884561f * (z + 0.044715f * z * z * z);
-    return z / (1.0f + expf(-2.0f * u));
-}
-
 /// x = the row of the token. Launch: a thread for each element, block kThreads.
 static __global__ void __launch_bounds__(kThreads)
     embed_kernel(const float* embed_in,  // [256, width]

@@ -2,14 +2,18 @@
 // them so.
 // #solution
 //
+// v4 is the second stage, fusion_case_study_fast.cu.
+//
 // <Ladder of="decode_step" at="8 x 320" in="us">
 //              us  idea                        what limits it
-//   v1        448  each operation by itself    the GPU; 10 launches a layer
-//   v2        347  sum and norm fused          8 launches a layer
-//   v3        338  and q, k, v into the cache  7 launches a layer
-//   v1_graph  295  v1 as a graph               the GPU: not the launches
-//   v2_graph  285  v2 as a graph               as v1_graph
-//   v3_graph  286  v3 as a graph               as v1_graph
+//   v1        419  each operation by itself    the GPU; 10 launches a layer
+//   v2        372  sum and norm fused          8 launches a layer
+//   v3        355  and q, k, v into the cache  7 launches a layer
+//   v4        290  no norm or sum by itself    5 launches a layer
+//   v1_graph  304  v1 as a graph               84 kernels, one by one
+//   v2_graph  292  v2 as a graph               as v1_graph
+//   v3_graph  291  v3 as a graph               as v1_graph
+//   v4_graph  243  v4 as a graph               attention in 5 blocks
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 // #end
 #include "fusion_case_study.h"
@@ -239,6 +243,10 @@ static void decode_step_v3(Step& step) {
 // #endregion v3
 // #solution
 WB_RUNG(decode_step, decode_step_v3, "and q, k, v into the cache");
+
+#define WB_VERSION_ONLY
+#include "fusion_case_study_fast.cu"
+WB_RUNG(decode_step, decode_step_v4, "no norm or sum by itself");
 // #end
 
 void decode_step(Step& step) {

@@ -125,7 +125,7 @@ void grade_all_pairs(const std::vector<StepInfo>& steps,
 
 }  // namespace
 
-TEST_CASE("the pairs of a sequential layer, by hand") {
+TEST_CASE("the pairs of a sequential layer, by hand", "[first]") {
     const auto steps = steps_of(2, false);
     const auto expect = [&](int first, int second, Verdict verdict, uint32_t stores) {
         expect_diagnosis(steps, kCache, first, second, {verdict, stores}, "sequential");
@@ -142,12 +142,12 @@ TEST_CASE("the pairs of a sequential layer, by hand") {
     expect(10, 11, Verdict::fuses, kX | kN);
 }
 
-TEST_CASE("all pairs of real layers") {
+TEST_CASE("all pairs of real layers", "[first]") {
     grade_all_pairs(steps_of(2, false), kCache | kText, "sequential");
     grade_all_pairs(steps_of(2, true), kCache | kText, "parallel");
 }
 
-TEST_CASE("pairs of random steps") {
+TEST_CASE("pairs of random steps", "[first]") {
     wb::testing::Random random(GENERATE(range(1u, 25u)));
     const int count = 2 + static_cast<int>(random.below(9));
     std::vector<StepInfo> steps;
@@ -163,7 +163,7 @@ TEST_CASE("pairs of random steps") {
     grade_all_pairs(steps, arrays(), std::to_string(count) + " random steps");
 }
 
-TEST_CASE("more than a thousand steps") {
+TEST_CASE("more than a thousand steps", "[first]") {
     // Step 1200 takes what 0 gives, and 1201 what both give; 1202 reads what 0 gives.
     std::vector<StepInfo> steps(1203, {"other", Spread::element, 1u << 5, 1u << 5});
     steps[0] = {"first", Spread::element, 1u << 6, 1};
@@ -176,7 +176,7 @@ TEST_CASE("more than a thousand steps") {
     expect_diagnosis(steps, 0, 0, 1, {Verdict::fuses, 1}, "1203 steps");
 }
 
-TEST_CASE("steps that do not exist are refused") {
+TEST_CASE("steps that do not exist are refused", "[first]") {
     using wb::testing::expect_refused;
     const auto steps = steps_of(1, false);
     const auto refused = [&](int count, int first, int second, const char* part) {
@@ -257,26 +257,26 @@ void grade_row(const Row& row,
 
 }  // namespace
 
-TEST_CASE("a row of which the result is known") {
+TEST_CASE("a row of which the result is known", "[first]") {
     // x = 1, 3, so mean 2 and distances of 1; eps 3 makes rstd 1 / 2.
     grade_row({{0, 1}, {1, 2}, {2, 4}, {10, 20}, 3.0f}, ", x = 1 3");
 }
 
-TEST_CASE("rows of any width") {
+TEST_CASE("rows of any width", "[first]") {
     const auto width = GENERATE(as<int64_t>(), 1, 2, 31, 32, 33, 96, 320, 1000);
     grade_row(random_row(width, 5), "");
 }
 
-TEST_CASE("rows that are wider than a block has threads") {
+TEST_CASE("rows that are wider than a block has threads", "[first]") {
     const auto width = GENERATE(as<int64_t>(), 1023, 1025, 2560, 8191, 8192);
     grade_row(random_row(width, 6), "");
 }
 
-TEST_CASE("nobody counts the calls") {
+TEST_CASE("nobody counts the calls", "[first]") {
     grade_row(random_row(64, 7), ", calls = null", false);
 }
 
-TEST_CASE("eps counts where all numbers are nearly the same") {
+TEST_CASE("eps counts where all numbers are nearly the same", "[first]") {
     Row row = random_row(64, 8);
     for (size_t i = 0; i < row.x.size(); ++i) {
         row.x[i] = i % 2 == 0 ? 0.002f : -0.003f;
@@ -289,7 +289,7 @@ TEST_CASE("eps counts where all numbers are nearly the same") {
     grade_row(row, ", eps = 1");
 }
 
-TEST_CASE("a large mean costs its share of the digits once") {
+TEST_CASE("a large mean costs its share of the digits once", "[first]") {
     Row row = random_row(300, 9);
     for (size_t i = 0; i < row.x.size(); ++i) {
         row.x[i] = 1000.0f + std::clamp(row.x[i], -1.0f, 1.0f);
@@ -298,7 +298,7 @@ TEST_CASE("a large mean costs its share of the digits once") {
     grade_row(row, ", mean about 1000");
 }
 
-TEST_CASE("a NaN or an infinity makes all of n NaN") {
+TEST_CASE("a NaN or an infinity makes all of n NaN", "[first]") {
     const auto bad = GENERATE(std::numeric_limits<float>::quiet_NaN(),
                               std::numeric_limits<float>::infinity());
     Row row = random_row(70, 10);
@@ -306,7 +306,7 @@ TEST_CASE("a NaN or an infinity makes all of n NaN") {
     grade_row(row, ", delta[40] is not finite");
 }
 
-TEST_CASE("wrong arguments of add_norm are refused") {
+TEST_CASE("wrong arguments of add_norm are refused", "[first]") {
     using wb::testing::misaligned;
     Grader grade("add_norm", "wrong arguments");
     const Row row = random_row(64, 11);
@@ -333,7 +333,7 @@ TEST_CASE("wrong arguments of add_norm are refused") {
     refuses("n - gamma", [](AddNorm& a) { a.gamma = a.n; });
 }
 
-TEST_CASE("each number is loaded once", "[.][goal]") {
+TEST_CASE("each number is loaded once", "[.][goal][first]") {
     const wb::testing::Goal goal("add_norm");
     grade_row(random_row(1024, 12), "", false, Begin::aligned);
     goal.moves_at_most(1.01);
