@@ -1,0 +1,297 @@
+// bf16_launches.cuh: given with this exercise: a launch each of what a step in bf16 is
+// made of. There is nothing to write here.
+#pragma once
+
+#include <wb/attention.h>
+#include <wb/check.h>
+#include <wb/launch_kernel.h>
+
+#include <cmath>
+
+#include "../../day03-parallel-patterns/04-layernorm/layernorm.h"
+#include "../../day04-gemm/04-wgmma-tma/wgmma_tma.h"
+#include "../../day06-llm-attention/08-hopper-attention/hopper_attention.h"
+#include "../../day06-llm-attention/12-attention-backward/attention_backward.h"
+#include "bf16_norm.cuh"
+#include "bf16_sums.cuh"
+#include "bf16_weights.cuh"
+#include "library.h"
+
+namespace {
+
+// #region step
+/// A call, checked: where its arrays are.
+struct Bf16Step {
+    const Bf16Call& call;
+    const Bf16Plan& plan;
+    const Bf16SharedArrays& shared;
+    cudaStream_t stream;
+
+    Bf16Step(const Bf16Call& of, cudaStream_t on)
+        : call(of), plan(*of.plan), shared(of.plan->shared), stream(on) {}
+
+    template <class T = Bf16>
+    T* at(int64_t offset) const {
+        return reinterpret_cast<T*>(static_cast<char*>(call.memory) + offset);
+    }
+    const Bf16* weight(int64_t place) const { return at(shared.weights) + place; }
+    /// Where partial sums of a column go.
+    float* sum(int64_t column) const { return at<float>(shared.sums) + column; }
+
+    int64_t tokens() const { return plan.tokens(); }
+    int64_t width() const { return plan.shape.width; }
+    int64_t hidden() const { return plan.shape.hidden; }
+    bool is_parallel() const { return plan.shape.is_parallel; }
+};
+
+/// Blocks for a thread for each of so many.
+unsigned blocks_of(int64_t count) {
+    return wb::grid_size(count, kBf16Threads);
+}
+// #endregion step
+
+/// out.y = norm of x.
+void normalise(const Bf16Step& s,
+               const ParameterPair& p,
+               int64_t x,
+               const Bf16NormArrays& out) {
+    layer_norm_bf16({s.at(x),
+                     s.weight(p.weight),
+                     s.weight(p.bias),
+                     s.at(out.y),
+                     s.at<float>(out.mean),
+                     s.at<float>(out.rstd),
+                     s.tokens(),
+                     s.width(),
+                     static_cast<float>(s.plan.shape.eps)},
+                    s.stream);
+}
+
+// #region sums-launch
+/// What is turned, and which columns of the sums its own are; -1: none.
+Turned turned_of(
+    const Bf16Step& s, int64_t to, int64_t columns, int64_t sums, int64_t also = -1) {
+    return {static_cast<uint32_t>(s.tokens()),
+            static_cast<uint32_t>(columns),
+            to < 0 ? nullptr : s.at(to),
+            sums < 0 ? nullptr : s.sum(sums),
+            also < 0 ? nullptr : s.sum(also),
+            static_cast<uint32_t>(s.plan.sum_columns())};
+}
+
+/// Turns what the source has, and adds up its columns.
+template <class Source>
+void turn(const Bf16Step& s, const Source& source, const Turned& out) {
+    const dim3 grid(wb::grid_size(out.columns, kTurn),
+                    wb::grid_size(s.tokens(), kTurn));
+    turn_kernel<<<grid, kBf16Threads, 0, s.stream>>>(source, out);
+    CUDA_CHECK_LAUNCH();
+}
+
+/// All partial sums become gradients.
+void add_sums(const Bf16Step& s) {
+    const SumPlaces places = SumPlaces::of(s.plan);
+    bf16_sums_kernel<<<wb::grid_size(places.columns, wb::kWarpSize),
+                       dim3(wb::kWarpSize, kSumThreads),
+                       0,
+                       s.stream>>>(
+        s.sum(0),
+        static_cast<uint32_t>(wb::ceil_div(s.tokens(), int64_t{kTurn})),
+        places,
+        s.call.gradients);
+    CUDA_CHECK_LAUNCH();
+}
+// #endregion sums-launch
+
+// #region norm-launch
+/// Which arrays a norm's way back reads and writes; -1: none.
+struct NormPlaces {
+    int64_t dy, x;
+    int64_t add = -1;
+    int64_t other = -1;
+    int64_t out;
+    int64_t sums;  ///< of gamma; those of beta follow
+};
+
+/// out = the gradient of x + add + other.
+void normalise_backward(const Bf16Step& s,
+                        const ParameterPair& p,
+                        const Bf16NormArrays& known,
+                        const NormPlaces& at,
+                        const Turned& turned) {
+    NormBackward n = {};
+    n.rows = turned.rows;
+    n.columns = turned.columns;
+    n.dy = s.at(at.dy);
+    n.x = s.at(at.x);
+    n.gamma = s.weight(p.weight);
+    n.mean = s.at<float>(known.mean);
+    n.rstd = s.at<float>(known.rstd);
+    n.add = at.add < 0 ? nullptr : s.at(at.add);
+    n.other = at.other < 0 ? nullptr : s.at(at.other);
+    n.out = s.at(at.out);
+    n.turned = turned;
+    n.dgamma = s.sum(at.sums);
+    n.dbeta = s.sum(at.sums + s.width());
+    wb::launch_kernel(bf16_norm_backward_kernel,
+                      wb::grid_size(s.tokens(), kTurn),
+                      kNormThreads,
+                      sizeof(NormShared),
+                      s.stream,
+                      n);
+}
+// #endregion norm-launch
+
+// #region layer
+/// y = x w^T + bias + residual, -1: none. x is [tokens, inputs], w [outputs, inputs], y
+/// [tokens, outputs].
+void layer(const Bf16Step& s,
+           int64_t x,
+           int64_t w,
+           int64_t y,
+           int64_t outputs,
+           int64_t inputs,
+           int64_t bias,
+           int64_t residual = -1) {
+    product_forward(
+        {s.tokens(), outputs, inputs},
+        s.at(x),
+        s.weight(w),
+        {bias < 0 ? nullptr : s.weight(bias), residual < 0 ? nullptr : s.at(residual)},
+        s.at(y),
+        s.stream);
+}
+
+/// hidden = GELU(z).
+void gelu(const Bf16Step& s, int64_t z, int64_t hidden) {
+    const int64_t count = s.tokens() * s.hidden() / 8;
+    bf16_gelu_kernel<<<blocks_of(count), kBf16Threads, 0, s.stream>>>(
+        s.at(z), s.at(hidden), static_cast<uint32_t>(count));
+    CUDA_CHECK_LAUNCH();
+}
+
+/// dx = dy w: chapter 04/04.
+void to_inputs(const Bf16Step& s,
+               int64_t dy,
+               int64_t w,
+               int64_t dx,
+               int64_t outputs,
+               int64_t inputs) {
+    const wb::GemmShape shape = {s.tokens(), inputs, outputs};
+    if ((s.call.cublas & kInputGradients) != 0)
+        return cublas_product(
+            shape.packed(), s.at(dy), s.weight(w), s.at(dx), s.stream);
+    wgmma_tma_bf16(shape.packed(), s.at(dy), s.weight(w), s.at(dx), s.stream);
+}
+
+/// The gradients of matrices, of dy that are turned already.
+class WeightGradients {
+ public:
+    explicit WeightGradients(const Bf16Step& step) : s_(step) {}
+
+    void add(int64_t turned_dy, int64_t x, int64_t w, int64_t outputs, int64_t inputs) {
+        products_[count_++] = {
+            s_.at(turned_dy), s_.at(x), s_.call.gradients + w, outputs, inputs};
+    }
+    void launch() const {
+        if ((s_.call.cublas & kWeightGradients) == 0)
+            return weight_gradients(products_,
+                                    count_,
+                                    s_.tokens(),
+                                    s_.at<float>(s_.shared.pieces),
+                                    s_.stream);
+        for (int i = 0; i < count_; ++i) {
+            const WeightProduct& p = products_[i];
+            const wb::GemmShape shape = {p.outputs, p.inputs, s_.tokens()};
+            cublas_product(shape.packed(), p.dy_turned, p.x, p.dw, s_.stream);
+        }
+    }
+
+ private:
+    const Bf16Step& s_;
+    WeightProduct products_[kMostTogether] = {};
+    int count_ = 0;
+};
+// #endregion layer
+
+Bf16Heads heads_of(const Bf16Step& s) {
+    const Bf16Plan& p = s.plan;
+    return {static_cast<uint32_t>(p.batch),
+            static_cast<uint32_t>(p.shape.heads),
+            static_cast<uint32_t>(p.length),
+            static_cast<uint32_t>(p.shape.head_dim()),
+            static_cast<uint32_t>(p.head_dim),
+            static_cast<uint32_t>(p.shape.rotary)};
+}
+
+wb::AttentionShape attention_of(const Bf16Step& s) {
+    wb::AttentionShape shape;
+    shape.batch = s.plan.batch;
+    shape.query_heads = shape.kv_heads = s.plan.shape.heads;
+    shape.queries = shape.keys = s.plan.length;
+    shape.head_dim = s.plan.head_dim;
+    shape.causal = true;
+    shape.scale = 1.0f / sqrtf(static_cast<float>(s.plan.shape.head_dim()));
+    return shape;
+}
+
+/// Blocks for a thread for each vector of an array by heads.
+unsigned head_blocks(const Bf16Step& s) {
+    return blocks_of(s.tokens() * s.plan.shape.heads * (s.plan.head_dim / 8));
+}
+
+/// attended = attention(qkv).
+void attend(const Bf16Step& s, const Bf16LayerArrays& a) {
+    const Bf16Heads h = heads_of(s);
+    bf16_split_heads_kernel<<<dim3(head_blocks(s), 3), kBf16Threads, 0, s.stream>>>(
+        h,
+        s.at(s.shared.qkv),
+        s.at<const float2>(s.shared.angles),
+        s.at(a.q),
+        s.at(a.k),
+        s.at(a.v));
+    CUDA_CHECK_LAUNCH();
+    hopper_attention(attention_of(s),
+                     s.at(a.q),
+                     s.at(a.k),
+                     s.at(a.v),
+                     s.at(a.o),
+                     s.at<float>(a.lse),
+                     s.stream);
+    bf16_merge_heads_kernel<false>
+        <<<head_blocks(s), kBf16Threads, 0, s.stream>>>(h, s.at(a.o), s.at(a.attended));
+    CUDA_CHECK_LAUNCH();
+}
+
+/// shared.qkv = the gradient of qkv, from that of attended; turned, too.
+void attend_backward(const Bf16Step& s, int64_t i, int64_t d_attended) {
+    const Bf16LayerArrays& a = s.plan.layer[i];
+    const Bf16Heads h = heads_of(s);
+    const Bf16SharedArrays& m = s.shared;
+    bf16_merge_heads_kernel<true><<<head_blocks(s), kBf16Threads, 0, s.stream>>>(
+        h, s.at(d_attended), s.at(m.d_o));
+    CUDA_CHECK_LAUNCH();
+    attention_backward_bf16({attention_of(s),
+                             s.at(a.q),
+                             s.at(a.k),
+                             s.at(a.v),
+                             s.at(a.o),
+                             s.at<float>(a.lse),
+                             s.at(m.d_o),
+                             s.at(m.d_q),
+                             s.at(m.d_k),
+                             s.at(m.d_v),
+                             s.call.deterministic},
+                            s.stream);
+    const LayerSums sums = LayerSums::of(s.plan.shape, i);
+    turn(s,
+         FromHeads{h,
+                   s.at(m.d_q),
+                   s.at(m.d_k),
+                   s.at(m.d_v),
+                   s.at<const float2>(m.angles),
+                   s.at(m.qkv)},
+         turned_of(s, m.turned_qkv, 3 * s.width(), sums.qkv));
+}
+
+}  // namespace
