@@ -60,8 +60,9 @@ __device__ __forceinline__ Eight turned(
 }
 
 /// q, k and v by heads, from qkv by tokens; q and k turn by the angles of the position.
+/// A thread has the same vector of all three: where it lies is computed once.
 ///
-/// Launch   grid (a thread for each vector, 3), block kBf16Threads
+/// Launch   a thread for each vector of q, block kBf16Threads
 /// Traffic  reads qkv, and writes q, k, v: 6 B a number and token each
 static __global__ void __launch_bounds__(kBf16Threads)
     bf16_split_heads_kernel(const Bf16Heads h,
@@ -72,17 +73,19 @@ static __global__ void __launch_bounds__(kBf16Threads)
                             Bf16* v) {
     const HeadVector at(h, thread_of_grid());
     if (at.token >= h.tokens()) return;
-    const uint32_t part = blockIdx.y;
-    Bf16* const out = (part == 0 ? q : part == 1 ? k : v) + at.by_heads(h);
-    if (at.d >= h.head_dim) {
-        Eight{make_uint4(0, 0, 0, 0)}.store(out);
-        return;
+    Eight vectors[3] = {};
+    if (at.d < h.head_dim) {
+        const uint32_t width = h.width();
+        const Bf16* const row = qkv + at.token * 3 * width + at.head * h.head_dim;
+        const float2* const angle = angles + at.token % h.length * (h.rotary / 2);
+        vectors[0] = turned(row, at.d, h.rotary, angle, 1.0f);
+        vectors[1] = turned(row + width, at.d, h.rotary, angle, 1.0f);
+        vectors[2] = Eight::load(row + 2 * width + at.d);
     }
-    const Bf16* const row =
-        qkv + (at.token * 3 + part) * h.width() + at.head * h.head_dim;
-    const uint32_t rotary = part == 2 ? 0 : h.rotary;
-    const float2* const angle = angles + at.token % h.length * (h.rotary / 2);
-    turned(row, at.d, rotary, angle, 1.0f).store(out);
+    const uint32_t place = at.by_heads(h);
+    vectors[0].store(q + place);
+    vectors[1].store(k + place);
+    vectors[2].store(v + place);
 }
 
 /// From heads to tokens, to = from, or back.

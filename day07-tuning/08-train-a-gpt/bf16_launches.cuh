@@ -7,8 +7,8 @@
 #include <wb/launch_kernel.h>
 
 #include <cmath>
+#include <initializer_list>
 
-#include "../../day03-parallel-patterns/04-layernorm/layernorm.h"
 #include "../../day04-gemm/04-wgmma-tma/wgmma_tma.h"
 #include "../../day06-llm-attention/08-hopper-attention/hopper_attention.h"
 #include "../../day06-llm-attention/12-attention-backward/attention_backward.h"
@@ -50,23 +50,6 @@ unsigned blocks_of(int64_t count) {
 }
 // #endregion step
 
-/// out.y = norm of x.
-void normalise(const Bf16Step& s,
-               const ParameterPair& p,
-               int64_t x,
-               const Bf16NormArrays& out) {
-    layer_norm_bf16({s.at(x),
-                     s.weight(p.weight),
-                     s.weight(p.bias),
-                     s.at(out.y),
-                     s.at<float>(out.mean),
-                     s.at<float>(out.rstd),
-                     s.tokens(),
-                     s.width(),
-                     static_cast<float>(s.plan.shape.eps)},
-                    s.stream);
-}
-
 // #region sums-launch
 /// What is turned, and which columns of the sums its own are; -1: none.
 Turned turned_of(
@@ -104,39 +87,62 @@ void add_sums(const Bf16Step& s) {
 // #endregion sums-launch
 
 // #region norm-launch
-/// Which arrays a norm's way back reads and writes; -1: none.
-struct NormPlaces {
-    int64_t dy, x;
-    int64_t add = -1;
-    int64_t other = -1;
-    int64_t out;
-    int64_t sums;  ///< of gamma; those of beta follow
+/// A norm: its parameters, what it gives, and where its sums are.
+struct NormOf {
+    const ParameterPair& p;
+    const Bf16NormArrays& arrays;
+    int64_t dy = -1;    ///< on the way back
+    int64_t sums = -1;  ///< on the way back: of gamma; those of beta follow
 };
 
-/// out = the gradient of x + add + other.
+/// y of one norm of x, or of two. mean and rstd are kept with the first.
+void normalise(const Bf16Step& s, int64_t x, std::initializer_list<NormOf> norms) {
+    NormForward n = {};
+    n.rows = static_cast<uint32_t>(s.tokens());
+    n.columns = static_cast<uint32_t>(s.width());
+    n.x = s.at(x);
+    n.mean = s.at<float>(norms.begin()->arrays.mean);
+    n.rstd = s.at<float>(norms.begin()->arrays.rstd);
+    n.eps = static_cast<float>(s.plan.shape.eps);
+    int i = 0;
+    for (const NormOf& norm : norms) {
+        n.gamma[i] = s.weight(norm.p.weight);
+        n.beta[i] = s.weight(norm.p.bias);
+        n.y[i++] = s.at(norm.arrays.y);
+    }
+    bf16_norm_kernel<<<blocks_of(s.tokens() * 8), kBf16Threads, 0, s.stream>>>(n);
+    CUDA_CHECK_LAUNCH();
+}
+
+/// out = the gradient of x, + add if that is not -1.
+///
+/// @param norms  of x: one or two, as normalise() had them
+template <int kNorms>
 void normalise_backward(const Bf16Step& s,
-                        const ParameterPair& p,
-                        const Bf16NormArrays& known,
-                        const NormPlaces& at,
+                        int64_t x,
+                        const NormOf (&norms)[kNorms],
+                        int64_t add,
+                        int64_t out,
                         const Turned& turned) {
-    NormBackward n = {};
+    NormBackward<kNorms> n = {};
     n.rows = turned.rows;
     n.columns = turned.columns;
-    n.dy = s.at(at.dy);
-    n.x = s.at(at.x);
-    n.gamma = s.weight(p.weight);
-    n.mean = s.at<float>(known.mean);
-    n.rstd = s.at<float>(known.rstd);
-    n.add = at.add < 0 ? nullptr : s.at(at.add);
-    n.other = at.other < 0 ? nullptr : s.at(at.other);
-    n.out = s.at(at.out);
+    n.x = s.at(x);
+    n.mean = s.at<float>(norms[0].arrays.mean);
+    n.rstd = s.at<float>(norms[0].arrays.rstd);
+    n.add = add < 0 ? nullptr : s.at(add);
+    n.out = s.at(out);
     n.turned = turned;
-    n.dgamma = s.sum(at.sums);
-    n.dbeta = s.sum(at.sums + s.width());
-    wb::launch_kernel(bf16_norm_backward_kernel,
+    for (int i = 0; i < kNorms; ++i) {
+        n.dy[i] = s.at(norms[i].dy);
+        n.gamma[i] = s.weight(norms[i].p.weight);
+        n.sums[2 * i] = s.sum(norms[i].sums);
+        n.sums[2 * i + 1] = s.sum(norms[i].sums + s.width());
+    }
+    wb::launch_kernel(bf16_norm_backward_kernel<kNorms>,
                       wb::grid_size(s.tokens(), kTurn),
                       kNormThreads,
-                      sizeof(NormShared),
+                      sizeof(NormShared<kNorms>),
                       s.stream,
                       n);
 }
@@ -243,7 +249,7 @@ unsigned head_blocks(const Bf16Step& s) {
 /// attended = attention(qkv).
 void attend(const Bf16Step& s, const Bf16LayerArrays& a) {
     const Bf16Heads h = heads_of(s);
-    bf16_split_heads_kernel<<<dim3(head_blocks(s), 3), kBf16Threads, 0, s.stream>>>(
+    bf16_split_heads_kernel<<<head_blocks(s), kBf16Threads, 0, s.stream>>>(
         h,
         s.at(s.shared.qkv),
         s.at<const float2>(s.shared.angles),

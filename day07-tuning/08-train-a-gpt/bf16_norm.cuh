@@ -1,63 +1,152 @@
-// bf16_norm.cuh: given with this exercise: the way back through a norm, with all that
-// happens to its result. There is nothing to write here.
+// bf16_norm.cuh: given with this exercise: norms, and the way back through them with all
+// that happens to its result. There is nothing to write here.
+//
+// A parallel layer has two norms of one x. They differ in gamma and beta only: one
+// kernel is both.
 #pragma once
 
 #include "bf16_turn.cuh"
 
-// #region norm-call
-/// out = add + other + dx, with dx what day 3, chapter 04 calls the gradient of x:
+// #region norm-parts
+/// Tiles side by side whose numbers eight threads have in registers: 320 columns.
+inline constexpr int kNormTiles = 5;
+inline constexpr uint32_t kNormGroup = kNormTiles * kTurn;
+
+/// What one of eight threads has of its row: numbers 8 * vector to 8 * vector + 7 of
+/// each tile, and 0 where there are none.
+struct RowPart {
+    Eight of[kNormTiles];
+
+    /// @param col  of the first tile's numbers
+    __device__ __forceinline__ void load(
+        const Bf16* from, bool is_row, uint32_t row, uint32_t col, uint32_t columns) {
+#pragma unroll
+        for (uint32_t k = 0; k < kNormTiles; ++k) {
+            of[k] = {make_uint4(0, 0, 0, 0)};
+            if (is_row && col + k * kTurn < columns)
+                of[k] = Eight::load(from + row * columns + col + k * kTurn);
+        }
+    }
+};
+
+/// The sum of eight neighbouring lanes, in all of them.
+__device__ __forceinline__ float sum_of_eight(float value) {
+#pragma unroll
+    for (int step = 1; step < 8; step *= 2)
+        value += __shfl_xor_sync(wb::kAllLanes, value, step);
+    return value;
+}
+// #endregion norm-parts
+
+// #region norm-forward
+/// y = (x - mean) * rstd * gamma + beta, once or twice, as day 3, chapter 04 has it.
+struct NormForward {
+    uint32_t rows, columns;
+    const Bf16* x;         ///< [rows, columns]
+    const Bf16* gamma[2];  ///< [columns]
+    const Bf16* beta[2];   ///< [columns]
+    Bf16* y[2];            ///< [rows, columns]; the second one may be null: not wanted
+    float* mean;           ///< [rows]
+    float* rstd;           ///< [rows]
+    float eps;
+};
+
+/// Eight threads a row, which is read once if it has 320 columns or fewer.
 ///
-///     h = (x - mean) * rstd,   g = dy * gamma
+/// Launch   eight threads for each row, block kBf16Threads
+/// Traffic  reads 2 B an element, writes 2 B for each y
+static __global__ void __launch_bounds__(kBf16Threads)
+    bf16_norm_kernel(const __grid_constant__ NormForward n) {
+    const uint32_t row = thread_of_grid() / 8;
+    const uint32_t mine = threadIdx.x % 8 * 8;
+    const bool is_row = row < n.rows;
+    const auto count = static_cast<float>(n.columns);
+    RowPart x;
+    float r_x[8];
+    float sum = 0.0f;
+    for (uint32_t first = 0; first < n.columns; first += kNormGroup) {
+        x.load(n.x, is_row, row, first + mine, n.columns);
+#pragma unroll
+        for (const Eight& part : x.of) {
+            part.unpack(r_x);
+#pragma unroll
+            for (const float value : r_x)
+                sum += value;
+        }
+    }
+    const float mean = sum_of_eight(sum) / count;
+    float squares = 0.0f;
+    for (uint32_t first = 0; first < n.columns; first += kNormGroup) {
+        if (n.columns > kNormGroup) x.load(n.x, is_row, row, first + mine, n.columns);
+#pragma unroll
+        for (uint32_t k = 0; k < kNormTiles; ++k) {
+            if (first + mine + k * kTurn >= n.columns) continue;
+            x.of[k].unpack(r_x);
+#pragma unroll
+            for (const float value : r_x)
+                squares += (value - mean) * (value - mean);
+        }
+    }
+    const float rstd = 1.0f / sqrtf(sum_of_eight(squares) / count + n.eps);
+    for (uint32_t first = 0; first < n.columns; first += kNormGroup) {
+        if (n.columns > kNormGroup) x.load(n.x, is_row, row, first + mine, n.columns);
+#pragma unroll
+        for (uint32_t k = 0; k < kNormTiles; ++k) {
+            const uint32_t col = first + mine + k * kTurn;
+            if (!is_row || col >= n.columns) continue;
+            x.of[k].unpack(r_x);
+#pragma unroll
+            for (int which = 0; which < 2; ++which) {
+                if (n.y[which] == nullptr) continue;
+                float r_gamma[8];
+                float r_beta[8];
+                Eight::load(n.gamma[which] + col).unpack(r_gamma);
+                Eight::load(n.beta[which] + col).unpack(r_beta);
+#pragma unroll
+                for (int i = 0; i < 8; ++i)
+                    r_beta[i] += (r_x[i] - mean) * rstd * r_gamma[i];
+                Eight::pack(r_beta).store(n.y[which] + row * n.columns + col);
+            }
+        }
+    }
+    if (!is_row || mine != 0) return;
+    n.mean[row] = mean;
+    n.rstd[row] = rstd;
+}
+// #endregion norm-forward
+
+// #region norm-call
+/// out = add + dx, with dx what day 3, chapter 04 calls the gradient of x:
+///
+///     h = (x - mean) * rstd,   g = dy * gamma, of two norms their sum
 ///     dx = rstd * (g - mean(g) - h * mean(g * h))       means over a row
 ///     dgamma = sum of dy * h,   dbeta = sum of dy       sums over a column
+///
+/// @tparam kNorms  1, or 2: of the same x
+template <int kNorms>
 struct NormBackward {
     uint32_t rows, columns;
-    const Bf16* dy;  ///< [rows, columns]
-    const Bf16* x;   ///< [rows, columns]
-    const Bf16* gamma;
-    const float* mean;  ///< [rows]
-    const float* rstd;  ///< [rows]
-    const Bf16* add;    ///< [rows, columns], or null: 0. May be out
-    const Bf16* other;  ///< [rows, columns], or null: 0
-    Bf16* out;          ///< [rows, columns]
-    Turned turned;      ///< of out; to is null: not wanted
-    /// [ceil_div(rows, kTurn), columns], rows turned.stride floats apart: sums over kTurn
-    /// rows.
-    float* dgamma;
-    float* dbeta;
+    const Bf16* dy[kNorms];     ///< [rows, columns]
+    const Bf16* gamma[kNorms];  ///< [columns]
+    const Bf16* x;              ///< [rows, columns]
+    const float* mean;          ///< [rows]
+    const float* rstd;          ///< [rows]
+    const Bf16* add;            ///< [rows, columns], or null: 0. May be out
+    Bf16* out;                  ///< [rows, columns]
+    Turned turned;              ///< of out; to is null: not wanted
+    /// [ceil_div(rows, kTurn), columns], rows turned.stride floats apart: sums over
+    /// kTurn rows, of gamma and of beta of each norm.
+    float* sums[2 * kNorms];
 };
 // #endregion norm-call
 
-// #region norm-parts
+// #region norm-shared
 inline constexpr int kNormThreads = 8 * kTurn;  // eight for each row
-/// Tiles side by side whose numbers a block has in registers: 320 columns.
-inline constexpr int kNormTiles = 5;
 
+template <int kNorms>
 struct NormShared {
     TurnedTile tiles[kNormTiles];
-    float parts[2][kNormThreads / wb::kWarpSize][kNormTiles * kTurn];
-};
-
-/// What a thread has of its row: numbers 8 * vector to 8 * vector + 7 of each tile.
-struct NormRow {
-    Eight dy[kNormTiles];
-    Eight x[kNormTiles];
-    Eight add[kNormTiles];
-
-    __device__ __forceinline__ void load(const NormBackward& n,
-                                         uint32_t row,
-                                         uint32_t col) {
-#pragma unroll
-        for (uint32_t k = 0; k < kNormTiles; ++k) {
-            dy[k] = x[k] = add[k] = {make_uint4(0, 0, 0, 0)};
-            const uint32_t of_tile = col + k * kTurn;
-            if (row >= n.rows || of_tile >= n.columns) continue;
-            const uint32_t place = row * n.columns + of_tile;
-            dy[k] = Eight::load(n.dy + place);
-            x[k] = Eight::load(n.x + place);
-            if (n.add != nullptr) add[k] = Eight::load(n.add + place);
-        }
-    }
+    float parts[2 * kNorms][kNormThreads / wb::kWarpSize][kNormGroup];
 };
 
 /// Lanes l, l + 8, l + 16 and l + 24 have eight sums each, of the same columns: adds
@@ -81,106 +170,120 @@ __device__ __forceinline__ float2 sum_over_four_rows(const float (&mine)[8]) {
     }
     return make_float2(r_two[0], r_two[1]);
 }
-// #endregion norm-parts
+// #endregion norm-shared
 
 // #region norm-backward
 /// A block has kTurn rows, eight threads each: it reads them once, if they have 320
 /// columns or fewer, has the row's sums from eight lanes, and the columns' sums from
-/// shared memory. Only partial sums leave it: sums_kernel() adds those of all blocks,
-/// in the same order always.
+/// shared memory. Only partial sums leave it: bf16_sums_kernel() adds those of all
+/// blocks, in the same order always.
 ///
 /// Launch   grid ceil_div(rows, kTurn), block kNormThreads, dynamic shared memory
-///          sizeof(NormShared)
-/// Traffic  reads 4 B an element, 2 B more for each of add and other; writes 2 B, and 2
-///          more turned
+///          sizeof(NormShared<kNorms>)
+/// Traffic  reads 4 B an element, 2 B more for add and 2 B for a second norm; writes 2
+///          B, and 2 B more turned
+template <int kNorms>
 static __global__ void __launch_bounds__(kNormThreads)
-    bf16_norm_backward_kernel(const __grid_constant__ NormBackward n) {
+    bf16_norm_backward_kernel(const __grid_constant__ NormBackward<kNorms> n) {
     extern __shared__ __align__(16) unsigned char s_dynamic[];
-    NormShared& shared = *reinterpret_cast<NormShared*>(s_dynamic);
-    constexpr uint32_t kGroup = kNormTiles * kTurn;  // columns at a time
+    auto& shared = *reinterpret_cast<NormShared<kNorms>*>(s_dynamic);
     const uint32_t tid = threadIdx.x;
-    const uint32_t vector = tid % 8;
+    const uint32_t mine = tid % 8 * 8;
     const uint32_t first_row = blockIdx.x * kTurn;
     const uint32_t row = first_row + tid / 8;
     const bool is_row = row < n.rows;
     const float mean = is_row ? n.mean[row] : 0.0f;
     const float rstd = is_row ? n.rstd[row] : 0.0f;  // and all else of no row is 0
-    const auto load_gamma = [&](uint32_t col, float(&gamma)[8]) {
-        Eight numbers = {make_uint4(0, 0, 0, 0)};
-        if (col < n.columns) numbers = Eight::load(n.gamma + col);
-        numbers.unpack(gamma);
+    RowPart x;
+    RowPart dy[kNorms];
+    const auto load = [&](uint32_t first) {
+        x.load(n.x, is_row, row, first + mine, n.columns);
+#pragma unroll
+        for (int which = 0; which < kNorms; ++which)
+            dy[which].load(n.dy[which], is_row, row, first + mine, n.columns);
+    };
+    // g of the numbers in tile k, and dy of each norm.
+    const auto find_g = [&](uint32_t col, uint32_t k, float(&dy_of)[kNorms][8]) {
+        struct {
+            float of[8];
+        } g = {};
+#pragma unroll
+        for (int which = 0; which < kNorms; ++which) {
+            dy[which].of[k].unpack(dy_of[which]);
+            if (col >= n.columns) continue;
+            float r_gamma[8];
+            Eight::load(n.gamma[which] + col).unpack(r_gamma);
+#pragma unroll
+            for (int i = 0; i < 8; ++i)
+                g.of[i] += dy_of[which][i] * r_gamma[i];
+        }
+        return g;
     };
 
-    NormRow held;
     float sum_g = 0.0f;
     float sum_gh = 0.0f;
-    for (uint32_t first = 0; first < n.columns; first += kGroup) {
-        held.load(n, row, first + vector * 8);
+    float r_x[8];
+    float r_dy[kNorms][8];
+    for (uint32_t first = 0; first < n.columns; first += kNormGroup) {
+        load(first);
 #pragma unroll
         for (uint32_t k = 0; k < kNormTiles; ++k) {
-            float r_dy[8];
-            float r_x[8];
-            float r_gamma[8];
-            held.dy[k].unpack(r_dy);
-            held.x[k].unpack(r_x);
-            load_gamma(first + k * kTurn + vector * 8, r_gamma);
+            const auto g = find_g(first + mine + k * kTurn, k, r_dy);
+            x.of[k].unpack(r_x);
 #pragma unroll
             for (int i = 0; i < 8; ++i) {
-                const float g = r_dy[i] * r_gamma[i];
-                sum_g += g;
-                sum_gh += g * ((r_x[i] - mean) * rstd);
+                sum_g += g.of[i];
+                sum_gh += g.of[i] * ((r_x[i] - mean) * rstd);
             }
         }
     }
-    for (int step = 1; step < 8; step *= 2) {
-        sum_g += __shfl_xor_sync(wb::kAllLanes, sum_g, step);
-        sum_gh += __shfl_xor_sync(wb::kAllLanes, sum_gh, step);
-    }
-    const float mean_g = sum_g / static_cast<float>(n.columns);
-    const float mean_gh = sum_gh / static_cast<float>(n.columns);
+    const float mean_g = sum_of_eight(sum_g) / static_cast<float>(n.columns);
+    const float mean_gh = sum_of_eight(sum_gh) / static_cast<float>(n.columns);
 
-    for (uint32_t first = 0; first < n.columns; first += kGroup) {
-        if (n.columns > kGroup) {
-            held.load(n, row, first + vector * 8);
+    for (uint32_t first = 0; first < n.columns; first += kNormGroup) {
+        if (n.columns > kNormGroup) {
+            load(first);
             __syncthreads();  // the tiles of the group before are stored
         }
+        // The next tile's, while this one is worked on: stores may not be overtaken.
+        const auto load_add = [&](uint32_t col) {
+            Eight numbers = {make_uint4(0, 0, 0, 0)};
+            if (n.add != nullptr && is_row && col < n.columns)
+                numbers = Eight::load(n.add + row * n.columns + col);
+            return numbers;
+        };
+        Eight next = load_add(first + mine);
 #pragma unroll
         for (uint32_t k = 0; k < kNormTiles; ++k) {
             if (first + k * kTurn >= n.columns) break;  // the whole block
-            const uint32_t col = first + k * kTurn + vector * 8;
-            const uint32_t place = row * n.columns + col;
-            const bool is_place = is_row && col < n.columns;
-            float r_dy[8];
-            float r_x[8];
-            float r_gamma[8];
+            const uint32_t col = first + mine + k * kTurn;
             float r_out[8];
-            held.dy[k].unpack(r_dy);
-            held.x[k].unpack(r_x);
-            held.add[k].unpack(r_out);
-            load_gamma(col, r_gamma);
-            if (n.other != nullptr && is_place) {
-                float r_other[8];
-                Eight::load(n.other + place).unpack(r_other);
-#pragma unroll
-                for (int i = 0; i < 8; ++i)
-                    r_out[i] += r_other[i];
-            }
-            float r_dgamma[8];
+            next.unpack(r_out);
+            if (k + 1 < kNormTiles) next = load_add(col + kTurn);
+            const auto g = find_g(col, k, r_dy);
+            x.of[k].unpack(r_x);
 #pragma unroll
             for (int i = 0; i < 8; ++i) {
-                const float h = (r_x[i] - mean) * rstd;
-                r_out[i] += rstd * (r_dy[i] * r_gamma[i] - mean_g - h * mean_gh);
-                r_dgamma[i] = r_dy[i] * h;
+                r_x[i] = (r_x[i] - mean) * rstd;  // h
+                r_out[i] += rstd * (g.of[i] - mean_g - r_x[i] * mean_gh);
             }
             const Eight out = Eight::pack(r_out);
-            if (is_place) out.store(n.out + place);
-            shared.tiles[k].put(tid / 8, vector, out);
-            const uint32_t of_group = k * kTurn + vector * 8 + tid % 32 / 8 * 2;
-            const uint32_t warp = tid / wb::kWarpSize;
-            *reinterpret_cast<float2*>(&shared.parts[0][warp][of_group]) =
-                sum_over_four_rows(r_dgamma);
-            *reinterpret_cast<float2*>(&shared.parts[1][warp][of_group]) =
-                sum_over_four_rows(r_dy);
+            if (is_row && col < n.columns) out.store(n.out + row * n.columns + col);
+            shared.tiles[k].put(tid / 8, tid % 8, out);
+            const uint32_t of_group = mine + k * kTurn + tid % 32 / 8 * 2;
+            const auto keep = [&](int which, const float(&values)[8]) {
+                *reinterpret_cast<float2*>(
+                    &shared.parts[which][tid / wb::kWarpSize][of_group]) =
+                    sum_over_four_rows(values);
+            };
+#pragma unroll
+            for (int which = 0; which < kNorms; ++which) {
+                keep(2 * which + 1, r_dy[which]);
+#pragma unroll
+                for (int i = 0; i < 8; ++i)
+                    r_dy[which][i] *= r_x[i];
+                keep(2 * which, r_dy[which]);
+            }
         }
         __syncthreads();
         if (n.turned.to != nullptr) {
@@ -192,15 +295,15 @@ static __global__ void __launch_bounds__(kNormThreads)
                     i % TurnedTile::kItems, first_row, first + k * kTurn, n.turned);
             }
         }
-        for (uint32_t i = tid; i < 2 * kGroup; i += kNormThreads) {
-            const uint32_t col = i % kGroup;
+        for (uint32_t i = tid; i < 2 * kNorms * kNormGroup; i += kNormThreads) {
+            const uint32_t which = i / kNormGroup;
+            const uint32_t col = i - which * kNormGroup;
             if (first + col >= n.columns) continue;
             float sum = 0.0f;
 #pragma unroll
-            for (const auto& of_warp : shared.parts[i / kGroup])
+            for (const auto& of_warp : shared.parts[which])
                 sum += of_warp[col];
-            float* const parts = i < kGroup ? n.dgamma : n.dbeta;
-            parts[size_t{blockIdx.x} * n.turned.stride + first + col] = sum;
+            n.sums[which][size_t{blockIdx.x} * n.turned.stride + first + col] = sum;
         }
     }
 }

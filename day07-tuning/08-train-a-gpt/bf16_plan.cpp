@@ -94,7 +94,7 @@ Bf16Plan plan_bf16_step(const wb::model::GptShape& shape,
     add(s.logits, rows * kVocabulary);
     add(s.losses, rows, 4);
     add(s.qkv, 3 * row_width);
-    for (int64_t* const array : {&s.d, &s.d_normed, &s.d_middle})
+    for (int64_t* const array : {&s.d, &s.d_normed, &s.d_normed2})
         add(*array, row_width);
     add(s.d_hidden, rows * shape.hidden);
     for (int64_t* const array : {&s.turned_d[0], &s.turned_d[1], &s.turned_middle})

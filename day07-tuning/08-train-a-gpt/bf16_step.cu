@@ -91,11 +91,14 @@ void forward_layer(const Bf16Step& s, int64_t i) {
     const Bf16LayerArrays& a = s.plan.layer[i];
     const int64_t width = s.width();
     const int64_t hidden = s.hidden();
-    normalise(s, p.norm1, a.x, a.norm1);
+    if (s.is_parallel())
+        normalise(s, a.x, {{p.norm1, a.norm1}, {p.norm2, a.norm2}});
+    else
+        normalise(s, a.x, {{p.norm1, a.norm1}});
     layer(s, a.norm1.y, p.qkv.weight, s.shared.qkv, 3 * width, width, p.qkv.bias);
     attend(s, a);
     layer(s, a.attended, p.out.weight, a.middle, width, width, p.out.bias, a.x);
-    normalise(s, p.norm2, s.is_parallel() ? a.x : a.middle, a.norm2);
+    if (!s.is_parallel()) normalise(s, a.middle, {{p.norm2, a.norm2}});
     layer(s, a.norm2.y, p.up.weight, a.up, hidden, width, p.up.bias);
     gelu(s, a.up, a.hidden);
     layer(s, a.hidden, p.down.weight, a.y, width, hidden, p.down.bias, a.middle);
@@ -109,7 +112,7 @@ void forward(const Bf16Step& s) {
     const auto rows = static_cast<uint32_t>(s.tokens());
     for (int64_t i = 0; i < plan.shape.layers; ++i)
         forward_layer(s, i);
-    normalise(s, plan.parameters.norm, plan.layer[plan.shape.layers - 1].y, m.norm);
+    normalise(s, plan.layer[plan.shape.layers - 1].y, {{plan.parameters.norm, m.norm}});
     layer(s,
           m.norm.y,
           plan.parameters.embed_out,
@@ -155,38 +158,27 @@ void backward_layer(const Bf16Step& s, int64_t i) {
     turn(s,
          ThroughGelu{s.at(m.d_hidden), s.at(a.up)},
          turned_of(s, m.turned_up, hidden, sums.up));
-    to_inputs(s, m.d_hidden, p.up.weight, m.d_normed, hidden, width);
-    if (s.is_parallel())  // attention is given the same d: what comes here is added later
-        normalise_backward(
-            s,
-            p.norm2,
-            a.norm2,
-            {.dy = m.d_normed, .x = a.x, .out = m.d_middle, .sums = sums.norm2},
-            turned_for(s, -1));
-    else
+    to_inputs(s, m.d_hidden, p.up.weight, m.d_normed2, hidden, width);
+    const NormOf norm2 = {p.norm2, a.norm2, m.d_normed2, sums.norm2};
+    // Attention of a parallel layer is given the same d: what comes through norm2 is
+    // added where norm1's comes, of the same x.
+    if (!s.is_parallel())
         normalise_backward(s,
-                           p.norm2,
-                           a.norm2,
-                           {.dy = m.d_normed,
-                            .x = a.middle,
-                            .add = m.d,
-                            .out = m.d,
-                            .sums = sums.norm2},
+                           a.middle,
+                           {norm2},
+                           m.d,
+                           m.d,
                            turned_of(s, m.turned_middle, width, sums.out));
     // Attention.
     to_inputs(s, m.d, p.out.weight, m.d_normed, width, width);
     attend_backward(s, i, m.d_normed);
     to_inputs(s, m.qkv, p.qkv.weight, m.d_normed, 3 * width, width);
-    normalise_backward(s,
-                       p.norm1,
-                       a.norm1,
-                       {.dy = m.d_normed,
-                        .x = a.x,
-                        .add = m.d,
-                        .other = s.is_parallel() ? m.d_middle : -1,
-                        .out = m.d,
-                        .sums = sums.norm1},
-                       turned_for(s, i - 1));
+    const NormOf norm1 = {p.norm1, a.norm1, m.d_normed, sums.norm1};
+    const Turned below = turned_for(s, i - 1);
+    if (s.is_parallel())
+        normalise_backward(s, a.x, {norm1, norm2}, m.d, m.d, below);
+    else
+        normalise_backward(s, a.x, {norm1}, m.d, m.d, below);
     // All matrices.
     WeightGradients gradients(s);
     const int64_t turned_d = m.turned_d[i % 2];
@@ -217,13 +209,12 @@ void backward(const Bf16Step& s) {
     turn(s, Stored{s.at(m.logits)}, turned_of(s, m.turned_logits, kVocabulary, -1));
     to_inputs(
         s, m.logits, plan.parameters.embed_out, m.d_normed, kVocabulary, s.width());
+    const int64_t sums = LayerSums::of(plan.shape, layers).norm1;
     normalise_backward(s,
-                       plan.parameters.norm,
-                       m.norm,
-                       {.dy = m.d_normed,
-                        .x = plan.layer[layers - 1].y,
-                        .out = m.d,
-                        .sums = LayerSums::of(plan.shape, layers).norm1},
+                       plan.layer[layers - 1].y,
+                       {{plan.parameters.norm, m.norm, m.d_normed, sums}},
+                       -1,
+                       m.d,
                        turned_for(s, layers - 1));
     for (int64_t i = layers - 1; i >= 0; --i)
         backward_layer(s, i);

@@ -42,14 +42,13 @@ struct Bf16SharedArrays {
     int64_t one_hot;  ///< [256, tokens] 1 where token t has byte r
     int64_t angles;   ///< float2 [length, rotary / 2]
     Bf16NormArrays norm;
-    int64_t logits;    ///< [tokens, 256] then their gradients, in the same place
-    int64_t losses;    ///< float [tokens]
-    int64_t qkv;       ///< [tokens, 3 width] with its bias; then its gradient
-    int64_t d;         ///< [tokens, width] of what passes from layer to layer
-    int64_t d_normed;  ///< [tokens, width]
-    int64_t
-        d_middle;  ///< [tokens, width] of a parallel layer: what comes through norm2
-    int64_t d_hidden;  ///< [tokens, hidden] of hidden, then of up
+    int64_t logits;     ///< [tokens, 256] then their gradients, in the same place
+    int64_t losses;     ///< float [tokens]
+    int64_t qkv;        ///< [tokens, 3 width] with its bias; then its gradient
+    int64_t d;          ///< [tokens, width] of what passes from layer to layer
+    int64_t d_normed;   ///< [tokens, width] of the y of norm1
+    int64_t d_normed2;  ///< [tokens, width] of the y of norm2
+    int64_t d_hidden;   ///< [tokens, hidden] of hidden, then of up
     // What the gradients of matrices are given turned: [columns, tokens].
     int64_t turned_d[2];    ///< of layers with an even number, and of those with an odd
     int64_t turned_middle;  ///< of a sequential layer: d between its halves
@@ -110,7 +109,7 @@ struct Bf16Call {
     unsigned cublas = 0;             ///< kinds of products that cuBLAS does: library.h
 };
 
-/// The loss and all gradients, by the kernels of chapters 03/04, 04/04, 06/08 and
+/// The loss and all gradients, by the kernels of chapters 04/04, 06/08 and
 /// 06/12: products of bf16 with sums in float.
 ///
 /// @param stream  where the work is queued; the function returns without waiting
