@@ -1,5 +1,5 @@
-// bf16_heads.cuh: given with this exercise: from arrays by tokens to arrays by heads, and
-// back. There is nothing to write here.
+// bf16_heads.cuh: given with this exercise: from arrays by tokens to arrays by heads,
+// and back. There is nothing to write here.
 #pragma once
 
 #include "bf16_kernels.cuh"

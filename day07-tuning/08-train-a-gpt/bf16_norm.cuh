@@ -1,5 +1,5 @@
-// bf16_norm.cuh: given with this exercise: norms, and the way back through them with all
-// that happens to its result. There is nothing to write here.
+// bf16_norm.cuh: given with this exercise: norms, and the way back through them with
+// all that happens to its result. There is nothing to write here.
 //
 // A parallel layer has two norms of one x. They differ in gamma and beta only: one
 // kernel is both.

@@ -40,8 +40,8 @@ struct TurnedTile {
     }
 
     /// One of kItems items: eight rows of two columns, which leave as 16 bytes each. By
-    /// a whole warp, with neighbouring items: its eight times eight rows of a column are
-    /// a part of the column's sum, added in the same order always.
+    /// a whole warp, with neighbouring items: eight of them have all rows of two
+    /// columns, and add them up, in the same order always.
     __device__ __forceinline__ void store(uint32_t item,
                                           uint32_t first_row,
                                           uint32_t first_col,
