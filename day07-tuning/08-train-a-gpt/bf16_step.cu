@@ -1,10 +1,11 @@
 // bf16_step.cu: given with this exercise: the step of bf16_step.h, in its order. What it
-// launches is in bf16_launches.cuh.
+// launches is in bf16_launches.cuh and bf16_attend.cuh.
 #include "bf16_step.h"
 
 #include <wb/arguments.h>
 #include <wb/device.h>
 
+#include "bf16_attend.cuh"
 #include "bf16_launches.cuh"
 
 namespace {
