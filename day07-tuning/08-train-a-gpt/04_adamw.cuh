@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kElementThreads)
                    int64_t elements,
                    double* parts) {  // [kNormParts]
     double sum = 0.0;
-#pragma unroll 8  // as many loads are on their way at once; the order stays
+#pragma unroll 32  // as many loads are on their way at once; the order stays
     for (int64_t i = int64_t{blockIdx.x} * kElementThreads + threadIdx.x; i < elements;
          i += int64_t{kNormParts} * kElementThreads)
         sum += double{gradients[i]} * double{gradients[i]};

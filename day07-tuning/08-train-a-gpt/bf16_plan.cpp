@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bf16_shares.h"
 #include "bf16_step.h"
 
 namespace {
@@ -20,6 +21,24 @@ void check(const wb::model::GptShape& shape, int64_t tokens) {
     multiple("shape.width / shape.heads", shape.head_dim(), 8);
     multiple("shape.rotary", shape.rotary, 16);
     multiple("batch * length", tokens, 8);
+}
+
+/// The most that the gradients of a layer's matrices need, with or without those of the
+/// two tables.
+int64_t piece_elements(const Bf16Plan& plan) {
+    const int64_t width = plan.shape.width;
+    const int64_t hidden = plan.shape.hidden;
+    const int of_layer = WeightShares::tiles_of(3 * width, width) +
+                         WeightShares::tiles_of(width, width) +
+                         WeightShares::tiles_of(hidden, width) +
+                         WeightShares::tiles_of(width, hidden);
+    const int of_table = WeightShares::tiles_of(wb::model::kVocabulary, width);
+    int64_t most = 0;
+    for (int tables = 0; tables <= 2; ++tables)
+        most = std::max(
+            most,
+            WeightShares::of(of_layer + tables * of_table, plan.tokens()).elements());
+    return most;
 }
 
 }  // namespace
@@ -66,22 +85,25 @@ Bf16Plan plan_bf16_step(const wb::model::GptShape& shape,
         add(a.y, row_width);
     }
     Bf16SharedArrays& s = p.shared;
-    const int64_t widest =
-        std::max({3 * shape.width, shape.hidden, wb::model::kVocabulary});
+    constexpr int64_t kVocabulary = wb::model::kVocabulary;
     add(s.weights, p.parameters.elements);
-    add(s.gradients, p.parameters.elements);
     add(s.targets, rows, 4);
-    add(s.one_hot, rows * wb::model::kVocabulary);
+    add(s.one_hot, rows * kVocabulary);
     add(s.angles, length * shape.rotary / 2, 8);
     norm(s.norm);
-    add(s.logits, rows * wb::model::kVocabulary);
+    add(s.logits, rows * kVocabulary);
     add(s.losses, rows, 4);
     add(s.qkv, 3 * row_width);
-    for (int64_t* const array : {&s.d, &s.d_normed, &s.d_first, &s.d_middle})
+    for (int64_t* const array : {&s.d, &s.d_normed, &s.d_normed2})
         add(*array, row_width);
     add(s.d_hidden, rows * shape.hidden);
-    add(s.transposed, rows * widest);
-    add(s.parts, (rows + 63) / 64 * widest, 4);
+    for (int64_t* const array : {&s.turned_d[0], &s.turned_d[1], &s.turned_middle})
+        add(*array, row_width);
+    add(s.turned_up, rows * shape.hidden);
+    add(s.turned_qkv, 3 * row_width);
+    add(s.turned_logits, rows * kVocabulary);
+    add(s.pieces, piece_elements(p), 4);
+    add(s.sums, (rows + 63) / 64 * p.sum_columns(), 4);
     for (int64_t* const array : {&s.d_o, &s.d_q, &s.d_k, &s.d_v})
         add(*array, by_heads);
     return p;

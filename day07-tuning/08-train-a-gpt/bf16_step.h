@@ -37,24 +37,32 @@ struct Bf16LayerArrays {
 
 /// What all layers use, one after the other. bf16, but where it is said.
 struct Bf16SharedArrays {
-    int64_t weights;    ///< [parameters.elements] rounded
-    int64_t gradients;  ///< [parameters.elements] of all but biases
-    int64_t targets;    ///< int32 [tokens]
-    int64_t one_hot;    ///< [256, tokens] 1 where token t has byte r
-    int64_t angles;     ///< float2 [length, rotary / 2]
+    int64_t weights;  ///< [parameters.elements] rounded
+    int64_t targets;  ///< int32 [tokens]
+    int64_t one_hot;  ///< [256, tokens] 1 where token t has byte r
+    int64_t angles;   ///< float2 [length, rotary / 2]
     Bf16NormArrays norm;
-    int64_t logits;      ///< [tokens, 256] then their gradients, in the same place
-    int64_t losses;      ///< float [tokens]
-    int64_t qkv;         ///< [tokens, 3 width] with its bias; then its gradient
-    int64_t d;           ///< [tokens, width] of what passes from layer to layer
-    int64_t d_normed;    ///< [tokens, width]
-    int64_t d_first;     ///< [tokens, width] what comes through norm1
-    int64_t d_middle;    ///< [tokens, width] what comes through norm2
-    int64_t d_hidden;    ///< [tokens, hidden] of up
-    int64_t transposed;  ///< [the widest row, tokens] what a product is given turned
-    int64_t parts;       ///< float [ceil(tokens / 64), the widest row]
+    int64_t logits;     ///< [tokens, 256] then their gradients, in the same place
+    int64_t losses;     ///< float [tokens]
+    int64_t qkv;        ///< [tokens, 3 width] with its bias; then its gradient
+    int64_t d;          ///< [tokens, width] of what passes from layer to layer
+    int64_t d_normed;   ///< [tokens, width] of the y of norm1
+    int64_t d_normed2;  ///< [tokens, width] of the y of norm2
+    int64_t d_hidden;   ///< [tokens, hidden] of hidden, then of up
+    // What the gradients of matrices are given turned: [columns, tokens].
+    int64_t turned_d[2];    ///< of layers with an even number, and of those with an odd
+    int64_t turned_middle;  ///< of a sequential layer: d between its halves
+    int64_t turned_up, turned_qkv, turned_logits;
+    int64_t pieces;  ///< float [bf16_shares.h] of the gradients of a layer's matrices
+    int64_t sums;    ///< float [ceil(tokens / 64), sum_columns()] of norms and biases
     int64_t d_o, d_q, d_k, d_v;  ///< [B, H, N, D]
 };
+
+/// Numbers of a layer that are sums over tokens: the gradients of two norms, and of the
+/// biases of qkv, out, up and down.
+inline int64_t sums_of_layer(const wb::model::GptShape& shape) {
+    return 9 * shape.width + shape.hidden;
+}
 
 /// The memory of a step. Unlike that of StepPlan, arrays of the way back are those of
 /// all layers: the next one overwrites them. So no moments are needed.
@@ -69,6 +77,10 @@ struct Bf16Plan {
     int64_t bytes;  ///< all of it, a multiple of 256
 
     int64_t tokens() const { return batch * length; }
+    /// With the norm behind all layers.
+    int64_t sum_columns() const {
+        return shape.layers * sums_of_layer(shape) + 2 * shape.width;
+    }
 };
 
 /// Plans such a step.
@@ -97,15 +109,15 @@ struct Bf16Call {
     unsigned cublas = 0;             ///< kinds of products that cuBLAS does: library.h
 };
 
-/// The loss and all gradients, by the kernels of chapters 04/04, 04/05, 06/08 and
+/// The loss and all gradients, by the kernels of chapters 04/04, 06/08 and
 /// 06/12: products of bf16 with sums in float.
 ///
 /// @param stream  where the work is queued; the function returns without waiting
 ///
 /// Memory   none beyond the arguments, but what the launchers of earlier chapters take
 /// Error    each array that it stores is rounded to bf16, 2^-9 of a number; so are the
-///          weights of attention, and the gradients of matrices and of norms. Sums, the
-///          statistics of norms, the loss and the gradients of biases are float
+///          weights of attention. Sums, the statistics of norms, the loss and all
+///          gradients of parameters are float
 /// Throws   wb::InvalidArgument as gpt_gradients() does, and on a GPU that is no H100,
 ///          H200 or GH200 (compute capability 9.0)
 void gpt_gradients_bf16(const Bf16Call& call, cudaStream_t stream);

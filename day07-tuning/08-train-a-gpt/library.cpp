@@ -45,6 +45,7 @@ void product(const wb::GemmShape& s,
              float beta,
              void* C,
              cudaDataType_t type,
+             cudaDataType_t type_of_c,
              cudaStream_t stream) {
     const float one = 1.0f;
     CUBLAS_CHECK(cublasGemmEx(handle_on(stream),
@@ -62,7 +63,7 @@ void product(const wb::GemmShape& s,
                               static_cast<int>(s.lda),
                               &beta,
                               C,
-                              type,
+                              type_of_c,
                               static_cast<int>(s.ldc),
                               CUBLAS_COMPUTE_32F,
                               CUBLAS_GEMM_DEFAULT));
@@ -76,7 +77,7 @@ void cublas_product(const wb::GemmShape& shape,
                     float beta,
                     float* C,
                     cudaStream_t stream) {
-    product(shape, A, B, beta, C, CUDA_R_32F, stream);
+    product(shape, A, B, beta, C, CUDA_R_32F, CUDA_R_32F, stream);
 }
 
 void cublas_product(const wb::GemmShape& shape,
@@ -84,7 +85,15 @@ void cublas_product(const wb::GemmShape& shape,
                     const __nv_bfloat16* B,
                     __nv_bfloat16* C,
                     cudaStream_t stream) {
-    product(shape, A, B, 0.0f, C, CUDA_R_16BF, stream);
+    product(shape, A, B, 0.0f, C, CUDA_R_16BF, CUDA_R_16BF, stream);
+}
+
+void cublas_product(const wb::GemmShape& shape,
+                    const __nv_bfloat16* A,
+                    const __nv_bfloat16* B,
+                    float* C,
+                    cudaStream_t stream) {
+    product(shape, A, B, 0.0f, C, CUDA_R_16BF, CUDA_R_32F, stream);
 }
 
 #else
@@ -98,6 +107,14 @@ void cublas_product(const wb::GemmShape&,
                     const __nv_bfloat16*,
                     const __nv_bfloat16*,
                     __nv_bfloat16*,
+                    cudaStream_t) {
+    check_cublas_kinds("cublas_product", kAllProducts);
+}
+
+void cublas_product(const wb::GemmShape&,
+                    const __nv_bfloat16*,
+                    const __nv_bfloat16*,
+                    float*,
                     cudaStream_t) {
     check_cublas_kinds("cublas_product", kAllProducts);
 }

@@ -42,3 +42,8 @@ void cublas_product(const wb::GemmShape& shape,
                     const __nv_bfloat16* B,
                     __nv_bfloat16* C,
                     cudaStream_t stream);
+void cublas_product(const wb::GemmShape& shape,
+                    const __nv_bfloat16* A,
+                    const __nv_bfloat16* B,
+                    float* C,
+                    cudaStream_t stream);

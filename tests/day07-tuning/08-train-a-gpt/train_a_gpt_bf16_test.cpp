@@ -99,6 +99,16 @@ TEST_CASE("heads of 64 and of 128 numbers in bf16", "[large]") {
     grade_bf16(tame({shape, 1, 16, 23}));
 }
 
+TEST_CASE("rows in bf16 that are wider than the registers of eight threads") {
+    require_written();
+    if (wb::testing::is_watched() || !runs_bf16()) return;
+    GptShape shape = even(GENERATE(true, false), 1);
+    shape.width = 384;
+    shape.heads = 3;
+    shape.hidden = 8;
+    grade_bf16(tame({shape, 1, 8, 27}));
+}
+
 TEST_CASE("a token that is no byte is counted in bf16, too, and taken for 0") {
     require_written();
     if (wb::testing::is_watched() || !runs_bf16()) return;
