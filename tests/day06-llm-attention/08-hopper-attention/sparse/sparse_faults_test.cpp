@@ -174,6 +174,8 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
     without("pattern.partial.blocks is a null",
             [](auto& p) { p.partial.blocks = nullptr; });
     without("pattern.full.num_blocks is -1", [](auto& p) { p.full.num_blocks = -1; });
+    without("pattern.partial.num_blocks is -2",
+            [](auto& p) { p.partial.num_blocks = -2; });
     // Another call has more rows of blocks.
     BlockPattern wrong = good;
     wrong.order = nullptr;
