@@ -119,6 +119,13 @@ TEST_CASE("more rows of W than two blocks a multiprocessor have") {
     grade_whole({12, 104, 160, scales, Fp4Activation::none, true});
 }
 
+TEST_CASE("scales of a byte may begin at an odd address") {
+    // Two of them at a time are a misaligned load there: the checker sees it.
+    Call c{1, 8, 32, GENERATE(Fp4Scales::mx, Fp4Scales::nvfp4)};
+    c.odd_scales = true;
+    grade_whole(c);
+}
+
 TEST_CASE("right in any order of threads and blocks") {
     const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
     if (wb::testing::is_watched() && seed > 1) return;
