@@ -142,8 +142,8 @@ TEST_CASE("e4m3: one key takes all the weight, and o is its value") {
         INFO("row " << i / 128 << ", column " << i % 128);
         REQUIRE(result.o[i] == result.expected.o[i]);
     }
-    // From one e4m3 number to the next are 16 / 128 of a power of two: what lies 7 / 128
-    // above one is rounded back to it.
+    // From one e4m3 number to the next are 16 / 128 of a power of two: a number that
+    // lies 7 / 128 above one is rounded back to it.
     for (float& v : inputs.v)
         if (v != 0.0f && std::abs(v) != 448.0f)
             v += std::copysign(std::ldexp(7.0f / 128, std::ilogb(v)), v);
