@@ -5,6 +5,7 @@
 #include <wb/testing/independent_calls.h>
 
 using namespace fp4_grading;
+using wb::testing::FewMultiprocessors;
 
 TEST_CASE("one row of x, eight rows of W") {
     const Fp4Scales scales = any_scales();
@@ -77,6 +78,7 @@ TEST_CASE("edges meet: sizes, scales, activations, bias") {
                                   .factor("scales", {"channel", "mx", "nvfp4"})
                                   .factor("activation", {"none", "silu", "gelu"})
                                   .factor("bias", {0, 1})
+                                  .factor("scales begin", {"even", "odd"})
                                   .cases();
     const bool watched = wb::testing::is_watched();
     for (const auto& c : cases) {
@@ -87,7 +89,9 @@ TEST_CASE("edges meet: sizes, scales, activations, bias") {
                                c["K"],
                                static_cast<Fp4Scales>(c["scales"]),
                                static_cast<Fp4Activation>(c["activation"]),
-                               c["bias"] == 1};
+                               c["bias"] == 1,
+                               0.0f,
+                               c["scales begin"] == 1};
             grade_whole(call);
         }
     }
@@ -107,6 +111,19 @@ TEST_CASE("more rows of W, and more rows of x, than 12 bits count") {
 TEST_CASE("many rows of W and several blocks in each direction") {
     if (wb::testing::is_watched()) return grade_whole({66, 72, 32});
     grade_whole({66, 136, 32, Fp4Scales::mx});
+}
+
+TEST_CASE("more rows of W than two blocks a multiprocessor have") {
+    const FewMultiprocessors few(1);
+    const Fp4Scales scales = GENERATE(Fp4Scales::channel, Fp4Scales::nvfp4);
+    grade_whole({12, 104, 160, scales, Fp4Activation::none, true});
+}
+
+TEST_CASE("scales of a byte may begin at an odd address") {
+    // Two of them at a time are a misaligned load there: the checker sees it.
+    Call c{1, 8, 32, GENERATE(Fp4Scales::mx, Fp4Scales::nvfp4)};
+    c.odd_scales = true;
+    grade_whole(c);
 }
 
 TEST_CASE("right in any order of threads and blocks") {

@@ -45,7 +45,8 @@ struct Call {
     Fp4Scales scales = Fp4Scales::nvfp4;
     Fp4Activation activation = Fp4Activation::none;
     bool has_bias = false;
-    float more_bias = 0.0f;  ///< of column 5
+    float more_bias = 0.0f;   ///< of column 5
+    bool odd_scales = false;  ///< those of a byte begin at an odd address
 
     Fp4Shape shape() const { return {M, N, K, scales}; }
     Fp4Kind kind() const { return static_cast<Fp4Kind>(scales); }
@@ -54,7 +55,8 @@ struct Call {
         const char* const acts[] = {"", ", silu", ", gelu"};
         return "M = " + std::to_string(M) + ", N = " + std::to_string(N) +
                ", K = " + std::to_string(K) + ", " + kinds[at(int64_t(scales))] +
-               acts[at(int64_t(activation))] + (has_bias ? ", bias" : "");
+               acts[at(int64_t(activation))] + (has_bias ? ", bias" : "") +
+               (odd_scales ? ", scales at an odd address" : "");
     }
 };
 
@@ -113,13 +115,16 @@ inline std::vector<float> bias_of(const Call& c) {
 }
 
 /// W's tensors as inputs of a launch, which the grader watches.
-inline Fp4Weights tensors_of(Grader& grade, const Fp4Matrix& w) {
+inline Fp4Weights tensors_of(Grader& grade,
+                             const Fp4Matrix& w,
+                             bool odd_scales = false) {
     using wb::testing::Begin;
     const void* scales = nullptr;
     if (w.kind == Fp4Kind::channel)
         scales = grade.input("scales", w.float_scales, Begin::anywhere);
     else
-        scales = grade.input("scales", w.byte_scales, Begin::anywhere);
+        scales = grade.input(
+            "scales", w.byte_scales, odd_scales ? Begin::anywhere : Begin::aligned);
     const float* const global =
         w.kind == Fp4Kind::nvfp4 && w.N > 0 && w.K > 0
             ? grade.input(
@@ -203,7 +208,7 @@ inline void grade_one(const std::string& name,
                       const Expected& expected,
                       const std::string& what) {
     Grader grade(name, c.text() + what);
-    const Fp4Weights tensors = tensors_of(grade, w);
+    const Fp4Weights tensors = tensors_of(grade, w, c.odd_scales);
     using wb::testing::Begin;
     const __half* const d_x = grade.input("x", x, Begin::vectors);
     const float* const d_bias =

@@ -166,11 +166,22 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
         change(wrong);
         call(part, shape, wrong, d, check.status());
     };
-    without("pattern.order is a null", [](auto& p) { p.order = nullptr; });
+    without("pattern.order is a null pointer, but 1 elements",
+            [](auto& p) { p.order = nullptr; });
     without("pattern.masks is a null", [](auto& p) { p.masks = nullptr; });
     without("pattern.full.offsets is a null",
             [](auto& p) { p.full.offsets = nullptr; });
     without("pattern.partial.blocks is a null",
             [](auto& p) { p.partial.blocks = nullptr; });
     without("pattern.full.num_blocks is -1", [](auto& p) { p.full.num_blocks = -1; });
+    without("pattern.partial.num_blocks is -2",
+            [](auto& p) { p.partial.num_blocks = -2; });
+    // Another call has more rows of blocks.
+    BlockPattern wrong = good;
+    wrong.order = nullptr;
+    call("pattern.order is a null pointer, but 2 elements",
+         plain_attention(1, 2, kRows + 1, 4, 64),
+         wrong,
+         d,
+         check.status());
 }
