@@ -158,17 +158,17 @@ constexpr Crew kManyPairs{4, 4, 32};
 // #region v5-kernel
 /// paged_attention_v5: tensor cores, equal shares of all keys, merged by who is last.
 ///
-/// @tparam D      head dimension
-/// @tparam kCrew  the size of a block
+/// @tparam D          head dimension
+/// @tparam kWarps     of a block
+/// @tparam kTogether  blocks that a multiprocessor holds at once
 ///
-/// Launch   grid of any size, as many blocks as run at once; block kCrew.warps warps,
-///          static shared memory of sizeof(MergeBuffer<D, kCrew.warps>)
+/// Launch   grid of any size, as many blocks as run at once; block kWarps warps, static
+///          shared memory of sizeof(MergeBuffer<D, kWarps>)
 /// Traffic  reads K, V and q once, writes o; besides, 4 (D + 2) bytes for each query
 ///          head of each segment
-template <int D, Crew kCrew>
-__global__ void __launch_bounds__(kCrew.warps* kWarpSize, kCrew.together)
+template <int D, int kWarps, int kTogether>
+__global__ void __launch_bounds__(kWarps* kWarpSize, kTogether)
     paged_attention_v5_kernel(const Problem p) {
-    constexpr int kWarps = kCrew.warps;
     __shared__ MergeBuffer<D, kWarps> s_merge;
     const int lane = threadIdx.x % kWarpSize;
     const int warp = threadIdx.x / kWarpSize;
@@ -307,10 +307,9 @@ static void paged_attention_v5(const wb::PagedCache& cache,
     const wb::Scratch<float> parts(part_numbers + 2 * part_rows, stream);
     p.part_o = parts.data();
     p.part_max_sum = reinterpret_cast<float2*>(parts.data() + part_numbers);
-    const auto kernel =
-        cache.head_dim == 128 ? paged_attention_v5_kernel<128, kFewPairs>
-        : crew.together == 1  ? paged_attention_v5_kernel<64, kFewPairs>
-                              : paged_attention_v5_kernel<64, kManyPairs>;
+    const auto kernel = cache.head_dim == 128 ? paged_attention_v5_kernel<128, 8, 1>
+                        : crew.together == 1  ? paged_attention_v5_kernel<64, 8, 1>
+                                              : paged_attention_v5_kernel<64, 4, 4>;
     kernel<<<blocks, crew.warps * kWarpSize, 0, stream>>>(p);
     CUDA_CHECK_LAUNCH();
 }
