@@ -1,6 +1,7 @@
 // 05_persistent.cuh: v5: as many blocks as there are multiprocessors, each with tile
 // after tile, until there are none left; three or four warpgroups that consume; the TMA
-// unit stores o. What limits it: the last round of tiles, and for D = 64 exponentials.
+// unit stores o; 05_last_round.cuh shares the last tiles out. What limits it: the ends
+// of tiles, and for D = 64 exponentials.
 #pragma once
 
 #include <wb/device.h>
