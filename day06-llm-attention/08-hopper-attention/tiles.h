@@ -34,7 +34,7 @@ struct Problem {
     int queries;    ///< rows of a sequence; of the longest one, if packed
     int keys;       ///< of a sequence, if dense
     int row_tiles;  ///< tiles of a head, of the longest sequence
-    int tiles;      ///< sequences * query_heads * row_tiles
+    int tiles;      ///< sequences * query_heads * row_tiles; more if v5 cuts some
     int section;    ///< heads whose tiles are worked on together, see work_of
     int copy_rows;  ///< keys that one copy by the TMA unit brings; 0: a whole block
     bool causal;
@@ -264,7 +264,7 @@ __device__ __forceinline__ void make_barriers(SharedTiles<Sizes>& shared) {
 struct Call {
     wb::AttentionRows q, k, v;
     wb::AttentionRows o;  ///< of a dense call only
-    Problem problem;      ///< all but what launch_tiles fills in
+    Problem problem;      ///< all but what launch_tiles fills in or adds to (tiles)
     cudaStream_t stream;
 };
 
@@ -309,7 +309,7 @@ void launch_tiles(Kernel attention_kernel,
     const int64_t heads = int64_t{problem.sequences} * problem.query_heads;
     problem.row_tiles = wb::ceil_div(problem.queries, Sizes::BM);
     const unsigned tiles = wb::grid_size(heads * problem.row_tiles, 1);
-    problem.tiles = static_cast<int>(tiles);
+    problem.tiles += static_cast<int>(tiles);
     problem.section =
         static_cast<int>(std::min<int64_t>(heads, heads_of_section(call)));
     if (problem.copy_rows == 0) problem.copy_rows = Sizes::BN;
@@ -323,7 +323,7 @@ void launch_tiles(Kernel attention_kernel,
     if (Sizes::kTmaStore && call.o.base != nullptr)
         problem.o_map = wb::tensor_map<T>("o", call.o, kGroupRows);
     wb::launch_kernel(attention_kernel,
-                      blocks == 0 ? tiles : std::min(blocks, tiles),
+                      blocks == 0 ? tiles : std::min<unsigned>(blocks, problem.tiles),
                       threads,
                       kSharedBytes<Sizes>,
                       call.stream,

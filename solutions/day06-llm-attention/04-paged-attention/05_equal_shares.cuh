@@ -10,6 +10,7 @@
 #include <wb/online_softmax.h>
 #include <wb/scratch.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "05_merge.cuh"
@@ -18,17 +19,19 @@ namespace stream_k {
 
 /// Asks for the lines of the tables that all blocks are going to need, long before
 /// anybody knows which of them a block needs.
+template <int kWarps>
 __device__ __forceinline__ void prefetch_tables(const Problem& p) {
     constexpr int kLine = 128 / sizeof(int32_t);
     const int64_t entries = static_cast<int64_t>(p.batch) * p.pages_per_sequence;
-    const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    const int64_t i = int64_t{blockIdx.x} * kWarps * kWarpSize + threadIdx.x;
     if (i * kLine < entries) wb::ptx::prefetch_l2(p.block_table + i * kLine);
 }
 
 /// A sequence without tokens has no unit, so nobody works on it: zeros and -inf. Among
 /// them are those whose length is impossible: here it is reported.
-template <int D>
+template <int D, int kWarps>
 __device__ __forceinline__ void write_empty_sequences(const Problem& p) {
+    constexpr int kThreads = kWarps * kWarpSize;
 #pragma unroll 1
     for (int b = blockIdx.x; b < p.batch; b += gridDim.x) {
         if (length_of(p, b) > 0) continue;
@@ -85,7 +88,7 @@ __device__ __forceinline__ void load_queries(
 
 /// Starts the loads of a warp's queries and first tile of a segment. What a load needs
 /// comes first, what can wait comes last.
-template <int D>
+template <int D, int kWarps>
 __device__ __forceinline__ void start(
     Stream<D>& stream, const Problem& p, const Segment& segment, int warp, int lane) {
     const int step = kWarps >> p.bundle_log2;
@@ -107,7 +110,7 @@ __device__ __forceinline__ void start(
 // #region v5-run
 /// All tiles of a segment that are this warp's: while one is computed, the next one is
 /// under way, and so is the table's entry for the one after that.
-template <int D>
+template <int D, int kWarps>
 __device__ __forceinline__ void run(Rows<D>& rows,
                                     Stream<D>& stream,
                                     const Problem& p,
@@ -136,22 +139,40 @@ __device__ __forceinline__ void run(Rows<D>& rows,
 }
 // #endregion v5-run
 
+/// Warps of a block, and blocks that a multiprocessor holds at once.
+///
+/// A tile of 64 dimensions has half the bytes of one of 128, so that twice the warps
+/// are wanted, and 128 registers a thread leave room for them. Four small blocks do
+/// better than two large ones: when a segment ends, the warps of a block wait for each
+/// other.
+/// But where many blocks share a pair of a sequence and a bundle, the last one of them
+/// has many parts to merge: that takes longer than is gained.
+struct Crew {
+    int warps;
+    int together;
+    int fewest;  ///< tiles of a pair for which a second block is worth its merge
+};
+constexpr Crew kFewPairs{8, 1, 1};
+constexpr Crew kManyPairs{4, 4, 32};
+
 // #region v5-kernel
 /// paged_attention_v5: tensor cores, equal shares of all keys, merged by who is last.
 ///
-/// @tparam D  head dimension
+/// @tparam D          head dimension
+/// @tparam kWarps     of a block
+/// @tparam kTogether  blocks that a multiprocessor holds at once
 ///
-/// Launch   grid of any size, as many blocks as run at once; block kThreads, static
-///          shared memory of sizeof(MergeBuffer<D>)
+/// Launch   grid of any size, as many blocks as run at once; block kWarps warps, static
+///          shared memory of sizeof(MergeBuffer<D, kWarps>)
 /// Traffic  reads K, V and q once, writes o; besides, 4 (D + 2) bytes for each query
 ///          head of each segment
-template <int D>
-__global__ void __launch_bounds__(kThreads, 1)
+template <int D, int kWarps, int kTogether>
+__global__ void __launch_bounds__(kWarps* kWarpSize, kTogether)
     paged_attention_v5_kernel(const Problem p) {
-    __shared__ MergeBuffer<D> s_merge;
+    __shared__ MergeBuffer<D, kWarps> s_merge;
     const int lane = threadIdx.x % kWarpSize;
     const int warp = threadIdx.x / kWarpSize;
-    prefetch_tables(p);
+    prefetch_tables<kWarps>(p);
     const int ends = ends_of(p, 0, lane);
     const Shares shares = share_out(p, ends, 2 * kWarps >> p.bundle_log2, lane);
     const int block = min(static_cast<int>(blockIdx.x), shares.blocks);
@@ -164,15 +185,15 @@ __global__ void __launch_bounds__(kThreads, 1)
     for (;;) {
         // The next segment's first tile is on its way while this one is merged.
         const Segment next = segment_at(p, cursor, unit, end);
-        if (!next.empty()) start(stream, p, next, warp, lane);
+        if (!next.empty()) start<D, kWarps>(stream, p, next, warp, lane);
         if (!segment.empty()) publish(s_merge, rows, p, shares, segment);
         if (next.empty()) break;
         segment = next;
         rows = no_rows<D>();
-        run(rows, stream, p, segment, lane);
+        run<D, kWarps>(rows, stream, p, segment, lane);
         unit = segment.base + segment.last;
     }
-    write_empty_sequences<D>(p);
+    write_empty_sequences<D, kWarps>(p);
 }
 // #endregion v5-kernel
 
@@ -208,15 +229,28 @@ inline int bundle_log2(const wb::PagedCache& cache, int64_t slices, int blocks) 
     return log2;
 }
 
-/// One block for each multiprocessor. Sequences are often of nearly the same length:
-/// with a few blocks less, pairs of a sequence and a bundle may come out even, and no
-/// block has to begin a second pair shortly before its end.
-inline int num_blocks(int multiprocessors, int64_t pairs) {
-    const int fewest = multiprocessors - multiprocessors / 16;
-    for (int blocks = multiprocessors; blocks >= fewest; --blocks) {
+/// The blocks for a cache. With D = 64, many small ones, unless more than about 32 of
+/// them would share one pair of a sequence and a K/V head.
+inline Crew crew_of(const wb::PagedCache& cache, int64_t slices, int multiprocessors) {
+    constexpr int kMostParts = 32;
+    const int64_t pairs = cache.batch * cache.kv_heads * slices;
+    const bool many = pairs * kMostParts >= multiprocessors * kManyPairs.together;
+    return cache.head_dim == 64 && many ? kManyPairs : kFewPairs;
+}
+
+/// As many blocks as run at once, or as are worth it. Sequences are often of nearly the
+/// same length: with a few blocks less, pairs of a sequence and a bundle may come out
+/// even, and no block has to begin a second pair shortly before its end.
+///
+/// @param tiles  of the longest pair
+inline int num_blocks(const Crew& crew, int together, int64_t pairs, int64_t tiles) {
+    const int64_t useful = std::max(pairs, pairs * tiles / crew.fewest);
+    const int most = static_cast<int>(std::clamp<int64_t>(useful, 1, together));
+    const int fewest = most - most / 16;
+    for (int blocks = most; blocks >= fewest; --blocks) {
         if (pairs % blocks == 0 || blocks % pairs == 0) return blocks;
     }
-    return multiprocessors;
+    return most;
 }
 
 }  // namespace stream_k
@@ -233,9 +267,12 @@ static void paged_attention_v5(const wb::PagedCache& cache,
     const Gpu gpu = current_gpu();
     const int64_t group = query_heads / cache.kv_heads;
     const int64_t slices = wb::ceil_div(group, int64_t{kMaxHeads});
-    const int log2 = bundle_log2(cache, slices, gpu.multiprocessors);
+    const Crew crew = crew_of(cache, slices, gpu.multiprocessors);
+    const int together = gpu.multiprocessors * crew.together;
+    const int log2 = bundle_log2(cache, slices, together);
     const int64_t pairs = cache.batch * (cache.kv_heads * slices >> log2);
-    const int64_t units = pairs * wb::ceil_div(cache.capacity(), int64_t{BN});
+    const int64_t tiles = wb::ceil_div(cache.capacity(), int64_t{BN});
+    const int64_t units = pairs * tiles;
     if (!gpu.has_mma || units > INT32_MAX / 2) {
         return paged_attention_v4(
             cache, q, o, lse, query_heads, scale, workspace, stream);
@@ -264,15 +301,16 @@ static void paged_attention_v5(const wb::PagedCache& cache,
     p.num_pages = static_cast<int>(cache.num_pages);
     p.scale_log2 = scale * static_cast<float>(wb::kLog2e);
 
-    const int blocks = num_blocks(gpu.multiprocessors, pairs);
+    const int blocks = num_blocks(crew, together, pairs, tiles);
     const int64_t part_rows = int64_t{blocks} * 2 * (p.heads << log2);
     const int64_t part_numbers = part_rows * cache.head_dim;
     const wb::Scratch<float> parts(part_numbers + 2 * part_rows, stream);
     p.part_o = parts.data();
     p.part_max_sum = reinterpret_cast<float2*>(parts.data() + part_numbers);
-    const auto kernel = cache.head_dim == 64 ? paged_attention_v5_kernel<64>
-                                             : paged_attention_v5_kernel<128>;
-    kernel<<<blocks, kThreads, 0, stream>>>(p);
+    const auto kernel = cache.head_dim == 128 ? paged_attention_v5_kernel<128, 8, 1>
+                        : crew.together == 1  ? paged_attention_v5_kernel<64, 8, 1>
+                                              : paged_attention_v5_kernel<64, 4, 4>;
+    kernel<<<blocks, crew.warps * kWarpSize, 0, stream>>>(p);
     CUDA_CHECK_LAUNCH();
 }
 WB_RUNG(paged_attention, paged_attention_v5, "tensor cores, equal shares");

@@ -15,12 +15,11 @@
 
 namespace stream_k {
 
-constexpr int kWarps = 8;
-constexpr int kThreads = kWarps * kWarpSize;
-
 /// Shared memory of a merge. Rows are 4 floats longer than D, see store_rows().
-template <int D>
+template <int D, int kWarps>
 struct MergeBuffer {
+    static constexpr int kThreads = kWarps * kWarpSize;
+
     float4 o[kWarps][kMaxHeads][D / 4 + 1];
     float max[kWarps][kMaxHeads];
     float sum[kWarps][kMaxHeads];
@@ -97,9 +96,12 @@ __device__ __forceinline__ void write_result(const Problem& p,
 /// of 16 bytes. Odd g store the second half first, and rows are 4 floats longer than
 /// they need: then the 8 lanes that store at once, 4 rows apart by 2 and g = 2i and
 /// 2i + 1, meet all 32 banks.
-template <int D>
-__device__ __forceinline__ void store_rows(
-    MergeBuffer<D>& s_merge, const Rows<D>& rows, int heads, int warp, int lane) {
+template <int D, int kWarps>
+__device__ __forceinline__ void store_rows(MergeBuffer<D, kWarps>& s_merge,
+                                           const Rows<D>& rows,
+                                           int heads,
+                                           int warp,
+                                           int lane) {
     const int g = lane / 4;
     const int t = lane % 4;
     float sum = rows.sum;
@@ -128,8 +130,8 @@ __device__ __forceinline__ void store_rows(
 }
 
 /// The parts of all warps that worked on an item's slice, as one.
-template <int D>
-__device__ __forceinline__ Part merge_warps(const MergeBuffer<D>& s_merge,
+template <int D, int kWarps>
+__device__ __forceinline__ Part merge_warps(const MergeBuffer<D, kWarps>& s_merge,
                                             const Problem& p,
                                             const Item& item) {
     Part part = empty_part();
@@ -162,8 +164,8 @@ __device__ __forceinline__ int part_row(const Problem& p,
 ///
 /// One atomic does it: it releases what the block wrote before (the barrier puts the
 /// other threads' writes before it) and acquires what those wrote who came earlier.
-template <int D>
-__device__ __forceinline__ bool arrives_last(MergeBuffer<D>& s_merge,
+template <int D, int kWarps>
+__device__ __forceinline__ bool arrives_last(MergeBuffer<D, kWarps>& s_merge,
                                              uint32_t* counter,
                                              int blocks) {
     __syncthreads();
@@ -221,17 +223,17 @@ __device__ __forceinline__ Part merge_blocks(const Problem& p,
 
 /// Merges the parts of all blocks and writes the results. Where there are fewer items
 /// than threads, several threads share an item's parts.
-template <int D>
-__device__ __forceinline__ void finish(MergeBuffer<D>& s_merge,
+template <int D, int kWarps>
+__device__ __forceinline__ void finish(MergeBuffer<D, kWarps>& s_merge,
                                        const Problem& p,
                                        const Segment& segment,
                                        int first_block,
                                        int blocks) {
     const int items = (p.heads << p.bundle_log2) * (D / 4);
     const int tid = threadIdx.x;
-    const int groups = max(kThreads / items, 1);
+    const int groups = max(kWarps * kWarpSize / items, 1);
 #pragma unroll 1
-    for (int base = 0; base < items; base += kThreads) {
+    for (int base = 0; base < items; base += kWarps * kWarpSize) {
         const int group = tid / items;
         const int i = base + tid - group * items;
         const Item item = item_of<D>(p, i);
@@ -258,8 +260,8 @@ __device__ __forceinline__ void finish(MergeBuffer<D>& s_merge,
 
 /// The end of a segment: what the block's warps found becomes a result, or a part that
 /// waits for others. All threads of the block must call it.
-template <int D>
-__device__ __forceinline__ void publish(MergeBuffer<D>& s_merge,
+template <int D, int kWarps>
+__device__ __forceinline__ void publish(MergeBuffer<D, kWarps>& s_merge,
                                         const Rows<D>& rows,
                                         const Problem& p,
                                         const Shares& shares,
@@ -270,7 +272,8 @@ __device__ __forceinline__ void publish(MergeBuffer<D>& s_merge,
     store_rows(s_merge, rows, p.heads, tid / kWarpSize, tid % kWarpSize);
     __syncthreads();
 #pragma unroll 1
-    for (int i = tid; i < (p.heads << p.bundle_log2) * (D / 4); i += kThreads) {
+    for (int i = tid; i < (p.heads << p.bundle_log2) * (D / 4);
+         i += kWarps * kWarpSize) {
         const Item item = item_of<D>(p, i);
         const Part part = merge_warps(s_merge, p, item);
         if (segment.whole) {

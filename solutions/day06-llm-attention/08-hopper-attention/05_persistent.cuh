@@ -1,6 +1,7 @@
 // 05_persistent.cuh: v5: as many blocks as there are multiprocessors, each with tile
 // after tile, until there are none left; three or four warpgroups that consume; the TMA
-// unit stores o. What limits it: the last round of tiles, and for D = 64 exponentials.
+// unit stores o; 05_last_round.cuh shares the last tiles out. What limits it: the ends
+// of tiles, and for D = 64 exponentials.
 #pragma once
 
 #include <wb/device.h>
@@ -9,6 +10,7 @@
 #include <wb/scratch.h>
 
 #include "04_overlap.cuh"
+#include "05_last_round.cuh"
 #include "schedule.h"
 #include "tiles.h"
 #include "warpgroups.h"
@@ -75,7 +77,8 @@ __device__ __forceinline__ void store_rows_tma(SharedTiles<Sizes>& shared,
 // #endregion tma-store
 
 // #region v5-consumer
-/// The loop of v2, unchanged; the TMA unit stores o where it can.
+/// The loop of v2, unchanged; the TMA unit stores o where it can. Of a piece of a tile,
+/// the warp that is the last one stores.
 struct PersistentConsumer {
     template <class Sizes, Source kSource>
     static __device__ __forceinline__ void tile(
@@ -84,7 +87,8 @@ struct PersistentConsumer {
         const TileWork& work,
         int group,
         PipelineState<Sizes::kStages>& stage,
-        PipelineState<Sizes::kQueryStages> q_stage) {
+        PipelineState<Sizes::kQueryStages> q_stage,
+        const LastRound& round = {}) {
         using namespace wb::ptx;
         float s[Sizes::BN / 2];
         uint32_t p[Sizes::BN / 16][4];
@@ -95,8 +99,8 @@ struct PersistentConsumer {
         const unsigned char* const q =
             shared.q[q_stage.stage] + group * kGroupRows * kSwizzleBytes;
         clear_values_behind<Sizes, kSource>(shared, work, stage);
-        const int blocks =
-            skip_unseen_blocks<Sizes>(shared, problem, work, group, stage);
+        int blocks = skip_unseen_blocks<Sizes>(shared, problem, work, group, stage);
+        if constexpr (kCuts<Sizes, kSource>) blocks = min(blocks, work.blocks);
         mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
         for (int block = blocks - 1; block >= 0; --block) {
             mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
@@ -122,19 +126,25 @@ struct PersistentConsumer {
             release(&shared.v_empty[stage.stage]);
             stage.advance();
         }
-        if constexpr (Sizes::kTmaStore && kSource == Source::dense) {
-            store_rows_tma<Sizes>(shared,
-                                  problem,
-                                  work,
-                                  group,
-                                  kGroupBarrier + group,
-                                  q_stage.stage,
-                                  o,
-                                  rows);
-        } else {
-            release_together(&shared.q_empty[q_stage.stage], group);
-            store_rows<Sizes>(problem, work, group, o, rows);
+        if constexpr (kCuts<Sizes, kSource>) {
+            if (round.tile<Sizes>(problem, work) < round.first) {
+                store_rows_tma<Sizes>(shared,
+                                      problem,
+                                      work,
+                                      group,
+                                      kGroupBarrier + group,
+                                      q_stage.stage,
+                                      o,
+                                      rows);
+                return;
+            }
         }
+        release_together(&shared.q_empty[q_stage.stage], group);
+        if constexpr (kCuts<Sizes, kSource>) {
+            if (work.row + group * kGroupRows >= work.queries) return;
+            if (!merge_pieces<Sizes>(problem, round, work, o, rows)) return;
+        }
+        store_rows<Sizes>(problem, work, group, o, rows);
     }
 };
 // #endregion v5-consumer
@@ -143,12 +153,15 @@ struct PersistentConsumer {
 /// hopper_attention_v5: a consumer, for tile after tile. While one warpgroup stores
 /// its rows, the others are still at work, and the producer fetches the next tile.
 ///
+/// @param round  which tiles are cut into pieces, if the consumer can do that
+///
 /// Launch   grid one block a multiprocessor, or fewer; block Sizes::kThreads, dynamic
 ///          shared memory kSharedBytes<Sizes>
 template <class Consumer, class Sizes, Source kSource>
 __global__ void __launch_bounds__(Sizes::kThreads, 1)
     hopper_attention_v5_kernel(const __grid_constant__ TensorMaps maps,
-                               const __grid_constant__ Problem problem) {
+                               const __grid_constant__ Problem problem,
+                               const __grid_constant__ LastRound round) {
     extern __shared__ unsigned char s_dynamic[];
     SharedTiles<Sizes>& shared = shared_tiles<Sizes>(s_dynamic);
     make_barriers(shared);
@@ -159,7 +172,16 @@ __global__ void __launch_bounds__(Sizes::kThreads, 1)
     if (group < 0) {
         wb::ptx::registers_give_back<Sizes::kProducerRegisters>();
         if (threadIdx.x >= wb::kWarpSize) return;
-        for (TileWork work = schedule.take(); work.blocks > 0; work = schedule.take()) {
+        const auto take = [&] {
+            if constexpr (kCuts<Sizes, kSource>) {
+                return schedule.take([&](int number) {
+                    return work_of_number<Sizes, kSource>(problem, round, number);
+                });
+            } else {
+                return schedule.take();
+            }
+        };
+        for (TileWork work = take(); work.blocks > 0; work = take()) {
             produce_tile<Sizes, kSource>({shared, maps, problem}, work, stage, q_stage);
         }
     } else {
@@ -167,8 +189,13 @@ __global__ void __launch_bounds__(Sizes::kThreads, 1)
         while (true) {
             const TileWork& work = schedule.receive();
             if (work.blocks == 0) return;
-            Consumer::template tile<Sizes, kSource>(
-                shared, problem, work, group, stage, q_stage);
+            if constexpr (kCuts<Sizes, kSource>) {
+                Consumer::template tile<Sizes, kSource>(
+                    shared, problem, work, group, stage, q_stage, round);
+            } else {
+                Consumer::template tile<Sizes, kSource>(
+                    shared, problem, work, group, stage, q_stage);
+            }
             schedule.finish();
             q_stage.advance();
         }
@@ -208,22 +235,36 @@ constexpr Tiling tiling_v5() {
 }
 
 /// One block a multiprocessor. A counter hands out tiles, unless all of them take the
-/// same time: then it does not matter which block takes which.
+/// same time: then it does not matter which block takes which. After it come the
+/// counters of the last round.
 template <class Consumer, class Sizes, Source kSource>
 void launch_persistent(const Call& call) {
-    const auto launch = [&](unsigned* counter) {
+    Call with_pieces = call;
+    const auto launch = [&](unsigned* counter, const LastRound& round) {
         launch_tiles<Sizes>(hopper_attention_v5_kernel<Consumer, Sizes, kSource>,
                             Sizes::kThreads,
                             static_cast<unsigned>(wb::multiprocessors()),
-                            call,
-                            counter);
+                            with_pieces,
+                            counter,
+                            round);
     };
+    LastRound round;
+    if constexpr (kCuts<Sizes, kSource>) round = plan_last_round<Sizes>(call);
     const bool all_the_same = kSource == Source::dense && !call.problem.causal &&
-                              call.problem.queries % Sizes::BM == 0;
-    if (all_the_same) return launch(nullptr);
-    const wb::Scratch<unsigned> counter(1, call.stream);
-    CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned), call.stream));
-    launch(counter.data());
+                              call.problem.queries % Sizes::BM == 0 &&
+                              round.pieces == 1;
+    if (all_the_same) return launch(nullptr, round);
+    const int64_t counters = 1 + round.tiles * kConsumerWarps<Sizes>;
+    const wb::Scratch<unsigned> counter(counters, call.stream);
+    const auto bytes = static_cast<size_t>(counters) * sizeof(unsigned);
+    CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, bytes, call.stream));
+    if (round.pieces == 1) return launch(counter.data(), round);
+    const wb::Scratch<float4> parts(round.tiles * round.pieces * kPartVectors<Sizes>,
+                                    call.stream);
+    round.parts = parts.data();
+    round.arrived = counter.data() + 1;
+    with_pieces.problem.tiles = round.tiles * (round.pieces - 1);
+    launch(counter.data(), round);
 }
 
 /// With D = 256, two warpgroups in the loop of v4: a block's products take almost three
