@@ -130,6 +130,7 @@ __device__ __forceinline__ bool merge_pieces(const Problem& problem,
         before = arrived.fetch_add(1, cuda::memory_order_acq_rel);
     }
     before = __shfl_sync(wb::kAllLanes, before, 0);
+    __syncwarp();  // what lane 0 has acquired, the others may read
     if (before + 1 < static_cast<unsigned>(round.pieces)) return false;
 
     rows = RowSums{};
