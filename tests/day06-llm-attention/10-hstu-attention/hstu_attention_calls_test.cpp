@@ -270,6 +270,11 @@ TEST_CASE("wrong arguments of the forward pass are refused by name") {
                    [&](auto& c) { c.o = over(c.bias.times); });
             refuse("bias.timestamps - o in bytes",
                    [&](auto& c) { c.o = over(c.bias.timestamps); });
+            // Numbers at a place where right ones have been.
+            memory.grade.expect_queued(
+                [&](cudaStream_t s) { forward(memory.call, s); });
+            memory.cu_seqlens[1] = 6;
+            refuse("cu_seqlens[1] is 6", [](auto&) {});
         });
 }
 
@@ -316,6 +321,10 @@ TEST_CASE("wrong arguments of the backward pass are refused by name") {
             refuse("bias.times - d_positions in bytes", [&](auto& g) {
                 g.d_positions = const_cast<float*>(call.bias.times);
             });
+            memory.grade.expect_queued(
+                [&](cudaStream_t s) { backward(memory.call, memory.out, s); });
+            memory.cu_seqlens[1] = 6;
+            refuse("cu_seqlens[1] is 6", [](auto&) {});
         });
 }
 

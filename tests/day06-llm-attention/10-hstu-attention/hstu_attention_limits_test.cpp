@@ -17,12 +17,18 @@ std::vector<double> bits_of(const std::string& name,
     Grader grade(name, "the same call, in another order of threads and blocks");
     const HstuCall<T> call = call_of<T>(grade, p);
     const wb::testing::Shape rows = {p.total(), p.heads, p.head_dim};
-    const HstuGradients<T> out = {grade.input("d_o", stored_as<T>(p.d_o)),
-                                  grade.output<T>("dq", rows),
-                                  grade.output<T>("dk", rows),
-                                  grade.output<T>("dv", rows),
-                                  nullptr,
-                                  nullptr};
+    HstuGradients<T> out = {grade.input("d_o", stored_as<T>(p.d_o)),
+                            grade.output<T>("dq", rows),
+                            grade.output<T>("dk", rows),
+                            grade.output<T>("dv", rows),
+                            nullptr,
+                            nullptr};
+    if (!p.positions.empty())
+        out.d_positions = grade.output<float>(
+            "d_positions", {static_cast<int64_t>(p.positions.size())});
+    if (!p.times.empty())
+        out.d_times =
+            grade.output<float>("d_times", {static_cast<int64_t>(p.times.size())});
     grade.run([&](cudaStream_t stream) { launch(call, out, stream); });
     std::vector<double> all = grade.read("dq");
     for (const char* array : {"dk", "dv"}) {
@@ -78,11 +84,72 @@ TEST_CASE("weights and gradients near zero count: nothing is skipped") {
                   });
 }
 
+TEST_CASE("lists on the host lie where others have lain before") {
+    if (wb::testing::is_watched()) return;
+    with_type(
+        GENERATE(fp32, bf16),
+        []<class T>(T, const char* suffix, auto* forward, auto* backward) {
+            Call c{{100, 100}};
+            c.head_dim = 64;
+            HstuProblem p = random_problem<T>(c, 1);
+            const auto graded = [&](const std::string& text) {
+                const auto last = [&](const std::string& name, auto* contract) {
+                    return wb::implementations(name + suffix, contract).back();
+                };
+                const auto o = last("hstu_attention", forward);
+                grade_forward<T>(o.name, o.function, p, expect_forward<T>(p), text);
+                const auto d = last("hstu_backward", backward);
+                grade_backward<T>(d.name, d.function, p, expect_backward<T>(p), text);
+            };
+            graded("lengths 100 100");
+            p.cu_seqlens[1] = 3;
+            graded("lengths 3 197, in the same memory");
+        });
+}
+
+TEST_CASE("what is read may be one array") {
+    // q, k, v and d_o.
+    const auto type = GENERATE(fp32, fp16, bf16);
+    with_type(type, [&]<class T>(T, const char* suffix, auto* forward, auto* backward) {
+        Call c{{33, 5}};
+        c.head_dim = 64;
+        HstuProblem p = random_problem<T>(c, 1);
+        p.k = p.v = p.d_o = p.q;
+        for (const auto& [name, idea, run] :
+             wb::implementations(std::string("hstu_attention") + suffix, forward)) {
+            Grader grade(name, c.text() + ", q, k and v are one array");
+            HstuCall<T> call = call_of<T>(grade, p);
+            call.k = call.v = call.q;
+            call.o = grade.output<T>("o", {38, 1, 64});
+            grade.run([&, run = run](cudaStream_t stream) { run(call, stream); });
+            expect(grade, "o", expect_forward<T>(p).o);
+        }
+        for (const auto& [name, idea, run] :
+             wb::implementations(std::string("hstu_backward") + suffix, backward)) {
+            Grader grade(name, c.text() + ", q, k, v and d_o are one array");
+            HstuCall<T> call = call_of<T>(grade, p);
+            call.k = call.v = call.q;
+            HstuGradients<T> out = {};
+            out.d_o = call.q;
+            out.dq = grade.output<T>("dq", {38, 1, 64});
+            out.dk = grade.output<T>("dk", {38, 1, 64});
+            out.dv = grade.output<T>("dv", {38, 1, 64});
+            grade.run([&, run = run](cudaStream_t s) { run(call, out, s); });
+            const Expected e = expect_backward<T>(p);
+            expect(grade, "dq", e.dq);
+            expect(grade, "dk", e.dk);
+            expect(grade, "dv", e.dv);
+        }
+    });
+}
+
 TEST_CASE("causal: more than 1024 keys") {
     if (wb::testing::is_watched()) return;
+    const auto type = GENERATE(fp32, fp16, bf16);
     Call c{{1100}};
-    c.head_dim = 64;
-    grade(GENERATE(fp32, fp16, bf16), c, 1, Passes::forward, Versions::last);
+    c.head_dim = type == fp32 ? 32 : 64;
+    const auto passes = type == fp16 ? Passes::forward : Passes::both;
+    grade(type, c, 1, passes, Versions::last);
 }
 
 TEST_CASE("many sequences without rows, one after the other") {
@@ -134,9 +201,18 @@ TEST_CASE("a scaling length that 32 bits do not hold") {
 TEST_CASE("dq, dk and dv are the same bits in any order of threads and blocks") {
     // Bits are compared here, and accesses are those of other cases.
     if (wb::testing::is_watched()) return;
-    const auto compare = []<class T>(T, const char* suffix, auto*, auto* backward) {
-        Call c{{70, 33}};
-        c.heads = 2;
+    Call c{{70, 33}};
+    c.heads = 2;
+    const int which = GENERATE(0, 1, 2);
+    if (which == 1) {
+        c.head_dim = 64;
+        c.mask = HstuMask::target;
+        c.lengths = {133};
+    } else if (which == 2) {
+        c.mask = HstuMask::local;
+        c.bias = Bias::both;
+    }
+    const auto compare = [&c]<class T>(T, const char* suffix, auto*, auto* backward) {
         const HstuProblem p = random_problem<T>(c, 4);
         for (const auto& [name, idea, run] :
              wb::implementations(std::string("hstu_backward") + suffix, backward)) {

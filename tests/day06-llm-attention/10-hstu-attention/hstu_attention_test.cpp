@@ -3,6 +3,7 @@
 
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/simulator.h>
 
 using namespace hstu_grading;
@@ -37,6 +38,15 @@ TEST_CASE("lengths around those of warps and tiles") {
     c.lengths = {64, 65};
     c.mask = HstuMask::full;
     grade(type, c, 2, Passes::both, Versions::last);
+}
+
+TEST_CASE("every remainder of a length by 64") {
+    if (wb::testing::is_watched()) return;  // threads race for tiles, not for rows
+    Call c{{}};
+    for (int64_t length = 1; length < 64; ++length)
+        c.lengths.push_back(length);
+    c.mask = HstuMask::full;
+    grade(any_type(), c, 1, Passes::both, Versions::last);
 }
 
 TEST_CASE("every head dimension") {
@@ -108,13 +118,24 @@ TEST_CASE("tiles of rows and blocks of keys: spans that end in them") {
                                HstuMask::local,
                                HstuMask::context,
                                HstuMask::target);
-    Call c{{193, 0, 300, 128}};
+    // Windows and contexts of some tiles for one type, of less for the other.
+    const bool wide = type == bf16;
+    Call c{{193, 0, wide ? 420 : 300, wide ? 9 : 128}};
     c.head_dim = mask == HstuMask::causal || mask == HstuMask::target ? 128 : 64;
     c.mask = mask;
-    c.left = 150;
-    c.right = 2;
+    c.left = wide ? 290 : 150;
+    c.right = wide ? 270 : 2;
     c.heads = mask == HstuMask::local ? 2 : 1;
-    grade(type, c, 1, Passes::both, Versions::last);
+    grade_changed(type,
+                  c,
+                  1,
+                  wide ? ", wide windows, long contexts" : ", seed 1",
+                  Passes::both,
+                  Versions::last,
+                  [&](HstuProblem& p) {
+                      if (wide && !p.contexts.empty()) p.contexts = {190, 0, 310, 7};
+                      if (wide && !p.targets.empty()) p.targets = {2, 0, 90, 2};
+                  });
 }
 
 TEST_CASE("tiles of rows and blocks of keys: one long sequence beside short ones") {
@@ -157,6 +178,25 @@ TEST_CASE("more sequences and more heads than a byte counts, and long contexts")
     heads.heads = 260;
     heads.bias = Bias::both;
     grade(type, heads, 2, Passes::both, Versions::last);
+    if (type == bf16) {  // v4 counts tiles of its own
+        Call tiles{std::vector<int64_t>(259, 2)};
+        tiles.head_dim = 64;
+        tiles.mask = HstuMask::context;
+        grade_changed(type,
+                      tiles,
+                      2,
+                      ", contexts 2 from sequence 128 on",
+                      Passes::both,
+                      Versions::last,
+                      [](HstuProblem& p) {
+                          for (std::size_t i = 0; i < p.contexts.size(); ++i)
+                              p.contexts[i] = i < 128 ? 0 : 2;
+                      });
+        heads.lengths = {1};
+        heads.bias = Bias::none;
+        heads.head_dim = 64;
+        grade(type, heads, 2, Passes::forward, Versions::last);
+    }
     Call context{{400, 390, 380}};
     for (const HstuMask mask : {HstuMask::context, HstuMask::target}) {
         context.mask = mask;
@@ -350,13 +390,15 @@ TEST_CASE("times that are as far apart as they can be") {
 
 TEST_CASE("scores far from zero: no infinity, no NaN") {
     Call c{{34}};
-    c.alpha = 1.0f;
     c.head_dim = 64;
     c.mask = HstuMask::full;
     const auto type = any_type();
     const float size = GENERATE(4.0f, -4.0f);
     const bool mixed = GENERATE(false, true);
-    const std::string each = size > 0 ? "2048" : "-2048";
+    // But for fp16, past 65504, too.
+    c.alpha = mixed || type == fp16 ? 1.0f : 100.0f;
+    const std::string each = (size > 0 ? "2048" : "-2048") +
+                             std::string(c.alpha == 1.0f ? "" : " times 100");
     grade_changed(type,
                   c,
                   1,
@@ -417,6 +459,12 @@ TEST_CASE("calls have nothing in common") {
             c.scaling_length = 30;
             grade(bf16, c, 3);
         });
+    wb::testing::on_another_device([] {
+        grade(bf16, Call{{7, 2}});
+        Call c{{7, 2}};
+        c.head_dim = 64;
+        grade(bf16, c);
+    });
 }
 
 TEST_CASE("calls have nothing in common: tiles of rows, and a bias after none") {

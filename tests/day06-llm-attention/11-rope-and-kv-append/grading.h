@@ -28,9 +28,9 @@ inline std::size_t at(int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-/// How q, k and v lie: three arrays; three with a gap behind each token; or slices of
-/// one matrix.
-enum Layout { apart, padded, packed };
+/// How q, k and v lie: three arrays; three with a gap behind each token; slices of one
+/// matrix; or such slices, and one for k and for v.
+enum Layout { apart, padded, packed, shared };
 
 /// One launch.
 struct Call {
@@ -301,13 +301,17 @@ void grade_one(const std::string& name,
     const wb::PagedWorkspace workspace(1);
     Grader grade(name, text);
     const int64_t gap = c.layout == apart ? 0 : 24;
-    const int64_t stride = c.layout == packed ? Hq + 2 * Hkv + gap : Hq + gap;
+    const int64_t stride = Hq + gap +
+                           (c.layout == packed   ? 2 * Hkv
+                            : c.layout == shared ? Hkv
+                                                 : 0);
+    const bool is_matrix = c.layout == packed || c.layout == shared;
     std::vector<Slice> slices = {{&in.q, Hq, 0}};
     RopeAppend<T, Stored> call = {};
     call.q_stride = call.k_stride = call.v_stride = stride;
-    if (c.layout == packed) {
+    if (is_matrix) {
         slices.push_back({&in.k, Hkv, Hq});
-        slices.push_back({&in.v, Hkv, Hq + Hkv});
+        if (c.layout == packed) slices.push_back({&in.v, Hkv, Hq + Hkv});
     } else {
         call.k_stride = Hkv + gap;
         call.v_stride = Hkv + 2 * gap;
@@ -316,9 +320,9 @@ void grade_one(const std::string& name,
     const std::vector<T> matrix = matrix_of<T>(n, stride, slices);
     T* const q = grade.in_out<T>("q", {n, stride}, matrix, Begin::vectors);
     call.q = q;
-    if (c.layout == packed) {
+    if (is_matrix) {
         call.k = q + Hq;
-        call.v = q + Hq + Hkv;
+        call.v = c.layout == shared ? call.k : q + Hq + Hkv;
     } else {
         const auto rows = [&](const std::vector<float>& numbers, int64_t apart) {
             return matrix_of<T>(n, apart, {{&numbers, Hkv, 0}});

@@ -64,6 +64,7 @@ TEST_CASE("angles: rows and pairs that nothing divides") {
 TEST_CASE("angles: a magnitude, and frequencies in any order") {
     grade_angles({0.5, 3.0, 0.0, 1e-4, 0.25, 1.0}, 1.1386294361119891, 50, "YaRN's");
     grade_angles({0.1, 0.7}, -2.5, 40, "a negative magnitude");
+    grade_angles({0.1, 0.7}, 0.0, 3, "a magnitude of 0");
 }
 
 TEST_CASE("angles: positions where a float has lost its digits") {

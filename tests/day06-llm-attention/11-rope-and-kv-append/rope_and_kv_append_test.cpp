@@ -3,6 +3,7 @@
 
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 
 #include <limits>
 
@@ -155,6 +156,10 @@ TEST_CASE("more sequences and pages than 12 bits count, and a thousand heads of 
     heads.kv_heads = 1031;
     heads.spare_entries = 0;
     grade(fp8, heads);
+    Call queries{{{0, 1}}};
+    queries.query_heads = 4099;
+    queries.kv_heads = 2;
+    grade(bf16, queries);
 }
 
 TEST_CASE("more tokens than 16 bits with a sign hold", "[long]") {
@@ -171,6 +176,21 @@ TEST_CASE("positions past 4096") {
     Call c{{{4094, 5}, {9000, 1}}};
     c.pairs = any_pairs();
     grade(any_type(), c);
+}
+
+TEST_CASE("positions that 16 bits do not hold, and their angles") {
+    constexpr int64_t kPosition = (int64_t{1} << 16) + 5;
+    Call c{{{0, 1}}};
+    c.rotary_dim = 2;  // one pair: so many rows of angles take little memory
+    c.page_size = 256;
+    grade_types(GENERATE(fp16, fp8), c, 1, ", position 2^16 + 5", [](Inputs& in) {
+        const int32_t page = in.table[0];
+        in.positions[0] = static_cast<int32_t>(kPosition);
+        in.pages_per_sequence = kPosition / 256 + 1;
+        in.table.assign(at(in.pages_per_sequence), -1);
+        in.table[at(kPosition / 256)] = page;
+        in.angles = wb::testing::random_normal(in.angle_rows() * 2, 6);
+    });
 }
 
 TEST_CASE("positions past 2^24, which a float does not tell apart") {
@@ -216,6 +236,26 @@ TEST_CASE("NaN and infinity reach both numbers of their pair, and no other") {
         for (std::size_t i = 0; i < in.angles.size(); ++i)
             in.angles[i] = i % 2 == 0 ? 1.0f : 0.0f;
     });
+}
+
+TEST_CASE("numbers that are 0 are stored like any other") {
+    Call c{{{3, 4}}};
+    c.query_heads = 2;
+    c.kv_heads = 2;
+    c.head_dim = 32;
+    c.pairs = any_pairs();
+    grade_types(any_type(), c, 1, ", each second head is 0", [](Inputs& in) {
+        for (auto* numbers : {&in.q, &in.k, &in.v})
+            for (std::size_t i = 0; i < numbers->size(); ++i)
+                if (i / 32 % 2 == 1) (*numbers)[i] = 0.0f;
+    });
+}
+
+TEST_CASE("keys and values may be one array") {
+    Call c{{{3, 4}}};
+    c.kv_heads = 2;
+    c.layout = shared;
+    grade_types(any_type(), c, 1, ", k is v", [](Inputs& in) { in.v = in.k; });
 }
 
 TEST_CASE("FP8: large numbers end at 448, small ones are not lost") {
@@ -291,6 +331,7 @@ TEST_CASE("a page past the end of the pool is reported") {
 }
 
 TEST_CASE("calls have nothing in common") {
+    wb::testing::on_another_device([] { grade(bf16, {{{0, 3}}}); });
     wb::testing::expect_independent(
         [] {
             Call c{{{0, 3}}};

@@ -6,6 +6,7 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/memory_watch.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/refuses.h>
 
 #include <limits>
@@ -151,6 +152,32 @@ TEST_CASE("calls have nothing in common") {
         [] { grade(plain_attention(1, 1, 5, 9, 64)); },
         [] { grade(grouped(plain_attention(1, 1, 33, 20, 128, true), 2), 2); },
         [] { grade(plain_attention(1, 1, 5, 9, 64), 3); });
+    wb::testing::on_another_device([] { grade(plain_attention(1, 1, 5, 9, 64)); });
+}
+
+TEST_CASE("what is read may be one array") {
+    const auto graded = [](auto zero) {
+        using T = decltype(zero);
+        const auto shape = plain_attention(1, 2, 20, 20, 64);
+        Inputs in = inputs_of<T>(shape, wb::testing::random_attention(shape, 1), 1);
+        in.k = in.v = in.o = in.d_o = in.q;
+        const Expected e = expect<T>(shape, in);
+        for (const auto& [name, idea, launch] : implementations_of<T>()) {
+            Grader grade(name, wb::describe(shape) + ", q, k, v, o and d_o are one");
+            auto call = call_of<T>(grade, shape, in, false);
+            call.k = call.v = call.o = call.d_o = call.q;
+            grade.run([&, launch = launch](cudaStream_t s) { launch(call, s); });
+            const auto compare = [&](const char* array, const Wanted& w) {
+                grade.expect(
+                    array, w.values, [&](int64_t i) { return w.bounds[at(i)]; });
+            };
+            compare("dv", e.dv);
+            compare("dk", e.dk);
+            compare("dq", e.dq);
+        }
+    };
+    graded(float());
+    graded(Bf16());
 }
 
 TEST_CASE("keys of more than 2^31 elements", "[large]") {

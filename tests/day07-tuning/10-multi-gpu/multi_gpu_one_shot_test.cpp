@@ -7,6 +7,8 @@
 #include <wb/testing/simulator.h>
 
 #include <atomic>
+#include <functional>
+#include <limits>
 
 #include "multi_gpu.h"
 #include "needs.h"
@@ -18,7 +20,14 @@ using wb::testing::StreamOrder;
 
 /// The sum over ranks, `calls` times one after the other on the same x: the first sum
 /// is what all ranks add the second time.
-void grade_sum(int ranks, int64_t n, int calls = 1, unsigned seed = 0) {
+///
+/// @param change  may alter what the ranks begin with
+void grade_sum(
+    int ranks,
+    int64_t n,
+    int calls = 1,
+    unsigned seed = 0,
+    const std::function<void(std::vector<std::vector<float>>&)>& change = {}) {
     WB_NEEDS_A_SHARED_DEVICE(ranks);
     Team team(ranks, n, true);
     const StreamOrder order(seed);
@@ -29,6 +38,7 @@ void grade_sum(int ranks, int64_t n, int calls = 1, unsigned seed = 0) {
         x.push_back(wb::testing::random_normal(n, static_cast<unsigned>(r + 1)));
         memory.push_back(std::make_unique<Memory>(x.back()));
     }
+    if (change) change(x);
     CUDA_CHECK(cudaSetDevice(0));
     Grader grade("one_shot_all_reduce",
                  std::to_string(ranks) + " ranks, n = " + std::to_string(n) + ", " +
@@ -69,12 +79,13 @@ void grade_sum(int ranks, int64_t n, int calls = 1, unsigned seed = 0) {
 /// on the GPU.
 class PlayedPeer {
  public:
-    explicit PlayedPeer(int64_t n) : n_(n) {
+    /// @param ranks  in all; the peer is one of those behind rank 0
+    explicit PlayedPeer(int64_t n, int ranks = 2) : n_(n), ranks_(ranks) {
         const int64_t pieces = wb::ceil_div(n, int64_t{kPiece});
         inboxes_.capacity = pieces * kPiece;
-        for (int r = 0; r < 2; ++r) {
-            const auto count = static_cast<size_t>(4 * inboxes_.capacity);
-            const auto flags = static_cast<size_t>(4 * pieces);
+        for (int r = 0; r < ranks; ++r) {
+            const auto count = static_cast<size_t>(2 * ranks * inboxes_.capacity);
+            const auto flags = static_cast<size_t>(2 * ranks * pieces);
             CUDA_CHECK(cudaMallocHost(&inboxes_.data[r], count * sizeof(float)));
             CUDA_CHECK(cudaMallocHost(&inboxes_.flags[r], flags * sizeof(unsigned)));
             std::fill_n(inboxes_.data[r], count, NAN);
@@ -84,7 +95,7 @@ class PlayedPeer {
         *inboxes_.lost = 0;
     }
     ~PlayedPeer() {
-        for (int r = 0; r < 2; ++r) {
+        for (int r = 0; r < ranks_; ++r) {
             (void)cudaFreeHost(inboxes_.data[r]);
             (void)cudaFreeHost(inboxes_.flags[r]);
         }
@@ -95,10 +106,13 @@ class PlayedPeer {
 
     Inboxes* inboxes() { return &inboxes_; }
 
-    /// Rank 1 has written all of its message, and sets the flag of one piece alone.
-    void send_piece(unsigned call, int64_t piece, const std::vector<float>& mine) {
+    /// A rank has written all of its message, and sets the flag of one piece alone.
+    void send_piece(int sender,
+                    unsigned call,
+                    int64_t piece,
+                    const std::vector<float>& mine) {
         const int64_t pieces = inboxes_.capacity / kPiece;
-        const int64_t slot = int64_t{call % 2} * 2 + 1;
+        const int64_t slot = int64_t{call % 2} * ranks_ + sender;
         std::copy(
             mine.begin(), mine.end(), inboxes_.data[0] + slot * inboxes_.capacity);
         std::atomic_ref<unsigned>(inboxes_.flags[0][slot * pieces + piece])
@@ -153,6 +167,7 @@ class PlayedPeer {
     std::atomic<bool> stop = false;
     std::atomic<bool> answered = false;
     int64_t n_;
+    int ranks_;
     Inboxes inboxes_;
 };
 
@@ -171,6 +186,74 @@ TEST_CASE("one shot: more pieces than a byte counts") {
     grade_sum(2, 260 * kPiece + 5);
 }
 
+TEST_CASE("one shot: as many ranks as there can be") {
+    grade_sum(GENERATE(5, 8), 1030);
+}
+
+TEST_CASE("one shot: NaN, infinity, huge and tiny numbers are summands, too") {
+    grade_sum(3, 40, 1, 0, [](auto& x) {
+        x[1][3] = x[0][4] = NAN;
+        x[2][5] = INFINITY;
+        x[0][6] = INFINITY;
+        x[1][6] = -INFINITY;
+        for (size_t i = 7; i < 20; ++i) {
+            x[0][i] = 0x1.8p+127f;
+            x[1][i] = -0x1.8p+127f;
+            x[2][i] *= 0x1p-130f;
+        }
+    });
+}
+
+TEST_CASE("one shot: calls of other sizes in turn") {
+    WB_NEEDS_DEVICES(3, ask_one_shot);
+    const std::vector<int64_t> sizes = {2100, 7, 1030, 2050, 1, 2100};
+    const unsigned seed = GENERATE(range(0u, 6u));
+    const StreamOrder order(seed);
+    Team team(3, 2100);
+    std::vector<std::vector<float>> x;  // [sizes, ranks]
+    std::vector<std::unique_ptr<Memory>> memory;
+    for (size_t i = 0; i < sizes.size(); ++i)
+        for (int r = 0; r < 3; ++r) {
+            CUDA_CHECK(cudaSetDevice(r));
+            x.push_back(wb::testing::random_normal(sizes[i], x.size() + 1));
+            // What is 0 must be sent, too: other numbers were there two calls ago.
+            if (i == 2) std::fill(x.back().begin(), x.back().begin() + 90, 0.0f);
+            memory.push_back(std::make_unique<Memory>(x.back()));
+        }
+    CUDA_CHECK(cudaSetDevice(0));
+    Grader grade("one_shot_all_reduce",
+                 "3 ranks, n = 2100, 7, 1030, 2050, 1, 2100, streams in order " +
+                     std::to_string(seed));
+    const int64_t all = 2100 + 7 + 1030 + 2050 + 1 + 2100;
+    float* const out = grade.output<float>("x", {3, all});
+    grade.run_and_wait([&](cudaStream_t) {
+        for (size_t i = 0; i < x.size(); ++i)
+            memory[i]->set(x[i]);
+        team.run([&](Rank& rank, cudaStream_t stream) {
+            for (size_t i = 0; i < sizes.size(); ++i)
+                one_shot_all_reduce(
+                    rank,
+                    memory[3 * i + static_cast<size_t>(rank.rank)]->data(),
+                    sizes[i],
+                    stream);
+        });
+        float* to = out;
+        for (size_t r = 0; r < 3; ++r)
+            for (size_t i = 0; i < sizes.size(); to += sizes[i], ++i)
+                CUDA_CHECK(cudaMemcpy(to,
+                                      memory[3 * i + r]->data(),
+                                      static_cast<size_t>(sizes[i]) * sizeof(float),
+                                      cudaMemcpyDefault));
+    });
+    std::vector<double> expected;
+    for (size_t r = 0; r < 3; ++r)
+        for (size_t i = 0; i < sizes.size(); ++i)
+            for (size_t e = 0; e < x[3 * i].size(); ++e)
+                expected.push_back(0.0f + x[3 * i][e] + x[3 * i + 1][e] +
+                                   x[3 * i + 2][e]);
+    grade.expect("x", expected, [](int64_t) { return 0.0; });
+}
+
 TEST_CASE("one shot: call after call, as the streams have it") {
     grade_sum(2, 7, 5, GENERATE(range(0u, 13u)));
     grade_sum(3, 1030, 3, GENERATE(2u, 3u));
@@ -185,6 +268,8 @@ TEST_CASE("one shot: sums begin when the flags have come, not before") {
     Rank rank;
     rank.ranks = 2;
     rank.inboxes = peer.inboxes();
+    // Behind the largest number comes 0: a day of calls, and no order among numbers.
+    rank.inboxes->calls = GENERATE(0u, std::numeric_limits<unsigned>::max() - 3);
     for (int call = 1; call <= kCalls; ++call) {
         const auto theirs =
             wb::testing::random_normal(kN, static_cast<unsigned>(2 * call));
@@ -232,15 +317,18 @@ TEST_CASE("one shot: sums begin when the flags have come, not before") {
 }
 
 TEST_CASE("one shot: a piece that does not come is NaN, and its sender is named") {
-    // The first piece comes, the second one's flag never does.
+    // The first piece comes, and of one rank the second; another one's never does.
     constexpr int64_t kN = kPiece + 5;
-    PlayedPeer peer(kN);
+    PlayedPeer peer(kN, 4);
     Rank rank;
-    rank.ranks = 2;
+    rank.ranks = 4;
     rank.inboxes = peer.inboxes();
     const auto theirs = wb::testing::random_normal(kN, 1);
     const auto mine = wb::testing::random_normal(kN, 2);
-    peer.send_piece(1, 0, mine);
+    for (const int sender : {1, 2, 3})
+        peer.send_piece(sender, 1, 0, mine);
+    peer.send_piece(1, 1, 1, mine);
+    peer.send_piece(3, 1, 1, mine);
     const Memory x(theirs);
     std::string said;
     wb::testing::result_of([&] {
@@ -255,11 +343,12 @@ TEST_CASE("one shot: a piece that does not come is NaN, and its sender is named"
     const std::vector<float> sum = x.get();
     int64_t wrong = 0;
     for (size_t i = 0; i < sum.size(); ++i)
-        wrong += i < kPiece ? sum[i] != theirs[i] + mine[i] : !std::isnan(sum[i]);
+        wrong += i < kPiece ? sum[i] != theirs[i] + mine[i] + mine[i] + mine[i]
+                            : !std::isnan(sum[i]);
     wb::testing::Finding finding{wb::testing::Kind::contract};
     finding.implementation = "one_shot_all_reduce";
     finding.inputs = "n = " + std::to_string(kN) + ", one piece never comes";
-    if (said.find("no message has come from rank 1") == said.npos)
+    if (said.find("no message has come from rank 2") == said.npos)
         finding.what = "*inboxes.lost does not name the rank that has not answered";
     else if (wrong != 0)
         finding.what = std::to_string(wrong) +

@@ -183,6 +183,7 @@ TEST_CASE("one rank: nothing is summed") {
     WB_NEEDS_DEVICES(1, ask_multi_gpu);
     grade_all({5, 2, 8, 12}, 1);
     grade_all({1, 1, 1, 1}, 1);
+    grade_all({9, 1, 6, 5}, 1);
 }
 
 TEST_CASE("two ranks") {
@@ -195,6 +196,29 @@ TEST_CASE("three ranks, and four") {
     WB_NEEDS_DEVICES(4, ask_multi_gpu);
     grade_all({3, 3, 2, 9}, 3);
     grade_all({6, 4, 3, 8}, 4);
+}
+
+TEST_CASE("as many ranks as there can be") {
+    WB_NEEDS_DEVICES(8, ask_multi_gpu);
+    grade_all({3, 8, 2, 16}, 8);
+}
+
+TEST_CASE("a rank whose device is not number 0") {
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
+    const Problem problem = {{5, 2, 8, 12}, 1};
+    CUDA_CHECK(cudaSetDevice(1));
+    {
+        Rank rank;
+        const Shard shard(rank, problem.shape, problem.weights);
+        Grader grade("multi_gpu", describe(problem.shape, 1) + ", on device 1");
+        const float* const x = grade.input("x", problem.x);
+        float* const y = grade.output<float>("y", {5, 16});
+        grade.run([&](cudaStream_t s) { multi_gpu(problem.shape, rank, x, y, s); });
+        grade.expect("y", problem.expected.value, [&](int64_t i) {
+            return problem.expected.error[static_cast<size_t>(i)];
+        });
+    }
+    CUDA_CHECK(cudaSetDevice(0));
 }
 
 TEST_CASE("more tokens than a tile has rows, more than one head a rank") {
@@ -317,11 +341,15 @@ void expect_inboxes_used(Team& team, bool wanted) {
     wb::testing::fail(std::move(finding));
 }
 
-/// The contract's function alone, with inboxes of 1024 floats; y of rank 0 is compared.
-void grade_at_capacity(int64_t tokens, bool fits) {
-    const Problem problem = {{tokens, 2, 4, 2}, 2};
+/// The contract's function alone, with inboxes of so many floats; y of rank 0 is
+/// compared.
+void grade_at_capacity(int64_t tokens,
+                       bool fits,
+                       int64_t head_dim = 4,
+                       int64_t capacity = kPiece) {
+    const Problem problem = {{tokens, 2, head_dim, 2}, 2};
     const size_t bytes = problem.x.size() * sizeof(float);
-    Team team(2, kPiece);
+    Team team(2, capacity);
     const ShardedWeights sharded(team, problem.shape, problem.weights);
     std::vector<std::unique_ptr<Memory>> in, out;
     for (int r = 0; r < 2; ++r) {
@@ -330,8 +358,10 @@ void grade_at_capacity(int64_t tokens, bool fits) {
         out.push_back(std::make_unique<Memory>(problem.x));
     }
     CUDA_CHECK(cudaSetDevice(0));
-    Grader grade("multi_gpu", describe(problem.shape, 2) + ", inboxes of 1024 floats");
-    float* const y = grade.output<float>("y", {tokens, 8});
+    Grader grade("multi_gpu",
+                 describe(problem.shape, 2) + ", inboxes of " +
+                     std::to_string(capacity) + " floats");
+    float* const y = grade.output<float>("y", {tokens, 2 * head_dim});
     grade.run_and_wait([&](cudaStream_t) {
         team.run([&](Rank& rank, cudaStream_t stream) {
             const auto r = static_cast<size_t>(rank.rank);
@@ -348,6 +378,7 @@ void grade_at_capacity(int64_t tokens, bool fits) {
 TEST_CASE("a block that fits into the inboxes to the last float") {
     WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_at_capacity(128, true);
+    grade_at_capacity(66, true, 32, 5 * kPiece);  // 4224 floats, less than there is
 }
 
 TEST_CASE("a block that does not fit into the inboxes goes through NCCL") {

@@ -34,7 +34,7 @@ constexpr double kSimulatorsLimit = 4;  // s
 inline int available_devices() {
 #ifdef SIMT_CPU
     static const bool is_prepared =
-        (simt::set_devices(4), simt::set_nccl_limit(kSimulatorsLimit), true);
+        (simt::set_devices(8), simt::set_nccl_limit(kSimulatorsLimit), true);
     (void)is_prepared;
 #endif
     int count = 0;
