@@ -222,12 +222,16 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
     wb::testing::grade_traps("naive_attention", naive_attention, 2, 2);
 }
 
+TEST_CASE("more batches and heads than a byte counts with a mask and a scale") {
+    wb::testing::grade_many_masked("naive_attention", naive_attention, false);
+}
+
 TEST_CASE("nothing belongs to an address") {
     wb::testing::grade_same_arrays("naive_attention", naive_attention, 2, 2);
 }
 
 TEST_CASE("memory for the scores, once", "[serial]") {
-    const auto shape = plain_attention(1, 2, 16, 128, 32);
+    const auto shape = plain_attention(1, 2, 16, 129, 32);
     const auto scores = static_cast<uint64_t>(shape.rows() * shape.keys);
     wb::testing::expect_memory_at_most(
         "naive_attention", naive_attention, shape, scores * sizeof(float) + (1 << 10));

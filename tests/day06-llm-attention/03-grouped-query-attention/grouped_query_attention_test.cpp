@@ -236,6 +236,11 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
     wb::testing::grade_traps("grouped_query_attention", grouped_query_attention, 4, 2);
 }
 
+TEST_CASE("more batches and heads than a byte counts with a mask and a scale") {
+    wb::testing::grade_many_masked(
+        "grouped_query_attention", grouped_query_attention, true);
+}
+
 TEST_CASE("nothing belongs to an address") {
     wb::testing::grade_same_arrays(
         "grouped_query_attention", grouped_query_attention, 4, 2);

@@ -186,9 +186,11 @@ TEST_CASE("nothing belongs to an address") {
 }
 
 TEST_CASE("more heads than a byte counts, and query heads than 12 bits") {
-    PagedShape many{{1}};
+    PagedShape many{{17}};
     many.query_heads = 4'099;
+    many.scale = -0.3f;
     PagedShape shape{{2}};
+    shape.scale = -0.3f;
     shape.query_heads = shape.kv_heads = 259;
     for (const PagedShape& each : {many, shape}) {
         const PagedInputs inputs = random_paged(each, 1, 7);
@@ -249,7 +251,10 @@ TEST_CASE("each pointer that is wrong is refused by name") {
     const PagedInputs inputs = random_paged({{3}}, 1, 0);
     const PagedWorkspace workspace(2);
     Grader grade("paged_attention", "wrong pointers");
-    auto* const d = grade.output<__nv_bfloat16>("d", {2 * 64});
+    std::vector<__nv_bfloat16> numbers(2 * 64);
+    for (size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = __float2bfloat16(static_cast<float>(i % 7));
+    auto* const d = grade.in_out<__nv_bfloat16>("d", {2 * 64}, numbers);
     auto* const ids = grade.output<int32_t>("ids", {1});
     const Pointers good = {cache_on_device(grade, inputs), d, d, nullptr, ids, ids};
     float host[8] = {};
@@ -307,4 +312,9 @@ TEST_CASE("each pointer that is wrong is refused by name") {
         attention_refused(refused, shift);
         append_refused(refused, shift);
     }
+    CUDA_CHECK(cudaDeviceSynchronize());  // and nothing has been written
+    std::vector<double> as_before;
+    for (const __nv_bfloat16 x : numbers)
+        as_before.push_back(static_cast<double>(__bfloat162float(x)));
+    grade.expect("d", as_before, [](int64_t) { return 0.0; });
 }

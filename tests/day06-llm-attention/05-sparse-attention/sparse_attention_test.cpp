@@ -313,9 +313,10 @@ TEST_CASE("more batches or heads than blocks run at once", "[long]") {
 #else
     const Sizes sizes = {{65'539, 1}, {1, 65'539}};  // more than a grid is high or deep
 #endif
-    const auto pattern = wb::dense_pattern(1, 2, false);
+    const auto pattern = wb::dense_pattern(3, 5, true);
     const auto graded = [&](int64_t D, int64_t batch, int64_t heads) {
-        const auto shape = shape_of(pattern, D, batch, heads);
+        auto shape = shape_of(pattern, D, batch, heads);
+        shape.scale = -0.3f;
         const auto inputs = wb::testing::uneven_rows(shape, 1);
         const auto expected = expect_sparse(shape, pattern, inputs);
         const std::string text = "rows of scores far from each other";
@@ -337,6 +338,7 @@ TEST_CASE("an index that is no key is reported, and not read", "[first]") {
         faults::grade_index_of_long_row(D, 35, 1, {0, 1, 2, 3, 5, 16, 33, 34, 35});
         faults::grade_index_of_long_row(D, 259, 130, {257});
     }
+    faults::grade_index_of_long_row(32, 1100, 4'099, {1050});
 }
 
 TEST_CASE("offsets that are no range are reported, and the row is empty") {

@@ -120,7 +120,11 @@ TEST_CASE("each pointer that is wrong is refused by name") {
     const auto pattern = wb::dense_pattern(140, 140, true);  // full blocks and partial
     const auto shape = shape_of(pattern, 32);
     Grader memory("sparse_attention", "wrong pointers");
-    float* const d = memory.output<float>("d", {140 * 32 + 4});
+    std::vector<float> numbers(140 * 32 + 4);
+    for (size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = static_cast<float>(i % 7);
+    const auto count = static_cast<int64_t>(numbers.size());
+    float* const d = memory.in_out<float>("d", {count}, numbers);
     const wb::PatternCheck check;
     Grader more("block_sparse_attention", "wrong pointers");
     const Pointers good = {
@@ -204,4 +208,6 @@ TEST_CASE("each pointer that is wrong is refused by name") {
                    [](auto& p) { p.blocks.full.num_blocks = -1; });
     blocks_refused("pattern.partial.num_blocks is -1",
                    [](auto& p) { p.blocks.partial.num_blocks = -1; });
+    CUDA_CHECK(cudaDeviceSynchronize());  // and nothing has been written
+    memory.expect("d", {numbers.begin(), numbers.end()}, [](int64_t) { return 0.0; });
 }
