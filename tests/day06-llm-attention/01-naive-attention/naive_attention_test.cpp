@@ -222,7 +222,8 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
     wb::testing::grade_traps("naive_attention", naive_attention, 2, 2);
 }
 
-TEST_CASE("more batches and heads than a byte counts with a mask and a scale") {
+TEST_CASE("more batches and heads than a byte counts with a mask and a scale",
+          "[long]") {
     wb::testing::grade_many_masked("naive_attention", naive_attention, false);
 }
 

@@ -239,7 +239,8 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
     wb::testing::grade_traps("flash_attention", flash_attention, 2, 2);
 }
 
-TEST_CASE("more batches and heads than a byte counts with a mask and a scale") {
+TEST_CASE("more batches and heads than a byte counts with a mask and a scale",
+          "[long]") {
     wb::testing::grade_many_masked("flash_attention", flash_attention, false);
 }
 

@@ -86,7 +86,8 @@ TEST_CASE("more batches, heads and groups than usual") {
     grade(grouped(2, {66, 33}, 1, 3, 32));
     grade(grouped(1, {82, 2}, 1, 3, 32));  // 41 * (1.0f / 41) is less than 1
     grade(grouped(2, {130, 1}, 1, 2, 32));
-    grade(grouped(131, {2, 1}, 1, 2, 32));
+    grade(grouped(131, {3, 1}, 1, 2, 32));
+    grade(grouped(1, {134, 67}, 1, 2, 32));
     grade(grouped(3, {9, 9}, 1, 3, 32));  // of one
 }
 
@@ -236,7 +237,8 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
     wb::testing::grade_traps("grouped_query_attention", grouped_query_attention, 4, 2);
 }
 
-TEST_CASE("more batches and heads than a byte counts with a mask and a scale") {
+TEST_CASE("more batches and heads than a byte counts with a mask and a scale",
+          "[long]") {
     wb::testing::grade_many_masked(
         "grouped_query_attention", grouped_query_attention, true);
 }

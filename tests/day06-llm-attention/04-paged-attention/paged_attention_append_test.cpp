@@ -35,8 +35,9 @@ TEST_CASE("a token of more than 4096 numbers") {
 }
 
 TEST_CASE("more than 4096 tokens at once") {
-    PagedShape shape{{4'131, 3}, 256};
-    shape.kv_heads = shape.query_heads = 2;
+    const auto layout = GENERATE(Layout{256, 64}, Layout{256, 128});
+    PagedShape shape = layout.shape({4'131, 3});
+    shape.kv_heads = shape.query_heads = layout.head_dim == 64 ? 2 : 1;
     const PagedInputs inputs = random_paged(shape, 7, 7);
     grade_append(
         inputs, tokens_of(inputs, {{1, 0, 3}, {0, 0, 4'131}}), with_seed(inputs, 7));

@@ -49,10 +49,9 @@ void grade_uneven(const Layout& layout) {
 
 void grade_farthest(const Layout& layout) {
     PagedShape shape = layout.shape({7, 3});
-    shape.scale = wb::testing::kFarScale;
+    shape.scale = wb::testing::kFarthestScale;
     PagedInputs inputs = random_paged(shape, 1, 7);
-    for (const float sign : {-1.0f, 1.0f}) {
-        const float product = sign * wb::testing::kFarthestProduct;
+    for (const float product : {-0x1p20f, 0x1p20f}) {
         for (int64_t s = 0; s < inputs.batch(); ++s)
             set_sequence(
                 inputs, s, wb::testing::far_scores(problem_of(inputs, s), product));
@@ -185,7 +184,7 @@ TEST_CASE("nothing belongs to an address") {
     }
 }
 
-TEST_CASE("more heads than a byte counts, and query heads than 12 bits") {
+TEST_CASE("more heads than a byte counts, and query heads than 12 bits", "[long]") {
     PagedShape many{{17}};
     many.query_heads = 4'099;
     many.scale = -0.3f;
@@ -200,6 +199,31 @@ TEST_CASE("more heads than a byte counts, and query heads than 12 bits") {
     }
     const PagedInputs inputs = random_paged(shape, 1, 7);
     grade_append(inputs, tokens_of(inputs, {{0, 0, 2}}), with_seed(inputs, 1));
+}
+
+TEST_CASE("one array is k and v") {
+    PagedShape shape{{7, 33}};
+    shape.scale = -0.3f;
+    PagedInputs inputs = random_paged(shape, 1, 7);
+    inputs.v = inputs.k;
+    inputs.v_pool = inputs.k_pool;
+    const AttentionExpected expected = expect_paged(inputs);
+    for (const auto& [name, idea, function] : attentions()) {
+        const PagedWorkspace workspace(4);
+        Grader grade(name, inputs.text() + ", k and v are one array");
+        PagedCache cache = cache_on_device(grade, inputs);
+        cache.v = cache.k;
+        const auto* q = grade.input("q", inputs.q);
+        auto* o = grade.output<__nv_bfloat16>("o", {2, 2, 64});
+        grade.run([&, function = function](cudaStream_t s) {
+            function(cache, q, o, nullptr, 2, inputs.scale(), workspace, s);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<size_t>(i)];
+        });
+    }
+    const Append append = tokens_of(inputs, {{0, 0, 7}, {1, 0, 33}});
+    grade_append(inputs, append, "k and v are one array", "", /*one_array=*/true);
 }
 
 TEST_CASE("tables without sequences, or without entries: all is reported") {

@@ -308,11 +308,13 @@ inline std::vector<uint16_t> bits_of(const std::vector<__nv_bfloat16>& numbers) 
 
 /// Runs every append_kv on a pool of stale numbers, and expects those of the inputs.
 ///
-/// @param report  what each must report of the tokens
+/// @param report     what each must report of the tokens
+/// @param one_array  k is v, too
 inline void grade_append(const PagedInputs& inputs,
                          const Append& append,
                          const std::string& text,
-                         const std::string& report = "") {
+                         const std::string& report = "",
+                         bool one_array = false) {
     const std::vector<uint16_t> stale(inputs.k_pool.size(), 0xFFFF);
     const auto pool = static_cast<int64_t>(stale.size());
     for (const auto& [name, idea, function] :
@@ -331,7 +333,7 @@ inline void grade_append(const PagedInputs& inputs,
         cache.block_table = ids("cache.block_table", inputs.table);
         cache.lengths = ids("cache.lengths", inputs.lengths);
         const auto* k = grade.input("k", append.k, Begin::vectors);
-        const auto* v = grade.input("v", append.v, Begin::vectors);
+        const auto* v = one_array ? k : grade.input("v", append.v, Begin::vectors);
         const auto* sequences = ids("sequences", append.sequences);
         const auto* positions = ids("positions", append.positions);
         grade.run([&, function = function](cudaStream_t s) {

@@ -28,10 +28,9 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
                        inputs,
                        "rows of scores far from each other");
 
-        shape.scale = wb::testing::kFarScale;
-        for (const float sign : {-1.0f, 1.0f}) {
-            inputs =
-                wb::testing::far_scores(shape, sign * wb::testing::kFarthestProduct);
+        shape.scale = wb::testing::kFarthestScale;
+        for (const float product : {-0x1p20f, 0x1p20f}) {
+            inputs = wb::testing::far_scores(shape, product);
             expected = expect_sparse(shape, dense, inputs);
             wb::testing::bound_far_scores(shape, expected);
             const std::string text = "every score 10^38 or -10^38";
@@ -114,6 +113,34 @@ TEST_CASE("nothing belongs to an address") {
                       now,
                       to_blocks(before),
                       to_blocks(now));
+}
+
+TEST_CASE("one array is q and k and v") {
+    const auto pattern = wb::dense_pattern(7, 7, true);
+    auto shape = shape_of(pattern, 32, 1, 2);
+    shape.scale = -0.3f;
+    auto inputs = random_attention(shape, 1);
+    inputs.q = inputs.k = inputs.v;
+    const auto expected = expect_sparse(shape, pattern, inputs);
+    const wb::PatternCheck check;
+    const auto graded = [&](const auto& versions, const auto& host) {
+        for (const auto& [name, idea, attention] : versions) {
+            Grader grade(name, describe(shape) + ", q, k and v are one array");
+            const auto d_pattern = upload(grade, host);
+            const float* all = grade.input("q, k and v", inputs.v);
+            float* o = grade.output<float>("o", {2, 7, 32});
+            grade.run([&, attention = attention](cudaStream_t s) {
+                attention(
+                    shape, d_pattern, all, all, all, o, nullptr, check.status(), s);
+            });
+            grade.expect("o", expected.o, [&](int64_t i) {
+                return expected.o_bound[static_cast<size_t>(i)];
+            });
+        }
+    };
+    graded(wb::implementations("sparse_attention", sparse_attention), pattern);
+    graded(wb::implementations("block_sparse_attention", block_sparse_attention),
+           to_blocks(pattern));
 }
 
 TEST_CASE("each pointer that is wrong is refused by name") {

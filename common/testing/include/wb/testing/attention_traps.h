@@ -67,9 +67,9 @@ struct BesideZeros {
     }
 };
 
-/// Every score is -2^127 * ln(2), or as far above 0: lower than what many a kernel
-/// hides a key with, or begins a maximum with.
-inline constexpr float kFarthestProduct = 0x1p27f;
+/// Makes -2^127 * ln(2) of -2^20: lower than what many a kernel hides a key with, or
+/// begins a maximum with. See kFarScale.
+inline constexpr float kFarthestScale = 0x1p7f * kFarScale;
 
 /// Grades all of them, of a chapter in float. The heads are at least 2.
 inline void grade_traps(const std::string& exercise,
@@ -96,8 +96,8 @@ inline void grade_traps(const std::string& exercise,
                expect_attention(shape, inputs),
                "rows of scores far from each other");
 
-        shape.scale = kFarScale;
-        for (const float product : {-kFarthestProduct, kFarthestProduct}) {
+        shape.scale = kFarthestScale;
+        for (const float product : {-0x1p20f, 0x1p20f}) {
             inputs = far_scores(shape, product);
             graded(shape,
                    inputs,
@@ -107,14 +107,38 @@ inline void grade_traps(const std::string& exercise,
     }
 }
 
+/// Grades one array as q, k and v: what a kernel does to its keys is not to be done to
+/// values.
+inline void grade_one_array(const std::string& exercise,
+                            AttentionFunction* contract,
+                            int64_t heads) {
+    auto shape = plain_attention(1, heads, 7, 7, 64);
+    shape.scale = -0.3f;
+    AttentionInputs inputs = random_attention(shape, 1);
+    inputs.q = inputs.k = inputs.v;
+    const auto expected = expect_attention(shape, inputs);
+    for (const auto& [name, idea, attention] : implementations(exercise, contract)) {
+        Grader grade(name, describe(shape) + ", q, k and v are one array");
+        const float* all = grade.input("q, k and v", inputs.v);
+        float* o = grade.output<float>("o", {heads, 7, 64});
+        grade.run([&, attention = attention](cudaStream_t stream) {
+            attention(shape, all, all, all, o, nullptr, stream);
+        });
+        grade.expect("o", expected.o, [&](int64_t i) {
+            return expected.o_bound[static_cast<std::size_t>(i)];
+        });
+    }
+}
+
 /// Grades a call whose arrays an earlier one had, which was of other sizes and of
-/// another scale and mask: nothing belongs to an address.
+/// another scale and mask: nothing belongs to an address. And grade_one_array().
 inline void grade_same_arrays(const std::string& exercise,
                               AttentionFunction* contract,
                               int64_t query_heads,
                               int64_t kv_heads) {
     auto shape = plain_attention(1, query_heads, 7, 11, 64);
     shape.kv_heads = kv_heads;
+    grade_one_array(exercise, contract, query_heads);
     auto before = shape;
     before.queries = 3;
     before.keys = 5;
@@ -142,17 +166,19 @@ inline void grade_same_arrays(const std::string& exercise,
     }
 }
 
-/// Grades more batches, K/V heads and query heads of a group than a byte counts, the
-/// last version alone: with a mask and another scale than the usual one, and once
-/// without log-sum-exp.
+/// Grades more batches, K/V heads and query heads of a group than a byte counts, and
+/// more queries than 12 bits, the last version alone: with a mask and another scale
+/// than the usual one, and without log-sum-exp for the batches.
 /// @param groups  whether query heads may share keys
 inline void grade_many_masked(const std::string& exercise,
                               AttentionFunction* contract,
                               bool groups) {
     constexpr int64_t kMany = 259;
     std::vector<AttentionShape> shapes = {plain_attention(kMany, 1, 3, 5, 32, true),
-                                          plain_attention(1, kMany, 3, 5, 32, true)};
+                                          plain_attention(1, kMany, 3, 5, 32, true),
+                                          plain_attention(1, 1, 4099, 5, 64, true)};
     if (groups) {
+        shapes.back().query_heads = 2;
         shapes.push_back(shapes[1]);
         shapes.back().kv_heads = 1;
     }
