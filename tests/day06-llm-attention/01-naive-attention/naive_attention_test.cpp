@@ -5,6 +5,7 @@
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_sizes.h>
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/attention_triples.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
@@ -217,6 +218,26 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     wb::testing::grade_subnormal("naive_attention", naive_attention);
 }
 
+TEST_CASE("what counts is neither skipped nor shared nor hidden") {
+    wb::testing::grade_traps("naive_attention", naive_attention, 2, 2);
+}
+
+TEST_CASE("more batches and heads than a byte counts with a mask and a scale",
+          "[long]") {
+    wb::testing::grade_many_masked("naive_attention", naive_attention, false);
+}
+
+TEST_CASE("nothing belongs to an address") {
+    wb::testing::grade_same_arrays("naive_attention", naive_attention, 2, 2);
+}
+
+TEST_CASE("memory for the scores, once", "[serial]") {
+    const auto shape = plain_attention(1, 2, 16, 129, 32);
+    const auto scores = static_cast<uint64_t>(shape.rows() * shape.keys);
+    wb::testing::expect_memory_at_most(
+        "naive_attention", naive_attention, shape, scores * sizeof(float) + (1 << 10));
+}
+
 TEST_CASE("the scale may be anything finite") {
     for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
         auto shape = plain_attention(1, 2, 33, 33, 32);
@@ -347,7 +368,6 @@ TEST_CASE("wrong arguments are refused by name") {
     using wb::testing::expect_refused;
     Grader memory("naive_attention", "wrong arguments");
     float* d = memory.output<float>("d", {2 * 4 * 32});
-    float host[256] = {};
     const auto good = plain_attention(1, 2, 4, 4, 32);
     const auto refused = [&](const std::string& part, const AttentionShape& shape) {
         expect_refused("naive_attention", describe(shape), part, [&] {
@@ -377,19 +397,6 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("shape.scale is inf", scaled);
     scaled.scale = -2e38f;
     refused("shape.scale is -2e+38, but must be from -1.70141e+38", scaled);
-    expect_refused("naive_attention", "q null", "q is a null pointer", [&] {
-        naive_attention(good, nullptr, d, d, d, nullptr, nullptr);
-    });
-    expect_refused("naive_attention", "k on the host", "k is a host pointer", [&] {
-        naive_attention(good, d, host, d, d, nullptr, nullptr);
-    });
-    expect_refused("naive_attention", "v null", "v is a null pointer", [&] {
-        naive_attention(good, d, d, nullptr, d, nullptr, nullptr);
-    });
-    expect_refused("naive_attention", "o on the host", "o is a host pointer", [&] {
-        naive_attention(good, d, d, d, host, nullptr, nullptr);
-    });
-    expect_refused("naive_attention", "lse on the host", "lse is a host pointer", [&] {
-        naive_attention(good, d, d, d, d, host, nullptr);
-    });
+    wb::testing::expect_pointers_refused(
+        "naive_attention", naive_attention, good, false);
 }

@@ -7,6 +7,7 @@
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_memory.h>
 #include <wb/testing/attention_sizes.h>
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/attention_triples.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
@@ -85,7 +86,8 @@ TEST_CASE("more batches, heads and groups than usual") {
     grade(grouped(2, {66, 33}, 1, 3, 32));
     grade(grouped(1, {82, 2}, 1, 3, 32));  // 41 * (1.0f / 41) is less than 1
     grade(grouped(2, {130, 1}, 1, 2, 32));
-    grade(grouped(131, {2, 1}, 1, 2, 32));
+    grade(grouped(131, {3, 1}, 1, 2, 32));
+    grade(grouped(1, {134, 67}, 1, 2, 32));
     grade(grouped(3, {9, 9}, 1, 3, 32));  // of one
 }
 
@@ -231,6 +233,34 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     wb::testing::grade_subnormal("grouped_query_attention", grouped_query_attention);
 }
 
+TEST_CASE("what counts is neither skipped nor shared nor hidden") {
+    wb::testing::grade_traps("grouped_query_attention", grouped_query_attention, 4, 2);
+}
+
+TEST_CASE("more batches and heads than a byte counts with a mask and a scale",
+          "[long]") {
+    wb::testing::grade_many_masked(
+        "grouped_query_attention", grouped_query_attention, true);
+}
+
+TEST_CASE("nothing belongs to an address") {
+    wb::testing::grade_same_arrays(
+        "grouped_query_attention", grouped_query_attention, 4, 2);
+}
+
+TEST_CASE("a GPU with little shared memory") {
+    const wb::testing::LittleSharedMemory little;  // not enough for all tiles
+    for (const int64_t head_dim : {32, 64, 128})
+        grade(grouped(1, {4, 2}, 17, 40, head_dim, true));
+}
+
+TEST_CASE("no memory for sums of many heads", "[serial]") {
+    wb::testing::expect_memory_at_most("grouped_query_attention",
+                                       grouped_query_attention,
+                                       grouped(2, {32, 16}, 1, 64, 32),
+                                       1 << 10);
+}
+
 TEST_CASE("the scale may be anything finite") {
     for (const float scale : {1.0f, 0.0f, -0.3f}) {
         auto shape = grouped(1, {4, 2}, 11, 33, 32);
@@ -322,7 +352,6 @@ TEST_CASE("wrong arguments are refused by name") {
     using wb::testing::expect_refused;
     Grader memory("grouped_query_attention", "wrong arguments");
     float* d = memory.output<float>("d", {4 * 4 * 32});
-    float host[512] = {};
     const auto good = grouped(1, {4, 2}, 4, 4, 32);
     const auto refused = [&](const std::string& part, const AttentionShape& shape) {
         expect_refused("grouped_query_attention", describe(shape), part, [&] {
@@ -340,12 +369,8 @@ TEST_CASE("wrong arguments are refused by name") {
     auto scaled = good;
     scaled.scale = std::numeric_limits<float>::quiet_NaN();
     refused("shape.scale is nan", scaled);
-    const auto call = [&](const float* q, const float* k, const float* v, float* o) {
-        return [=] { grouped_query_attention(good, q, k, v, o, nullptr, nullptr); };
-    };
-    const char* const name = "grouped_query_attention";
-    expect_refused(name, "q null", "q is a null pointer", call(nullptr, d, d, d));
-    expect_refused(name, "k on the host", "k is a host pointer", call(d, host, d, d));
-    expect_refused(name, "v + 1", "v is not aligned", call(d, d, d + 1, d));
-    expect_refused(name, "o null", "o is a null pointer", call(d, d, d, nullptr));
+    wb::testing::expect_pointers_refused("grouped_query_attention",
+                                         grouped_query_attention,
+                                         grouped(1, {2, 1}, 4, 4, 32),
+                                         true);
 }

@@ -35,7 +35,10 @@ TEST_CASE("a token of more than 4096 numbers") {
 }
 
 TEST_CASE("more than 4096 tokens at once") {
-    const PagedInputs inputs = random_paged({{4'131, 3}, 256}, 7, 7);
+    const auto layout = GENERATE(Layout{256, 64}, Layout{256, 128});
+    PagedShape shape = layout.shape({4'131, 3});
+    shape.kv_heads = shape.query_heads = layout.head_dim == 64 ? 2 : 1;
+    const PagedInputs inputs = random_paged(shape, 7, 7);
     grade_append(
         inputs, tokens_of(inputs, {{1, 0, 3}, {0, 0, 4'131}}), with_seed(inputs, 7));
 }
@@ -47,8 +50,9 @@ TEST_CASE("tokens of many sequences") {
     constexpr size_t kMany = 65'539;  // a grid has 65,535 blocks along y and z
 #endif
     for (const Layout& layout : {Layout{16, 64}, Layout{32, 128}}) {
-        const PagedInputs inputs =
-            random_paged(layout.shape(std::vector<int64_t>(kMany, 1)), 5, 6);
+        PagedShape shape = layout.shape(std::vector<int64_t>(kMany, 1));
+        shape.kv_heads = shape.query_heads = layout.head_dim / 64;  // one, two
+        const PagedInputs inputs = random_paged(shape, 5, 6);
         std::vector<NewTokens> first;
         for (int64_t s = 0; s < inputs.batch(); ++s)
             first.push_back({s, 0, 1});

@@ -143,6 +143,7 @@ TEST_CASE("a page that does not exist is reported and not read") {
                                          Missing{kFirstMissing, 0, {16, 64}},
                                          Missing{kFirstMissing, 2, {64, 64}},
                                          Missing{-7, 18, {16, 64}},
+                                         Missing{-7, 258, {16, 64}},
                                          Missing{kFirstMissing, 2, {128, 128}});
     const int64_t length = std::max(entry, int64_t{2}) * layout.page + 8;
     PagedInputs inputs = random_paged(with_kv_heads(layout, {20, length, 20}), 21, 21);

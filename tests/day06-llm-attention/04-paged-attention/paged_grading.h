@@ -81,6 +81,21 @@ inline void expect_no_counts(const std::string& name,
     }
 }
 
+/// A cache as contracts allow it: its pools begin at a multiple of 16 bytes, its tables
+/// at any number of theirs.
+inline wb::PagedCache cache_anywhere(Grader& grade, const PagedInputs& inputs) {
+    using wb::testing::Begin;
+    wb::PagedCache cache = sizes_of(inputs);
+    const auto pool = [&](const char* name, const auto& numbers) {
+        return const_cast<__nv_bfloat16*>(grade.input(name, numbers, Begin::vectors));
+    };
+    cache.k = pool("cache.k", inputs.k_pool);
+    cache.v = pool("cache.v", inputs.v_pool);
+    cache.block_table = grade.input("cache.block_table", inputs.table, Begin::anywhere);
+    cache.lengths = grade.input("cache.lengths", inputs.lengths, Begin::anywhere);
+    return cache;
+}
+
 /// Runs one implementation of paged_attention; checks it, unless nothing is expected.
 ///
 /// @param report  what it must report of these inputs
@@ -93,16 +108,17 @@ Result attend(const std::string& name,
               bool with_lse = true,
               const std::string& report = "") {
     const PagedShape& shape = inputs.shape;
-    const wb::PagedWorkspace workspace(kCounters);
+    const wb::PagedWorkspace workspace(inputs.batch() * shape.query_heads);
     Grader grade(name, text);
-    const wb::PagedCache cache = cache_on_device(grade, inputs);
-    const auto* q = grade.input("q", inputs.q);
+    const wb::PagedCache cache = cache_anywhere(grade, inputs);
+    using wb::testing::Begin;
+    const auto* q = grade.input("q", inputs.q, Begin::vectors);
     auto* o = grade.output<__nv_bfloat16>(
-        "o", {inputs.batch(), shape.query_heads, shape.head_dim});
+        "o", {inputs.batch(), shape.query_heads, shape.head_dim}, Begin::vectors);
     float* lse = nullptr;
     if (with_lse)
         lse = grade.output<float>(
-            "lse", {inputs.batch(), shape.query_heads}, wb::testing::Begin::anywhere);
+            "lse", {inputs.batch(), shape.query_heads}, Begin::anywhere);
     grade.run([&](cudaStream_t s) {
         function(cache, q, o, lse, shape.query_heads, inputs.scale(), workspace, s);
     });
@@ -292,28 +308,34 @@ inline std::vector<uint16_t> bits_of(const std::vector<__nv_bfloat16>& numbers) 
 
 /// Runs every append_kv on a pool of stale numbers, and expects those of the inputs.
 ///
-/// @param report  what each must report of the tokens
+/// @param report     what each must report of the tokens
+/// @param one_array  k is v, too
 inline void grade_append(const PagedInputs& inputs,
                          const Append& append,
                          const std::string& text,
-                         const std::string& report = "") {
+                         const std::string& report = "",
+                         bool one_array = false) {
     const std::vector<uint16_t> stale(inputs.k_pool.size(), 0xFFFF);
     const auto pool = static_cast<int64_t>(stale.size());
     for (const auto& [name, idea, function] :
          wb::implementations("append_kv", append_kv)) {
         const wb::PagedWorkspace workspace(1);
         Grader grade(name, text);
+        using wb::testing::Begin;
         wb::PagedCache cache = sizes_of(inputs);
         cache.k = reinterpret_cast<__nv_bfloat16*>(
-            grade.in_out<uint16_t>("cache.k", {pool}, stale));
+            grade.in_out<uint16_t>("cache.k", {pool}, stale, Begin::vectors));
         cache.v = reinterpret_cast<__nv_bfloat16*>(
-            grade.in_out<uint16_t>("cache.v", {pool}, stale));
-        cache.block_table = grade.input("cache.block_table", inputs.table);
-        cache.lengths = grade.input("cache.lengths", inputs.lengths);
-        const auto* k = grade.input("k", append.k);
-        const auto* v = grade.input("v", append.v);
-        const auto* sequences = grade.input("sequences", append.sequences);
-        const auto* positions = grade.input("positions", append.positions);
+            grade.in_out<uint16_t>("cache.v", {pool}, stale, Begin::vectors));
+        const auto ids = [&](const char* array, const std::vector<int32_t>& numbers) {
+            return grade.input(array, numbers, Begin::anywhere);
+        };
+        cache.block_table = ids("cache.block_table", inputs.table);
+        cache.lengths = ids("cache.lengths", inputs.lengths);
+        const auto* k = grade.input("k", append.k, Begin::vectors);
+        const auto* v = one_array ? k : grade.input("v", append.v, Begin::vectors);
+        const auto* sequences = ids("sequences", append.sequences);
+        const auto* positions = ids("positions", append.positions);
         grade.run([&, function = function](cudaStream_t s) {
             function(cache, k, v, sequences, positions, append.tokens(), workspace, s);
             // What was wrong is still known after another call, which is right.

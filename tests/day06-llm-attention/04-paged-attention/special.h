@@ -195,14 +195,17 @@ inline void grade_many_sequences(const Layout& layout) {
     PagedShape shape = layout.shape(std::vector<int64_t>(many, 0));
     for (size_t s = 0; s < shape.lengths.size(); s += 129)
         shape.lengths[s] = static_cast<int64_t>(1 + s % 5);
-    shape.query_heads = 1;
+    shape.kv_heads = layout.head_dim / 64;  // one, two
+    shape.query_heads = shape.kv_heads * shape.kv_heads;
+    shape.scale = -0.3f;
     const PagedInputs inputs = random_paged(shape, 33, 33);
     const AttentionExpected expected = expect_paged(inputs);
     const bool is_dear = many == 4'200;
     const auto versions = is_dear ? wb::testing::last_of(attentions())
                                   : wb::testing::whose_turn(attentions(), 1);
     for (const auto& [name, idea, function] : versions)
-        attend(name, function, inputs, &expected, with_seed(inputs, 33));
+        for (const bool with_lse : {true, false})
+            attend(name, function, inputs, &expected, with_seed(inputs, 33), with_lse);
     // The last one that has keys is at fault: its page, or its length.
     const auto last = static_cast<int64_t>((many - 1) / 129 * 129);
     const std::string sequence = "sequence " + std::to_string(last);

@@ -114,6 +114,32 @@ inline void grade_offsets(const Offsets& offsets,
                 offsets[row + 1]});
 }
 
+/// A key block that does not exist, behind more of them than a byte counts: the last
+/// version, or the learner's function.
+inline void grade_block_of_long_list() {
+    constexpr int32_t kMany = 260;
+    constexpr int32_t kKeys = 3;
+    const auto once = wb::dense_pattern(1, kKeys, false);
+    const auto shape = shape_of(once, 32);
+    const auto inputs = random_attention(shape, 1);
+    HostBlocks blocks = to_blocks(once);
+    blocks.full.blocks.assign(kMany, 0);
+    blocks.full.blocks.push_back(1);
+    blocks.full.offsets.back() = kMany + 1;
+    std::vector<int32_t> row;
+    for (int32_t i = 0; i < kMany * kKeys; ++i)
+        row.push_back(i % kKeys);
+    wb::testing::grade_sparse<wb::BlockPattern>(
+        wb::testing::last_of(
+            wb::implementations("block_sparse_attention", block_sparse_attention)),
+        shape,
+        blocks,
+        inputs,
+        expect_sparse(shape, rows_of(kKeys, {row}), inputs),
+        "block 0 260 times, and block 1, which is none",
+        {static_cast<int32_t>(PatternFault::index), 0, kMany, 1});
+}
+
 inline std::string name_of(bool partial) {
     return partial ? "partial" : "full";
 }

@@ -291,6 +291,7 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
     for (const int64_t behind : {1, 2})
         faults::grade_block(3, true, 1, 32, 1, behind);
     faults::grade_block(3, false, 1, 32, 2, 1);
+    faults::grade_block_of_long_list();
 }
 
 TEST_CASE("blocks: offsets that are no range are reported, and the row is empty") {

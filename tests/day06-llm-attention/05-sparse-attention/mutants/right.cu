@@ -80,11 +80,15 @@ inline Problem checked(const char* function,
                  "shape.kv_heads",
                  shape.kv_heads,
                  "must equal shape.query_heads");
+    const auto vectors = [](const float* p) {
+        return reinterpret_cast<const float4*>(p);
+    };
     if (shape.rows() > 0) {
-        arguments.device("q", q, shape.query_elements())
-            .device("k", k, shape.kv_elements())
-            .device("v", v, shape.kv_elements())
-            .device("o", o, shape.query_elements())
+        arguments.device("q", vectors(q), shape.query_elements() / 4)
+            .device("k", vectors(k), shape.kv_elements() / 4)
+            .device("v", vectors(v), shape.kv_elements() / 4)
+            .device("o", vectors(o), shape.query_elements() / 4)
+            .device("lse", lse, lse == nullptr ? 0 : shape.rows())
             .device("status", status, 1);
     }
     return {q,
@@ -109,7 +113,8 @@ void launch_rows(Kernel kernel,
     wb::Arguments("sparse_attention").size("pattern.num_indices", pattern.num_indices);
     if (p.rows == 0) return;
     wb::Arguments("sparse_attention")
-        .device("pattern.offsets", pattern.offsets, p.queries + 1);
+        .device("pattern.offsets", pattern.offsets, p.queries + 1)
+        .device("pattern.indices", pattern.indices, pattern.num_indices);
     kernel<<<wb::grid_size(p.rows, kThreads), kThreads, 0, stream>>>(pattern, p);
     CUDA_CHECK_LAUNCH();
 }
@@ -120,9 +125,18 @@ void launch_blocks(Kernel kernel,
                    const wb::BlockPattern& pattern,
                    const Problem& p,
                    cudaStream_t stream) {
+    const wb::Arguments arguments("block_sparse_attention");
+    const wb::BlockList& full = pattern.full;
+    const wb::BlockList& partial = pattern.partial;
+    arguments.size("pattern.full.num_blocks", full.num_blocks)
+        .size("pattern.partial.num_blocks", partial.num_blocks);
     if (p.rows == 0) return;
     const int block_rows = wb::BlockPattern::block_rows(p.queries);
-    wb::Arguments("block_sparse_attention")
+    arguments.device("pattern.full.offsets", full.offsets, block_rows + 1)
+        .device("pattern.full.blocks", full.blocks, full.num_blocks)
+        .device("pattern.partial.offsets", partial.offsets, block_rows + 1)
+        .device("pattern.partial.blocks", partial.blocks, partial.num_blocks)
+        .device("pattern.masks", pattern.masks, partial.num_blocks)
         .device("pattern.order", pattern.order, block_rows);
     const unsigned blocks = wb::grid_size(p.rows / p.queries * block_rows, 1);
     kernel<<<blocks, kThreads, 0, stream>>>(pattern, p);

@@ -72,21 +72,25 @@ inline std::vector<NamedPattern> all_patterns(int64_t queries, int64_t keys) {
 }
 
 /// Gives a pattern's arrays to a grader.
-inline CsrPattern upload(Grader& grade, const HostCsr& pattern) {
-    return {grade.input("offsets", pattern.offsets),
-            grade.input("indices", pattern.indices),
+inline CsrPattern upload(Grader& grade,
+                         const HostCsr& pattern,
+                         Begin begin = Begin::aligned) {
+    return {grade.input("offsets", pattern.offsets, begin),
+            grade.input("indices", pattern.indices, begin),
             static_cast<int64_t>(pattern.indices.size())};
 }
-inline BlockPattern upload(Grader& grade, const HostBlocks& pattern) {
+inline BlockPattern upload(Grader& grade,
+                           const HostBlocks& pattern,
+                           Begin begin = Begin::aligned) {
     const auto list = [&](const std::string& name, const HostBlockList& blocks) {
-        return BlockList{grade.input(name + ".offsets", blocks.offsets),
-                         grade.input(name + ".blocks", blocks.blocks),
+        return BlockList{grade.input(name + ".offsets", blocks.offsets, begin),
+                         grade.input(name + ".blocks", blocks.blocks, begin),
                          static_cast<int64_t>(blocks.blocks.size())};
     };
     return {list("full", pattern.full),
             list("partial", pattern.partial),
-            grade.input("masks", pattern.masks),
-            grade.input("order", pattern.order)};
+            grade.input("masks", pattern.masks, begin),
+            grade.input("order", pattern.order, begin)};
 }
 
 /// A PatternStatus as the words of an array, so that a grader can compare it.
@@ -121,11 +125,12 @@ void grade_sparse(
     const std::vector<double> earlier_status = words(earlier);
     for (const auto& [name, idea, attention] : versions) {
         Grader grade(name, describe(shape) + ", " + text);
-        const Pattern d_pattern = upload(grade, pattern);
-        const float* d_q = grade.input("q", inputs.q);
-        const float* d_k = grade.input("k", inputs.k);
-        const float* d_v = grade.input("v", inputs.v);
-        float* d_o = grade.output<float>("o", elements);
+        // A contract says only of q, k, v and o that they are 16-byte aligned.
+        const Pattern d_pattern = upload(grade, pattern, Begin::anywhere);
+        const float* d_q = grade.input("q", inputs.q, Begin::vectors);
+        const float* d_k = grade.input("k", inputs.k, Begin::vectors);
+        const float* d_v = grade.input("v", inputs.v, Begin::vectors);
+        float* d_o = grade.output<float>("o", elements, Begin::vectors);
         float* d_lse =
             with_lse ? grade.output<float>("lse", rows, Begin::anywhere) : nullptr;
         auto* d_status = reinterpret_cast<PatternStatus*>(grade.in_out<std::int32_t>(
