@@ -15,7 +15,7 @@ using namespace wb::bench;
 
 namespace {
 
-// Before the benchmark allocates anything: the simulator has eight devices from then on.
+// Before the benchmark allocates anything: from then on the simulator has its devices.
 const int kDevices = available_devices();
 
 /// A host thread for each rank, which queues what all of them do. The caller's stream
