@@ -209,7 +209,7 @@ TEST_CASE("a rank whose device is not number 0") {
     CUDA_CHECK(cudaSetDevice(1));
     {
         Rank rank;
-        const Shard shard(rank, problem.shape, problem.weights);
+        const Shard shard(rank, share_of(rank, problem.shape, problem.weights));
         Grader grade("multi_gpu", describe(problem.shape, 1) + ", on device 1");
         const float* const x = grade.input("x", problem.x);
         float* const y = grade.output<float>("y", {5, 16});
