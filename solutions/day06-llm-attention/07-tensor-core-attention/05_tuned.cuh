@@ -95,18 +95,16 @@ struct Copier {
         }
     }
 
-    /// Turns the sign of this thread's own part of the rows, or makes zeros of it.
-    template <int kCount>
+    /// Turns the sign of this thread's own part of the rows, or makes zeros of it. What
+    /// is no number, or infinite, becomes NaN with zeros, as its scores would.
+    template <class T, int kCount>
     __device__ void scale_sign(char* s_tile, float scale) const {
-        const unsigned keep = scale == 0.0f ? 0u : ~0u;
-        const unsigned flip = scale < 0.0f ? 0x80008000u : 0u;
+        const float sign = scale < 0.0f ? -1.0f : 0.0f;
         for (int i = 0; i < kCount; i += kStep) {
-            auto& x =
-                *reinterpret_cast<uint4*>(s_tile + s_offset + i * Sizes::kRowBytes);
-            x = make_uint4((x.x & keep) ^ flip,
-                           (x.y & keep) ^ flip,
-                           (x.z & keep) ^ flip,
-                           (x.w & keep) ^ flip);
+            T* const x = reinterpret_cast<T*>(s_tile + s_offset + i * Sizes::kRowBytes);
+#pragma unroll
+            for (int e = 0; e < 8; ++e)
+                x[e] = T(static_cast<float>(x[e]) * sign);
         }
     }
 };
@@ -155,7 +153,7 @@ __global__ void __launch_bounds__(Sizes::kThreads, Sizes::kBlocksAtOnce)
         start_tile(j);
     if (p.scale <= 0.0f) {
         wb::ptx::cp_async_wait<0>();
-        copier.template scale_sign<Sizes::BM>(s_q, p.scale);
+        copier.template scale_sign<T, Sizes::BM>(s_q, p.scale);
     }
 
     // A warp's rows may need fewer tiles than the block's, and a mask in few of them.

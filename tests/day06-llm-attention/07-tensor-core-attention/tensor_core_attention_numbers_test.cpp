@@ -181,19 +181,24 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
     graded(__nv_bfloat16(), 128, 9, 70);
 }
 
-TEST_CASE("a NaN reaches the rows that see it, though all queries are 0") {
-    const auto graded = [](auto zero) {
+TEST_CASE("a NaN reaches the rows that see it, though all scores are 0") {
+    const auto graded = [](auto zero, bool of_scale) {
         using T = decltype(zero);
-        const NotFinite numbers(4, 2, 64);
-        auto inputs = as_stored<T>(random_attention(numbers.shape, 1));
-        std::fill(inputs.q.begin(), inputs.q.end(), 0.0f);
-        grade_stored<T>(numbers.shape,
-                        numbers.spoilt(inputs),
-                        numbers.spoilt(expect_stored<T>(numbers.shape, inputs)),
-                        std::string(numbers.kText) + ", queries 0");
+        auto shape = plain_attention(2, 2, 9, 70, 64, true);
+        if (of_scale) shape.scale = 0.0f;
+        const NotFinite numbers(shape, 0);
+        auto inputs = as_stored<T>(random_attention(shape, 1));
+        if (!of_scale) std::fill(inputs.q.begin(), inputs.q.end(), 0.0f);
+        grade_stored<T>(
+            shape,
+            numbers.spoilt(inputs),
+            numbers.spoilt(expect_stored<T>(shape, inputs)),
+            std::string(numbers.kText) + (of_scale ? ", scale 0" : ", queries 0"));
     };
-    graded(__half());
-    graded(__nv_bfloat16());
+    for (const bool of_scale : {false, true}) {
+        graded(__half(), of_scale);
+        graded(__nv_bfloat16(), of_scale);
+    }
 }
 
 TEST_CASE("a NaN in a value counts, even with a weight of 0") {
