@@ -75,6 +75,21 @@ bundle(0 "const int kTwo = 2;
 inline int half(int a) { return a / kTwo; }
 #line 6 \"${mutants}/below.cu\"" ${mutants}/below.cu)
 
+# What such a file includes of the solution's folder is part of the kernel, too; what it
+# includes from elsewhere is not.
+file(WRITE ${DIR}/part.cuh "#pragma once\nnamespace parts {\ninline int one() { return 1; }\n}\n")
+file(WRITE ${DIR}/whole.cuh "#pragma once\n#include \"add.h\"\n#include \"part.cuh\"\n"
+    "namespace parts {\ninline int two() { return add(one(), 1); }\n}\n")
+file(WRITE ${DIR}/chapter/add.h "#pragma once\ninline int add(int a, int b) {\n    return a + b;\n}\n")
+file(WRITE ${mutants}/parts.cu
+    "#include \"sum.h\"\nconst int kZero = 0;\n#include \"../../whole.cuh\"\n"
+    "int sum(int a, int b) {\n    return a + b + parts::two();\n}\n")
+bundle(0 "#line 1 \"${DIR}/part.cuh\"
+
+namespace parts {
+inline int one() { return 1; }" ${mutants}/parts.cu)
+bundle(0 "#include \"${DIR}/chapter/add.h\"" ${mutants}/parts.cu)
+
 # What it refuses, with file and line.
 file(WRITE ${mutants}/lost.diff "# Edits: ad.h\n-x\n")
 bundle(1 "lost.diff:1: there is no file ad.h" ${mutants}/lost.diff)

@@ -32,7 +32,8 @@ Bundle::Bundle(const File& solution,
                fs::path root)
     : contract_(read_contract({solution}, headers)),
       include_dirs_(std::move(include_dirs)),
-      root_(std::move(root)) {
+      root_(std::move(root)),
+      solutions_(solution.path.parent_path().lexically_normal()) {
     // What is part of an implementation defines functions, too; and who names those is
     // part of it, in turn.
     for (size_t known = 0; known != contract_.size();) {
@@ -73,6 +74,10 @@ bool Bundle::is_own(const fs::path& path) {
         own |= !found.empty() && is_own(found);
     }
     return own_[path] = own;
+}
+
+bool Bundle::is_part_of_own(const fs::path& path, const fs::path& from) const {
+    return path.parent_path() == solutions_ && from.parent_path() == solutions_;
 }
 
 bool Bundle::is_renamed(const fs::path& path, const Implementation& implementation) {
@@ -157,7 +162,8 @@ void Bundle::append(const fs::path& path,
                                        ? find_quoted(include.name, path, include_dirs_)
                                        : fs::path();
             if (!found.empty() &&
-                (below_code || is_own(found) || is_renamed(found, implementation) ||
+                (below_code || is_own(found) || is_part_of_own(found, path) ||
+                 is_renamed(found, implementation) ||
                  is_edited(found, implementation))) {
                 append(found, implementation, seen);
                 kind = 0;

@@ -52,6 +52,9 @@ class Bundle {
     File read(const fs::path& path);
     /// Does the text of this file belong to each implementation?
     bool is_own(const fs::path& path);
+    /// Do both lie in the folder of the solution? What a part of an implementation
+    /// includes of there is part of it, too.
+    bool is_part_of_own(const fs::path& path, const fs::path& from) const;
     /// Does it to this one, which gives a function that the file defines another name?
     bool is_renamed(const fs::path& path, const Implementation& implementation);
     /// Is it, or does it include, what this implementation edits?
@@ -72,6 +75,7 @@ class Bundle {
     std::vector<ContractFunction> contract_;
     std::vector<fs::path> include_dirs_;
     fs::path root_;
+    fs::path solutions_;
     std::vector<Implementation> implementations_;
     std::vector<std::string> library_includes_;  // <...>, in order
     std::vector<fs::path> shared_headers_;       // "...", in order

@@ -14,7 +14,8 @@
 //
 // Included files that name a function of the contract belong to each implementation:
 // their text stands in its namespace. So do .cu files, such as the solution's, and what
-// is included below code, which it may use.
+// is included below code, which it may use, and in turn what that includes of the
+// solution's folder.
 // Compilers and reports see the lines of the original files (#line).
 #include <getopt.h>
 
