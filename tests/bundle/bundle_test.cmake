@@ -80,7 +80,8 @@ inline int half(int a) { return a / kTwo; }
 file(WRITE ${DIR}/part.cuh "#pragma once\nnamespace parts {\ninline int one() { return 1; }\n}\n")
 file(WRITE ${DIR}/whole.cuh "#pragma once\n#include \"add.h\"\n#include \"part.cuh\"\n"
     "namespace parts {\ninline int two() { return add(one(), 1); }\n}\n")
-file(WRITE ${DIR}/chapter/add.h "#pragma once\ninline int add(int a, int b) {\n    return a + b;\n}\n")
+file(WRITE ${DIR}/chapter/add.h
+    "#pragma once\ninline int add(int a, int b) {\n    return a + b;\n}\n")
 file(WRITE ${mutants}/parts.cu
     "#include \"sum.h\"\nconst int kZero = 0;\n#include \"../../whole.cuh\"\n"
     "int sum(int a, int b) {\n    return a + b + parts::two();\n}\n")
