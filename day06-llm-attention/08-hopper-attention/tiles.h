@@ -62,6 +62,7 @@ struct TileWork {
     int query_start;  ///< where the sequence begins in q; 0 if dense
     int key_start;    ///< where it begins in k and v
     int blocks;       ///< of keys to go through; 0: the sequence has no such rows
+    int cut;          ///< its number among the tiles that v5 cuts; -1: it is whole
 };
 // #endregion problem
 
@@ -136,6 +137,7 @@ __device__ __forceinline__ TileWork work_of(const Problem& problem, int tile) {
     work.keys = problem.keys;
     work.query_start = 0;
     work.key_start = 0;
+    work.cut = -1;
     if constexpr (kSource != Source::dense) {
         work.query_start = problem.query_starts[work.sequence];
         work.queries = problem.query_starts[work.sequence + 1] - work.query_start;
@@ -290,6 +292,13 @@ inline int heads_of_section(const Call& call) {
     return static_cast<int>(std::min(kv_heads * call.problem.group, 1e6));
 }
 
+/// Tiles of a call: of each head as many as it has BM rows, the last one begun.
+template <class Sizes>
+int64_t count_tiles(const Problem& problem) {
+    const int64_t heads = int64_t{problem.sequences} * problem.query_heads;
+    return heads * wb::ceil_div(problem.queries, Sizes::BM);
+}
+
 // #region launch
 /// Launches a kernel of the sizes `Sizes` for a call.
 ///
@@ -308,7 +317,7 @@ void launch_tiles(Kernel attention_kernel,
     Problem problem = call.problem;
     const int64_t heads = int64_t{problem.sequences} * problem.query_heads;
     problem.row_tiles = wb::ceil_div(problem.queries, Sizes::BM);
-    const unsigned tiles = wb::grid_size(heads * problem.row_tiles, 1);
+    const unsigned tiles = wb::grid_size(count_tiles<Sizes>(problem), 1);
     problem.tiles += static_cast<int>(tiles);
     problem.section =
         static_cast<int>(std::min<int64_t>(heads, heads_of_section(call)));

@@ -41,14 +41,6 @@ struct LastRound {
     int blocks = 0;               ///< of keys of a piece; the last piece may have fewer
     float4* parts = nullptr;      ///< [tile, piece, D / 8 + 1, consumer]
     unsigned* arrived = nullptr;  ///< [tile, warp], 0 at the start
-
-    /// The number of a tile, without a mask.
-    template <class Sizes>
-    __device__ __forceinline__ int tile(const Problem& problem,
-                                        const TileWork& work) const {
-        const int head = work.sequence * problem.query_heads + work.head;
-        return head * problem.row_tiles + work.row / Sizes::BM;
-    }
 };
 
 /// What is to be done for a number: a tile, or a piece of one. All tiles that are whole
@@ -61,6 +53,7 @@ __device__ __forceinline__ TileWork work_of_number(const Problem& problem,
     const int tile = (number - round.first) / round.pieces;
     const int block = (number - round.first - tile * round.pieces) * round.blocks;
     TileWork work = work_of<Sizes, kSource>(problem, round.first + tile);
+    work.cut = tile;
     work.key_start = block * Sizes::BN;
     work.keys -= work.key_start;
     work.blocks = min(work.blocks - block, round.blocks);
@@ -84,10 +77,8 @@ struct PartPlace {
     unsigned* arrived;  ///< the counter of the warp
     int piece;          ///< this one
 
-    __device__ __forceinline__ PartPlace(const Problem& problem,
-                                         const LastRound& round,
-                                         const TileWork& work) {
-        const int tile = round.tile<Sizes>(problem, work) - round.first;
+    __device__ __forceinline__ PartPlace(const LastRound& round, const TileWork& work) {
+        const int tile = work.cut;
         const int thread = static_cast<int>(threadIdx.x) - wb::ptx::kWarpgroup;
         first =
             round.parts + int64_t{tile} * round.pieces * kPartVectors<Sizes> + thread;
@@ -109,13 +100,12 @@ struct PartPlace {
 /// Each warp counts for itself. The atomic releases what its lanes wrote before, and
 /// acquires what the warps wrote who counted earlier.
 template <class Sizes>
-__device__ __forceinline__ bool merge_pieces(const Problem& problem,
-                                             const LastRound& round,
+__device__ __forceinline__ bool merge_pieces(const LastRound& round,
                                              const TileWork& work,
                                              float (&o)[Sizes::D / 2],
                                              RowSums& rows) {
     using Place = PartPlace<Sizes>;
-    const Place place(problem, round, work);
+    const Place place(round, work);
 #pragma unroll
     for (int i = 0; i < Place::kVectors; ++i) {
         __stcg(place.at(place.piece, i),
@@ -197,8 +187,7 @@ template <class Sizes>
 LastRound plan_last_round(const Call& call) {
     const Problem& problem = call.problem;
     const int multiprocessors = wb::multiprocessors();
-    const int64_t heads = int64_t{problem.sequences} * problem.query_heads;
-    const int64_t tiles = heads * wb::ceil_div(problem.queries, Sizes::BM);
+    const int64_t tiles = count_tiles<Sizes>(problem);
     const int left = static_cast<int>(tiles % multiprocessors);
     LastRound round;
     if (problem.causal || tiles > INT_MAX / 2) return round;

@@ -129,7 +129,7 @@ struct PersistentConsumer {
             stage.advance();
         }
         if constexpr (kCuts<Sizes, kSource>) {
-            if (round.tile<Sizes>(problem, work) < round.first) {
+            if (work.cut < 0) {
                 store_rows_tma<Sizes>(shared,
                                       problem,
                                       work,
@@ -144,7 +144,7 @@ struct PersistentConsumer {
         release_together(&shared.q_empty[q_stage.stage], group);
         if constexpr (kCuts<Sizes, kSource>) {
             if (work.row + group * kGroupRows >= work.queries) return;
-            if (!merge_pieces<Sizes>(problem, round, work, o, rows)) return;
+            if (!merge_pieces<Sizes>(round, work, o, rows)) return;
         }
         store_rows<Sizes>(problem, work, group, o, rows);
     }

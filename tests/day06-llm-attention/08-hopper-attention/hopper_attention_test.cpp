@@ -267,10 +267,47 @@ TEST_CASE("tiles more than multiprocessors: few keys, then many, then more tiles
     // A plan for the one is none for the next. First tiles whose rows are all there.
     const FewMultiprocessors few(3);
     const int64_t heads = FewMultiprocessors::count() + 1;
+    grade_last_version(plain_attention(1, heads + 1, 1, 8, 64), 0);
     grade_last_version(plain_attention(1, heads, 256, 8, 64), 0);
     grade_last_version(plain_attention(1, heads, 256, 1200, 64), 0);
+    grade_last_version(plain_attention(1, 1, 70, 1200, 64), 0);  // fewer than were left
     if (wb::testing::is_watched()) return;
     grade_last_version(plain_attention(1, heads + 1, 70, 1200, 64), 0);
+}
+
+TEST_CASE("one tile of 258 blocks of keys, for two multiprocessors") {
+    NEEDS_HOPPER();
+    // Each may take 129 of them.
+    const FewMultiprocessors few(2);
+    grade_last_version(plain_attention(1, 1, 1, 257 * 96 + 1, 64), 0);
+}
+
+TEST_CASE("the scores of the first thousand keys are past the largest float") {
+    NEEDS_HOPPER();
+    // And negative: these keys weigh nothing, not even where nothing else is computed.
+    const FewMultiprocessors few(3);
+    // The result is that of the others alone.
+    using T = __nv_bfloat16;
+    constexpr size_t kWeightless = 1000;
+    auto shape = plain_attention(1, 1, 3, 1200, 64);
+    shape.scale = 0x1p127f;
+    auto inputs = random_attention(shape, 1);
+    std::fill(inputs.q.begin(), inputs.q.end(), 0.0f);
+    std::fill(inputs.k.begin(), inputs.k.end(), 0.0f);
+    for (size_t row = 0; row < 3; ++row)
+        inputs.q[row * 64] = 1.0f;
+    for (size_t key = 0; key < kWeightless; ++key)
+        inputs.k[key * 64] = -4.0f;
+    inputs = as_stored<T>(inputs);
+    auto others = plain_attention(1, 1, 3, 1200 - kWeightless, 64);
+    AttentionInputs of_others = inputs;
+    for (auto* values : {&of_others.k, &of_others.v})
+        values->erase(values->begin(), values->begin() + kWeightless * 64);
+    grade_stored<T>(shape,
+                    inputs,
+                    expect_half<T>(others, of_others),
+                    ", scores -2^129, and 200 of 0",
+                    true);
 }
 
 TEST_CASE("the largest score in the first or the last block") {
