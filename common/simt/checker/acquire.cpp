@@ -29,6 +29,16 @@ std::vector<uint32_t>& known_of(BlockOrder& b, uint32_t thread) {
     return t.known;
 }
 
+/// What the thread has heard of in this epoch, by rank, and not acquired.
+std::vector<uint32_t>& heard_of(BlockOrder& b, uint32_t thread) {
+    BlockOrder::Thread& t = b.threads[thread];
+    if (t.heard_epoch != b.epoch) {
+        t.heard.assign(b.size, 0);
+        t.heard_epoch = b.epoch;
+    }
+    return t.heard;
+}
+
 /// A loop of its own over plain arrays: compilers vectorise it.
 void raise(std::vector<uint32_t>& to, const std::vector<uint32_t>& from) {
     const size_t count = std::min(to.size(), from.size());
@@ -38,15 +48,40 @@ void raise(std::vector<uint32_t>& to, const std::vector<uint32_t>& from) {
         target[i] = std::max(target[i], source[i]);
 }
 
+/// What the object says to the block about its own threads; null: nothing.
+const std::vector<uint32_t>* threads_in(const SyncObject& object, const BlockOrder& b) {
+    if (object.owner == b.linear && !object.threads.empty()) return &object.threads;
+    const auto it = object.peers.find(b.linear);
+    return it == object.peers.end() ? nullptr : &it->second;
+}
+
 void acquire(BlockOrder& b, uint32_t thread, const SyncObject& object) {
-    if (object.owner == b.linear && !object.threads.empty()) {
-        raise(known_of(b, thread), object.threads);
-    } else if (const auto it = object.peers.find(b.linear); it != object.peers.end()) {
-        raise(known_of(b, thread), it->second);
-    }
+    if (const auto* threads = threads_in(object, b))
+        raise(known_of(b, thread), *threads);
     b.acquired_all = std::max(b.acquired_all, object.all);
     b.acquired.join_all(
         object.blocks, release_key(b.linear, 0), release_key(b.linear + 1, 0));
+}
+
+/// A relaxed operation has read the object. What that tells of other blocks any thread
+/// of this one may acquire by a fence: often one counts, and others fence.
+void hear(BlockOrder& b, uint32_t thread, const SyncObject& object) {
+    if (const auto* threads = threads_in(object, b))
+        raise(heard_of(b, thread), *threads);
+    b.heard_all = std::max(b.heard_all, object.all);
+    b.heard.join_all(
+        object.blocks, release_key(b.linear, 0), release_key(b.linear + 1, 0));
+}
+
+/// A fence acquires what has been heard before it.
+void acquire_heard(BlockOrder& b, uint32_t thread, bool of_block) {
+    const BlockOrder::Thread& t = b.threads[thread];
+    if (t.heard_epoch == b.epoch) raise(known_of(b, thread), t.heard);
+    if (of_block) return;
+    b.acquired_all = std::max(b.acquired_all, b.heard_all);
+    if (b.heard.empty()) return;
+    b.acquired.join_all(b.heard, 0, 0);
+    b.heard.clear();
 }
 
 /// What the object says about the threads of the block, by rank.
@@ -96,23 +131,45 @@ void release_known_warps(const BlockOrder& b,
     }
 }
 
-}  // namespace
+/// Adds, for other blocks, what fences of single warps cover that lie before a barrier.
+void release_fenced_warps(const BlockOrder& b, SyncObject& object) {
+    for (uint32_t warp = 0; warp * kLanes < b.size; ++warp) {
+        const uint32_t fence = b.warps[warp].fence;
+        if (fence >= b.covered && fence < b.epoch)
+            join(object.blocks[release_key(b.linear, warp)], {0, fence});
+    }
+}
 
-void share_known(BlockOrder& b, unsigned warp, uint32_t lanes) {
+/// The lanes tell one another something that each has by rank, valid in an epoch.
+template <class Of>
+void share(BlockOrder& b,
+           unsigned warp,
+           uint32_t lanes,
+           uint32_t BlockOrder::Thread::*epoch,
+           std::vector<uint32_t> BlockOrder::Thread::*by_rank,
+           Of of) {
     const std::vector<uint32_t>* first = nullptr;
     std::vector<uint32_t> joined;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         if (!(lanes >> lane & 1)) continue;
         const BlockOrder::Thread& t = b.threads[warp * kLanes + lane];
-        if (t.known_epoch != b.epoch) continue;
+        if (t.*epoch != b.epoch) continue;
         if (!first)
-            joined = *(first = &t.known);
+            joined = *(first = &(t.*by_rank));
         else
-            raise(joined, t.known);
+            raise(joined, t.*by_rank);
     }
     if (!first) return;
     for (uint32_t lane = 0; lane < kLanes; ++lane)
-        if (lanes >> lane & 1) raise(known_of(b, warp * kLanes + lane), joined);
+        if (lanes >> lane & 1) raise(of(b, warp * kLanes + lane), joined);
+}
+
+}  // namespace
+
+void share_known(BlockOrder& b, unsigned warp, uint32_t lanes) {
+    using Thread = BlockOrder::Thread;
+    share(b, warp, lanes, &Thread::known_epoch, &Thread::known, known_of);
+    share(b, warp, lanes, &Thread::heard_epoch, &Thread::heard, heard_of);
 }
 
 void order_proxy_fence(BlockOrder& b, uint32_t thread) {
@@ -126,6 +183,7 @@ void order_fence(BlockOrder& b, uint32_t thread, bool of_block) {
     t.fence = b.segment_of(thread);
     t.segment = launch_order.new_segment(b);
     launch_order.synchronises = true;
+    acquire_heard(b, thread, of_block);
     if (of_block) return;
     t.fence_epoch = b.epoch;
     BlockOrder::Warp& warp = b.warps[thread / kLanes];
@@ -137,15 +195,19 @@ void order_atomic(BlockOrder& b,
                   uint32_t thread,
                   SyncObjects& objects,
                   const void* address,
-                  bool acquires,
-                  bool writes,
-                  bool releases) {
+                  Operation operation) {
     running.forget();
-    if (acquires && !objects.empty()) {
+    if (operation.reads && !objects.empty()) {
         const auto it = objects.find(address);
-        if (it != objects.end()) acquire(b, thread, it->second);
+        if (it != objects.end()) {
+            if (operation.acquires)
+                acquire(b, thread, it->second);
+            else
+                hear(b, thread, it->second);
+        }
     }
-    if (!writes) return;
+    if (!operation.writes) return;
+    const bool releases = operation.releases;
     BlockOrder::Thread& t = b.threads[thread];
     const unsigned warp = thread / kLanes;
     Release release{std::max(b.covered, t.fence_epoch), b.warps[warp].fence};
@@ -161,6 +223,7 @@ void order_atomic(BlockOrder& b,
     if (own >= b.epoch) release_threads(b, thread, own, object);
     if (of_block) return;
     join(object.blocks[release_key(b.linear, warp)], release);
+    if (b.partly && !releases) release_fenced_warps(b, object);
     if (releases && t.known_epoch == b.epoch) release_known_warps(b, t, object);
     join(object, b.acquired);
     object.all = std::max(object.all, b.acquired_all);

@@ -18,9 +18,7 @@ void safety_synchronises(Worker& worker,
                  worker.thread->rank,
                  state_of(peer ? *peer : *worker.block).order.objects,
                  object,
-                 acquires,
-                 releases,
-                 releases);
+                 {acquires, acquires, releases, releases});
 }
 
 void safety_barrier_made(Worker& worker, const void* barrier, uint32_t site) {

@@ -333,6 +333,7 @@ void access(
         (flags & kRelaxed) || ((flags & kVolatile) && space != Space::shared),
         (flags & kStores) != 0,
         (flags & kReleases) != 0,
+        (flags & kAcquires) != 0,
         pc,
         reinterpret_cast<const char*>(frame),
         home,

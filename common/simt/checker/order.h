@@ -6,8 +6,9 @@
 /// * __syncthreads() orders all threads of a block, __syncwarp() the lanes it names.
 ///   Shuffles and votes order nothing.
 /// * A thread that has executed a fence and then an atomic operation on some object
-///   releases what came before the fence; who then reads that object acquires it. So do
-///   the release and acquire operations of cuda::atomic and cuda::barrier.
+///   releases what came before the fence; who then reads that object, and executes a
+///   fence, acquires it. So do, without a fence, the release and acquire operations of
+///   cuda::atomic and cuda::barrier.
 /// * A cluster's barrier orders its threads; so do mbarriers and atomic variables of
 ///   its blocks' shared memory.
 /// * Nothing else orders two blocks.
@@ -55,6 +56,9 @@ struct BlockOrder {
         uint32_t proxy_fence = 0;  // the last one that a fence.proxy.async has closed
         uint32_t known_epoch = 0;
         std::vector<uint32_t> known;  // segments acquired, by rank, in that epoch
+        // The same for what relaxed operations have read, and a fence would acquire.
+        uint32_t heard_epoch = 0;
+        std::vector<uint32_t> heard;
     };
 
     uint64_t linear = 0;
@@ -66,12 +70,19 @@ struct BlockOrder {
     uint32_t shared_floor = 0;  // in shared memory, all before this segment is ordered
     bool fenced = false;        // by any thread in this epoch
     uint32_t covered = 0;       // segments before this one lie before a fence
+    bool partly = false;        // some warps' fences cover more, see Warp::fence
     bool awaited = true;        // the launch before has ended, as it knows
     uint32_t acquired_all = 0;
     uint32_t era = 0;
     std::vector<Warp> warps;
     std::vector<Thread> threads;
-    Releases acquired;    // from other blocks
+    const char* asked = nullptr;  // on what its last atomic operation was, in global
+    uint32_t asked_site = 0;      // memory, and where; null: none
+    bool asked_relaxed = false;
+    Releases acquired;  // from other blocks
+    // What relaxed operations of its threads have read: the next fence acquires it.
+    Releases heard;
+    uint32_t heard_all = 0;
     SyncObjects objects;  // in shared memory
     Shadow shared;
 
@@ -168,6 +179,8 @@ struct Here {
         if (old.segment() == segment && old.thread() == thread) return true;
         return is_after_slow(old);
     }
+    /// True if it would be, had the thread executed a fence by now.
+    bool needs_fence_after(Record old) const;
 
  private:
     bool is_after_slow(Record old) const;
@@ -205,18 +218,21 @@ void order_proxy_fence(BlockOrder& block, uint32_t thread);
 /// @param of_block  it says nothing to other blocks
 void order_fence(BlockOrder& block, uint32_t thread, bool of_block);
 
+/// What an atomic operation does.
+struct Operation {
+    bool reads;
+    bool acquires;  // what it reads; else the thread's next fence does
+    bool writes;
+    bool releases;  // else what came before the thread's last fence is released
+};
+
 /// The thread performs an atomic operation on an object.
 ///
-/// @param objects   those of global memory, or of a block's shared memory
-/// @param acquires  it reads the object
-/// @param releases  it writes it, with release semantics of its own; else what came
-///                  before the thread's last fence is released
+/// @param objects  those of global memory, or of a block's shared memory
 void order_atomic(BlockOrder& block,
                   uint32_t thread,
                   SyncObjects& objects,
                   const void* object,
-                  bool acquires,
-                  bool writes,
-                  bool releases);
+                  Operation operation);
 
 }  // namespace simt::check

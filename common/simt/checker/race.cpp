@@ -1,5 +1,7 @@
 // Data races: every access is compared with those that the word remembers.
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "immortal.h"
@@ -62,6 +64,29 @@ bool races(const Probe& probe, Record old, Record now) {
            !probe.here.is_after(old);
 }
 
+/// Has another block updated the word on which this one's last atomic operation was?
+bool asked_another_block(const BlockOrder& b) {
+    const Shadow& shadow =
+        device_shadow.contains(b.asked) ? device_shadow : static_shadow;
+    if (!b.asked || !shadow.contains(b.asked)) return false;
+    const Cell& cell = *shadow.cell(b.asked);
+    return std::any_of(cell.writes, std::end(cell.writes), [&](Record write) {
+        return write.atomic() && write.segment() >= launch_order.first &&
+               launch_order.owner_of(write.segment()) != b.linear;
+    });
+}
+
+/// Would fences order the two accesses, beside atomic operations that there are?
+Special missing_fence(const Probe& probe, Record old, bool old_write) {
+    if (probe.here.needs_fence_after(old)) return Special::not_acquired;
+    const BlockOrder& b = *probe.here.block;
+    const bool told = old_write && !old.atomic() && !probe.access.write &&
+                      !probe.here.shared && b.asked_relaxed &&
+                      launch_order.owner_of(old.segment()) != b.linear &&
+                      asked_another_block(b);
+    return told ? Special::not_released : Special::none;
+}
+
 __attribute__((noinline, cold)) void found(const Probe& probe,
                                            Record old,
                                            bool old_write) {
@@ -89,7 +114,12 @@ __attribute__((noinline, cold)) void found(const Probe& probe,
                                   a.home});
         return;
     }
-    report_race(scene_of(probe.worker), a, old, old_write, who_did(probe, old));
+    report_race(scene_of(probe.worker),
+                a,
+                old,
+                old_write,
+                who_did(probe, old),
+                missing_fence(probe, old, old_write));
 }
 
 /// A write that races with an older one: to be judged by what it writes.
