@@ -31,6 +31,8 @@ struct Access {
     // In shared memory: the block whose it is; null: the running one.
     detail::Block* home = nullptr;
     bool announced = false;  // memory still holds what it did before the access
+    // By the tensor cores of a warpgroup, on the thread's behalf: for which product.
+    uint32_t product = 0;
 };
 
 /// The block in whose shared memory the access is.

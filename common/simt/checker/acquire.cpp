@@ -23,7 +23,7 @@ void join(SyncObject& object, const Releases& releases) {
 std::vector<uint32_t>& known_of(BlockOrder& b, uint32_t thread) {
     BlockOrder::Thread& t = b.threads[thread];
     if (t.known_epoch != b.epoch) {
-        t.known.assign(b.size, 0);
+        t.known.assign(b.ranks(), 0);
         t.known_epoch = b.epoch;
     }
     return t.known;
@@ -33,19 +33,20 @@ std::vector<uint32_t>& known_of(BlockOrder& b, uint32_t thread) {
 std::vector<uint32_t>& heard_of(BlockOrder& b, uint32_t thread) {
     BlockOrder::Thread& t = b.threads[thread];
     if (t.heard_epoch != b.epoch) {
-        t.heard.assign(b.size, 0);
+        t.heard.assign(b.ranks(), 0);
         t.heard_epoch = b.epoch;
     }
     return t.heard;
 }
 
 /// A loop of its own over plain arrays: compilers vectorise it.
-void raise(std::vector<uint32_t>& to, const std::vector<uint32_t>& from) {
-    const size_t count = std::min(to.size(), from.size());
-    uint32_t* const __restrict target = to.data();
-    const uint32_t* const __restrict source = from.data();
+void raise(uint32_t* __restrict to, const uint32_t* __restrict from, size_t count) {
     for (size_t i = 0; i < count; ++i)
-        target[i] = std::max(target[i], source[i]);
+        to[i] = std::max(to[i], from[i]);
+}
+void raise(std::vector<uint32_t>& to, const std::vector<uint32_t>& from) {
+    if (to.size() < from.size()) to.resize(from.size());
+    raise(to.data(), from.data(), from.size());
 }
 
 /// What the object says to the block about its own threads; null: nothing.
@@ -89,12 +90,12 @@ std::vector<uint32_t>& threads_of(SyncObject& object, const BlockOrder& b) {
     const bool owned = object.owner != ~uint64_t{0};
     if (b.clustered && owned && object.owner != b.linear) {
         std::vector<uint32_t>& threads = object.peers[b.linear];
-        threads.resize(b.size);
+        if (threads.size() < b.ranks()) threads.resize(b.ranks());
         return threads;
     }
-    if (object.owner != b.linear || object.threads.size() != b.size) {
+    if (object.owner != b.linear || object.threads.size() < b.ranks()) {
         object.owner = b.linear;
-        object.threads.assign(b.size, 0);
+        object.threads.assign(b.ranks(), 0);
     }
     return object.threads;
 }
@@ -122,10 +123,18 @@ void release_threads(BlockOrder& b, uint32_t thread, uint32_t own, SyncObject& o
 void release_known_warps(const BlockOrder& b,
                          const BlockOrder::Thread& t,
                          SyncObject& object) {
-    for (uint32_t first = 0; first < b.size; first += kLanes) {
-        const auto lanes = t.known.begin() + first;
-        const uint32_t last = *std::max_element(
-            lanes, lanes + std::min<uint32_t>(kLanes, b.size - first));
+    const uint32_t ranks = b.ranks();
+    const auto last_of = [&](uint32_t begin, uint32_t end) {
+        const auto known = t.known.begin();
+        return begin < end ? *std::max_element(known + begin, known + end) : 0;
+    };
+    for (uint32_t first = 0; first < ranks; first += kLanes) {
+        const uint32_t end = std::min(first + kLanes, ranks);
+        uint32_t last = last_of(first, end);
+        // What is known of reads alone is told of all: nobody keeps them apart there.
+        if (t.known.size() > ranks)
+            last =
+                std::max(last, last_of(ranks + first, ranks + std::min(end, b.size)));
         if (last >= b.epoch)
             join(object.blocks[release_key(b.linear, first / kLanes)], {0, last});
     }
@@ -229,6 +238,26 @@ void order_atomic(BlockOrder& b,
     object.all = std::max(object.all, b.acquired_all);
     // What the thread does from now on has not been released.
     if (releases) t.segment = launch_order.new_segment(b);
+}
+
+uint32_t order_product(BlockOrder& b) {
+    return launch_order.new_segment(b);
+}
+
+void order_products_done(BlockOrder& b,
+                         uint32_t thread,
+                         uint32_t warpgroup,
+                         uint32_t product,
+                         const uint32_t* read_until) {
+    const uint32_t cores = b.rank_of_cores(warpgroup), ranks = b.ranks();
+    if (product < b.epoch || cores >= ranks) return;
+    running.forget();
+    std::vector<uint32_t>& known = known_of(b, thread);
+    known[cores] = std::max(known[cores], product);
+    if (!read_until) return;
+    if (known.size() < ranks + b.size) known.resize(ranks + b.size);
+    raise(
+        known.data() + ranks + warpgroup * kWarpgroupSize, read_until, kWarpgroupSize);
 }
 
 }  // namespace simt::check

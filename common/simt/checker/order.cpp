@@ -10,9 +10,10 @@ namespace {
 // A launch that begins with a number below this one can count its own.
 constexpr uint32_t kMostSegments = 3u << 30;
 
-bool knows_thread(const BlockOrder& b, uint32_t me, Record old) {
+/// @param cores  the rank of the tensor cores for which the thread acts
+bool knows_thread(const BlockOrder& b, uint32_t me, uint32_t cores, Record old) {
     const uint32_t other = old.thread(), segment = old.segment();
-    if (segment < b.epoch || other == me) return true;
+    if (segment < b.epoch || other == me || other == cores) return true;
     if (other / kLanes == me / kLanes) {
         const BlockOrder::Warp& warp = b.warps[me / kLanes];
         if (segment < warp.complete) return true;
@@ -84,8 +85,19 @@ bool Here::is_after_slow(Record old) const {
     if (!shared && old.segment() < launch_order.floor) return true;
     if ((shared && !block->clustered) ||
         launch_order.owner_of(old.segment()) == block->linear)
-        return knows_thread(*block, thread, old);
+        return knows_thread(*block, thread, cores, old);
     return knows_block(*block, old);
+}
+
+bool Here::is_after_read(Record old) const {
+    if (is_after(old)) return true;
+    if (old.segment() < launch_order.first ||
+        launch_order.owner_of(old.segment()) != block->linear)
+        return false;
+    const BlockOrder::Thread& t = block->threads[thread];
+    const size_t at = block->ranks() + old.thread();
+    return t.known_epoch == block->epoch && at < t.known.size() &&
+           t.known[at] >= old.segment();
 }
 
 bool Here::needs_fence_after(Record old) const {

@@ -9,6 +9,9 @@
 ///   releases what came before the fence; who then reads that object, and executes a
 ///   fence, acquires it. So do, without a fence, the release and acquire operations of
 ///   cuda::atomic and cuda::barrier.
+/// * What a warpgroup's tensor cores read is over for the threads that have waited for
+///   the product, and for those whom they tell; so are the reads of its threads before
+///   they issued it, if it has an operand in registers. The wait orders nothing else.
 /// * A cluster's barrier orders its threads; so do mbarriers and atomic variables of
 ///   its blocks' shared memory.
 /// * Nothing else orders two blocks.
@@ -42,6 +45,9 @@ struct SyncObject {
 using SyncObjects = std::unordered_map<const void*, SyncObject>;
 
 /// The order of a resident block's threads.
+///
+/// Beside those of its threads it has ranks of the tensor cores: each warpgroup's are
+/// like a thread that reads the operands of products, one after the other.
 struct BlockOrder {
     struct Warp {
         uint32_t complete = 0;  // segments of the warp before this one are over for all
@@ -55,7 +61,9 @@ struct BlockOrder {
         uint32_t fence = 0;        // the segment that its last fence closed
         uint32_t proxy_fence = 0;  // the last one that a fence.proxy.async has closed
         uint32_t known_epoch = 0;
-        std::vector<uint32_t> known;  // segments acquired, by rank, in that epoch
+        // Segments acquired, by rank, in that epoch; behind them those of which only
+        // the reads are known to be over.
+        std::vector<uint32_t> known;
         // The same for what relaxed operations have read, and a fence would acquire.
         uint32_t heard_epoch = 0;
         std::vector<uint32_t> heard;
@@ -89,6 +97,16 @@ struct BlockOrder {
     uint32_t segment_of(uint32_t thread) const {
         const uint32_t s = threads[thread].segment;
         return s > epoch ? s : epoch;
+    }
+    /// The rank of a warpgroup's tensor cores: in a warp of their own.
+    uint32_t rank_of_cores(uint32_t warpgroup) const {
+        return (size + kLanes - 1) / kLanes * kLanes + warpgroup;
+    }
+    /// Threads and tensor cores. A record has no room for more ranks than kRanks: in
+    /// larger blocks the reads of products are not followed.
+    uint32_t ranks() const {
+        const uint32_t all = rank_of_cores(size / kWarpgroupSize);
+        return all <= kRanks ? all : size;
     }
 };
 
@@ -165,6 +183,7 @@ struct Here {
     uint32_t segment;
     uint32_t floor;  // what comes before this segment is ordered
     bool shared;
+    uint32_t cores = ~0u;  // the rank of the tensor cores for which the thread acts
 
     Here(BlockOrder& b, uint32_t rank, bool in_shared)
         : block(&b),
@@ -179,6 +198,8 @@ struct Here {
         if (old.segment() == segment && old.thread() == thread) return true;
         return is_after_slow(old);
     }
+    /// The same for an earlier read.
+    bool is_after_read(Record old) const;
     /// True if it would be, had the thread executed a fence by now.
     bool needs_fence_after(Record old) const;
 
@@ -234,5 +255,16 @@ void order_atomic(BlockOrder& block,
                   SyncObjects& objects,
                   const void* object,
                   Operation operation);
+
+/// The number of a product that a warpgroup begins: a segment of its tensor cores.
+uint32_t order_product(BlockOrder& block);
+/// The thread has waited for that product, and all before it.
+/// @param read_until  by thread of the warpgroup, the segments whose reads are over; or
+///                    null
+void order_products_done(BlockOrder& block,
+                         uint32_t thread,
+                         uint32_t warpgroup,
+                         uint32_t product,
+                         const uint32_t* read_until);
 
 }  // namespace simt::check

@@ -56,7 +56,9 @@ Who who_did(const Probe& probe, Record old) {
                       launch_order.owner_of_before(old.segment()),
                       old.thread());
     const uint64_t block = launch_order.owner_of(old.segment());
-    return who_is(launch, block, old.thread());
+    const uint32_t rank = old.thread(), cores = probe.here.block->rank_of_cores(0);
+    // What tensor cores have read, their warpgroup's first thread has.
+    return who_is(launch, block, rank < cores ? rank : (rank - cores) * kWarpgroupSize);
 }
 
 bool races(const Probe& probe, Record old, Record now) {
@@ -188,7 +190,7 @@ void write_word(Probe& probe, Cell& cell, Record now) {
             with_last |= &w == &cell.writes[0];
         }
     for (const Record& r : cell.reads)
-        if (races(probe, r, now)) {
+        if (races(probe, r, now) && !probe.here.is_after_read(r)) {
             found(probe, r, false);
             break;
         }
@@ -246,8 +248,14 @@ void check_race(Shadow& shadow, const Access& a, Worker& worker) {
     BlockState& state = state_of(*worker.block);
     Probe probe{
         Here(state.order, worker.thread->rank, a.space == Space::shared), a, worker};
-    const Record record(
-        probe.here.segment, probe.here.thread, a.site, a.atomic || a.relaxed);
+    if (a.product != 0)
+        probe.here.cores =
+            state.order.rank_of_cores(probe.here.thread / kWarpgroupSize);
+    const Record record =
+        a.product != 0
+            ? Record(a.product, probe.here.cores, a.site, false)
+            : Record(
+                  probe.here.segment, probe.here.thread, a.site, a.atomic || a.relaxed);
     check_cells(probe, shadow.cell(a.address), record, 0);
 }
 
