@@ -16,6 +16,7 @@ constexpr const char* kLaunch = "day01-basics/01-hello-gpu";
 constexpr const char* kGuard = "day01-basics/02-vector-add";
 constexpr const char* kBarrier = "day01-basics/05-dot-product";
 constexpr const char* kAsync = "day02-memory/06-async-copy";
+constexpr const char* kLastBlock = "day03-parallel-patterns/01-reduction";
 constexpr const char* kDependent = "day05-quantization/02-gptq-int4";
 constexpr const char* kHopper = "day06-llm-attention/08-hopper-attention";
 constexpr const char* kVectors = "day07-tuning/04-instructions";
@@ -45,6 +46,11 @@ constexpr LessonSection kSections[] = {
     {Kind::race, "collective_buffer", "", "", ""},
     {Kind::race, "writers", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "update", kBarrier, kEverybodyAdds, "atomicAdd"},
+    {Kind::race,
+     "fence",
+     kLastBlock,
+     "A grid: a second kernel, or the last block",
+     "fence"},
     {Kind::race, "blocks", kBarrier, kTheBarrier, "no barrier for the whole grid"},
     {Kind::race, "", kBarrier, kTheBarrier, "race"},
     {Kind::out_of_bounds, "", kGuard, "The idea", "guard is missing"},

@@ -25,11 +25,14 @@ struct Access {
     bool relaxed;       // volatile, or an atomic load or store: races with no atomic
     bool stores;        // an atomic operation that does not read
     bool releases;      // an atomic operation with release semantics
+    bool acquires;      // the same with acquire semantics
     uintptr_t pc;       // of the instruction, also if it is the simulator's
     const char* frame;  // frame pointer of its function
     // In shared memory: the block whose it is; null: the running one.
     detail::Block* home = nullptr;
     bool announced = false;  // memory still holds what it did before the access
+    // By the tensor cores of a warpgroup, on the thread's behalf: for which product.
+    uint32_t product = 0;
 };
 
 /// The block in whose shared memory the access is.

@@ -20,6 +20,10 @@ const char* race_advice(Detail detail) {
         case Detail::blocks:
             return "let each element have one writer, or use an atomic operation, or a "
                    "second launch. Blocks of a launch are not ordered";
+        case Detail::fence:
+            return "__threadfence() between the write and the atomic operation that "
+                   "tells of it, and another one behind the atomic operation of those "
+                   "who read; or cuda::atomic_ref with memory_order_acq_rel";
         case Detail::cluster:
             return "cluster.sync() between the two, where all threads of the cluster "
                    "reach it";

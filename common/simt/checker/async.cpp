@@ -18,9 +18,7 @@ void safety_synchronises(Worker& worker,
                  worker.thread->rank,
                  state_of(peer ? *peer : *worker.block).order.objects,
                  object,
-                 acquires,
-                 releases,
-                 releases);
+                 {acquires, acquires, releases, releases});
 }
 
 void safety_barrier_made(Worker& worker, const void* barrier, uint32_t site) {
@@ -70,6 +68,25 @@ void safety_report_barrier(Worker& worker,
                 who_is(*worker.launch, block, made.thread()));
 }
 
+uint32_t safety_product_begins(Worker& worker) {
+    return order_product(state_of(*worker.block).order);
+}
+
+bool safety_product_is_past(const Worker& worker, uint32_t product) {
+    return product < state_of(*worker.block).order.epoch;
+}
+
+void safety_products_done(Worker& worker,
+                          uint32_t product,
+                          const uint32_t* read_until) {
+    const uint32_t rank = worker.thread->rank;
+    order_products_done(state_of(*worker.block).order,
+                        rank,
+                        rank / kWarpgroupSize,
+                        product,
+                        read_until);
+}
+
 uint32_t safety_moment(const Worker& worker) {
     return state_of(*worker.block).order.segment_of(worker.thread->rank);
 }
@@ -110,8 +127,12 @@ void safety_proxy_fence(Worker& worker) {
     order_proxy_fence(state_of(*worker.block).order, worker.thread->rank);
 }
 
-void safety_async_access(
-    Worker& worker, const void* address, size_t bytes, bool write, uint32_t site) {
+void safety_async_access(Worker& worker,
+                         const void* address,
+                         size_t bytes,
+                         bool write,
+                         uint32_t product,
+                         uint32_t site) {
     const Space space = in_device_memory(address) ? Space::global : Space::shared;
     Access access{};
     access.address = static_cast<char*>(const_cast<void*>(address));
@@ -124,6 +145,9 @@ void safety_async_access(
     if (write) g_async_sites[site] = true;
     if (!write && space == Space::shared) check_proxy(access, worker);
     access.structure = bytes > 16;  // of a size that no instruction has
+    access.product = product;
+    const BlockOrder& order = state_of(*worker.block).order;
+    if (product != 0 && order.ranks() == order.size) return;  // a block too large
     check_safety(access, worker);
 }
 

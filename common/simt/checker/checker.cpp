@@ -182,14 +182,28 @@ class Checker : public detail::Observer {
         safety_report_barrier(
             *worker, barrier, writes, site_of(pc, outer, kBarrierBytes, writes, false));
     }
+    uint32_t product_begins() override { return safety_product_begins(*worker); }
+    bool product_is_past(uint32_t product) const override {
+        return safety_product_is_past(*worker, product);
+    }
+    void products_done(uint32_t product, const uint32_t* read_until) override {
+        safety_products_done(*worker, product, read_until);
+    }
     uint32_t moment() const override { return safety_moment(*worker); }
-    void async_access(const void* address, size_t bytes, bool write) override {
+    void async_access(const void* address,
+                      size_t bytes,
+                      bool write,
+                      uint32_t product) override {
         const auto* frame = static_cast<void* const*>(__builtin_frame_address(0));
         const auto pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
         const auto* outer = static_cast<void* const*>(frame[0]);
         const auto size = static_cast<uint16_t>(bytes < 65535 ? bytes : 65535);
-        safety_async_access(
-            *worker, address, bytes, write, site_of(pc, outer, size, write, false));
+        safety_async_access(*worker,
+                            address,
+                            bytes,
+                            write,
+                            product,
+                            site_of(pc, outer, size, write, false));
     }
     void proxy_fenced() override { safety_proxy_fence(*worker); }
     void async_pending(const void* to, size_t bytes, bool begins) override {
@@ -333,6 +347,7 @@ void access(
         (flags & kRelaxed) || ((flags & kVolatile) && space != Space::shared),
         (flags & kStores) != 0,
         (flags & kReleases) != 0,
+        (flags & kAcquires) != 0,
         pc,
         reinterpret_cast<const char*>(frame),
         home,

@@ -14,10 +14,11 @@ enum AccessFlags : unsigned {
     kAtomic = 2,     // a read-modify-write operation
     kStructure = 4,  // it may stand for several instructions
     kVolatile = 8,
-    kRelaxed = 16,   // an atomic load or store
-    kStores = 32,    // an atomic operation that does not read
-    kReleases = 64,  // an atomic operation with release semantics
-    kSeen = 128,     // told by a function, perhaps after it
+    kRelaxed = 16,    // an atomic load or store
+    kStores = 32,     // an atomic operation that does not read
+    kReleases = 64,   // an atomic operation with release semantics
+    kAcquires = 128,  // the same with acquire semantics
+    kSeen = 256,      // told by a function, perhaps after it
 };
 
 /// A load or store of the program, in a kernel or in host code.
@@ -45,7 +46,7 @@ void bad_expression(FindingKind kind,
                     const char* what,
                     detail::Caller caller);
 
-/// A fence in the program's own code.
+/// A fence in the program's own code, which both releases and acquires.
 /// @param of_block  only the threads of its block can rely on it
 void fence(bool of_block);
 

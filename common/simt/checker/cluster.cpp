@@ -62,9 +62,7 @@ void safety_cluster_arrives(const Thread& thread) {
                  thread.rank,
                  launch_order.objects,
                  object_of(cluster, block.cluster_rank, cluster.phase),
-                 false,
-                 true,
-                 true);
+                 {false, false, true, true});
 }
 
 void safety_cluster_passes(const Thread& thread) {
@@ -76,9 +74,7 @@ void safety_cluster_passes(const Thread& thread) {
                      thread.rank,
                      launch_order.objects,
                      object_of(cluster, rank, phase),
-                     true,
-                     false,
-                     false);
+                     {true, true, false, false});
 }
 
 bool check_peer(const Access& a, Worker& worker) {

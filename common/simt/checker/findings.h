@@ -22,6 +22,7 @@ using Kind = FindingKind;
     DETAIL(warp_of_block) /* in a warp, but others may do the same */          \
     DETAIL(same_block)    /* between warps of a block */                       \
     DETAIL(blocks)        /* between blocks */                                 \
+    DETAIL(fence)         /* ordered, had an atomic operation a fence */       \
     DETAIL(cluster)       /* in the shared memory of a block of the cluster */ \
     DETAIL(update)        /* x += 1 by several threads */                      \
     DETAIL(writers)       /* x = y by several threads */                       \

@@ -29,8 +29,25 @@ using namespace simt::check;
                SIMT_FRAME)
 
 /// The object of CUDA's last atomic function, which has been announced: the compiler's
-/// own announcements of how it is done are left out.
-thread_local const volatile void* announced = nullptr;
+/// own announcements of how it is done are left out. That is one operation, or one load
+/// and then comparisons until one succeeds.
+struct Announced {
+    const volatile void* object = nullptr;
+    bool loaded = false;
+};
+thread_local Announced announced;
+
+/// True if the operation is part of the function that has been announced: those are
+/// relaxed.
+/// @param flags  of its memory order
+bool is_announced(const volatile void* p, unsigned flags) {
+    return p == announced.object && flags == 0;
+}
+bool is_announced_load(const volatile void* p, unsigned flags) {
+    const bool first = is_announced(p, flags) && !announced.loaded;
+    if (first) announced.loaded = true;
+    return first;
+}
 
 /// Does the simulator access on a thread's behalf, or the thread a local variable of
 /// its own? Asked in the hook, before any table: where matrices are kept in arrays,
@@ -81,9 +98,33 @@ template <uint32_t N, bool kWrites>
     if (!is_private(p, simt::detail::worker)) access(p, n, flags, pc, frame);
 }
 
-bool is_release(int order) {
-    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL ||
-           order == __ATOMIC_SEQ_CST;
+unsigned flags_of(int order) {
+    const bool both = order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+    const bool acquires =
+        both || order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME;
+    const bool releases = both || order == __ATOMIC_RELEASE;
+    return (acquires ? unsigned{kAcquires} : 0u) |
+           (releases ? unsigned{kReleases} : 0u);
+}
+/// Of a comparison: what fails may acquire, too.
+unsigned flags_of(int order, int failure) {
+    return flags_of(order) | (flags_of(failure) & kAcquires);
+}
+
+template <class T>
+bool compare_exchange(volatile T* p,
+                      T* expected,
+                      T value,
+                      unsigned flags,
+                      uintptr_t pc,
+                      void* const* frame) {
+    auto* const address = const_cast<char*>(reinterpret_cast<const volatile char*>(p));
+    if (!is_announced(p, flags))
+        any_access(address, sizeof(T), kWrite | kAtomic | flags, pc, frame);
+    const bool done = __atomic_compare_exchange_n(
+        p, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    if (done || !announced.loaded) announced.object = nullptr;
+    return done;
 }
 
 }  // namespace
@@ -172,57 +213,56 @@ void __tsan_vptr_read(void** p) {
 // Atomic operations other than those of simt/atomics.h, which announce themselves:
 // cuda::atomic, cuda::barrier and the like.
 #define SIMT_ATOMIC(P, N, FLAGS, ORDER) \
-    if (P != announced)                 \
-    SIMT_ACCESS(P, N, (FLAGS) | (is_release(ORDER) ? unsigned{kReleases} : 0u))
+    if (!is_announced(P, flags_of(ORDER))) SIMT_ACCESS(P, N, (FLAGS) | flags_of(ORDER))
 #define SIMT_UPDATE(BITS, T, NAME)                                  \
     T __tsan_atomic##BITS##_##NAME(volatile T* p, T v, int order) { \
         SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic, order);         \
+        announced.object = nullptr;                                 \
         return __atomic_##NAME(p, v, __ATOMIC_SEQ_CST);             \
     }
-#define SIMT_ATOMICS(BITS, T)                                            \
-    T __tsan_atomic##BITS##_load(const volatile T* p, int) {             \
-        if (p != announced) SIMT_ACCESS(p, sizeof(T), kRelaxed);         \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                     \
-    }                                                                    \
-    void __tsan_atomic##BITS##_store(volatile T* p, T v, int order) {    \
-        SIMT_ATOMIC(p, sizeof(T), kWrite | kRelaxed, order);             \
-        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                        \
-    }                                                                    \
-    T __tsan_atomic##BITS##_exchange(volatile T* p, T v, int order) {    \
-        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic | kStores, order);    \
-        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);              \
-    }                                                                    \
-    SIMT_UPDATE(BITS, T, fetch_add)                                      \
-    SIMT_UPDATE(BITS, T, fetch_sub)                                      \
-    SIMT_UPDATE(BITS, T, fetch_and)                                      \
-    SIMT_UPDATE(BITS, T, fetch_or)                                       \
-    SIMT_UPDATE(BITS, T, fetch_xor)                                      \
-    int __tsan_atomic##BITS##_compare_exchange_strong(                   \
-        volatile T* p, T* expected, T v, int order, int) {               \
-        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic, order);              \
-        return __atomic_compare_exchange_n(                              \
-            p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
-    }                                                                    \
-    int __tsan_atomic##BITS##_compare_exchange_weak(                     \
-        volatile T* p, T* expected, T v, int order, int) {               \
-        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic, order);              \
-        return __atomic_compare_exchange_n(                              \
-            p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
-    }                                                                    \
-    T __tsan_atomic##BITS##_compare_exchange_val(                        \
-        volatile T* p, T expected, T v, int order, int) {                \
-        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic, order);              \
-        __atomic_compare_exchange_n(                                     \
-            p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-        return expected;                                                 \
+#define SIMT_ATOMICS(BITS, T)                                                \
+    T __tsan_atomic##BITS##_load(const volatile T* p, int order) {           \
+        if (!is_announced_load(p, flags_of(order)))                          \
+            SIMT_ACCESS(p, sizeof(T), kRelaxed | flags_of(order));           \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
+    }                                                                        \
+    void __tsan_atomic##BITS##_store(volatile T* p, T v, int order) {        \
+        SIMT_ACCESS(p, sizeof(T), kWrite | kRelaxed | flags_of(order));      \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                            \
+    }                                                                        \
+    T __tsan_atomic##BITS##_exchange(volatile T* p, T v, int order) {        \
+        SIMT_ATOMIC(p, sizeof(T), kWrite | kAtomic | kStores, order);        \
+        announced.object = nullptr;                                          \
+        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                  \
+    }                                                                        \
+    SIMT_UPDATE(BITS, T, fetch_add)                                          \
+    SIMT_UPDATE(BITS, T, fetch_sub)                                          \
+    SIMT_UPDATE(BITS, T, fetch_and)                                          \
+    SIMT_UPDATE(BITS, T, fetch_or)                                           \
+    SIMT_UPDATE(BITS, T, fetch_xor)                                          \
+    int __tsan_atomic##BITS##_compare_exchange_strong(                       \
+        volatile T* p, T* expected, T v, int order, int failure) {           \
+        return compare_exchange(                                             \
+            p, expected, v, flags_of(order, failure), SIMT_PC, SIMT_FRAME);  \
+    }                                                                        \
+    int __tsan_atomic##BITS##_compare_exchange_weak(                         \
+        volatile T* p, T* expected, T v, int order, int failure) {           \
+        return compare_exchange(                                             \
+            p, expected, v, flags_of(order, failure), SIMT_PC, SIMT_FRAME);  \
+    }                                                                        \
+    T __tsan_atomic##BITS##_compare_exchange_val(                            \
+        volatile T* p, T expected, T v, int order, int failure) {            \
+        compare_exchange(                                                    \
+            p, &expected, v, flags_of(order, failure), SIMT_PC, SIMT_FRAME); \
+        return expected;                                                     \
     }
 SIMT_ATOMICS(8, uint8_t)
 SIMT_ATOMICS(16, uint16_t)
 SIMT_ATOMICS(32, uint32_t)
 SIMT_ATOMICS(64, uint64_t)
 #undef SIMT_ATOMICS
-void __tsan_atomic_thread_fence(int) {
-    simt::check::fence(false);
+void __tsan_atomic_thread_fence(int order) {
+    if (order != __ATOMIC_RELAXED) simt::check::fence(false);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int) {}
@@ -231,11 +271,11 @@ void simt_access_seen(const void* p, size_t bytes, bool write) {
     SIMT_ACCESS(p, bytes, kSeen | (write ? unsigned{kWrite} : 0u));
 }
 void simt_atomic_seen(const void* p, size_t bytes) {
-    announced = p;
+    announced = {p, false};
     SIMT_ACCESS(p, bytes, kWrite | kAtomic);
 }
 void simt_atomic_stored(const void* p, size_t bytes) {
-    announced = p;
+    announced = {p, false};
     SIMT_ACCESS(p, bytes, kWrite | kAtomic | kStores);
 }
 

@@ -10,9 +10,10 @@ namespace {
 // A launch that begins with a number below this one can count its own.
 constexpr uint32_t kMostSegments = 3u << 30;
 
-bool knows_thread(const BlockOrder& b, uint32_t me, Record old) {
+/// @param cores  the rank of the tensor cores for which the thread acts
+bool knows_thread(const BlockOrder& b, uint32_t me, uint32_t cores, Record old) {
     const uint32_t other = old.thread(), segment = old.segment();
-    if (segment < b.epoch || other == me) return true;
+    if (segment < b.epoch || other == me || other == cores) return true;
     if (other / kLanes == me / kLanes) {
         const BlockOrder::Warp& warp = b.warps[me / kLanes];
         if (segment < warp.complete) return true;
@@ -24,20 +25,23 @@ bool knows_thread(const BlockOrder& b, uint32_t me, Record old) {
     return t.known_epoch == b.epoch && t.known[other] >= segment;
 }
 
-bool knows_block(const BlockOrder& b, Record old) {
+bool say(const Releases& releases, Record old) {
+    if (releases.empty()) return false;
     const uint32_t segment = old.segment();
-    if (segment < b.acquired_all) return true;
-    if (b.acquired.empty()) return false;
     const uint64_t owner = launch_order.owner_of(segment);
     const uint64_t first = release_key(owner, 0);
-    for (auto it = b.acquired.from(first);
-         it != b.acquired.end() && it->first < first + kLanes;
+    for (auto it = releases.from(first);
+         it != releases.end() && it->first < first + kLanes;
          ++it) {
         if (segment < it->second.everyone) return true;
         if (old.thread() / kLanes == it->first - first && segment <= it->second.warp)
             return true;
     }
     return false;
+}
+
+bool knows_block(const BlockOrder& b, Record old) {
+    return old.segment() < b.acquired_all || say(b.acquired, old);
 }
 
 /// The knowledge of a warp's lanes about one another, empty at the start of an epoch.
@@ -81,8 +85,28 @@ bool Here::is_after_slow(Record old) const {
     if (!shared && old.segment() < launch_order.floor) return true;
     if ((shared && !block->clustered) ||
         launch_order.owner_of(old.segment()) == block->linear)
-        return knows_thread(*block, thread, old);
+        return knows_thread(*block, thread, cores, old);
     return knows_block(*block, old);
+}
+
+bool Here::is_after_read(Record old) const {
+    if (is_after(old)) return true;
+    if (old.segment() < launch_order.first ||
+        launch_order.owner_of(old.segment()) != block->linear)
+        return false;
+    const BlockOrder::Thread& t = block->threads[thread];
+    const size_t at = block->ranks() + old.thread();
+    return t.known_epoch == block->epoch && at < t.known.size() &&
+           t.known[at] >= old.segment();
+}
+
+bool Here::needs_fence_after(Record old) const {
+    if (old.segment() < launch_order.first) return false;
+    const BlockOrder& b = *block;
+    if (launch_order.owner_of(old.segment()) != b.linear)
+        return old.segment() < b.heard_all || say(b.heard, old);
+    const BlockOrder::Thread& t = b.threads[thread];
+    return t.heard_epoch == b.epoch && t.heard[old.thread()] >= old.segment();
 }
 
 constinit Running running = {nullptr, {}, {}, {}};
@@ -134,15 +158,17 @@ void order_block_begins(BlockOrder& b, uint64_t linear, uint32_t size) {
         for (BlockOrder::Warp& w : b.warps)
             w.complete = w.seen_epoch = 0;
         for (BlockOrder::Thread& t : b.threads)
-            t.segment = t.known_epoch = 0;
+            t.segment = t.known_epoch = t.heard_epoch = 0;
     }
     if (b.threads.size() < size) b.threads.resize(size);
     b.first = launch_order.next;
     b.covered = 0;
-    b.acquired_all = 0;
+    b.acquired_all = b.heard_all = 0;
     b.acquired.clear();
+    b.heard.clear();
+    b.asked = nullptr;
     b.objects.clear();
-    b.fenced = false;
+    b.fenced = b.partly = false;
     b.awaited = launch_order.before == launch_order.first;
     b.clustered = false;
     for (BlockOrder::Warp& w : b.warps)
@@ -158,12 +184,25 @@ void order_dependency_awaited(BlockOrder& b) {
     running.forget();
 }
 
+namespace {
+
+/// What fences before a barrier cover, whoever executes an atomic operation behind it:
+/// all that came before the epoch, and in the epoch what the fence's warp has done.
+void cover(BlockOrder& b, uint32_t old_epoch) {
+    const auto end = b.warps.begin() + (b.size + kLanes - 1) / kLanes;
+    b.partly = std::any_of(b.warps.begin(), end, [&](const BlockOrder::Warp& warp) {
+        return warp.fence < old_epoch;
+    });
+    b.covered = b.partly ? old_epoch : b.epoch;
+}
+
+}  // namespace
+
 void order_new_epoch(BlockOrder& b) {
+    const uint32_t old_epoch = b.epoch;
     b.epoch = launch_order.new_segment(b);
     if (!b.clustered) b.shared_floor = b.epoch;
-    // A fence before a barrier covers what the whole block has done before it, or at
-    // least is meant to.
-    if (b.fenced) b.covered = b.epoch;
+    if (b.fenced) cover(b, old_epoch);
     b.fenced = false;
 }
 

@@ -6,8 +6,12 @@
 /// * __syncthreads() orders all threads of a block, __syncwarp() the lanes it names.
 ///   Shuffles and votes order nothing.
 /// * A thread that has executed a fence and then an atomic operation on some object
-///   releases what came before the fence; who then reads that object acquires it. So do
-///   the release and acquire operations of cuda::atomic and cuda::barrier.
+///   releases what came before the fence; who then reads that object, and executes a
+///   fence, acquires it. So do, without a fence, the release and acquire operations of
+///   cuda::atomic and cuda::barrier.
+/// * What a warpgroup's tensor cores read is over for the threads that have waited for
+///   the product, and for those whom they tell; so are the reads of its threads before
+///   they issued it, if it has an operand in registers. The wait orders nothing else.
 /// * A cluster's barrier orders its threads; so do mbarriers and atomic variables of
 ///   its blocks' shared memory.
 /// * Nothing else orders two blocks.
@@ -41,6 +45,9 @@ struct SyncObject {
 using SyncObjects = std::unordered_map<const void*, SyncObject>;
 
 /// The order of a resident block's threads.
+///
+/// Beside those of its threads it has ranks of the tensor cores: each warpgroup's are
+/// like a thread that reads the operands of products, one after the other.
 struct BlockOrder {
     struct Warp {
         uint32_t complete = 0;  // segments of the warp before this one are over for all
@@ -54,7 +61,12 @@ struct BlockOrder {
         uint32_t fence = 0;        // the segment that its last fence closed
         uint32_t proxy_fence = 0;  // the last one that a fence.proxy.async has closed
         uint32_t known_epoch = 0;
-        std::vector<uint32_t> known;  // segments acquired, by rank, in that epoch
+        // Segments acquired, by rank, in that epoch; behind them those of which only
+        // the reads are known to be over.
+        std::vector<uint32_t> known;
+        // The same for what relaxed operations have read, and a fence would acquire.
+        uint32_t heard_epoch = 0;
+        std::vector<uint32_t> heard;
     };
 
     uint64_t linear = 0;
@@ -66,18 +78,35 @@ struct BlockOrder {
     uint32_t shared_floor = 0;  // in shared memory, all before this segment is ordered
     bool fenced = false;        // by any thread in this epoch
     uint32_t covered = 0;       // segments before this one lie before a fence
+    bool partly = false;        // some warps' fences cover more, see Warp::fence
     bool awaited = true;        // the launch before has ended, as it knows
     uint32_t acquired_all = 0;
     uint32_t era = 0;
     std::vector<Warp> warps;
     std::vector<Thread> threads;
-    Releases acquired;    // from other blocks
+    const char* asked = nullptr;  // on what its last atomic operation was, in global
+    uint32_t asked_site = 0;      // memory, and where; null: none
+    bool asked_relaxed = false;
+    Releases acquired;  // from other blocks
+    // What relaxed operations of its threads have read: the next fence acquires it.
+    Releases heard;
+    uint32_t heard_all = 0;
     SyncObjects objects;  // in shared memory
     Shadow shared;
 
     uint32_t segment_of(uint32_t thread) const {
         const uint32_t s = threads[thread].segment;
         return s > epoch ? s : epoch;
+    }
+    /// The rank of a warpgroup's tensor cores: in a warp of their own.
+    uint32_t rank_of_cores(uint32_t warpgroup) const {
+        return (size + kLanes - 1) / kLanes * kLanes + warpgroup;
+    }
+    /// Threads and tensor cores. A record has no room for more ranks than kRanks: in
+    /// larger blocks the reads of products are not followed.
+    uint32_t ranks() const {
+        const uint32_t all = rank_of_cores(size / kWarpgroupSize);
+        return all <= kRanks ? all : size;
     }
 };
 
@@ -154,6 +183,7 @@ struct Here {
     uint32_t segment;
     uint32_t floor;  // what comes before this segment is ordered
     bool shared;
+    uint32_t cores = ~0u;  // the rank of the tensor cores for which the thread acts
 
     Here(BlockOrder& b, uint32_t rank, bool in_shared)
         : block(&b),
@@ -168,6 +198,10 @@ struct Here {
         if (old.segment() == segment && old.thread() == thread) return true;
         return is_after_slow(old);
     }
+    /// The same for an earlier read.
+    bool is_after_read(Record old) const;
+    /// True if it would be, had the thread executed a fence by now.
+    bool needs_fence_after(Record old) const;
 
  private:
     bool is_after_slow(Record old) const;
@@ -205,18 +239,32 @@ void order_proxy_fence(BlockOrder& block, uint32_t thread);
 /// @param of_block  it says nothing to other blocks
 void order_fence(BlockOrder& block, uint32_t thread, bool of_block);
 
+/// What an atomic operation does.
+struct Operation {
+    bool reads;
+    bool acquires;  // what it reads; else the thread's next fence does
+    bool writes;
+    bool releases;  // else what came before the thread's last fence is released
+};
+
 /// The thread performs an atomic operation on an object.
 ///
-/// @param objects   those of global memory, or of a block's shared memory
-/// @param acquires  it reads the object
-/// @param releases  it writes it, with release semantics of its own; else what came
-///                  before the thread's last fence is released
+/// @param objects  those of global memory, or of a block's shared memory
 void order_atomic(BlockOrder& block,
                   uint32_t thread,
                   SyncObjects& objects,
                   const void* object,
-                  bool acquires,
-                  bool writes,
-                  bool releases);
+                  Operation operation);
+
+/// The number of a product that a warpgroup begins: a segment of its tensor cores.
+uint32_t order_product(BlockOrder& block);
+/// The thread has waited for that product, and all before it.
+/// @param read_until  by thread of the warpgroup, the segments whose reads are over; or
+///                    null
+void order_products_done(BlockOrder& block,
+                         uint32_t thread,
+                         uint32_t warpgroup,
+                         uint32_t product,
+                         const uint32_t* read_until);
 
 }  // namespace simt::check

@@ -1,5 +1,7 @@
 // Data races: every access is compared with those that the word remembers.
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "immortal.h"
@@ -54,12 +56,37 @@ Who who_did(const Probe& probe, Record old) {
                       launch_order.owner_of_before(old.segment()),
                       old.thread());
     const uint64_t block = launch_order.owner_of(old.segment());
-    return who_is(launch, block, old.thread());
+    const uint32_t rank = old.thread(), cores = probe.here.block->rank_of_cores(0);
+    // What tensor cores have read, their warpgroup's first thread has.
+    return who_is(launch, block, rank < cores ? rank : (rank - cores) * kWarpgroupSize);
 }
 
 bool races(const Probe& probe, Record old, Record now) {
     return (old.bytes() & now.bytes()) != 0 && !(old.atomic() && now.atomic()) &&
            !probe.here.is_after(old);
+}
+
+/// Has another block updated the word on which this one's last atomic operation was?
+bool asked_another_block(const BlockOrder& b) {
+    const Shadow& shadow =
+        device_shadow.contains(b.asked) ? device_shadow : static_shadow;
+    if (!b.asked || !shadow.contains(b.asked)) return false;
+    const Cell& cell = *shadow.cell(b.asked);
+    return std::any_of(cell.writes, std::end(cell.writes), [&](Record write) {
+        return write.atomic() && write.segment() >= launch_order.first &&
+               launch_order.owner_of(write.segment()) != b.linear;
+    });
+}
+
+/// Would fences order the two accesses, beside atomic operations that there are?
+Special missing_fence(const Probe& probe, Record old, bool old_write) {
+    if (probe.here.needs_fence_after(old)) return Special::not_acquired;
+    const BlockOrder& b = *probe.here.block;
+    const bool told = old_write && !old.atomic() && !probe.access.write &&
+                      !probe.here.shared && b.asked_relaxed &&
+                      launch_order.owner_of(old.segment()) != b.linear &&
+                      asked_another_block(b);
+    return told ? Special::not_released : Special::none;
 }
 
 __attribute__((noinline, cold)) void found(const Probe& probe,
@@ -89,7 +116,12 @@ __attribute__((noinline, cold)) void found(const Probe& probe,
                                   a.home});
         return;
     }
-    report_race(scene_of(probe.worker), a, old, old_write, who_did(probe, old));
+    report_race(scene_of(probe.worker),
+                a,
+                old,
+                old_write,
+                who_did(probe, old),
+                missing_fence(probe, old, old_write));
 }
 
 /// A write that races with an older one: to be judged by what it writes.
@@ -158,7 +190,7 @@ void write_word(Probe& probe, Cell& cell, Record now) {
             with_last |= &w == &cell.writes[0];
         }
     for (const Record& r : cell.reads)
-        if (races(probe, r, now)) {
+        if (races(probe, r, now) && !probe.here.is_after_read(r)) {
             found(probe, r, false);
             break;
         }
@@ -216,8 +248,14 @@ void check_race(Shadow& shadow, const Access& a, Worker& worker) {
     BlockState& state = state_of(*worker.block);
     Probe probe{
         Here(state.order, worker.thread->rank, a.space == Space::shared), a, worker};
-    const Record record(
-        probe.here.segment, probe.here.thread, a.site, a.atomic || a.relaxed);
+    if (a.product != 0)
+        probe.here.cores =
+            state.order.rank_of_cores(probe.here.thread / kWarpgroupSize);
+    const Record record =
+        a.product != 0
+            ? Record(a.product, probe.here.cores, a.site, false)
+            : Record(
+                  probe.here.segment, probe.here.thread, a.site, a.atomic || a.relaxed);
     check_cells(probe, shadow.cell(a.address), record, 0);
 }
 

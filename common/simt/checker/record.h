@@ -5,7 +5,9 @@
 
 namespace simt::check {
 
-constexpr uint32_t kLanes = 32;  // of a warp
+constexpr uint32_t kLanes = 32;           // of a warp
+constexpr uint32_t kWarpgroupSize = 128;  // threads
+constexpr uint32_t kRanks = 1024;         // a record tells so many of a block apart
 
 /// Who accessed some bytes of a word, when, and where in the source.
 ///

@@ -154,6 +154,21 @@ std::string early_text() {
         detail::place(launch_before.file, launch_before.line).c_str());
 }
 
+/// Why an atomic operation does not order them.
+std::string unfenced_text(const Scene& scene, bool same_block, bool released) {
+    const uint32_t site = state_of(*scene.block).order.asked_site;
+    const std::string at = short_place(check::site(site).place);
+    const char* const why =
+        released ? "has seen that the write was\n    done, but by itself it acquires "
+                   "nothing, and no fence stands behind it."
+                 : "is relaxed: it tells only of\n    what a fence before it covers, "
+                   "and none covers the write.";
+    return format("    Nothing orders the two %s. The atomic operation at %s %s\n",
+                  same_block ? "threads" : "blocks",
+                  at.c_str(),
+                  why);
+}
+
 /// The scene's thread, counted as the block counts them.
 uint32_t rank_of(const Scene& scene) {
     const uint3 t = scene.who.thread;
@@ -206,6 +221,8 @@ void report_race(const Scene& scene,
                  Special special) {
     const bool proxy = special == Special::proxy;
     const bool early = special == Special::launch_before;
+    const bool unfenced =
+        special == Special::not_released || special == Special::not_acquired;
     const Site& site = check::site(now.site);
     const Site& old_site = check::site(old.site());
     const char* what = proxy        ? "no proxy fence"
@@ -253,6 +270,8 @@ void report_race(const Scene& scene,
                     ? "    The first is an ordinary write, the second is made by TMA "
                       "or the tensor cores, which see\n    memory by another way; no "
                       "fence.proxy.async stands between the two.\n"
+                : unfenced
+                    ? unfenced_text(scene, same_block, special == Special::not_acquired)
                 : !same_block ? "    Nothing orders the two blocks.\n"
                 : same_warp   ? "    Nothing orders the two lanes of this warp.\n"
                             : "    Nothing orders the two threads: on a GPU either may "
@@ -264,6 +283,7 @@ void report_race(const Scene& scene,
         const Detail detail =
             early                                       ? Detail::dependency
             : proxy                                     ? Detail::proxy
+            : unfenced                                  ? Detail::fence
             : !same_block && now.space == Space::shared ? Detail::cluster
             : same_line && !now.write                   ? Detail::update
             : same_line                                 ? Detail::writers

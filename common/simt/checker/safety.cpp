@@ -158,6 +158,11 @@ void check_initialised(Shadow& shadow, const Access& a, Worker& worker) {
 void synchronise(const Access& a, Worker& worker) {
     BlockState& state = state_of(*worker.block);
     const uint32_t rank = worker.thread->rank;
+    if (a.space != Space::shared) {
+        state.order.asked = a.address;
+        state.order.asked_site = a.site;
+        state.order.asked_relaxed = !a.releases && !a.acquires;
+    }
     if (a.releases || launch_order.synchronises)
         order_atomic(state.order,
                      rank,
@@ -165,9 +170,7 @@ void synchronise(const Access& a, Worker& worker) {
                          ? state_of(home_of(a, worker)).order.objects
                          : launch_order.objects,
                      a.address,
-                     true,
-                     a.write,
-                     a.releases);
+                     {!(a.relaxed && a.write), a.acquires, a.write, a.releases});
     if (!state.doubtful.empty() && a.write)
         std::erase_if(state.doubtful, [&](const DoubtfulRead& d) {
             return d.thread == rank && d.address == a.address;

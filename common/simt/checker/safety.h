@@ -49,11 +49,19 @@ void safety_report_barrier(detail::Worker& worker,
                            const void* barrier,
                            bool writes,
                            uint32_t site);
+/// What a warpgroup's tensor cores do, see observer.h.
+uint32_t safety_product_begins(detail::Worker& worker);
+bool safety_product_is_past(const detail::Worker& worker, uint32_t product);
+void safety_products_done(detail::Worker& worker,
+                          uint32_t product,
+                          const uint32_t* read_until);
 uint32_t safety_moment(const detail::Worker& worker);
+/// @param product  that the access is a part of, or 0
 void safety_async_access(detail::Worker& worker,
                          const void* address,
                          size_t bytes,
                          bool write,
+                         uint32_t product,
                          uint32_t site);
 void safety_proxy_fence(detail::Worker& worker);
 void safety_async_pending(detail::Worker& worker,

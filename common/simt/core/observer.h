@@ -133,13 +133,33 @@ class Observer {
     virtual void barrier_used(const void* barrier, bool writes) {
         (void)barrier, (void)writes;
     }
+    /// TMA or wgmma accesses memory on behalf of the running thread.
+    /// @param product  of its warpgroup, that the access is a part of; 0: of none
+    virtual void async_access(const void* address,
+                              size_t bytes,
+                              bool write,
+                              uint32_t product = 0) {
+        (void)address, (void)bytes, (void)write, (void)product;
+    }
+    /// The warpgroup of the running thread begins a product: returns its number, which
+    /// is larger than that of those before.
+    virtual uint32_t product_begins() { return 0; }
+    /// True if a barrier of the block has come since then, which tells all threads that
+    /// what came before is over. A product may not be.
+    virtual bool product_is_past(uint32_t product) const {
+        (void)product;
+        return false;
+    }
+    /// The running thread has waited for that product of its warpgroup, and all before
+    /// it: they read no more.
+    /// @param read_until  by thread of the warpgroup, the moment until which its own
+    ///                    reads are over, too; or null
+    virtual void products_done(uint32_t product, const uint32_t* read_until) {
+        (void)product, (void)read_until;
+    }
     /// Changes when the running thread synchronises: what it does from then on may be
     /// ordered otherwise than what it has done.
     virtual uint32_t moment() const { return 0; }
-    /// TMA or wgmma accesses memory on behalf of the running thread.
-    virtual void async_access(const void* address, size_t bytes, bool write) {
-        (void)address, (void)bytes, (void)write;
-    }
     /// The running thread has executed fence.proxy.async.
     virtual void proxy_fenced() {}
     /// TMA begins or ends to write: in between the contents are not defined.

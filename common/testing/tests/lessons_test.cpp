@@ -23,6 +23,7 @@ constexpr const char* kDetails[] = {"",
                                     "blocks",
                                     "update",
                                     "writers",
+                                    "fence",
                                     "proxy",
                                     "async",
                                     "dependency",
@@ -68,6 +69,8 @@ TEST_CASE("lessons: the detail chooses among those of one kind") {
     CHECK_THAT(wb::lesson_of(FindingKind::race, ""), wb::testing::contains("dot"));
     CHECK_THAT(wb::lesson_of(FindingKind::race, "proxy"),
                wb::testing::contains("hopper"));
+    CHECK_THAT(wb::lesson_of(FindingKind::race, "fence"),
+               wb::testing::contains("reduction"));
     CHECK_THAT(wb::lesson_of(FindingKind::race, "dependency"),
                wb::testing::contains("gptq"));
     CHECK_THAT(wb::lesson_of(FindingKind::race, "writers"),

@@ -144,8 +144,9 @@ void issue(Worker& w, TmemOperation op) {
     if (observer) {
         if (!op.a_in_tmem)
             tell_operand_reads(
-                w, op.a, op.instruction.m, op.instruction.transpose_a, 0, 1);
-        tell_operand_reads(w, op.b, op.instruction.n, op.instruction.transpose_b, 0, 1);
+                w, op.a, op.instruction.m, op.instruction.transpose_a, 0, 1, 0);
+        tell_operand_reads(
+            w, op.b, op.instruction.n, op.instruction.transpose_b, 0, 1, 0);
     }
     take_accumulator(w, op);
     tensor_memory(w).operations.push_back(std::move(op));

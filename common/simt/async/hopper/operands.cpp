@@ -130,7 +130,8 @@ void tell_operand_reads(Worker& w,
                         int rows,
                         bool transposed,
                         unsigned share,
-                        unsigned shares) {
+                        unsigned shares,
+                        uint32_t product) {
     char* start = nullptr;
     if (!find_variable(*w.block, d.address, &start)) return;  // reported at the issue
     const auto units = static_cast<unsigned>(2 * rows);
@@ -139,7 +140,7 @@ void tell_operand_reads(Worker& w,
                                            : k_major_offset(d, i / 2, i % 2);
         const auto at =
             swizzled(reinterpret_cast<uintptr_t>(start) + offset, d.swizzle_bytes);
-        observer->async_access(reinterpret_cast<void*>(at), 16, false);
+        observer->async_access(reinterpret_cast<void*>(at), 16, false, product);
     }
 }
 

@@ -39,12 +39,14 @@ std::vector<unsigned char> read_operand(Worker& w,
                                         int line);
 
 /// Tells the observer of the reads that fall to thread number `share` of `shares`.
+/// @param product  see Observer::async_access()
 void tell_operand_reads(Worker& w,
                         const MatrixDescriptor& descriptor,
                         int rows,
                         bool transposed,
                         unsigned share,
-                        unsigned shares);
+                        unsigned shares,
+                        uint32_t product);
 
 /// values (rows x n) = a * b (+ values).
 void multiply(ptx::detail::WgmmaFormat format,

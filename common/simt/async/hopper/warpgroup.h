@@ -45,7 +45,11 @@ struct WgmmaEntry {
     std::shared_ptr<WgmmaTile> tile;
     WgmmaOperands operands;  // as they were at the issue
     ThreadList waiting;
-    /// When each thread has issued it, see Observer::moment(); for the checker.
+    /// For the checker: the product's number, see Observer::product_begins(), and of
+    /// each thread the one under which it has told what it reads.
+    uint32_t product = 0;
+    std::array<uint32_t, kWarpgroupThreads> told{};
+    /// When each thread has issued it, see Observer::moment().
     std::array<uint32_t, kWarpgroupThreads> issued{};
 };
 
@@ -53,7 +57,11 @@ struct Warpgroup {
     std::deque<WgmmaEntry> entries;  // that not all threads have passed, or in flight
     uint64_t first = 0;              // number of entries.front()
     uint64_t groups = 0;             // committed
-    unsigned waits = 0;              // done
+    uint32_t done = 0;               // number of the last product waited for
+    /// A product is the whole warpgroup's. Once it is over, all threads have issued it,
+    /// and have read before what they hold in registers for it: until when, by the last
+    /// one with an operand in registers.
+    std::array<uint32_t, kWarpgroupThreads> read_until{};
     std::array<uint64_t, kWarpgroupThreads> position{};  // next entry of each thread
     std::array<bool, kWarpgroupThreads> fenced{};
 

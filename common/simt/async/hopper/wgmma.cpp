@@ -94,6 +94,8 @@ void complete_wait(const Here& h, uint64_t index, int pending) {
         if (!entry.tile || entry.group >= limit) continue;
         finish_product(h, entry);
         group.fenced.fill(false);
+        group.done = entry.product;
+        if (entry.call.registers) group.read_until = entry.issued;
     }
     if (!observer) return;
     constexpr unsigned kWarps = kWarpgroupThreads / 32;
@@ -102,41 +104,37 @@ void complete_wait(const Here& h, uint64_t index, int pending) {
         observer->multiplies(*h.w.block, first + i, group.running() != nullptr);
 }
 
-/// Where, for the checker, the threads meet at a wait. What they did before it comes
-/// before what they do after it: more than PTX promises, which speaks of the products
-/// only. Two objects take turns, or a fast thread's next wait would count as this one.
-const void* meeting(const Here& h) {
-    return reinterpret_cast<const char*>(&h.group) + h.group.waits % 2;
-}
-
 /// For the checker, the threads share the reading of the operands.
-void tell_reads(const Here& h, const WgmmaCall& call) {
-    if (!observer) return;
+void tell_reads(const Here& h, WgmmaEntry& entry) {
+    if (!observer || entry.told[h.thread] == entry.product) return;
+    entry.told[h.thread] = entry.product;
+    const WgmmaCall& call = entry.call;
     const auto tell = [&](uint64_t bits, int rows, bool transposed) {
         tell_operand_reads(h.w,
                            MatrixDescriptor::decode(bits),
                            rows,
                            transposed,
                            h.thread,
-                           kWarpgroupThreads);
+                           kWarpgroupThreads,
+                           entry.product);
     };
     if (!call.registers) tell(call.a, 64, call.transpose_a);
     tell(call.b, call.n, call.transpose_b);
 }
 
-/// The operands may be read until the thread has waited for the product. If it has told
-/// others something since the issue, that is no word about the product: for the
-/// checker, the reads happen once more, at the wait.
-void tell_late_reads(const Here& h, uint64_t index, uint64_t pending) {
+/// The operands may be read until the threads have waited for the product. A barrier of
+/// the block since the issue is no word about that: for the checker, what is in flight
+/// begins once more, at the wait. So do the products behind it, for they end in order.
+void tell_late_reads(const Here& h, uint64_t index) {
     if (!observer) return;
-    const Warpgroup& group = h.group;
-    uint64_t newer = 0;  // groups committed behind the product
-    for (uint64_t i = index; i-- > group.first;) {
-        const WgmmaEntry& entry = group.entries[i - group.first];
-        newer += entry.kind == Kind::commit;
-        if (entry.tile && newer > pending &&
-            entry.issued[h.thread] != observer->moment())
-            tell_reads(h, entry.call);
+    Warpgroup& group = h.group;
+    bool again = false;
+    for (uint64_t i = group.first; i < index; ++i) {
+        WgmmaEntry& entry = group.entries[i - group.first];
+        if (!entry.tile) continue;
+        again = again || observer->product_is_past(entry.product);
+        if (again) entry.product = observer->product_begins();
+        tell_reads(h, entry);
     }
 }
 
@@ -179,7 +177,9 @@ void detail::wgmma(const WgmmaCall& call,
     d::WgmmaEntry& entry = d::next_entry(h, d::Kind::product, 0, call);
     d::join_tile(h, entry, registers);
     if (a) d::join_rows(h, entry, a);
-    d::tell_reads(h, call);
+    if (d::observer && entry.arrived == 1)
+        entry.product = d::observer->product_begins();
+    d::tell_reads(h, entry);
     if (d::observer) entry.issued[h.thread] = d::observer->moment();
     if (entry.arrived == 1) d::start_product(h, entry);
     if (d::observer) d::observer->multiplies(*w.block, w.thread->rank / 32, true);
@@ -210,20 +210,20 @@ void wgmma_wait(int pending, const char* file, int line) {
     const d::Here h = d::here(w, file, line);
     const uint64_t index = h.group.position[h.thread];
     d::WgmmaEntry& entry = d::next_entry(h, d::Kind::wait, pending, {});
-    d::tell_late_reads(h, index, static_cast<uint64_t>(pending));
-    const void* const meeting = d::meeting(h);
-    if (d::observer) d::observer->synchronises(meeting, false, true);
+    d::tell_late_reads(h, index);
     entry.waiting.push(w.thread);
     if (entry.arrived == d::kWarpgroupThreads) {
         d::complete_wait(h, index, pending);
         w.make_ready(entry.waiting);
         w.note_progress();
-        ++h.group.waits;
         d::drop_entries(h.group);
     }
     d::hopper_suspend(w, "wgmma.wait_group", file, line);
     w.in_runtime = true;
-    if (d::observer) d::observer->synchronises(meeting, true, false);
+    const bool reads = h.group.read_until[h.thread] != 0;
+    if (d::observer)
+        d::observer->products_done(h.group.done,
+                                   reads ? h.group.read_until.data() : nullptr);
 }
 
 }  // namespace simt::ptx

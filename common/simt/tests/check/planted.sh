@@ -17,4 +17,22 @@ for seed in 0 1; do
         failed=1
     fi
 done
+
+# Where an atomic operation lacks a fence, the report says on which side.
+says() { # case words
+    local report
+    report=$("$program" "$1" 2>&1)
+    [[ $report == *"$2"* ]] && return
+    echo "$1 does not say \"$2\":"
+    echo "$report"
+    failed=1
+}
+program=$1
+says last_block_without_fence "none covers the write"
+says last_block_relaxed "none covers the write"
+says last_block_releases "no fence stands behind it"
+says last_block_without_second_fence "no fence stands behind it"
+says shared_flag_without_second_fence "no fence stands behind it"
+says two_blocks_write_one_element "Nothing orders the two blocks.
+"
 exit $failed

@@ -169,3 +169,28 @@ __global__ void half_words(const unsigned short* x, unsigned* out) {
 PLANTED(race, race_on_half_a_word) {
     half_words<<<1, 64>>>(numbered<unsigned short>(64), zeros<unsigned>(32));
 }
+
+// A warp waits for another one's flag in shared memory; the fence is for the block.
+template <bool kFence>
+__global__ void flag_of_a_warp(const float* x, float* out) {
+    __shared__ float value;
+    __shared__ int ready;
+    if (threadIdx.x == 0) ready = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        value = 2 * x[0];  // shared_flag_without_second_fence
+        __threadfence_block();
+        atomicExch_block(&ready, 1);
+    } else if (threadIdx.x == 32) {
+        while (atomicAdd_block(&ready, 0) == 0) {
+        }
+        if (kFence) __threadfence_block();
+        out[0] = value;  // shared_flag_without_second_fence
+    }
+}
+PLANTED(race, shared_flag_without_second_fence) {
+    flag_of_a_warp<false><<<1, 64>>>(numbered<float>(1), zeros<float>(1));
+}
+PLANTED(none, shared_flag_with_fences) {
+    flag_of_a_warp<true><<<1, 64>>>(numbered<float>(1), zeros<float>(1));
+}

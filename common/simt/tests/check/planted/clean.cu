@@ -434,7 +434,10 @@ __global__ void start_over(const float* x,
     partial[blockIdx.x * 32 + threadIdx.x] = 2 * x[blockIdx.x * 32 + threadIdx.x];
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(tickets, gridDim.x) == gridDim.x - 1;
+    if (threadIdx.x == 0) {
+        last = atomicInc(tickets, gridDim.x) == gridDim.x - 1;
+        __threadfence();
+    }
     __syncthreads();
     if (!last) return;
     for (unsigned i = threadIdx.x; i < gridDim.x * 32; i += 32)

@@ -1,6 +1,8 @@
 // Races between blocks.
 #include "planted.h"
 
+#include <cuda/atomic>
+
 using planted::numbered;
 using planted::unset;
 using planted::zeros;
@@ -54,6 +56,129 @@ __global__ void last_block(const float* x, float* partial, float* out) {
 }
 PLANTED(race, last_block_without_fence) {
     last_block<<<4, 32>>>(numbered<float>(128), zeros<float>(4), zeros<float>(1));
+}
+
+// One operation in place of atomic operation and fences; its order decides.
+__device__ bool is_last(unsigned* tickets, cuda::memory_order order) {
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device> count(*tickets);
+    return count.fetch_add(1, order) == gridDim.x - 1;
+}
+
+template <cuda::memory_order kOrder>
+__global__ void last_block_by_order(const float* x,
+                                    float* partial,
+                                    float* out,
+                                    unsigned* tickets) {
+    if (threadIdx.x != 0) return;
+    partial[blockIdx.x] = 2 * x[blockIdx.x];  // last_block_relaxed, last_block_releases
+    if (!is_last(tickets, kOrder)) return;
+    for (unsigned b = 0; b < gridDim.x; ++b)
+        out[b] = partial[b];  // last_block_relaxed, last_block_releases
+}
+template <cuda::memory_order kOrder>
+void run_last_block_by_order() {
+    last_block_by_order<kOrder><<<4, 32>>>(
+        numbered<float>(4), unset<float>(4), unset<float>(4), zeros<unsigned>(1));
+}
+PLANTED(race, last_block_relaxed) {
+    run_last_block_by_order<cuda::memory_order_relaxed>();
+}
+// Whoever counts last must acquire, too.
+PLANTED(race, last_block_releases) {
+    run_last_block_by_order<cuda::memory_order_release>();
+}
+PLANTED(none, last_block_acquires_and_releases) {
+    run_last_block_by_order<cuda::memory_order_acq_rel>();
+}
+
+// All threads store. Fences are before a barrier, or behind one; of the one who counts,
+// or of all.
+enum class Fences { all_before, one_before, one_behind, one_behind_no_second };
+
+template <Fences kFences>
+__global__ void last_block_with_fences(const float* x,
+                                       float* partial,
+                                       float* out,
+                                       unsigned* tickets) {
+    __shared__ bool last;
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    partial[i] = 2 * x[i];  // fence_of_another_thread, last_block_without_second_fence
+    if (kFences == Fences::all_before) __threadfence();
+    if (kFences == Fences::one_before && threadIdx.x == 0) __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (kFences >= Fences::one_behind) __threadfence();
+        last = is_last(tickets, cuda::memory_order_relaxed);
+        if (kFences != Fences::one_behind_no_second) __threadfence();
+    }
+    __syncthreads();
+    if (!last) return;
+    for (unsigned j = threadIdx.x; j < gridDim.x * 64; j += 64)
+        out[j] = partial[j];  // last_block_without_second_fence
+}
+template <Fences kFences>
+void run_last_block_with_fences() {
+    last_block_with_fences<kFences><<<4, 64>>>(
+        numbered<float>(256), unset<float>(256), unset<float>(256), zeros<unsigned>(1));
+}
+PLANTED(none, last_block_all_fence) {
+    run_last_block_with_fences<Fences::all_before>();
+}
+PLANTED(none, last_block_one_fences) {
+    run_last_block_with_fences<Fences::one_behind>();
+}
+PLANTED(race, fence_of_another_thread) {
+    run_last_block_with_fences<Fences::one_before>();
+}
+PLANTED(race, last_block_without_second_fence) {
+    run_last_block_with_fences<Fences::one_behind_no_second>();
+}
+
+// A lane of each warp stores and fences; another warp counts.
+__global__ void warps_fence(const float* x,
+                            float* partial,
+                            float* out,
+                            unsigned* tickets) {
+    __shared__ bool last;
+    const unsigned i = blockIdx.x * 2 + threadIdx.x / 32;
+    if (threadIdx.x < 64 && threadIdx.x % 32 == 0) {
+        partial[i] = 2 * x[i];
+        __threadfence();
+    }
+    __syncthreads();
+    if (threadIdx.x == 64) {
+        last = atomicAdd(tickets, 1) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    if (last && threadIdx.x < gridDim.x * 2) out[threadIdx.x] = partial[threadIdx.x];
+}
+PLANTED(none, warps_fence_and_another_counts) {
+    warps_fence<<<4, 96>>>(
+        numbered<float>(8), unset<float>(8), unset<float>(8), zeros<unsigned>(1));
+}
+
+// What a flag announces; it is read until it is there.
+template <bool kFence>
+__global__ void wait_for_flag(const float* x, float* data, float* out, int* flag) {
+    cuda::atomic_ref<int, cuda::thread_scope_device> ready(*flag);
+    if (blockIdx.x == 0) {
+        data[0] = x[0] * 2;  // flag_read_relaxed
+        ready.store(1, cuda::memory_order_release);
+    } else {
+        while (ready.load(cuda::memory_order_relaxed) == 0) {
+        }
+        if (kFence) cuda::atomic_thread_fence(cuda::memory_order_acquire);
+        out[0] = data[0];  // flag_read_relaxed
+    }
+}
+PLANTED(race, flag_read_relaxed) {
+    wait_for_flag<false>
+        <<<2, 1>>>(numbered<float>(1), unset<float>(1), unset<float>(1), zeros<int>(1));
+}
+PLANTED(none, flag_read_and_a_fence) {
+    wait_for_flag<true>
+        <<<2, 1>>>(numbered<float>(1), unset<float>(1), unset<float>(1), zeros<int>(1));
 }
 
 __global__ void add_and_store(float* total) {

@@ -170,6 +170,68 @@ void run_stored(bool fence) {
         fence);
 }
 
+/// Numbers of the warps cross a product, or its operand is written over: behind its
+/// wait, which orders no warps, a barrier of the warpgroup, or one in place of it.
+enum class Behind { wait, wait_and_barrier, barrier };
+
+__global__ void cross(Behind behind, float* out) {
+    __shared__ alignas(1024) Bf16 tile[kTile];
+    __shared__ float of_warp[4];
+    for (int i = threadIdx.x; i < kTile; i += blockDim.x)
+        tile[i] = Bf16(float(i % 5));
+    simt::ptx::async_proxy_fence();
+    __syncthreads();
+    float d[32];
+    const uint64_t descriptor = (simt::ptx::shared_address(tile) & 0x3ffff) >> 4 |
+                                uint64_t{64} << 32 | uint64_t{1} << 62;
+    simt::ptx::wgmma_fence();
+    simt::ptx::wgmma_ss<Bf16>(d, descriptor, descriptor, false);  // barrier_for_a_wait
+    simt::ptx::wgmma_commit();
+    const unsigned warp = threadIdx.x / 32;
+    if (threadIdx.x % 32 == 0) of_warp[warp] = 1.0f;  // wait_for_a_barrier
+    if (behind != Behind::barrier) simt::ptx::wgmma_wait(0);
+    if (behind != Behind::wait) __syncthreads();
+    out[threadIdx.x] = of_warp[(warp + 1) % 4];  // wait_for_a_barrier
+    if (threadIdx.x == 100 && behind != Behind::wait)
+        tile[0] = Bf16(7.0f);                                 // barrier_for_a_wait
+    if (behind == Behind::barrier) simt::ptx::wgmma_wait(0);  // barrier_for_a_wait
+}
+
+/// Four warps read numbers, issue a product, and wait for it; then one of them tells a
+/// fifth one that it may write over the numbers. If they are the product's operand, all
+/// have read theirs: the product is over. If not, nothing says so.
+__global__ void read_and_tell(bool operand, float* out) {
+    __shared__ alignas(1024) Bf16 tile[kTile];
+    __shared__ unsigned numbers[128];
+    __shared__ uint64_t empty;
+    if (threadIdx.x == 0) simt::ptx::mbarrier_init(&empty, 1);
+    for (int i = threadIdx.x; i < kTile; i += blockDim.x)
+        tile[i] = Bf16(float(i % 5));
+    if (threadIdx.x < 128) numbers[threadIdx.x] = 0;
+    simt::ptx::async_proxy_fence();
+    __syncthreads();
+    if (threadIdx.x >= 128) {
+        simt::ptx::mbarrier_wait(&empty, 0);
+        for (unsigned i = threadIdx.x % 32; i < 128; i += 32)
+            numbers[i] = 1;  // wait_tells_of_reads
+        return;
+    }
+    const uint64_t descriptor = (simt::ptx::shared_address(tile) & 0x3ffff) >> 4 |
+                                uint64_t{64} << 32 | uint64_t{1} << 62;
+    const unsigned number = numbers[127 - threadIdx.x];  // wait_tells_of_reads
+    const unsigned a[4] = {number, number, number, number};
+    float d[32];
+    simt::ptx::wgmma_fence();
+    if (operand)
+        simt::ptx::wgmma_rs<Bf16>(d, a, descriptor, false);
+    else
+        simt::ptx::wgmma_ss<Bf16>(d, descriptor, descriptor, false);
+    simt::ptx::wgmma_commit();
+    simt::ptx::wgmma_wait(0);
+    if (threadIdx.x == 0) simt::ptx::mbarrier_arrive(&empty);
+    out[threadIdx.x] = d[0] + float(number);
+}
+
 }  // namespace
 
 PLANTED(none, correct_pipeline) {
@@ -213,4 +275,19 @@ PLANTED(race, matrices_without_fence) {
 }
 PLANTED(none, matrices_with_fence) {
     run_stored(true);
+}
+PLANTED(race, wait_for_a_barrier) {
+    cross<<<1, 128>>>(Behind::wait, zeros<float>(128));
+}
+PLANTED(race, barrier_for_a_wait) {
+    cross<<<1, 128>>>(Behind::barrier, zeros<float>(128));
+}
+PLANTED(none, wait_and_barrier) {
+    cross<<<1, 128>>>(Behind::wait_and_barrier, zeros<float>(128));
+}
+PLANTED(race, wait_tells_of_reads) {
+    read_and_tell<<<1, 160>>>(false, zeros<float>(128));
+}
+PLANTED(none, operands_have_been_read) {
+    read_and_tell<<<1, 160>>>(true, zeros<float>(128));
 }

@@ -70,26 +70,33 @@ class atomic_operations {
     }
 
     /// Replaces the value by the operation's result; returns the old one.
-    T fetch_add(T operand, memory_order = memory_order_seq_cst) const volatile {
-        return update([operand](T old) { return static_cast<T>(old + operand); });
+    T fetch_add(T operand, memory_order order = memory_order_seq_cst) const volatile {
+        return update(order,
+                      [operand](T old) { return static_cast<T>(old + operand); });
     }
-    T fetch_sub(T operand, memory_order = memory_order_seq_cst) const volatile {
-        return update([operand](T old) { return static_cast<T>(old - operand); });
+    T fetch_sub(T operand, memory_order order = memory_order_seq_cst) const volatile {
+        return update(order,
+                      [operand](T old) { return static_cast<T>(old - operand); });
     }
-    T fetch_and(T operand, memory_order = memory_order_seq_cst) const volatile {
-        return update([operand](T old) { return static_cast<T>(old & operand); });
+    T fetch_and(T operand, memory_order order = memory_order_seq_cst) const volatile {
+        return update(order,
+                      [operand](T old) { return static_cast<T>(old & operand); });
     }
-    T fetch_or(T operand, memory_order = memory_order_seq_cst) const volatile {
-        return update([operand](T old) { return static_cast<T>(old | operand); });
+    T fetch_or(T operand, memory_order order = memory_order_seq_cst) const volatile {
+        return update(order,
+                      [operand](T old) { return static_cast<T>(old | operand); });
     }
-    T fetch_xor(T operand, memory_order = memory_order_seq_cst) const volatile {
-        return update([operand](T old) { return static_cast<T>(old ^ operand); });
+    T fetch_xor(T operand, memory_order order = memory_order_seq_cst) const volatile {
+        return update(order,
+                      [operand](T old) { return static_cast<T>(old ^ operand); });
     }
-    T fetch_min(T operand, memory_order = memory_order_seq_cst) const volatile {
-        return update([operand](T old) { return operand < old ? operand : old; });
+    T fetch_min(T operand, memory_order order = memory_order_seq_cst) const volatile {
+        return update(order,
+                      [operand](T old) { return operand < old ? operand : old; });
     }
-    T fetch_max(T operand, memory_order = memory_order_seq_cst) const volatile {
-        return update([operand](T old) { return old < operand ? operand : old; });
+    T fetch_max(T operand, memory_order order = memory_order_seq_cst) const volatile {
+        return update(order,
+                      [operand](T old) { return old < operand ? operand : old; });
     }
 
     /// Waits until the value is not `old`.
@@ -123,18 +130,18 @@ class atomic_operations {
         return order == memory_order_release ? memory_order_relaxed : order;
     }
     template <class F>
-    T update(F f) const volatile {
+    T update(memory_order order, F f) const volatile {
         simt::detail::atomic_begins();
         T old;
-        __atomic_load(address(), &old, __ATOMIC_SEQ_CST);
+        __atomic_load(address(), &old, __ATOMIC_RELAXED);
         for (;;) {
             T next = f(old);
             if (__atomic_compare_exchange(address(),
                                           &old,
                                           &next,
                                           false,
-                                          __ATOMIC_SEQ_CST,
-                                          __ATOMIC_SEQ_CST)) {
+                                          static_cast<int>(order),
+                                          static_cast<int>(load_part(order)))) {
                 if (__builtin_memcmp(&old, &next, sizeof old) == 0) {
                     simt::detail::spin_hint();
                 }
