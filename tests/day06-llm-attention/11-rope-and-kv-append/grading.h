@@ -332,9 +332,11 @@ void grade_one(const std::string& name,
     }
     call.sequences = grade.input("sequences", in.sequences, Begin::anywhere);
     call.positions = grade.input("positions", in.positions, Begin::anywhere);
-    call.angles = reinterpret_cast<const float2*>(
-        grade.input("angles", in.angles, Begin::vectors));
-    call.angle_rows = in.angle_rows();
+    if (c.rotary_dim > 0) {  // else nobody looks at them
+        call.angles = reinterpret_cast<const float2*>(
+            grade.input("angles", in.angles, Begin::vectors));
+        call.angle_rows = in.angle_rows();
+    }
     call.tokens = n;
     call.query_heads = c.query_heads;
     call.rotary_dim = c.rotary_dim;

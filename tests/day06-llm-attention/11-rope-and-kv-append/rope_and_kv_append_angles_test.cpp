@@ -27,7 +27,8 @@ void grade_angles(const std::vector<double>& frequencies,
             rows > 1
                 ? grade.input("frequencies", frequencies)
                 : reinterpret_cast<const double*>(grade.input("frequencies", bits));
-        auto* const angles = grade.output<float>("angles", {rows, pairs, 2});
+        auto* const angles =
+            grade.output<float>("angles", {rows, pairs, 2}, wb::testing::Begin::pairs);
         grade.run([&, run = run](cudaStream_t stream) {
             run(d_frequencies,
                 pairs,

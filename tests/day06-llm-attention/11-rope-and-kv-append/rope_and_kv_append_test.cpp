@@ -162,14 +162,18 @@ TEST_CASE("more sequences and pages than 12 bits count, and a thousand heads of 
     grade(bf16, queries);
 }
 
-TEST_CASE("more tokens than 16 bits with a sign hold", "[long]") {
-    Call c{{{0, 33'003}}};
+TEST_CASE("more tokens than 16 bits hold, and the most query heads", "[long]") {
+    // A grid has 65,535 blocks along y and along z.
+    Call c{{{0, 66'003}}};
     c.query_heads = 1;
     c.kv_heads = 1;
     c.head_dim = 16;
     c.rotary_dim = 0;
     c.page_size = 256;
     grade(fp16, c);
+    Call heads{{{0, 1}}};
+    heads.query_heads = 65'536;
+    grade(bf16, heads);
 }
 
 TEST_CASE("positions past 4096") {
@@ -278,9 +282,14 @@ TEST_CASE("FP8: large numbers end at 448, small ones are not lost") {
 
 TEST_CASE("a token without a place is reported, and the others are done") {
     Call c{{{0, 20}, {3, 5}}};
-    c.kv_heads = 2;
-    c.head_dim = 32;
     c.pairs = any_pairs();
+    if (c.pairs == RopePairs::halves) {
+        c.kv_heads = 2;
+        c.head_dim = 32;
+    } else {
+        c.query_heads = 1;  // a token is less than a warp
+    }
+    c.spare_angles = 40;  // angles, but no place
     c.shuffled = false;
     const auto place = GENERATE(as<int64_t>(), 0, 9, 24);
     const auto type = any_type();
