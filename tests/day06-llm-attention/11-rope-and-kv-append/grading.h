@@ -284,11 +284,11 @@ std::vector<T> matrix_of(int64_t tokens,
 
 /// One launcher on these numbers. q, and k and v where they are slices of the same
 /// matrix, are compared as a whole, with what lies between.
-template <class T, class Stored>
+///
+/// @param launcher  a function of the contract, or what is called like one
+template <class T, class Stored, class Launcher>
 void grade_one(const std::string& name,
-               void (*launcher)(const RopeAppend<T, Stored>&,
-                                const wb::PagedWorkspace&,
-                                cudaStream_t),
+               Launcher launcher,
                const Inputs& in,
                const Expected& e,
                const std::string& text,

@@ -278,6 +278,11 @@ TEST_CASE("FP8: large numbers end at 448, small ones are not lost") {
         in.v_scale = {0x1p-9f, 0x1p-20f};
         in.k_scale = {0x1p-12f, 0x1p-7f};
     });
+    // What is not 0 becomes infinite, and so 448.
+    grade_types(fp8, c, 1, ", scales of 0", [](Inputs& in) {
+        in.k_scale = {0.0f, 1.0f};
+        in.v_scale = {1.0f, 0.0f};
+    });
 }
 
 TEST_CASE("a token without a place is reported, and the others are done") {
@@ -337,6 +342,40 @@ TEST_CASE("a page past the end of the pool is reported") {
         ", a page too many",
         [](Inputs& in) { in.table[1] = static_cast<int32_t>(in.num_pages); },
         "sequence 0: entry 1 of its block table is");
+}
+
+TEST_CASE("the arrays of an earlier call, which was of other sizes") {
+    // The first sequence alone, whose rows of the block table and of q are shorter:
+    // nothing belongs to an address.
+    const auto graded = []<class T, class Stored>(
+                            const char* exercise,
+                            void (*contract)(const RopeAppend<T, Stored>&,
+                                             const wb::PagedWorkspace&,
+                                             cudaStream_t)) {
+        Call c{{{3, 4}, {9, 12}}};
+        c.kv_heads = 2;
+        c.shuffled = false;
+        const Inputs in = random_inputs<T>(c, 1);
+        const Expected e = expected_of<T, Stored>(in, 1);
+        for (const auto& [name, idea, run] : wb::implementations(exercise, contract)) {
+            const auto twice = [run = run](const RopeAppend<T, Stored>& call,
+                                           const wb::PagedWorkspace& workspace,
+                                           cudaStream_t stream) {
+                auto before = call;
+                before.tokens = 4;
+                before.query_heads = 0;  // else they would be turned twice
+                before.cache.batch = 1;
+                --before.cache.pages_per_sequence;
+                run(before, workspace, stream);
+                run(call, workspace, stream);
+            };
+            grade_one<T, Stored>(
+                name, twice, in, e, c.text() + ", in the arrays of another call");
+        }
+    };
+    graded("rope_append_fp16", rope_append_fp16);
+    graded("rope_append_bf16", rope_append_bf16);
+    graded("rope_append_fp8", rope_append_fp8);
 }
 
 TEST_CASE("calls have nothing in common") {
