@@ -115,18 +115,19 @@ TEST_CASE("weights and gradients near zero count: nothing is skipped") {
                   });
 }
 
-TEST_CASE("a weight counts where the gradient of its score is 0") {
-    // Key 3 has a value of 0, and row 30 a gradient of 0.
+TEST_CASE("a weight counts where the gradient of its score is 0, and that without it") {
+    // Key 3 has a value of 0, and row 30 a gradient of 0; all scores of row 20 are 0.
     if (wb::testing::is_watched()) return;
     grade_changed(GENERATE(fp32, bf16),
                   Call{{40}},
                   1,
-                  ", a value and a row of d_o are 0",
+                  ", a value and rows of d_o and q are 0",
                   Passes::backward,
                   Versions::last,
                   [](HstuProblem& p) {
                       std::fill_n(p.v.begin() + 3 * 32, 32, 0.0f);
                       std::fill_n(p.d_o.begin() + 30 * 32, 32, 0.0f);
+                      std::fill_n(p.q.begin() + 20 * 32, 32, 0.0f);
                   });
 }
 
