@@ -6,9 +6,11 @@
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "cluster.h"
 #include "device_model.h"
+#include "devices.h"
 #include "fault.h"
 #include "simt/requirements.h"
 
@@ -16,8 +18,8 @@ namespace simt::detail {
 namespace {
 
 struct Attributes {
-    size_t dynamic = kDefaultDynamic;
-    long long max_threads = 0;  // 0: as many as the device allows
+    std::vector<size_t> dynamic;  // of each device, as far as it was asked for
+    long long max_threads = 0;    // 0: as many as the device allows
     long long max_cluster = 0;
 };
 
@@ -51,7 +53,11 @@ std::string too_many(uint64_t threads, long long most) {
 }  // namespace
 
 size_t max_dynamic_smem(const void* kernel) {
-    if (kernel) return attributes_of(kernel).dynamic;
+    if (kernel) {
+        const std::vector<size_t> dynamic = attributes_of(kernel).dynamic;
+        const auto device = static_cast<size_t>(current_device());
+        return device < dynamic.size() ? dynamic[device] : kDefaultDynamic;
+    }
     AttributeTable& t = attribute_table();
     const std::lock_guard lock(t.mutex);
     return t.largest;
@@ -61,7 +67,10 @@ bool set_max_dynamic_smem(const void* kernel, size_t bytes) {
     if (bytes > shared_per_block_optin()) return false;
     AttributeTable& t = attribute_table();
     const std::lock_guard lock(t.mutex);
-    t.kernels[kernel].dynamic = std::max(bytes, kDefaultDynamic);
+    std::vector<size_t>& dynamic = t.kernels[kernel].dynamic;
+    const auto device = static_cast<size_t>(current_device());
+    if (dynamic.size() <= device) dynamic.resize(device + 1, kDefaultDynamic);
+    dynamic[device] = std::max(bytes, kDefaultDynamic);
     t.largest = std::max(t.largest, bytes);
     return true;
 }

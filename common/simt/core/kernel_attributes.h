@@ -12,8 +12,8 @@ namespace simt::detail {
 constexpr size_t kDefaultDynamic = 48 * 1024;
 
 /// Bytes of dynamic shared memory that launches of the kernel may ask for: 48 KiB,
-/// unless it was allowed more. nullptr, a kernel whose address is not known: the most
-/// that any kernel was allowed.
+/// unless it was allowed more on this device. nullptr, a kernel whose address is not
+/// known: the most that any kernel was allowed.
 size_t max_dynamic_smem(const void* kernel);
 
 /// Allows the kernel that much. False if the device does not have so much.

@@ -57,6 +57,7 @@ void* Grader::add(const std::string& name,
     const bool only_16 = begin == Begin::vectors && canaries_wanted() &&
                          std::hash<std::string>()(case_) % 2 == 1;
     const std::size_t shift = begin == Begin::anywhere ? element_bytes
+                              : begin == Begin::pairs  ? 8
                               : only_16                ? 16
                                                        : 0;
     const std::size_t behind = only_16 ? 16 : 0;

@@ -70,11 +70,13 @@ void grade_rung(const std::string& name,
                 const std::string& text,
                 bool with_lse = true) {
     Grader grade(name, std::string(Format<T>::kName) + ", " + describe(shape) + text);
-    const T* d_q = grade.input("q", rounded<T>(stored.q));
-    const T* d_k = grade.input("k", rounded<T>(stored.k));
-    const T* d_v = grade.input("v", rounded<T>(stored.v));
-    T* d_o = grade.output<T>(
-        "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+    const T* d_q = grade.input("q", rounded<T>(stored.q), Begin::vectors);
+    const T* d_k = grade.input("k", rounded<T>(stored.k), Begin::vectors);
+    const T* d_v = grade.input("v", rounded<T>(stored.v), Begin::vectors);
+    T* d_o =
+        grade.output<T>("o",
+                        {shape.batch, shape.query_heads, shape.queries, shape.head_dim},
+                        Begin::vectors);
     float* d_lse = nullptr;
     if (with_lse) {
         d_lse = grade.output<float>(

@@ -5,6 +5,7 @@
 #include <wb/scratch.h>
 #include <wb/testing/attention_memory.h>
 #include <wb/testing/attention_sizes.h>
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 
@@ -121,7 +122,6 @@ TEST_CASE("wrong arguments are refused by name") {
     grade(plain_attention(1, 1, 1, 1, 64));  // what is not written is not right
     Grader memory("tensor_core_attention", "wrong arguments");
     __half* d = memory.output<__half>("d", {2 * 4 * 64 + 8});
-    __half host[512] = {};
     const auto good = plain_attention(1, 2, 4, 4, 64);
     const auto refused = [&](const std::string& part, const AttentionShape& shape) {
         expect_refused("tensor_core_attention", describe(shape), part, [&] {
@@ -138,22 +138,22 @@ TEST_CASE("wrong arguments are refused by name") {
     auto scaled = good;
     scaled.scale = std::numeric_limits<float>::infinity();
     refused("shape.scale is inf", scaled);
-    const auto call = [&](const char* what,
-                          const char* part,
-                          const __half* q,
-                          const __half* k,
-                          const __half* v,
-                          __half* o,
-                          float* lse) {
-        expect_refused("tensor_core_attention", what, part, [&] {
-            tensor_core_attention(good, q, k, v, o, lse, nullptr);
-        });
+    const auto pointers = [&](auto zero) {
+        using T = decltype(zero);
+        wb::testing::expect_pointers_refused<T>(
+            "tensor_core_attention",
+            [](const AttentionShape& shape,
+               const T* q,
+               const T* k,
+               const T* v,
+               T* o,
+               float* lse,
+               cudaStream_t stream) {
+                tensor_core_attention(shape, q, k, v, o, lse, stream);
+            },
+            plain_attention(1, 1, 4, 4, 64),
+            true);
     };
-    float host_lse[8] = {};
-    call("q null", "q is a null pointer", nullptr, d, d, d, nullptr);
-    call("k on the host", "k is a host pointer", d, host, d, d, nullptr);
-    call("v null", "v is a null pointer", d, d, nullptr, d, nullptr);
-    call("o on the host", "o is a host pointer", d, d, d, host, nullptr);
-    call("lse on the host", "lse is a host pointer", d, d, d, d, host_lse);
-    call("k + 1", "k is not aligned", d, d + 1, d, d, nullptr);
+    pointers(__half());
+    pointers(__nv_bfloat16());
 }

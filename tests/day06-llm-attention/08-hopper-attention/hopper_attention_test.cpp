@@ -1,5 +1,6 @@
 // Grades day06-llm-attention/08-hopper-attention.
 #include <wb/testing/attention_grade.h>
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/attention_triples.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
@@ -158,6 +159,32 @@ TEST_CASE("nothing is kept from call to call") {
         [&] { grade(plain_attention(1, 2, 5, 33, 64)); },
         [&] { grade(plain_attention(1, 1, 70, 17, 128, true)); },
         [&] { grade(plain_attention(1, 2, 5, 33, 64), 3); });
+}
+
+TEST_CASE("the arrays of an earlier call, which was of other sizes") {
+    NEEDS_HOPPER();
+    // Nothing belongs to an address: no size, no tensor map.
+    const auto shape = plain_attention(1, 2, 20, 33, 64);
+    const auto stored = as_stored<__nv_bfloat16>(random_attention(shape, 1));
+    const auto expected = expect_half<__nv_bfloat16>(shape, stored);
+    for (const auto& [name, idea, attention] : implementations_of<__nv_bfloat16>()) {
+        Grader grade(name, describe(shape) + ", in the arrays of another call");
+        const __nv_bfloat16* q =
+            grade.input("q", rounded<__nv_bfloat16>(stored.q), Begin::vectors);
+        const __nv_bfloat16* k =
+            grade.input("k", rounded<__nv_bfloat16>(stored.k), Begin::vectors);
+        const __nv_bfloat16* v =
+            grade.input("v", rounded<__nv_bfloat16>(stored.v), Begin::vectors);
+        __nv_bfloat16* o =
+            grade.output<__nv_bfloat16>("o", {1, 2, 20, 64}, Begin::vectors);
+        float* lse = grade.output<float>("lse", {1, 2, 20});
+        grade.run([&, attention = attention](cudaStream_t stream) {
+            const auto before = plain_attention(1, 1, 7, 5, 64, true);
+            attention(before, q, k, v, o, lse, stream);
+            attention(shape, q, k, v, o, lse, stream);
+        });
+        expect_both(grade, expected);
+    }
 }
 
 TEST_CASE("batches and heads keep to themselves") {
@@ -495,7 +522,6 @@ TEST_CASE("wrong arguments are refused by name") {
     NEEDS_HOPPER();
     Grader memory("hopper_attention", "wrong arguments");
     __half* d = memory.output<__half>("d", {2 * 4 * 64 + 8});
-    __half host[512] = {};
     const auto good = plain_attention(1, 2, 4, 4, 64);
     const auto refused = [&](const std::string& part, const AttentionShape& shape) {
         expect_refused("hopper_attention", describe(shape), part, [&] {
@@ -509,20 +535,24 @@ TEST_CASE("wrong arguments are refused by name") {
     auto scaled = good;
     scaled.scale = -0.5f;
     refused("shape.scale is -0.5, but must not be negative", scaled);
-    const auto call = [&](const char* what,
-                          const char* part,
-                          const __half* q,
-                          const __half* k,
-                          const __half* v,
-                          __half* o) {
-        expect_refused("hopper_attention", what, part, [&] {
-            hopper_attention(good, q, k, v, o, nullptr, nullptr);
-        });
+    const auto pointers = [&](auto zero) {
+        using T = decltype(zero);
+        wb::testing::expect_pointers_refused<T>(
+            "hopper_attention",
+            [](const AttentionShape& shape,
+               const T* q,
+               const T* k,
+               const T* v,
+               T* o,
+               float* lse,
+               cudaStream_t stream) {
+                hopper_attention(shape, q, k, v, o, lse, stream);
+            },
+            plain_attention(1, 1, 4, 4, 64),
+            true);
     };
-    call("q null", "q is a null pointer", nullptr, d, d, d);
-    call("k on the host", "k is a host pointer", d, host, d, d);
-    call("o on the host", "o is a host pointer", d, d, d, host);
-    call("k + 1", "k is not aligned", d, d + 1, d, d);
+    pointers(__half());
+    pointers(__nv_bfloat16());
 
     PackedShape packed{1, 2, 1, 4, 4, 4, 64};
     const auto packed_refused = [&](const std::string& part) {

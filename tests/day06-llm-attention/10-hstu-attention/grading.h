@@ -187,7 +187,9 @@ struct Expected {
 
 /// The errors that a pair may have, in float. Both slopes are bounded: silu' by 1.1,
 /// silu'' by 0.5. An exponential of s has (4 + 2 |s|) roundings, for its argument has
-/// as many as it is large, and the rest of the formulas eight.
+/// as many as it is large, and the rest of the formulas eight. Of a sigmoid near 1 the
+/// exponential is next to nothing, and so are its errors; what is left of 1 - sigma in
+/// the slope is roundings of 1, times s.
 struct PairErrors {
     double score, weight, slope;
 
@@ -196,11 +198,17 @@ struct PairErrors {
         constexpr double kLost = 0x1p-119;  // below it, a reciprocal is 0
         const double s = std::abs(pair.s);
         score = gamma(static_cast<double>(head_dim) + 4.0, u) * pair.s_size;
-        const double roundings = (12.0 + 4.0 * s) * u;
-        weight = 1.1 * score + roundings * std::abs(wb::reference::hstu_silu(pair.s)) +
-                 kLost;
-        slope = 0.5 * score +
-                roundings * (1.0 + s) * wb::reference::hstu_sigmoid(pair.s) + kLost;
+        const double of_exponential = 4.0 * s * wb::reference::hstu_sigmoid(-pair.s);
+        weight =
+            1.1 * score +
+            (12.0 + of_exponential) * u * std::abs(wb::reference::hstu_silu(pair.s)) +
+            kLost;
+        const double rest = of_exponential / 4.0;
+        const double roundings =
+            std::min((12.0 + 4.0 * s) * (1.0 + s),
+                     (12.0 + of_exponential) * (1.0 + rest) + s * (10.0 + 4.0 * rest));
+        slope =
+            0.5 * score + roundings * u * wb::reference::hstu_sigmoid(pair.s) + kLost;
     }
 };
 
@@ -316,7 +324,7 @@ HstuCall<T> call_of(Grader& grade, const HstuProblem& p) {
     call.mask.contexts = twice("mask.contexts", p.contexts);
     call.mask.targets = twice("mask.targets", p.targets);
     call.mask.offsets = twice("mask.offsets", p.offsets);
-    call.mask.intervals = twice("mask.intervals", p.intervals, Begin::aligned);
+    call.mask.intervals = twice("mask.intervals", p.intervals, Begin::pairs);
     if (!p.positions.empty()) {
         call.bias.positions =
             grade.input("bias.positions", p.positions, Begin::anywhere);

@@ -2,6 +2,7 @@
 // work.
 #include "grading.h"
 
+#include <wb/testing/fail.h>
 #include <wb/testing/refuses.h>
 
 using namespace hstu_grading;
@@ -54,6 +55,16 @@ struct Memory {
         call.bias.timestamps = grade.input("timestamps", std::vector<int64_t>(5));
         out.d_positions = tables + 32;
         out.d_times = tables + 48;
+    }
+    /// What is refused has not written, either: outputs are poison, which is NaN.
+    void expect_untouched() const {
+        CUDA_CHECK(cudaDeviceSynchronize());
+        for (const char* array : {"rows", "tables"})
+            for (const double x : grade.read(array))
+                if (!std::isnan(x))
+                    wb::testing::fail(wb::testing::Kind::contract,
+                                      std::string("wrong arguments: ") + array,
+                                      "were written before the call was refused");
     }
 };
 
@@ -270,6 +281,7 @@ TEST_CASE("wrong arguments of the forward pass are refused by name") {
                    [&](auto& c) { c.o = over(c.bias.times); });
             refuse("bias.timestamps - o in bytes",
                    [&](auto& c) { c.o = over(c.bias.timestamps); });
+            memory.expect_untouched();
             // Numbers at a place where right ones have been.
             memory.grade.expect_queued(
                 [&](cudaStream_t s) { forward(memory.call, s); });
@@ -321,6 +333,7 @@ TEST_CASE("wrong arguments of the backward pass are refused by name") {
             refuse("bias.times - d_positions in bytes", [&](auto& g) {
                 g.d_positions = const_cast<float*>(call.bias.times);
             });
+            memory.expect_untouched();
             memory.grade.expect_queued(
                 [&](cudaStream_t s) { backward(memory.call, memory.out, s); });
             memory.cu_seqlens[1] = 6;

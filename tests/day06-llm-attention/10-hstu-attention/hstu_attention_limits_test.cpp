@@ -9,6 +9,37 @@ using namespace hstu_grading;
 
 namespace {
 
+/// A sequence of 300 rows: rows and keys of the last of three blocks of 128 take away
+/// again what as many of the first have added, which is 2^20 times what the others add.
+/// So each order in which blocks add to dq, dk or dv has a sum of its own, and the
+/// difference is no matter of rounding. All scores are alpha: but for the first column,
+/// q is 0 in odd ones and k in even ones.
+template <class T>
+HstuProblem where_order_shows(const Call& c) {
+    constexpr std::size_t kRows = 300;
+    constexpr std::size_t kFirst = 44;  // of a block, and all rows of the last one
+    HstuProblem p = random_problem<T>(c, 6);
+    const std::size_t dim = at(p.head_dim);
+    for (std::size_t i = 0; i < kRows * dim; ++i) {
+        const std::size_t row = i / dim;
+        const std::size_t column = i % dim;
+        const bool is_last = row >= kRows - kFirst;
+        const float size = is_last || row < kFirst ? 0x1p10f : 0x1p-10f;
+        const std::size_t first = i - (kRows - kFirst) * dim;  // of the first block
+        p.d_o[i] = is_last ? -p.d_o[first] : p.d_o[i] * size;
+        if (is_last) p.v[i] = p.v[first];
+        if (is_last) p.q[i] = p.q[first];
+        if (column == 0) {
+            p.q[i] = p.k[i] = 1.0f;
+            continue;
+        }
+        if (column % 2 == 1) p.q[i] = 0.0f;
+        if (column % 2 == 0) p.k[i] = 0.0f;
+        p.k[i] = is_last ? -p.k[first] : p.k[i] * size;
+    }
+    return p;
+}
+
 /// dq, dk and dv of a launch.
 template <class T>
 std::vector<double> bits_of(const std::string& name,
@@ -84,6 +115,22 @@ TEST_CASE("weights and gradients near zero count: nothing is skipped") {
                   });
 }
 
+TEST_CASE("a weight counts where the gradient of its score is 0, and that without it") {
+    // Key 3 has a value of 0, and row 30 a gradient of 0; all scores of row 20 are 0.
+    if (wb::testing::is_watched()) return;
+    grade_changed(GENERATE(fp32, bf16),
+                  Call{{40}},
+                  1,
+                  ", a value and rows of d_o and q are 0",
+                  Passes::backward,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      std::fill_n(p.v.begin() + 3 * 32, 32, 0.0f);
+                      std::fill_n(p.d_o.begin() + 30 * 32, 32, 0.0f);
+                      std::fill_n(p.q.begin() + 20 * 32, 32, 0.0f);
+                  });
+}
+
 TEST_CASE("lists on the host lie where others have lain before") {
     if (wb::testing::is_watched()) return;
     with_type(
@@ -105,6 +152,57 @@ TEST_CASE("lists on the host lie where others have lain before") {
             p.cu_seqlens[1] = 3;
             graded("lengths 3 197, in the same memory");
         });
+}
+
+TEST_CASE("the arrays of an earlier call, which was of other sizes") {
+    // Nothing belongs to an address: no size, no tensor map.
+    const auto type = GENERATE(fp32, fp16, bf16);
+    with_type(type, [&]<class T>(T, const char* suffix, auto* forward, auto* backward) {
+        Call c{{20, 13}};
+        c.head_dim = 64;
+        c.heads = 2;
+        const HstuProblem p = random_problem<T>(c, 1);
+        const std::vector<int32_t> starts = {0, 9};
+        const auto earlier = [&](Grader& grade, HstuCall<T> call) {
+            call.batch = call.heads = 1;
+            call.total = 9;
+            call.cu_seqlens = {grade.input("starts", starts), starts.data()};
+            return call;
+        };
+        const std::string text = c.text() + ", in the arrays of another call";
+        const wb::testing::Shape rows = {33, 2, 64};
+        for (const auto& [name, idea, run] :
+             wb::implementations(std::string("hstu_attention") + suffix, forward)) {
+            Grader grade(name, text);
+            HstuCall<T> call = call_of<T>(grade, p);
+            call.o = grade.output<T>("o", rows);
+            const HstuCall<T> before = earlier(grade, call);
+            grade.run([&, run = run](cudaStream_t stream) {
+                run(before, stream);
+                run(call, stream);
+            });
+            expect(grade, "o", expect_forward<T>(p).o);
+        }
+        for (const auto& [name, idea, run] :
+             wb::implementations(std::string("hstu_backward") + suffix, backward)) {
+            Grader grade(name, text);
+            const HstuCall<T> call = call_of<T>(grade, p);
+            HstuGradients<T> out = {};
+            out.d_o = grade.input("d_o", stored_as<T>(p.d_o));
+            out.dq = grade.output<T>("dq", rows);
+            out.dk = grade.output<T>("dk", rows);
+            out.dv = grade.output<T>("dv", rows);
+            const HstuCall<T> before = earlier(grade, call);
+            grade.run([&, run = run](cudaStream_t stream) {
+                run(before, out, stream);
+                run(call, out, stream);
+            });
+            const Expected e = expect_backward<T>(p);
+            expect(grade, "dq", e.dq);
+            expect(grade, "dk", e.dk);
+            expect(grade, "dv", e.dv);
+        }
+    });
 }
 
 TEST_CASE("what is read may be one array") {
@@ -160,11 +258,23 @@ TEST_CASE("many sequences without rows, one after the other") {
 }
 
 TEST_CASE("more than 4096 sequences, and more than 4096 heads", "[long]") {
+    // On a GPU more sequences than a grid has blocks along y and z, and all the heads
+    // that there may be.
     if (wb::testing::is_watched()) return;
-    grade(
-        fp32, Call{std::vector<int64_t>(4099, 1)}, 2, Passes::forward, Versions::last);
+#ifdef SIMT_CPU
+    constexpr int64_t kSequences = 4099;
+    constexpr int64_t kHeads = 4099;
+#else
+    constexpr int64_t kSequences = 65'539;
+    constexpr int64_t kHeads = 65'535;
+#endif
+    grade(fp32,
+          Call{std::vector<int64_t>(kSequences, 1)},
+          2,
+          Passes::forward,
+          Versions::last);
     Call heads{{1}};
-    heads.heads = 4099;
+    heads.heads = kHeads;
     heads.bias = Bias::both;
     heads.max_distance = 1;
     grade(fp32, heads, 2, Passes::both, Versions::last);
@@ -203,8 +313,13 @@ TEST_CASE("dq, dk and dv are the same bits in any order of threads and blocks") 
     if (wb::testing::is_watched()) return;
     Call c{{70, 33}};
     c.heads = 2;
-    const int which = GENERATE(0, 1, 2);
-    if (which == 1) {
+    const int which = GENERATE(0, 1, 2, 3);
+    if (which == 3) {
+        c.lengths = {300};
+        c.heads = 1;
+        c.head_dim = 64;
+        c.mask = HstuMask::full;
+    } else if (which == 1) {
         c.head_dim = 64;
         c.mask = HstuMask::target;
         c.lengths = {133};
@@ -212,12 +327,15 @@ TEST_CASE("dq, dk and dv are the same bits in any order of threads and blocks") 
         c.mask = HstuMask::local;
         c.bias = Bias::both;
     }
-    const auto compare = [&c]<class T>(T, const char* suffix, auto*, auto* backward) {
-        const HstuProblem p = random_problem<T>(c, 4);
-        for (const auto& [name, idea, run] :
-             wb::implementations(std::string("hstu_backward") + suffix, backward)) {
+    const auto compare = [&]<class T>(T, const char* suffix, auto*, auto* backward) {
+        const bool shows = which == 3;
+        const auto p = shows ? where_order_shows<T>(c) : random_problem<T>(c, 4);
+        auto all = wb::implementations(std::string("hstu_backward") + suffix, backward);
+        if (shows) all.erase(all.begin(), all.end() - 1);
+        for (const auto& [name, idea, run] : all) {
             std::vector<double> first;
-            for (const unsigned seed : {0u, 1u, 2u}) {
+            for (const unsigned seed : {0u, 1u, 2u, 3u}) {
+                if (seed == 3 && !shows) continue;
                 wb::testing::shuffle_threads(seed);
                 const auto now = bits_of<T>(name, run, p);
                 wb::testing::shuffle_threads(0);

@@ -395,10 +395,10 @@ TEST_CASE("scores far from zero: no infinity, no NaN") {
     const auto type = any_type();
     const float size = GENERATE(4.0f, -4.0f);
     const bool mixed = GENERATE(false, true);
-    // But for fp16, past 65504, too.
-    c.alpha = mixed || type == fp16 ? 1.0f : 100.0f;
+    // But for fp16, past 65504 and past a million, too.
+    c.alpha = mixed || type == fp16 ? 1.0f : 0x1p30f;
     const std::string each = (size > 0 ? "2048" : "-2048") +
-                             std::string(c.alpha == 1.0f ? "" : " times 100");
+                             std::string(c.alpha == 1.0f ? "" : " times 2^30");
     grade_changed(type,
                   c,
                   1,

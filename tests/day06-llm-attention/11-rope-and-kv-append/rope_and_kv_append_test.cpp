@@ -162,14 +162,18 @@ TEST_CASE("more sequences and pages than 12 bits count, and a thousand heads of 
     grade(bf16, queries);
 }
 
-TEST_CASE("more tokens than 16 bits with a sign hold", "[long]") {
-    Call c{{{0, 33'003}}};
+TEST_CASE("more tokens than 16 bits hold, and the most query heads", "[long]") {
+    // A grid has 65,535 blocks along y and along z.
+    Call c{{{0, 66'003}}};
     c.query_heads = 1;
     c.kv_heads = 1;
     c.head_dim = 16;
     c.rotary_dim = 0;
     c.page_size = 256;
     grade(fp16, c);
+    Call heads{{{0, 1}}};
+    heads.query_heads = 65'536;
+    grade(bf16, heads);
 }
 
 TEST_CASE("positions past 4096") {
@@ -274,13 +278,23 @@ TEST_CASE("FP8: large numbers end at 448, small ones are not lost") {
         in.v_scale = {0x1p-9f, 0x1p-20f};
         in.k_scale = {0x1p-12f, 0x1p-7f};
     });
+    // What is not 0 becomes infinite, and so 448.
+    grade_types(fp8, c, 1, ", scales of 0", [](Inputs& in) {
+        in.k_scale = {0.0f, 1.0f};
+        in.v_scale = {1.0f, 0.0f};
+    });
 }
 
 TEST_CASE("a token without a place is reported, and the others are done") {
     Call c{{{0, 20}, {3, 5}}};
-    c.kv_heads = 2;
-    c.head_dim = 32;
     c.pairs = any_pairs();
+    if (c.pairs == RopePairs::halves) {
+        c.kv_heads = 2;
+        c.head_dim = 32;
+    } else {
+        c.query_heads = 1;  // a token is less than a warp
+    }
+    c.spare_angles = 40;  // angles, but no place
     c.shuffled = false;
     const auto place = GENERATE(as<int64_t>(), 0, 9, 24);
     const auto type = any_type();
@@ -328,6 +342,40 @@ TEST_CASE("a page past the end of the pool is reported") {
         ", a page too many",
         [](Inputs& in) { in.table[1] = static_cast<int32_t>(in.num_pages); },
         "sequence 0: entry 1 of its block table is");
+}
+
+TEST_CASE("the arrays of an earlier call, which was of other sizes") {
+    // The first sequence alone, whose rows of the block table and of q are shorter:
+    // nothing belongs to an address.
+    const auto graded = []<class T, class Stored>(
+                            const char* exercise,
+                            void (*contract)(const RopeAppend<T, Stored>&,
+                                             const wb::PagedWorkspace&,
+                                             cudaStream_t)) {
+        Call c{{{3, 4}, {9, 12}}};
+        c.kv_heads = 2;
+        c.shuffled = false;
+        const Inputs in = random_inputs<T>(c, 1);
+        const Expected e = expected_of<T, Stored>(in, 1);
+        for (const auto& [name, idea, run] : wb::implementations(exercise, contract)) {
+            const auto twice = [run = run](const RopeAppend<T, Stored>& call,
+                                           const wb::PagedWorkspace& workspace,
+                                           cudaStream_t stream) {
+                auto before = call;
+                before.tokens = 4;
+                before.query_heads = 0;  // else they would be turned twice
+                before.cache.batch = 1;
+                --before.cache.pages_per_sequence;
+                run(before, workspace, stream);
+                run(call, workspace, stream);
+            };
+            grade_one<T, Stored>(
+                name, twice, in, e, c.text() + ", in the arrays of another call");
+        }
+    };
+    graded("rope_append_fp16", rope_append_fp16);
+    graded("rope_append_bf16", rope_append_bf16);
+    graded("rope_append_fp8", rope_append_fp8);
 }
 
 TEST_CASE("calls have nothing in common") {

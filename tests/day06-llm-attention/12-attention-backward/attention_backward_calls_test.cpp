@@ -21,12 +21,14 @@ namespace {
 /// Right arguments: two heads of four queries and four keys.
 template <class T>
 struct Memory {
+    static constexpr int64_t kArray = 2 * 4 * 64 + 64;  // and room behind it
+    const std::vector<T> numbers = std::vector<T>(9 * kArray, T(1.0f));
     Grader grade{exercise<T>(), "wrong arguments"};
     AttentionBackward<T> call = {};
 
-    Memory() {
-        constexpr int64_t kArray = 2 * 4 * 64 + 64;  // and room behind it
-        T* const d = grade.output<T>("d", {9 * kArray});
+    explicit Memory(bool deterministic) {
+        T* const d = grade.in_out<T>("d", {9 * kArray}, numbers);
+        call.deterministic = deterministic;
         call.shape = plain_attention(1, 2, 4, 4, 64);
         call.q = d;
         call.k = d + kArray;
@@ -38,14 +40,20 @@ struct Memory {
         call.dv = d + 7 * kArray;
         call.lse = reinterpret_cast<const float*>(d + 8 * kArray);
     }
+    /// What is refused has not written, either.
+    void expect_untouched() {
+        CUDA_CHECK(cudaDeviceSynchronize());
+        grade.expect(
+            "d", std::vector<double>(numbers.size(), 1.0), [](int64_t) { return 0.0; });
+    }
 };
 
 template <class T>
-void refuse_all() {
+void refuse_all(bool deterministic) {
     // What is not written yet does not refuse, either.
     const auto small = plain_attention(1, 1, 1, 1, 64);
     grade_type<T>(small, whole_numbers(small, 1), ", whole numbers");
-    const Memory<T> memory;
+    Memory<T> memory(deterministic);
     const std::string name = exercise<T>();
     const wb::testing::Refuses<AttentionBackward<T>> refuse = {
         name.c_str(), contract<T>(), memory.call};
@@ -84,6 +92,7 @@ void refuse_all() {
     refuse("dq - d_o in bytes", [](auto& c) { c.dq = const_cast<T*>(c.d_o) - 8; });
     refuse("dv - lse in bytes",
            [](auto& c) { c.lse = reinterpret_cast<const float*>(c.dv) + 3; });
+    memory.expect_untouched();
 }
 
 /// Memory that goes back by itself.
@@ -94,11 +103,13 @@ struct Free {
 }  // namespace
 
 TEST_CASE("fp32: wrong arguments are refused by name") {
-    refuse_all<float>();
+    refuse_all<float>(false);
+    refuse_all<float>(true);
 }
 
 TEST_CASE("bf16: wrong arguments are refused by name") {
-    refuse_all<Bf16>();
+    refuse_all<Bf16>(false);
+    refuse_all<Bf16>(true);
 }
 
 TEST_CASE("neither queries nor keys: nothing is launched") {
@@ -114,6 +125,8 @@ TEST_CASE("neither queries nor keys: nothing is launched") {
                 AttentionBackward<T> call = {};
                 call.shape = shape;
                 contract<T>()(call, stream);
+                call.deterministic = true;
+                contract<T>()(call, stream);
             }
         });
     };
@@ -123,15 +136,19 @@ TEST_CASE("neither queries nor keys: nothing is launched") {
 
 TEST_CASE("no memory for weights", "[serial]") {
     if (wb::testing::is_watched()) return;  // memory is counted without the checker
-    // 64 queries and 2048 keys: their weights would take 256 KiB in 16 bits. What is
-    // allowed are D + 2 floats a query, 33 KiB, and what an allocator rounds up to.
-    const auto shape = plain_attention(1, 1, 64, 2048, 64);
-    const Inputs in = whole_numbers(shape, 1);
-    const auto watched = [&](auto zero) {
+    // Weights of 64 queries and 2048 keys would take 256 KiB in 16 bits; dk and dv for
+    // each query head of a group 1 MiB; a dq for each 128 keys 128 KiB. What is allowed
+    // are D + 2 floats a query, and twice as much for what an allocator rounds up.
+    const auto watched = [&](auto zero, const AttentionShape& shape, bool same_bits) {
         using T = decltype(zero);
+        const Inputs in = whole_numbers(shape, 1);
+        const auto allowed =
+            static_cast<uint64_t>(8 * (shape.head_dim + 2) * shape.rows());
         for (const auto& [name, idea, launch] : implementations_of<T>()) {
-            Grader grade(name, wb::describe(shape));
-            const auto call = call_of<T>(grade, shape, in, false);
+            const std::string text =
+                wb::describe(shape) + (same_bits ? ", deterministic" : "");
+            Grader grade(name, text);
+            const auto call = call_of<T>(grade, shape, in, same_bits);
             const auto run = [&, launch = launch](const AttentionBackward<T>& now) {
                 grade.run([&](cudaStream_t stream) { launch(now, stream); });
             };
@@ -140,11 +157,17 @@ TEST_CASE("no memory for weights", "[serial]") {
             run(one);  // the first launch of a kernel loads its code
             const wb::testing::MemoryWatch watch;
             run(call);
-            watch.expect_at_most(66 << 10, name + ", " + wb::describe(shape));
+            watch.expect_at_most(allowed, name + ", " + text);
         }
     };
-    watched(float());
-    watched(Bf16());
+    const auto alone = plain_attention(1, 1, 64, 2048, 64);
+    const auto group = grouped(plain_attention(1, 1, 16, 1024, 64), 2);
+    watched(float(), alone, false);
+    watched(Bf16(), alone, false);
+    for (const bool same_bits : {false, true}) {
+        watched(float(), group, same_bits);
+        watched(Bf16(), group, same_bits);
+    }
 }
 
 TEST_CASE("calls have nothing in common") {
@@ -153,6 +176,53 @@ TEST_CASE("calls have nothing in common") {
         [] { grade(grouped(plain_attention(1, 1, 33, 20, 128, true), 2), 2); },
         [] { grade(plain_attention(1, 1, 5, 9, 64), 3); });
     wb::testing::on_another_device([] { grade(plain_attention(1, 1, 5, 9, 64)); });
+}
+
+TEST_CASE("the arrays of an earlier call, which was of other sizes") {
+    // Nothing belongs to an address: no size, no tensor map.
+    const auto graded = [](auto zero, bool deterministic) {
+        using T = decltype(zero);
+        const auto shape = plain_attention(1, 2, 20, 33, 64);
+        const Inputs in = whole_numbers(shape, 1);
+        const Expected e = expect<T>(shape, in);
+        for (const auto& [name, idea, launch] : implementations_of<T>()) {
+            Grader grade(name, wb::describe(shape) + ", in the arrays of another call");
+            const auto call = call_of<T>(grade, shape, in, deterministic);
+            auto before = call;
+            before.shape = plain_attention(1, 1, 7, 5, 64, true);
+            grade.run([&, launch = launch](cudaStream_t stream) {
+                launch(before, stream);
+                launch(call, stream);
+            });
+            expect_all(grade, e);
+        }
+    };
+    graded(float(), false);
+    graded(Bf16(), false);
+    graded(Bf16(), true);
+}
+
+TEST_CASE("more heads than 4096, on a GPU than a grid has blocks along y and z") {
+    // Without queries, or without keys: a row of zeros for each head.
+    if (wb::testing::is_watched()) return;
+#ifdef SIMT_CPU
+    constexpr int64_t kHeads = 4099;
+#else
+    constexpr int64_t kHeads = 65'539;
+#endif
+    const auto graded = [](auto zero) {
+        using T = decltype(zero);
+        for (const int64_t queries : {0, 1}) {
+            auto shape = plain_attention(kHeads, 1, queries, 1 - queries, 64);
+            const Inputs in = whole_numbers(shape, 1);
+            const Expected e = expect<T>(shape, in);
+            for (const auto& [name, idea, launch] :
+                 wb::testing::last_of(implementations_of<T>()))
+                grade_one<T>(name, launch, shape, in, e, "", false);
+        }
+    };
+    graded(float());
+    graded(Bf16());
 }
 
 TEST_CASE("what is read may be one array") {
@@ -167,13 +237,7 @@ TEST_CASE("what is read may be one array") {
             auto call = call_of<T>(grade, shape, in, false);
             call.k = call.v = call.o = call.d_o = call.q;
             grade.run([&, launch = launch](cudaStream_t s) { launch(call, s); });
-            const auto compare = [&](const char* array, const Wanted& w) {
-                grade.expect(
-                    array, w.values, [&](int64_t i) { return w.bounds[at(i)]; });
-            };
-            compare("dv", e.dv);
-            compare("dk", e.dk);
-            compare("dq", e.dq);
+            expect_all(grade, e);
         }
     };
     graded(float());

@@ -165,13 +165,33 @@ Inputs where_order_shows(const AttentionShape& shape) {
     return in;
 }
 
+/// The same of three query heads that share their keys: the third takes away from dk
+/// what the first has added.
+Inputs where_order_of_heads_shows(const AttentionShape& shape) {
+    Inputs in = whole_numbers(shape, 5);
+    const auto head = at(shape.queries * shape.head_dim);
+    for (std::size_t i = 0; i < head; ++i) {
+        in.q[i] *= 0x1p10f;
+        in.q[head + i] *= 0x1p-10f;
+        in.q[2 * head + i] = -in.q[i];
+        in.o[2 * head + i] = in.o[i];
+        in.d_o[2 * head + i] = in.d_o[i];
+    }
+    std::copy_n(in.lse.begin(), shape.queries, in.lse.begin() + 2 * shape.queries);
+    return in;
+}
+
 /// Of threads and blocks. In every third one a block may come late, where there is room
 /// for few.
 constexpr unsigned kOrders[] = {0, 1, 3, 6, 9};
 
 template <class T>
-void compare_bits(const AttentionShape& shape, const Inputs& in) {
-    for (const auto& [name, idea, launch] : implementations_of<T>()) {
+void compare_bits(const AttentionShape& shape,
+                  const Inputs& in,
+                  bool last_alone = false) {
+    auto versions = implementations_of<T>();
+    if (last_alone) versions = wb::testing::last_of(versions);
+    for (const auto& [name, idea, launch] : versions) {
         std::vector<double> first;
         for (const unsigned seed : kOrders) {
             wb::testing::shuffle_threads(seed);
@@ -349,15 +369,16 @@ TEST_CASE("NaN goes where the formulas take it, by a weight of 0, too") {
     graded(Bf16(), 128);
 }
 
-TEST_CASE("NaN and infinity of o, of lse and of q reach what the formulas say") {
+TEST_CASE("NaN and infinity of o, lse, q and k reach what the formulas say") {
     // In head 0 a number of o: to dk of all keys, and to dq of its query. In head 1 the
     // weights of a query are infinite: its dq, all dk and dv. In head 2 they are 0, and
-    // a value is NaN: dq of this query, too. In head 3 they are NaN, and d_o is 0.
+    // a value is NaN: dq of this query, too. In head 3 they are NaN, and d_o is 0. In
+    // head 4 a number of the first key: all of its dq, but nothing of the head before.
     const auto graded = [](auto zero, int64_t dim, float scale = 1.0f) {
         using T = decltype(zero);
         constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
         constexpr float kInfinity = std::numeric_limits<float>::infinity();
-        auto shape = plain_attention(1, 4, 20, 19, dim);
+        auto shape = plain_attention(1, 5, 20, 19, dim);
         if (scale == 0.0f) shape.scale = scale;
         Inputs in = whole_numbers(shape, 7);
         in.o[at(3 * dim + 5)] = kNaN;
@@ -367,13 +388,34 @@ TEST_CASE("NaN and infinity of o, of lse and of q reach what the formulas say") 
         in.q[at((3 * 20 + 7) * dim + 2)] = kNaN;
         for (int64_t d = 0; d < dim; ++d)
             in.d_o[at((3 * 20 + 7) * dim + d)] = 0.0f;
-        grade_type<T>(shape, in, ", NaN and infinity in o, lse, v and q");
+        in.k[at(4 * 19 * dim + 3)] = kNaN;
+        grade_type<T>(shape, in, ", NaN and infinity in o, lse, v, q and k");
     };
     graded(float(), 64);
     graded(Bf16(), 64);
     graded(Bf16(), 128);
     graded(float(), 64, 0.0f);  // 0 * NaN is NaN
     graded(Bf16(), 64, 0.0f);
+}
+
+TEST_CASE("scores of -2^17: what the mask hides has no weight, however low it is put") {
+    const auto graded = [](auto zero, int64_t queries, int64_t keys) {
+        using T = decltype(zero);
+        auto shape = plain_attention(1, 1, queries, keys, 64, true);
+        shape.scale = 1.0f;
+        Inputs in = whole_numbers(shape, 8);
+        for (std::size_t i = 0; i < in.q.size(); i += 64)
+            in.q[i] = 512.0f;
+        for (std::size_t i = 0; i < in.k.size(); i += 64)
+            in.k[i] = -256.0f;
+        for (float& x : in.lse)
+            x -= 0x1p17f;
+        grade_type<T>(shape, in, ", each score -2^17");
+    };
+    graded(float(), 9, 20);
+    graded(Bf16(), 9, 20);
+    graded(float(), 40, 35);
+    graded(Bf16(), 40, 35);
 }
 
 TEST_CASE("a scale of zero: dq and dk are zeros") {
@@ -396,9 +438,14 @@ TEST_CASE("deterministic: the same bits in any order of threads and blocks") {
     random(float(), plain_attention(1, 1, 20, 40, 128, true));
     random(Bf16(), plain_attention(1, 1, 20, 40, 128));
     random(Bf16(), plain_attention(1, 1, 20, 40, 64, true));
-    const auto shape = plain_attention(1, 1, 20, 300, 64);
-    const wb::testing::FewBlocks few(3);  // the blocks of its keys
-    compare_bits<Bf16>(shape, where_order_shows(shape));
+    const auto heads = grouped(plain_attention(1, 1, 20, 40, 64), 3);
+    compare_bits<float>(heads, where_order_of_heads_shows(heads));
+    compare_bits<Bf16>(heads, where_order_of_heads_shows(heads), true);
+    for (const int64_t dim : {64, 128}) {
+        const auto shape = plain_attention(1, 1, 20, 300, dim);
+        const wb::testing::FewBlocks few(3);  // the blocks of its keys
+        compare_bits<Bf16>(shape, where_order_shows(shape), dim == 128);
+    }
 }
 
 TEST_CASE("deterministic: room for one block, or for two") {

@@ -96,6 +96,21 @@ TEST(each_thread_has_its_device) {
     EXPECT(a.multiProcessorCount > 0 && b.multiProcessorCount > 0);
 }
 
+TEST(shared_memory_is_allowed_for_a_device) {
+    const TwoDevices two;
+    if (!two.here) return;
+    constexpr int kBytes = 64 * 1024;
+    cudaFuncAttributes of_other;
+    OK(cudaFuncSetAttribute(
+        set_slowly, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+    OK(cudaSetDevice(1));
+    OK(cudaFuncGetAttributes(&of_other, set_slowly));
+    EXPECT(of_other.maxDynamicSharedSizeBytes < kBytes);
+    OK(cudaSetDevice(0));
+    OK(cudaFuncGetAttributes(&of_other, set_slowly));
+    EXPECT(of_other.maxDynamicSharedSizeBytes == kBytes);
+}
+
 TEST(memory_belongs_to_a_device) {
     const TwoDevices two;
     if (!two.here) return;

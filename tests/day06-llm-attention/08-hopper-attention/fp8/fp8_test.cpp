@@ -2,6 +2,7 @@
 #include "fp8_attention.h"
 
 #include <wb/testing/attention_grade.h>
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
 
@@ -367,21 +368,12 @@ TEST_CASE("e4m3: wrong arguments are refused by name") {
     NEEDS_FP8();
     Grader memory("hopper_attention_fp8", "wrong arguments");
     T* d = memory.output<T>("d", {2 * 4 * 128 + 8});
-    T host[128] = {};
-    const auto refused = [&](const std::string& part,
-                             const AttentionShape& shape,
-                             const T* q,
-                             const T* k,
-                             T* o) {
-        expect_refused("hopper_attention_fp8", part, part, [&] {
-            hopper_attention_fp8(shape, q, k, d, o, nullptr, nullptr);
-        });
-    };
-    const auto good = plain_attention(1, 2, 4, 4, 128);
     const auto with = [&](const std::string& part, auto change) {
-        auto wrong = good;
+        auto wrong = plain_attention(1, 2, 4, 4, 128);
         change(wrong);
-        refused(part, wrong, d, d, d);
+        expect_refused("hopper_attention_fp8", part, part, [&] {
+            hopper_attention_fp8(wrong, d, d, d, d, nullptr, nullptr);
+        });
     };
     with("shape.head_dim is 64", [](auto& s) { s.head_dim = 64; });
     with("shape.head_dim is 256", [](auto& s) { s.head_dim = 256; });
@@ -389,10 +381,10 @@ TEST_CASE("e4m3: wrong arguments are refused by name") {
     with("shape.batch * heads is 65536", [](auto& s) { s.kv_heads = 65536; });
     with("shape.queries is -1", [](auto& s) { s.queries = -1; });
     with("shape.scale is -0.5", [](auto& s) { s.scale = -0.5f; });
-    refused("q is a null pointer", good, nullptr, d, d);
-    refused("k is a host pointer", good, d, host, d);
-    refused("k is not aligned", good, d, d + 1, d);
-    refused("o is a host pointer", good, d, d, host);
+    wb::testing::expect_pointers_refused<T>("hopper_attention_fp8",
+                                            hopper_attention_fp8,
+                                            plain_attention(1, 1, 2, 2, 128),
+                                            true);
 }
 
 TEST_CASE("e4m3: how fast", "[.][speed]") {

@@ -2,6 +2,7 @@
 // is refused.
 #include "sparse_grading.h"
 
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/simulator.h>
 
@@ -85,12 +86,19 @@ TEST_CASE("blocks: a fault that an earlier call found is not forgotten") {
 
 TEST_CASE("blocks: an order that names no row of blocks is reported") {
     NEEDS_BLOCKS();
-    const auto rows = wb::dense_pattern(200, 5, false);
-    const auto shape = shape_of(rows, 64, 2);
-    const auto inputs = as_stored<T>(random_attention(shape, 1));
     const FewMultiprocessors few(1);  // one goes through all tiles
-    for (const int32_t wrong : {-1, 2, std::numeric_limits<int32_t>::max()}) {
-        const int32_t place = wrong == 2 ? 0 : 1;
+    const struct {
+        int64_t queries;
+        int32_t place;
+        int32_t wrong;
+    } cases[] = {{200, 1, -1},
+                 {200, 0, 2},
+                 {200, 1, std::numeric_limits<int32_t>::max()},
+                 {5, 0, 1}};
+    for (const auto& [queries, place, wrong] : cases) {
+        const auto rows = wb::dense_pattern(queries, 5, false);
+        const auto shape = shape_of(rows, 64, 2);
+        const auto inputs = as_stored<T>(random_attention(shape, 1));
         HostBlocks blocks = to_blocks(rows);
         blocks.order[static_cast<size_t>(place)] = wrong;
         Grader grader(
@@ -100,7 +108,7 @@ TEST_CASE("blocks: an order that names no row of blocks is reported") {
         const T* q = grader.input("q", rounded<T>(inputs.q));
         const T* k = grader.input("k", rounded<T>(inputs.k));
         const T* v = grader.input("v", rounded<T>(inputs.v));
-        T* o = grader.output<T>("o", {2, 200, 64});
+        T* o = grader.output<T>("o", {2, queries, 64});
         const auto expected =
             words({static_cast<int32_t>(PatternFault::order), place, place, wrong});
         auto* status = reinterpret_cast<PatternStatus*>(
@@ -132,7 +140,6 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
     NEEDS_BLOCKS();
     Grader memory("hopper_block_sparse_attention", "wrong arguments");
     T* d = memory.output<T>("d", {2 * 4 * 64 + 8});
-    T host[64] = {};
     const wb::PatternCheck check;
     const BlockPattern good = upload(memory, to_blocks(wb::dense_pattern(4, 4, true)));
     const auto call = [&](const std::string& part,
@@ -157,10 +164,22 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
     with("shape.queries is -1", [](auto& s) { s.queries = -1; });
     with("shape.kv_heads", [](auto& s) { s.kv_heads = 3; });
     with("shape.scale is -0.5", [](auto& s) { s.scale = -0.5f; });
-    call("q is a null pointer", shape, good, nullptr, check.status());
-    call("q is a host pointer", shape, good, host, check.status());
-    call("q is not aligned", shape, good, d + 1, check.status());
+    wb::testing::expect_pointers_refused<T>(
+        "hopper_block_sparse_attention",
+        [&](const AttentionShape& of,
+            const T* q,
+            const T* k,
+            const T* v,
+            T* o,
+            float* lse,
+            cudaStream_t stream) {
+            hopper_block_sparse_attention(
+                of, good, q, k, v, o, lse, check.status(), stream);
+        },
+        plain_attention(1, 1, 4, 4, 64),
+        true);
     call("status is a null pointer", shape, good, d, nullptr);
+    call("status is a null pointer", plain_attention(1, 2, 4, 0, 64), good, d, nullptr);
     const auto without = [&](const std::string& part, auto change) {
         BlockPattern wrong = good;
         change(wrong);

@@ -195,41 +195,56 @@ inline void grade_many_masked(const std::string& exercise,
     }
 }
 
-/// Each pointer of a call is wrong in each way that a contract refuses.
-/// Then nothing has been written, either.
-/// @param shape    of which q, k, v and o are 256 numbers at most
-/// @param vectors  they must be 16-byte aligned
-inline void expect_pointers_refused(const std::string& exercise,
-                                    AttentionFunction* contract,
-                                    const AttentionShape& shape,
-                                    bool vectors) {
+/// Each pointer of a call is wrong in each way that a contract refuses; those that are
+/// looked at without keys, there, too. Then nothing has been written, either.
+/// @param contract  a function of shape, q, k, v, o, lse, stream; the arrays are T
+/// @param shape     of which q, k, v and o are 256 numbers at most
+/// @param vectors   they must be 16-byte aligned
+template <class T = float, class Attention>
+void expect_pointers_refused(const std::string& exercise,
+                             Attention contract,
+                             const AttentionShape& shape,
+                             bool vectors) {
     constexpr const char* kNames[] = {"q", "k", "v", "o", "lse"};
     Grader memory(exercise, "wrong pointers");
-    std::vector<float> numbers(256 + 4);
+    std::vector<T> numbers(256 + 16);
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        numbers[i] = static_cast<float>(i % 7);
+        numbers[i] = static_cast<T>(static_cast<float>(i % 7));
     const auto count = static_cast<int64_t>(numbers.size());
-    float* const d = memory.in_out<float>("d", {count}, numbers);
-    float host[256] = {};
+    T* const d = memory.in_out<T>("d", {count}, numbers);
+    T host[256] = {};
+    auto without_keys = shape;
+    without_keys.keys = 0;
     for (std::size_t wrong = 0; wrong < std::size(kNames); ++wrong) {
         const std::string name = kNames[wrong];
         const bool is_lse = name == "lse";
-        const auto refused = [&](float* pointer, const std::string& what) {
-            float* p[] = {d, d, d, d, nullptr};
-            p[wrong] = pointer;
-            const std::string part = name + " is " + what;
-            expect_refused(exercise, part, part, [&] {
-                contract(shape, p[0], p[1], p[2], p[3], p[4], nullptr);
-            });
-        };
-        refused(host, "a host pointer");
-        if (!is_lse) refused(nullptr, "a null pointer");
+        const auto refused =
+            [&](const AttentionShape& of, T* pointer, const std::string& what) {
+                T* p[] = {d, d, d, d, nullptr};
+                p[wrong] = pointer;
+                const std::string part = name + " is " + what;
+                expect_refused(exercise, part, part, [&] {
+                    contract(of,
+                             p[0],
+                             p[1],
+                             p[2],
+                             p[3],
+                             reinterpret_cast<float*>(p[4]),
+                             nullptr);
+                });
+            };
+        refused(shape, host, "a host pointer");
+        if (name == "o" || is_lse) refused(without_keys, host, "a host pointer");
+        if (!is_lse) refused(shape, nullptr, "a null pointer");
         if (is_lse || !vectors) continue;
-        refused(d + 1, "not aligned");
-        refused(d + 2, "not aligned");
+        refused(shape, d + 1, "not aligned");
+        refused(shape, d + 8 / sizeof(T), "not aligned");
     }
     CUDA_CHECK(cudaDeviceSynchronize());
-    memory.expect("d", {numbers.begin(), numbers.end()}, [](int64_t) { return 0.0; });
+    std::vector<double> untouched;
+    for (const T x : numbers)
+        untouched.push_back(static_cast<double>(static_cast<float>(x)));
+    memory.expect("d", untouched, [](int64_t) { return 0.0; });
 }
 
 /// Grades a problem of equal scores, and what a call takes besides its arguments.

@@ -28,10 +28,11 @@
 namespace wb::testing {
 
 /// Where an array begins: at an address that suits any type; at one that suits only its
-/// own elements, as what a contract does not say to be aligned; or, `vectors`, at a
+/// own elements, as what a contract does not say to be aligned; `pairs`, at a multiple
+/// of 8 bytes that is none of 16, for what are pairs of four bytes; or, `vectors`, at a
 /// multiple of 16 bytes that in half of the cases is none of 32, for what a contract
 /// says to be 16-byte aligned.
-enum class Begin { aligned, anywhere, vectors };
+enum class Begin { aligned, anywhere, pairs, vectors };
 
 /// Turns raw bytes of an output into doubles.
 using ReadElement = double (*)(const unsigned char* element);
