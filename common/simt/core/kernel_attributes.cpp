@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "cluster.h"
 #include "device_model.h"
+#include "devices.h"
 #include "fault.h"
 #include "simt/requirements.h"
 
@@ -16,7 +19,6 @@ namespace simt::detail {
 namespace {
 
 struct Attributes {
-    size_t dynamic = kDefaultDynamic;
     long long max_threads = 0;  // 0: as many as the device allows
     long long max_cluster = 0;
 };
@@ -24,6 +26,7 @@ struct Attributes {
 struct AttributeTable {
     std::mutex mutex;
     std::unordered_map<const void*, Attributes> kernels;
+    std::map<std::pair<const void*, int>, size_t> dynamic;  // on each device
     size_t largest = kDefaultDynamic;  // for kernels whose address is not known
 };
 
@@ -51,17 +54,18 @@ std::string too_many(uint64_t threads, long long most) {
 }  // namespace
 
 size_t max_dynamic_smem(const void* kernel) {
-    if (kernel) return attributes_of(kernel).dynamic;
     AttributeTable& t = attribute_table();
     const std::lock_guard lock(t.mutex);
-    return t.largest;
+    if (!kernel) return t.largest;
+    const auto it = t.dynamic.find({kernel, current_device()});
+    return it == t.dynamic.end() ? kDefaultDynamic : it->second;
 }
 
 bool set_max_dynamic_smem(const void* kernel, size_t bytes) {
     if (bytes > shared_per_block_optin()) return false;
     AttributeTable& t = attribute_table();
     const std::lock_guard lock(t.mutex);
-    t.kernels[kernel].dynamic = std::max(bytes, kDefaultDynamic);
+    t.dynamic[{kernel, current_device()}] = std::max(bytes, kDefaultDynamic);
     t.largest = std::max(t.largest, bytes);
     return true;
 }

@@ -24,6 +24,12 @@ __global__ void add(const int* from, int* to) {
     to[threadIdx.x] += from[threadIdx.x];
 }
 
+__global__ void set_by_shared(int* x) {
+    extern __shared__ int s_values[];
+    s_values[threadIdx.x] = 7;
+    x[threadIdx.x] = s_values[threadIdx.x];
+}
+
 int first(const int* x) {
     int value = -1;
     OK(cudaMemcpy(&value, x, sizeof value, cudaMemcpyDefault));
@@ -72,6 +78,24 @@ TEST(a_device_that_is_not_there) {
     EXPECT_ERROR(cudaErrorInvalidDevice, cudaSetDevice(-1));
     cudaDeviceProp prop;
     EXPECT_ERROR(cudaErrorInvalidDevice, cudaGetDeviceProperties(&prop, count));
+}
+
+TEST(more_shared_memory_is_allowed_on_one_device) {
+    constexpr int kBytes = 64 << 10;
+    const TwoDevices two;
+    if (!two.here) return;
+    OK(cudaFuncSetAttribute(
+        set_by_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+    int* const there = array_on(1);
+    OK(cudaSetDevice(1));
+    set_by_shared<<<1, 32, kBytes>>>(there);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    OK(cudaFuncSetAttribute(
+        set_by_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+    set_by_shared<<<1, 32, kBytes>>>(there);
+    OK(cudaGetLastError());
+    EXPECT(first(there) == 7);
+    OK(cudaFree(there));
 }
 
 TEST(each_thread_has_its_device) {
