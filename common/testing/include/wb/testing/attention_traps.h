@@ -96,6 +96,14 @@ inline void grade_traps(const std::string& exercise,
                expect_attention(shape, inputs),
                "rows of scores far from each other");
 
+        auto larger = plain_attention(1, query_heads, 33, 40, head_dim);
+        larger.kv_heads = kv_heads;
+        inputs = steps_of_rows(larger, 1);
+        graded(larger,
+               inputs,
+               expect_attention(larger, inputs),
+               "each row's scores rise at another key");
+
         shape.scale = kFarthestScale;
         for (const float product : {-0x1p20f, 0x1p20f}) {
             inputs = far_scores(shape, product);
@@ -197,39 +205,48 @@ inline void grade_many_masked(const std::string& exercise,
 
 /// Each pointer of a call is wrong in each way that a contract refuses.
 /// Then nothing has been written, either.
-/// @param shape    of which q, k, v and o are 256 numbers at most
+/// @tparam T       of q, k, v and o
+/// @param shape    of which they are 256 numbers at most
 /// @param vectors  they must be 16-byte aligned
-inline void expect_pointers_refused(const std::string& exercise,
-                                    AttentionFunction* contract,
-                                    const AttentionShape& shape,
-                                    bool vectors) {
+template <class T = float, class Contract>
+void expect_pointers_refused(const std::string& exercise,
+                             Contract* contract,
+                             const AttentionShape& shape,
+                             bool vectors) {
     constexpr const char* kNames[] = {"q", "k", "v", "o", "lse"};
     Grader memory(exercise, "wrong pointers");
-    std::vector<float> numbers(256 + 4);
+    std::vector<T> numbers(256 + 16 / sizeof(T));
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        numbers[i] = static_cast<float>(i % 7);
+        numbers[i] = static_cast<T>(static_cast<float>(i % 7));
     const auto count = static_cast<int64_t>(numbers.size());
-    float* const d = memory.in_out<float>("d", {count}, numbers);
+    T* const d = memory.in_out<T>("d", {count}, numbers);
     float host[256] = {};
     for (std::size_t wrong = 0; wrong < std::size(kNames); ++wrong) {
         const std::string name = kNames[wrong];
         const bool is_lse = name == "lse";
-        const auto refused = [&](float* pointer, const std::string& what) {
-            float* p[] = {d, d, d, d, nullptr};
+        const auto refused = [&](void* pointer, const std::string& what) {
+            void* p[] = {d, d, d, d, nullptr};
             p[wrong] = pointer;
+            const auto tensor = [&](std::size_t i) { return static_cast<T*>(p[i]); };
             const std::string part = name + " is " + what;
             expect_refused(exercise, part, part, [&] {
-                contract(shape, p[0], p[1], p[2], p[3], p[4], nullptr);
+                contract(shape,
+                         tensor(0),
+                         tensor(1),
+                         tensor(2),
+                         tensor(3),
+                         static_cast<float*>(p[4]),
+                         nullptr);
             });
         };
         refused(host, "a host pointer");
         if (!is_lse) refused(nullptr, "a null pointer");
         if (is_lse || !vectors) continue;
         refused(d + 1, "not aligned");
-        refused(d + 2, "not aligned");
+        refused(d + 8 / sizeof(T), "not aligned");
     }
     CUDA_CHECK(cudaDeviceSynchronize());
-    memory.expect("d", {numbers.begin(), numbers.end()}, [](int64_t) { return 0.0; });
+    memory.expect("d", as_doubles(numbers), [](int64_t) { return 0.0; });
 }
 
 /// Grades a problem of equal scores, and what a call takes besides its arguments.
