@@ -71,7 +71,7 @@ void append_kv(const wb::PagedCache& cache,
 ///          behind the end of a sequence may hold anything. Subnormal values are not
 ///          taken for zeros
 /// Throws   wb::InvalidArgument for what check_paged_cache() refuses, heads that do not
-///          divide, a scale that is no number, too few counters, a null or a host
+///          divide, a scale that is not finite, too few counters, a null or a host
 ///          pointer
 void paged_attention(const wb::PagedCache& cache,
                      const __nv_bfloat16* q,

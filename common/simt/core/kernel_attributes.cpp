@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
 #include "cluster.h"
 #include "device_model.h"
@@ -18,14 +19,14 @@ namespace simt::detail {
 namespace {
 
 struct Attributes {
-    std::vector<size_t> dynamic;  // of each device, as far as it was asked for
-    long long max_threads = 0;    // 0: as many as the device allows
+    long long max_threads = 0;  // 0: as many as the device allows
     long long max_cluster = 0;
 };
 
 struct AttributeTable {
     std::mutex mutex;
     std::unordered_map<const void*, Attributes> kernels;
+    std::map<std::pair<const void*, int>, size_t> dynamic;  // on each device
     size_t largest = kDefaultDynamic;  // for kernels whose address is not known
 };
 
@@ -53,24 +54,18 @@ std::string too_many(uint64_t threads, long long most) {
 }  // namespace
 
 size_t max_dynamic_smem(const void* kernel) {
-    if (kernel) {
-        const std::vector<size_t> dynamic = attributes_of(kernel).dynamic;
-        const auto device = static_cast<size_t>(current_device());
-        return device < dynamic.size() ? dynamic[device] : kDefaultDynamic;
-    }
     AttributeTable& t = attribute_table();
     const std::lock_guard lock(t.mutex);
-    return t.largest;
+    if (!kernel) return t.largest;
+    const auto it = t.dynamic.find({kernel, current_device()});
+    return it == t.dynamic.end() ? kDefaultDynamic : it->second;
 }
 
 bool set_max_dynamic_smem(const void* kernel, size_t bytes) {
     if (bytes > shared_per_block_optin()) return false;
     AttributeTable& t = attribute_table();
     const std::lock_guard lock(t.mutex);
-    std::vector<size_t>& dynamic = t.kernels[kernel].dynamic;
-    const auto device = static_cast<size_t>(current_device());
-    if (dynamic.size() <= device) dynamic.resize(device + 1, kDefaultDynamic);
-    dynamic[device] = std::max(bytes, kDefaultDynamic);
+    t.dynamic[{kernel, current_device()}] = std::max(bytes, kDefaultDynamic);
     t.largest = std::max(t.largest, bytes);
     return true;
 }

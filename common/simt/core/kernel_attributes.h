@@ -11,12 +11,13 @@ namespace simt::detail {
 /// What every launch may ask for.
 constexpr size_t kDefaultDynamic = 48 * 1024;
 
-/// Bytes of dynamic shared memory that launches of the kernel may ask for: 48 KiB,
-/// unless it was allowed more on this device. nullptr, a kernel whose address is not
-/// known: the most that any kernel was allowed.
+/// Bytes of dynamic shared memory that launches of the kernel may ask for on the
+/// current device: 48 KiB, unless it was allowed more there. nullptr, a kernel whose
+/// address is not known: the most that any kernel was allowed.
 size_t max_dynamic_smem(const void* kernel);
 
-/// Allows the kernel that much. False if the device does not have so much.
+/// Allows the kernel that much on the current device, and on no other. False if the
+/// device does not have so much.
 bool set_max_dynamic_smem(const void* kernel, size_t bytes);
 
 /// The most threads that a block of the kernel may have: the device's 1024, or what

@@ -104,6 +104,7 @@ Observed Grader::observe(const Array& array,
     const std::size_t count = bytes.size() / array.element_bytes;
     Observed result{
         array.name, array.shape, std::vector<double>(count), std::vector<bool>(count)};
+    result.is_floating = array.is_floating;
     for (std::size_t i = 0; i < count; ++i) {
         const unsigned char* element = bytes.data() + i * array.element_bytes;
         result.values[i] = array.read(element);

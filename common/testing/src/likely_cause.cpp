@@ -179,6 +179,7 @@ std::string cause_empty_sum(const Evidence& e) {
 }
 
 std::string cause_precision(const Evidence& e) {
+    if (!e.got.is_floating) return "";
     // Many roundings, or a difference of large numbers, bring some per cent. But few
     // values may be near by chance; one rounding to bfloat16 brings 4e-3, one to half
     // 5e-4.

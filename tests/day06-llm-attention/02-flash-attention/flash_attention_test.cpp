@@ -5,6 +5,7 @@
 #include <wb/implementations.h>
 #include <wb/scratch.h>
 #include <wb/testing/attention.h>
+#include <wb/testing/attention_arguments.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_sizes.h>
 #include <wb/testing/attention_traps.h>
@@ -13,12 +14,12 @@
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/memory_watch.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "flash_limits.h"
 
@@ -86,6 +87,11 @@ TEST_CASE("nothing is kept from call to call") {
     other.scale = -0.3f;
     wb::testing::expect_independent(
         [&] { grade(first); }, [&] { grade(other); }, [&] { grade(first, 3); });
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    wb::testing::on_another_device([&] {
+        for (const int64_t D : {32, 64, 128, 256})
+            grade(plain_attention(1, 1, 3, 5, D, true));
+    });
 }
 
 TEST_CASE("batches and heads keep to themselves") {
@@ -431,25 +437,11 @@ TEST_CASE("wrong arguments are refused by name") {
             flash_attention(shape, d, d, d, d, nullptr, nullptr);
         });
     };
-    refused("shape.batch is -1", plain_attention(-1, 2, 4, 4, 32));
-    refused("shape.queries is -4", plain_attention(1, 2, -4, 4, 32));
-    refused("shape.keys is -4", plain_attention(1, 2, 4, -4, 32));
-    refused("shape.keys is 2147483648", plain_attention(1, 2, 4, int64_t{1} << 31, 32));
-    refused("shape.head_dim is 48", plain_attention(1, 2, 4, 4, 48));
-    refused("shape.head_dim is 0", plain_attention(1, 2, 4, 4, 0));
     refused("does not fit into 64 bits", plain_attention(1 << 30, 1 << 30, 9, 9, 32));
-    auto grouped = good;
-    grouped.query_heads = 4;
-    refused("shape.kv_heads is 2", grouped);
-    grouped.query_heads = 3;
-    refused("shape.query_heads is 3", grouped);
-    auto scaled = good;
-    scaled.scale = std::numeric_limits<float>::quiet_NaN();
-    refused("shape.scale is nan", scaled);
-    scaled.scale = std::numeric_limits<float>::infinity();
-    refused("shape.scale is inf", scaled);
-    scaled.scale = -2e38f;
-    refused("shape.scale is -2e+38, but must be from -1.70141e+38", scaled);
+    wb::testing::expect_shapes_refused(
+        "flash_attention", good, /*groups=*/false, [&](const AttentionShape& shape) {
+            flash_attention(shape, d, d, d, d, nullptr, nullptr);
+        });
     wb::testing::expect_pointers_refused(
         "flash_attention", flash_attention, good, true);
 }

@@ -9,6 +9,7 @@
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/paged.h>
 #include <wb/testing/simulator.h>
 
@@ -81,7 +82,13 @@ TEST_CASE("nothing is kept from call to call") {
     first.kv_heads = 2;
     const PagedShape other{{33, 1, 17}, 32};
     wb::testing::expect_independent([&] { grade_random(first, 1); },
-                                    [&] { grade_random(other, 2); });
+                                    [&] { grade_random(other, 2); },
+                                    [&] { grade_random(first, 3); });
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    wb::testing::on_another_device([] {
+        for (const auto& layout : kLayouts)
+            grade_random(layout.shape({5, 33}), 4);
+    });
 }
 
 TEST_CASE("a group of query heads shares a K/V head") {
@@ -360,14 +367,18 @@ TEST_CASE("wrong arguments are refused by name") {
     const auto attend_with = [&](wb::PagedCache cache, int64_t heads, float scale) {
         paged_attention(cache, q, q, lse, heads, scale, workspace, nullptr);
     };
+    // Without sequences, or without tokens, a cache is no other.
     const auto refused = [&](const std::string& part, auto&& change) {
-        wb::PagedCache cache = good;
-        change(cache);
-        expect_refused(
-            "paged_attention", part, part, [&] { attend_with(cache, 2, 1.0f); });
-        expect_refused("append_kv", part, part, [&] {
-            append_kv(cache, q, q, ids, ids, 1, workspace, nullptr);
-        });
+        for (const int64_t batch : {1, 0}) {
+            wb::PagedCache cache = good;
+            cache.batch = batch;
+            change(cache);
+            expect_refused(
+                "paged_attention", part, part, [&] { attend_with(cache, 2, 1.0f); });
+            expect_refused("append_kv", part, part, [&] {
+                append_kv(cache, q, q, ids, ids, batch, workspace, nullptr);
+            });
+        }
     };
     refused("cache.page_size is 24", [](auto& c) { c.page_size = 24; });
     refused("cache.page_size is 8", [](auto& c) { c.page_size = 8; });
@@ -379,17 +390,32 @@ TEST_CASE("wrong arguments are refused by name") {
             [](auto& c) { c.pages_per_sequence = (1 << 26) + 1; });
     refused("cache.k is a null pointer", [](auto& c) { c.k = nullptr; });
     refused("cache.v is a null pointer", [](auto& c) { c.v = nullptr; });
-    refused("cache.block_table is a null", [](auto& c) { c.block_table = nullptr; });
-    refused("cache.lengths is a null pointer", [](auto& c) { c.lengths = nullptr; });
+    refused("cache.block_table is a null", [](auto& c) {
+        c.batch = 1;  // of none, there is no table either
+        c.block_table = nullptr;
+    });
+    refused("cache.lengths is a null pointer", [](auto& c) {
+        c.batch = 1;
+        c.lengths = nullptr;
+    });
     refused("cache.k is", [](auto& c) { c.k += 1; });
     expect_refused("paged_attention", "no heads", "query_heads is 0", [&] {
         attend_with(good, 0, 1.0f);
     });
-    expect_refused("paged_attention", "scale", "scale is", [&] {
-        attend_with(good, 2, std::numeric_limits<float>::quiet_NaN());
-    });
+    using Limits = std::numeric_limits<float>;
+    for (const float scale :
+         {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()})
+        expect_refused("paged_attention", "scale", "scale is", [&] {
+            attend_with(good, 2, scale);
+        });
     expect_refused("paged_attention", "counters", "workspace.num_counters is 2", [&] {
         attend_with(good, 3, 1.0f);
+    });
+    Grader more("paged_attention", "too few counters for two sequences");
+    const wb::PagedCache two = cache_on_device(more, random_paged({{3, 3}}, 1, 0));
+    auto* two_q = more.output<__nv_bfloat16>("q", {2, 2, 64});
+    expect_refused("paged_attention", "counters", "workspace.num_counters is 2", [&] {
+        paged_attention(two, two_q, two_q, nullptr, 2, 1.0f, workspace, nullptr);
     });
     expect_refused("paged_attention", "q null", "q is a null pointer", [&] {
         paged_attention(good, nullptr, q, lse, 2, 1.0f, workspace, nullptr);

@@ -45,6 +45,11 @@ void grade_uneven(const Layout& layout) {
         set_sequence(
             inputs, s, wb::testing::uneven_rows(problem_of(inputs, s), uint64_t(s)));
     grade_inputs(inputs, "heads of scores far from each other");
+    inputs = random_paged(two_heads(layout, {40, 5}), 1, 7);
+    for (int64_t s = 0; s < inputs.batch(); ++s)
+        set_sequence(
+            inputs, s, wb::testing::steps_of_rows(problem_of(inputs, s), uint64_t(s)));
+    grade_inputs(inputs, "each head's scores rise at another key");
 }
 
 void grade_farthest(const Layout& layout) {

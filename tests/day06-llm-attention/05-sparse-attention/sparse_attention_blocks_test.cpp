@@ -46,6 +46,29 @@ TEST_CASE("blocks: every pattern gives what its rows give") {
         grade_blocks(shape_of(pattern, 32), pattern, name);
 }
 
+TEST_CASE("blocks: the first and the last row of a tile do not tell of the others") {
+    // The first and the last of each eight rows see all keys, or none; the others see
+    // a window.
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    for (const bool all : {true, false}) {
+        const auto window = wb::local_pattern(131, 130, 9, 2);
+        std::vector<int32_t> edge(all ? std::size_t{130} : 0);
+        std::iota(edge.begin(), edge.end(), 0);
+        std::vector<std::vector<int32_t>> rows;
+        for (std::size_t row = 0; row < 131; ++row) {
+            const auto at = window.offsets.begin() + static_cast<int64_t>(row);
+            rows.emplace_back(window.indices.begin() + at[0],
+                              window.indices.begin() + at[1]);
+            if (row % 8 == 0 || row % 8 == 7) rows.back() = edge;
+        }
+        const auto pattern = rows_of(130, rows);
+        for (const int64_t D : kHeadDims)
+            grade_blocks(shape_of(pattern, D),
+                         pattern,
+                         all ? "two rows of eight see all" : "two of eight see none");
+    }
+}
+
 TEST_CASE("blocks: sizes around those of a block") {
     for (const int64_t n : {1, 2, 63, 64, 65, 127, 128, 129}) {
         if (wb::testing::is_watched() && n != 1 && n != 65 && n != 129) continue;
@@ -287,6 +310,9 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
         faults::grade_block(3, true, 1, D, D == 32 ? 2 : 1 - row);
         faults::grade_block(std::numeric_limits<int32_t>::max(), true, 1, D, row);
         faults::grade_only_block(D != 64, D);
+        if (wb::testing::is_watched()) continue;
+        // Its first key is 0 in 32 bits.
+        faults::grade_block(1 << 26, /*partial=*/D == 64, 1, D, row);
     }
     for (const int64_t behind : {1, 2})
         faults::grade_block(3, true, 1, 32, 1, behind);
@@ -299,6 +325,9 @@ TEST_CASE("blocks: offsets that are no range are reported, and the row is empty"
         for (const bool partial : {false, true}) {
             faults::grade_block_offsets({-1, 1, 2}, 0, partial, D);
             faults::grade_block_offsets({0, 1, 3}, 1, partial, D);  // there are 2
+            // The lower half of this is right.
+            const int64_t past_int = int64_t{1} << 32;
+            faults::grade_block_offsets({0, 1, past_int + 2}, 1, partial, D);
         }
     }
 }

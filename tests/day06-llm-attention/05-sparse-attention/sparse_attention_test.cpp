@@ -1,10 +1,12 @@
 // Grades day06-llm-attention/05-sparse-attention: patterns of rows.
 #include "sparse_attention.h"
 
+#include <wb/testing/attention_arguments.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
 
@@ -64,6 +66,14 @@ TEST_CASE("nothing is kept from call to call", "[first]") {
     wb::testing::expect_independent(
         [&] { grade_rows(shape_of(first, 32, 2), first, "5 keys a row"); },
         [&] { grade_rows(shape_of(other, 64), other, "3 keys a row"); });
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    wb::testing::on_another_device([] {
+        const auto pattern = wb::dense_pattern(3, 5, true);
+        for (const int64_t D : kHeadDims) {
+            grade_rows(shape_of(pattern, D), pattern, "causal");
+            grade_blocks(shape_of(pattern, D), pattern, "causal");
+        }
+    });
 }
 
 TEST_CASE("an empty row gives zeros and minus infinity", "[first]") {
@@ -293,8 +303,9 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
 
 TEST_CASE("rows of many keys, of each head dimension", "[long]") {
     for (const int64_t D : kHeadDims) {
-        const int32_t keys = D == 32 ? 9011 : 4243;
-        const auto all = wb::dense_pattern(1, keys, false);  // 140 full blocks, or 66
+        // More than 48 KB have floats, or 140 full blocks; or 66.
+        const int32_t keys = D == 32 ? 12'301 : 4243;
+        const auto all = wb::dense_pattern(1, keys, false);
         std::vector<int32_t> some;  // as many partial ones, and one
         for (int32_t key = 0; key < keys; ++key)
             if (key % 64 != 5) some.push_back(key);
@@ -346,12 +357,16 @@ TEST_CASE("an index that is no key is reported, and not read", "[first]") {
 }
 
 TEST_CASE("offsets that are no range are reported, and the row is empty") {
+    constexpr int64_t kPastInt = int64_t{1} << 32;
     for (const int64_t D : kHeadDims) {
         faults::grade_offsets({0, 2, 4, 99}, 2, 2, D);
         faults::grade_offsets({0, 2, 4, 7}, 2, 1, D);  // there are 6 indices
         faults::grade_offsets({-5, 2, 4, 6}, 0, 2, D);
         faults::grade_offsets({-1, 2, 4, 6}, 0, 1, D);
         faults::grade_offsets({0, 4, 2, 6}, 1, 2, D);
+        // The lower halves of these are right.
+        faults::grade_offsets({0, 2, 4, kPastInt + 6}, 2, 2, D);
+        faults::grade_offsets({-kPastInt, 2, 4, 6}, 0, 1, D);
         faults::grade_offsets_of_nothing(D);
     }
 }
@@ -416,35 +431,62 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("q is a null pointer", good, nullptr, check.status());
     refused("status is a null pointer", good, d, nullptr);
     refused("q is a host pointer", good, host, check.status());
-    auto shape = good;
-    shape.causal = true;
-    refused("shape.causal is 1", shape, d, check.status());
-    shape = good;
-    shape.kv_heads = 1;
-    refused("shape.kv_heads is 1", shape, d, check.status());
-    shape = good;
-    shape.head_dim = 256;
-    refused("shape.head_dim is 256", shape, d, check.status());
-    shape = good;
-    shape.queries = -1;
-    refused("shape.queries is -1", shape, d, check.status());
+    PatternStatus on_host;
+    refused("status is a host pointer", good, d, &on_host);
+    wb::testing::expect_shapes_refused(
+        "sparse_attention", good, /*groups=*/false, [&](const AttentionShape& shape) {
+            sparse_attention(shape, rows, d, d, d, d, nullptr, check.status(), nullptr);
+        });
+    wb::testing::expect_shapes_refused(
+        "block_sparse_attention",
+        good,
+        /*groups=*/false,
+        [&](const AttentionShape& shape) {
+            block_sparse_attention(
+                shape, blocks, d, d, d, d, nullptr, check.status(), nullptr);
+        });
+    for (const int64_t queries : {4, 0}) {
+        auto shape = good;
+        shape.queries = queries;
+        shape.causal = true;
+        refused("shape.causal is 1", shape, d, check.status());
+        shape.causal = false;
+        shape.head_dim = 256;
+        refused("shape.head_dim is 256", shape, d, check.status());
+    }
     auto null_offsets = rows;
     null_offsets.offsets = nullptr;
     auto negative = rows;
     negative.num_indices = -1;
+    auto negative_full = blocks;
+    negative_full.full.num_blocks = -1;
+    auto negative_partial = blocks;
+    negative_partial.partial.num_blocks = -1;
     const auto rows_refused = [&](const std::string& part,
+                                  const AttentionShape& shape,
                                   const wb::CsrPattern& pattern) {
         expect_refused("sparse_attention", part, part, [&] {
             sparse_attention(
-                good, pattern, d, d, d, d, nullptr, check.status(), nullptr);
+                shape, pattern, d, d, d, d, nullptr, check.status(), nullptr);
         });
     };
-    rows_refused("pattern.offsets is a null pointer", null_offsets);
-    rows_refused("pattern.num_indices is -1", negative);
+    const auto blocks_refused = [&](const std::string& part,
+                                    const AttentionShape& shape,
+                                    const wb::BlockPattern& pattern) {
+        expect_refused("block_sparse_attention", part, part, [&] {
+            block_sparse_attention(
+                shape, pattern, d, d, d, d, nullptr, check.status(), nullptr);
+        });
+    };
+    rows_refused("pattern.offsets is a null pointer", good, null_offsets);
+    auto empty = good;
+    empty.queries = 0;
+    for (const auto& shape : {good, empty}) {
+        rows_refused("pattern.num_indices is -1", shape, negative);
+        blocks_refused("pattern.full.num_blocks is -1", shape, negative_full);
+        blocks_refused("pattern.partial.num_blocks is -1", shape, negative_partial);
+    }
     auto null_order = blocks;
     null_order.order = nullptr;
-    expect_refused("block_sparse_attention", "order null", "pattern.order is", [&] {
-        block_sparse_attention(
-            good, null_order, d, d, d, d, nullptr, check.status(), nullptr);
-    });
+    blocks_refused("pattern.order is", good, null_order);
 }

@@ -28,6 +28,15 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
                        inputs,
                        "rows of scores far from each other");
 
+        if (!wb::testing::is_watched()) {  // its accesses are those of other cases
+            const auto larger = wb::dense_pattern(33, 40, false);
+            const auto of_larger = shape_of(larger, D, 1, 2);
+            grade_both(of_larger,
+                       larger,
+                       wb::testing::steps_of_rows(of_larger, 1),
+                       "each row's scores rise at another key");
+        }
+
         shape.scale = wb::testing::kFarthestScale;
         for (const float product : {-0x1p20f, 0x1p20f}) {
             inputs = wb::testing::far_scores(shape, product);

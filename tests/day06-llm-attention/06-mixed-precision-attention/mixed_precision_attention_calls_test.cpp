@@ -3,13 +3,14 @@
 #include "grade_types.h"
 
 #include <wb/scratch.h>
+#include <wb/testing/attention_arguments.h>
 #include <wb/testing/attention_memory.h>
 #include <wb/testing/attention_sizes.h>
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -107,40 +108,35 @@ TEST_CASE("wrong arguments are refused by name") {
     using wb::testing::expect_refused;
     Grader memory("mixed_precision_attention", "wrong arguments");
     __half* d = memory.output<__half>("d", {2 * 4 * 32 + 8});
-    __half host[256] = {};
     const auto good = plain_attention(1, 2, 4, 4, 32);
-    const auto refused = [&](const std::string& part, const AttentionShape& shape) {
-        expect_refused("mixed_precision_attention", describe(shape), part, [&] {
-            mixed_precision_attention(shape, d, d, d, d, nullptr, nullptr);
-        });
-    };
-    refused("shape.batch is -1", plain_attention(-1, 2, 4, 4, 32));
-    refused("shape.queries is -4", plain_attention(1, 2, -4, 4, 32));
-    refused("shape.keys is 2147483648", plain_attention(1, 2, 4, int64_t{1} << 31, 32));
-    refused("shape.head_dim is 48", plain_attention(1, 2, 4, 4, 48));
-    refused("shape.head_dim is 256", plain_attention(1, 2, 4, 4, 256));
-    auto grouped = good;
-    grouped.query_heads = 4;
-    refused("shape.kv_heads is 2", grouped);
-    auto scaled = good;
-    scaled.scale = std::numeric_limits<float>::infinity();
-    refused("shape.scale is inf", scaled);
-    const auto call = [&](const char* what,
-                          const char* part,
-                          const __half* q,
-                          const __half* k,
-                          const __half* v,
-                          __half* o,
-                          float* lse) {
-        expect_refused("mixed_precision_attention", what, part, [&] {
-            mixed_precision_attention(good, q, k, v, o, lse, nullptr);
-        });
-    };
-    float host_lse[8] = {};
-    call("q null", "q is a null pointer", nullptr, d, d, d, nullptr);
-    call("k on the host", "k is a host pointer", d, host, d, d, nullptr);
-    call("v null", "v is a null pointer", d, d, nullptr, d, nullptr);
-    call("o on the host", "o is a host pointer", d, d, d, host, nullptr);
-    call("lse on the host", "lse is a host pointer", d, d, d, d, host_lse);
-    call("k + 1", "k is not aligned", d, d + 1, d, d, nullptr);
+    auto* const bf16 = reinterpret_cast<__nv_bfloat16*>(d);
+    expect_shapes_refused("mixed_precision_attention",
+                          good,
+                          /*groups=*/false,
+                          [&](const AttentionShape& shape) {
+                              mixed_precision_attention(
+                                  shape, d, d, d, d, nullptr, nullptr);
+                          });
+    expect_shapes_refused("mixed_precision_attention",
+                          good,
+                          /*groups=*/false,
+                          [&](const AttentionShape& shape) {
+                              mixed_precision_attention(
+                                  shape, bf16, bf16, bf16, bf16, nullptr, nullptr);
+                          });
+    auto wide = good;
+    wide.head_dim = 256;
+    expect_refused("mixed_precision_attention", "D256", "shape.head_dim is 256", [&] {
+        mixed_precision_attention(wide, d, d, d, d, nullptr, nullptr);
+    });
+    expect_pointers_refused<__half>(
+        "mixed_precision_attention",
+        static_cast<StoredAttention<__half>*>(mixed_precision_attention),
+        good,
+        /*vectors=*/true);
+    expect_pointers_refused<__nv_bfloat16>(
+        "mixed_precision_attention",
+        static_cast<StoredAttention<__nv_bfloat16>*>(mixed_precision_attention),
+        good,
+        /*vectors=*/true);
 }

@@ -145,6 +145,13 @@ TEST_CASE("logits far from zero, close to each other") {
     grade(shape, inputs, ", scores 60000 and a little");
 }
 
+TEST_CASE("each row's scores rise at another key") {
+    for (const int64_t D : {32, 64, 128}) {
+        const auto shape = plain_attention(1, 1, 33, 40, D);
+        grade(shape, steps_of_rows(shape, 1), ", scores rise by 150");
+    }
+}
+
 TEST_CASE("a NaN reaches the rows that see it, and no others") {
     const auto graded = [](auto zero, int64_t D) {
         using T = decltype(zero);

@@ -24,6 +24,12 @@ __global__ void add(const int* from, int* to) {
     to[threadIdx.x] += from[threadIdx.x];
 }
 
+__global__ void set_by_shared(int* x) {
+    extern __shared__ int s_values[];
+    s_values[threadIdx.x] = 7;
+    x[threadIdx.x] = s_values[threadIdx.x];
+}
+
 int first(const int* x) {
     int value = -1;
     OK(cudaMemcpy(&value, x, sizeof value, cudaMemcpyDefault));
@@ -74,6 +80,24 @@ TEST(a_device_that_is_not_there) {
     EXPECT_ERROR(cudaErrorInvalidDevice, cudaGetDeviceProperties(&prop, count));
 }
 
+TEST(more_shared_memory_is_allowed_on_one_device) {
+    constexpr int kBytes = 64 << 10;
+    const TwoDevices two;
+    if (!two.here) return;
+    OK(cudaFuncSetAttribute(
+        set_by_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+    int* const there = array_on(1);
+    OK(cudaSetDevice(1));
+    set_by_shared<<<1, 32, kBytes>>>(there);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    OK(cudaFuncSetAttribute(
+        set_by_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+    set_by_shared<<<1, 32, kBytes>>>(there);
+    OK(cudaGetLastError());
+    EXPECT(first(there) == 7);
+    OK(cudaFree(there));
+}
+
 TEST(each_thread_has_its_device) {
     const TwoDevices two;
     if (!two.here) return;
@@ -94,21 +118,6 @@ TEST(each_thread_has_its_device) {
     OK(cudaGetDeviceProperties(&b, 1));
     EXPECT(a.pciBusID != b.pciBusID || a.pciDeviceID != b.pciDeviceID);
     EXPECT(a.multiProcessorCount > 0 && b.multiProcessorCount > 0);
-}
-
-TEST(shared_memory_is_allowed_for_a_device) {
-    const TwoDevices two;
-    if (!two.here) return;
-    constexpr int kBytes = 64 * 1024;
-    cudaFuncAttributes of_other;
-    OK(cudaFuncSetAttribute(
-        set_slowly, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-    OK(cudaSetDevice(1));
-    OK(cudaFuncGetAttributes(&of_other, set_slowly));
-    EXPECT(of_other.maxDynamicSharedSizeBytes < kBytes);
-    OK(cudaSetDevice(0));
-    OK(cudaFuncGetAttributes(&of_other, set_slowly));
-    EXPECT(of_other.maxDynamicSharedSizeBytes == kBytes);
 }
 
 TEST(memory_belongs_to_a_device) {

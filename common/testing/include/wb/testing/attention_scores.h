@@ -142,6 +142,24 @@ inline AttentionExpected expect_uneven_choice(const AttentionShape& shape,
     return expected;
 }
 
+/// Each row's scores rise once, by 150, at a key that is not its neighbours': a warp or
+/// a block whose rows share a decision, to rescale or to leave that out, needs to have
+/// asked all of them. Every fifth column of q and k up to the 32nd decides, in turn.
+inline AttentionInputs steps_of_rows(const AttentionShape& shape, std::uint64_t seed) {
+    constexpr int64_t kColumns = 32;
+    AttentionInputs inputs = constant_inputs(shape, 0.0f, 0.0f, 0.0f);
+    inputs.v = random_attention(shape, seed).v;
+    const int64_t dim = shape.head_dim;
+    for (int64_t row = 0; row < shape.rows(); ++row)
+        inputs.q[static_cast<std::size_t>(row * dim + 5 * row % kColumns)] = 1.0f;
+    for (int64_t i = 0; i < static_cast<int64_t>(inputs.k.size()); ++i) {
+        const int64_t key = i / dim % shape.keys;
+        if (i % dim < kColumns && kColumns * key >= i % dim * shape.keys)
+            inputs.k[static_cast<std::size_t>(i)] = 150.0f / shape.scale;
+    }
+    return inputs;
+}
+
 /// Scores that rise from key to key by a step, or not at all: up to 64 equal steps.
 /// What a step multiplies the earlier sums with lies in the middle between two numbers
 /// of fp16, and of bf16: where it is rounded to them, each step makes the same mistake,

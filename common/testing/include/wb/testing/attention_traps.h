@@ -96,6 +96,16 @@ inline void grade_traps(const std::string& exercise,
                expect_attention(shape, inputs),
                "rows of scores far from each other");
 
+        if (!is_watched()) {  // its accesses are those of other cases
+            auto larger = plain_attention(1, query_heads, 33, 40, head_dim);
+            larger.kv_heads = kv_heads;
+            inputs = steps_of_rows(larger, 1);
+            graded(larger,
+                   inputs,
+                   expect_attention(larger, inputs),
+                   "each row's scores rise at another key");
+        }
+
         shape.scale = kFarthestScale;
         for (const float product : {-0x1p20f, 0x1p20f}) {
             inputs = far_scores(shape, product);
@@ -241,10 +251,7 @@ void expect_pointers_refused(const std::string& exercise,
         refused(shape, d + 8 / sizeof(T), "not aligned");
     }
     CUDA_CHECK(cudaDeviceSynchronize());
-    std::vector<double> untouched;
-    for (const T x : numbers)
-        untouched.push_back(static_cast<double>(static_cast<float>(x)));
-    memory.expect("d", untouched, [](int64_t) { return 0.0; });
+    memory.expect("d", as_doubles(numbers), [](int64_t) { return 0.0; });
 }
 
 /// Grades a problem of equal scores, and what a call takes besides its arguments.

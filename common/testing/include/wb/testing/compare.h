@@ -23,6 +23,7 @@ struct Observed {
     Shape shape;                  ///< its extents
     std::vector<double> values;   ///< what was read back
     std::vector<bool> untouched;  ///< still holds the poison of before the launch
+    bool is_floating = true;      ///< else counts, indices or bits: never inexact
 };
 
 /// The verdict on one output.
