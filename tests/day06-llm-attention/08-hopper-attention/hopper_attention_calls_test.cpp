@@ -133,6 +133,30 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
     refused.nothing_written();
 }
 
+TEST_CASE("packed: pointers of fp16, too, are refused by name") {
+    NEEDS_HOPPER();
+    Grader memory("hopper_attention_packed", "wrong pointers of fp16");
+    __half* const d = memory.output<__half>("d", {4 * 2 * 64});
+    const int32_t* starts = memory.input("starts", std::vector<int32_t>{0, 4});
+    static __half host[4 * 2 * 64] = {};
+    const PackedShape shape{1, 2, 1, 4, 4, 4, 64};
+    constexpr const char* kNames[] = {"q", "k", "v", "o"};
+    for (size_t wrong = 0; wrong < std::size(kNames); ++wrong) {
+        const auto refused = [&](__half* pointer, const char* what) {
+            __half* p[] = {d, d, d, d};
+            p[wrong] = pointer;
+            const std::string part = std::string(kNames[wrong]) + " is " + what;
+            expect_refused("hopper_attention_packed", part, part, [&] {
+                hopper_attention_packed(
+                    shape, p[0], p[1], p[2], starts, starts, p[3], nullptr, nullptr);
+            });
+        };
+        refused(nullptr, "a null pointer");
+        refused(host, "a host pointer");
+        refused(d + 4, "not aligned");
+    }
+}
+
 TEST_CASE("packed and paged: without queries nothing is launched") {
     NEEDS_HOPPER();
     Grader grade("hopper_attention_packed", "no sequences, or no queries");
