@@ -39,7 +39,10 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
 TEST_CASE("blocks: offsets that are no range are reported, and the list is empty") {
     NEEDS_BLOCKS();
     const std::pair<std::vector<int64_t>, int64_t> wrong[] = {
-        {{-1, 1, 2}, 0}, {{0, 1, 3}, 1}, {{0, 2, 1}, 1}};  // there are 2
+        {{-1, 1, 2}, 0},
+        {{0, 1, 3}, 1},
+        {{0, 1, (int64_t{1} << 32) + 2}, 1},
+        {{0, 2, 1}, 1}};  // there are 2
     for (const bool partial : {false, true}) {
         const auto pattern = partial ? wb::local_pattern(140, 60, 30, 5)
                                      : wb::dense_pattern(140, 60, false);
@@ -68,6 +71,34 @@ TEST_CASE("blocks: offsets that are no range are reported, and the list is empty
                    offsets[at],
                    offsets[at + 1]});
         }
+    }
+}
+
+TEST_CASE("blocks: wrong offsets of one list leave the other one as it is") {
+    NEEDS_BLOCKS();
+    // Every row of blocks has a full block, and a partial one behind it.
+    const auto both = wb::dense_pattern(140, 64, false);
+    HostBlocks blocks = to_blocks(both);
+    blocks.partial.blocks.assign(2, 0);
+    blocks.masks.assign(2 * kRows, 8);  // key 3
+    for (const bool partial : {false, true}) {
+        HostBlocks wrong = blocks;
+        wrong.partial.offsets = {0, 1, 2};
+        (partial ? wrong.partial : wrong.full).offsets[2] = 3;  // there are 2
+        auto rows = rows_in(both);
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const bool is_wrong = i >= size_t{kRows};
+            if (is_wrong && !partial) rows[i].clear();
+            if (!is_wrong || !partial) rows[i].push_back(3);
+        }
+        const auto right = rows_of(64, rows);
+        const auto shape = shape_of(right, 64);
+        grade(shape,
+              right,
+              wrong,
+              random_attention(shape, 1),
+              partial ? "partial blocks 1 to 3, of 2" : "full blocks 1 to 3, of 2",
+              {static_cast<int32_t>(PatternFault::offsets), 1, 1, 3});
     }
 }
 
@@ -205,6 +236,21 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
             [](auto& p) { p.full.offsets = nullptr; });
     without("pattern.partial.blocks is a null",
             [](auto& p) { p.partial.blocks = nullptr; });
+    static int64_t host[4] = {};
+    auto* const host_blocks = reinterpret_cast<int32_t*>(host);
+    without("pattern.full.offsets is a host", [](auto& p) { p.full.offsets = host; });
+    without("pattern.partial.offsets is a host",
+            [](auto& p) { p.partial.offsets = host; });
+    without("pattern.partial.blocks is a host",
+            [&](auto& p) { p.partial.blocks = host_blocks; });
+    without("pattern.masks is a host",
+            [](auto& p) { p.masks = reinterpret_cast<uint64_t*>(host); });
+    without("pattern.order is a host", [&](auto& p) { p.order = host_blocks; });
+    call("status is a host pointer",
+         shape,
+         good,
+         d,
+         reinterpret_cast<PatternStatus*>(host));
     without("pattern.full.num_blocks is -1", [](auto& p) { p.full.num_blocks = -1; });
     without("pattern.partial.num_blocks is -2",
             [](auto& p) { p.partial.num_blocks = -2; });

@@ -217,7 +217,7 @@ TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
     rows[130] = {64, 65, 66};  // the third row of blocks is empty altogether
     const auto few = rows_of(70, rows);
     grade(shape_of(few, 64, 2), few, "only queries 1 and 130 see keys");
-    const auto none = rows_of(0, {{}, {}});
+    const auto none = rows_of(0, std::vector<std::vector<int32_t>>(300));
     for (const bool with_lse : {false, true}) {
         const auto shape = shape_of(none, 128);
         grade(shape,
