@@ -92,6 +92,10 @@ TEST_CASE("packed rows with other numbers between them") {
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
     grade_packed<__half>(make_batch<__half>({{20, 30}, {7, 40}}, 2, 1, 64, false), 24);
+    // Only those of q have a stride, or only those of k and v.
+    const auto batch = make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 1, 1, 64, true);
+    grade_packed<__nv_bfloat16>(batch, 24, true, false, 0);
+    grade_packed<__nv_bfloat16>(batch, 0, true, false, 24);
     // Groups in one projection: its rows are longer than those of k and v need.
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 4, 2, 64, true), 24, true, true);

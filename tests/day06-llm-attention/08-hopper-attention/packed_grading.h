@@ -124,19 +124,20 @@ AttentionExpected expect_batch(const Batch& batch) {
 /// @param with_lse     the log-sum-exp is wanted; else lse is null
 /// @param same_stride  rows of k and v are as far apart as those of q, as in one
 ///                     projection
+/// @param kv_between   elements between the rows of k and v, if not `between`
 template <class T>
 void grade_packed(Batch batch,
                   int64_t between = 0,
                   bool with_lse = true,
-                  bool same_stride = false) {
+                  bool same_stride = false,
+                  int64_t kv_between = -1) {
+    if (kv_between < 0) kv_between = between;
     PackedShape& shape = batch.shape;
     const int64_t q_stride = shape.query_heads * shape.head_dim + between;
     const int64_t kv_stride =
-        same_stride ? q_stride : shape.kv_heads * shape.head_dim + between;
-    if (between > 0) {
-        shape.query_stride = q_stride;
-        shape.kv_stride = kv_stride;
-    }
+        same_stride ? q_stride : shape.kv_heads * shape.head_dim + kv_between;
+    if (between > 0) shape.query_stride = q_stride;
+    if (same_stride || kv_between > 0) shape.kv_stride = kv_stride;
     Grader grade("hopper_attention_packed",
                  std::string(Format<T>::kName) + ", " + batch.text() +
                      (with_lse ? "" : ", lse = nullptr"));

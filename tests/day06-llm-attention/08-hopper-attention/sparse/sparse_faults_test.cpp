@@ -23,7 +23,7 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
     grade_wrong_block(3, true, 0, 64);
     grade_wrong_block(std::numeric_limits<int32_t>::max(), true, 1, 128);
     // The second row of blocks has but one block, which does not exist.
-    const auto right = without_rows(wb::dense_pattern(140, 60, false), kRows, 140);
+    const auto right = without_rows(wb::dense_pattern(140, 64, false), kRows, 140);
     HostBlocks blocks = to_blocks(right);
     const int64_t place = blocks.full.offsets.back()++;
     blocks.full.blocks.push_back(1);
