@@ -51,6 +51,15 @@ TEST_CASE("packed: as many sequences without queries as multiprocessors, then ot
     grade_packed<__nv_bfloat16>(make_batch<__nv_bfloat16>(lengths, 1, 1, 64, false));
 }
 
+TEST_CASE("packed and paged: no sequence has keys") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    const auto batch = make_batch<T>({{3, 0}, {70, 0}}, 2, 1, 64, true);
+    grade_packed<T>(batch);
+    grade_packed<T>(batch, 0, false);
+    grade_paged(batch, 16);
+}
+
 TEST_CASE("packed and paged: more sequences than a byte counts") {
     NEEDS_HOPPER();
     if (wb::testing::is_watched()) return;
@@ -59,7 +68,9 @@ TEST_CASE("packed and paged: more sequences than a byte counts") {
     lengths[130] = {2, 9};
     lengths[256] = {3, 5};
     lengths[257] = {2, 17};
-    const auto batch = make_batch<__nv_bfloat16>(lengths, 1, 1, 64, false);
+    auto batch = make_batch<__nv_bfloat16>(lengths, 2, 1, 64, false);
+    // It need not be near: so many tiles would be more than a launch may have.
+    batch.shape.max_queries = wb::kMaxSequence;
     grade_packed<__nv_bfloat16>(batch);
     grade_paged(batch, 16);
 }
@@ -81,9 +92,49 @@ TEST_CASE("packed rows with other numbers between them") {
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
     grade_packed<__half>(make_batch<__half>({{20, 30}, {7, 40}}, 2, 1, 64, false), 24);
+    // Only those of q have a stride, or only those of k and v.
+    const auto batch = make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 1, 1, 64, true);
+    grade_packed<__nv_bfloat16>(batch, 24, true, false, 0);
+    grade_packed<__nv_bfloat16>(batch, 0, true, false, 24);
     // Groups in one projection: its rows are longer than those of k and v need.
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 4, 2, 64, true), 24, true, true);
+}
+
+TEST_CASE("packed rows of one projection: q, k and v in one array") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    auto batch = make_batch<T>({{20, 20}, {7, 7}}, 2, 1, 64, true);
+    const auto q = pack_rows<T>(batch, &AttentionInputs::q, 2, 128);
+    const auto k = pack_rows<T>(batch, &AttentionInputs::k, 1, 64);
+    const auto v = pack_rows<T>(batch, &AttentionInputs::v, 1, 64);
+    std::vector<T> all;
+    for (int64_t row = 0; row < batch.shape.total_queries; ++row) {
+        all.insert(all.end(), q.begin() + row * 128, q.begin() + (row + 1) * 128);
+        for (const auto* values : {&k, &v})
+            all.insert(all.end(),
+                       values->begin() + row * 64,
+                       values->begin() + (row + 1) * 64);
+    }
+    batch.shape.query_stride = batch.shape.kv_stride = 256;
+    Grader grade("hopper_attention_packed", batch.text() + ", one projection");
+    const T* d_all = grade.input("q, k and v", all, Begin::vectors);
+    const int32_t* query_starts = grade.input("query_starts", batch.query_starts);
+    const int32_t* key_starts = grade.input("key_starts", batch.key_starts);
+    T* o = grade.output<T>("o", {27, 2, 64}, Begin::vectors);
+    float* lse = grade.output<float>("lse", {2, 27});
+    grade.run([&](cudaStream_t stream) {
+        hopper_attention_packed(batch.shape,
+                                d_all,
+                                d_all + 128,
+                                d_all + 192,
+                                query_starts,
+                                key_starts,
+                                o,
+                                lse,
+                                stream);
+    });
+    expect_both(grade, expect_batch<T>(batch));
 }
 
 TEST_CASE("a NaN stays in its own sequence") {
@@ -172,14 +223,71 @@ TEST_CASE("packed and paged: scores of a million, all alike, of either sign") {
         }
 }
 
+/// Of four sequences, the second has a fault, which the report names. The results of
+/// the others are right; so are its own, if it counts as empty.
+static void grade_fault(const Batch& batch,
+                        const PagedInputs& pages,
+                        const std::vector<std::string>& parts,
+                        bool counts_as_empty) {
+    const auto result = run_paged(batch, pages, nullptr);
+    for (const std::string& part : parts)
+        wb::testing::expect_report(
+            "hopper_attention_paged", batch.text(), result.fault, part);
+    Batch counted = batch;
+    if (counts_as_empty) {
+        counted.parts[1].keys = 0;
+        counted.inputs[1].k.clear();
+        counted.inputs[1].v.clear();
+    }
+    const auto expected = expect_batch<__nv_bfloat16>(counted);
+    const auto row_size = static_cast<size_t>(batch.shape.head_dim);
+    const auto is_graded = [&](size_t row) {
+        const auto queries = static_cast<int32_t>(row);
+        return counts_as_empty || queries < batch.query_starts[1] ||
+               queries >= batch.query_starts[2];
+    };
+    INFO("fault: " << result.fault);
+    for (size_t i = 0; i < result.o.size(); ++i) {
+        if (!is_graded(i / row_size)) continue;
+        INFO("row " << i / row_size << ", column " << i % row_size);
+        REQUIRE(std::abs(result.o[i] - expected.o[i]) <= expected.o_bound[i]);
+    }
+    for (size_t row = 0; row < result.lse.size(); ++row) {
+        if (!is_graded(row)) continue;
+        INFO("lse of row " << row);
+        const bool same = result.lse[row] == expected.lse[row];  // both infinite, too
+        REQUIRE((same || std::abs(result.lse[row] - expected.lse[row]) <=
+                             expected.lse_bound[row]));
+    }
+}
+
+static Batch four_sequences() {
+    return make_batch<__nv_bfloat16>(
+        {{10, 40}, {10, 40}, {3, 20}, {10, 40}}, 1, 1, 64, false);
+}
+
 TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
     NEEDS_HOPPER();
-    using T = __nv_bfloat16;
-    const auto batch = make_batch<T>({{10, 40}, {10, 40}}, 1, 1, 64, false);
-    auto pages = in_pages(batch, 16, 7);
-    pages.table[1] = static_cast<int32_t>(pages.num_pages) + 5;
-    const std::string fault = run_paged(batch, pages, nullptr);
-    for (const std::string& part :
-         {std::string("sequence 0"), std::to_string(pages.num_pages + 5)})
-        wb::testing::expect_report("hopper_attention_paged", batch.text(), fault, part);
+    const FewMultiprocessors few(1);  // one may go through all sequences
+    const auto batch = four_sequences();
+    const auto pages = in_pages(batch, 16, 7);
+    for (const int32_t wrong : {static_cast<int32_t>(pages.num_pages) + 5, -1}) {
+        auto with_fault = pages;
+        const int64_t entry = pages.pages_per_sequence + 1;
+        with_fault.table[static_cast<size_t>(entry)] = wrong;
+        grade_fault(batch, with_fault, {"sequence 1", std::to_string(wrong)}, false);
+    }
+}
+
+TEST_CASE("a length that the table has no room for is reported, and counts as 0") {
+    NEEDS_HOPPER();
+    const FewMultiprocessors few(1);
+    const auto batch = four_sequences();
+    const auto pages = in_pages(batch, 16, 7);
+    const auto room = static_cast<int32_t>(pages.pages_per_sequence * 16);
+    for (const int32_t wrong : {room + 1, -1}) {
+        auto with_fault = pages;
+        with_fault.lengths[1] = wrong;
+        grade_fault(batch, with_fault, {"sequence 1", std::to_string(wrong)}, true);
+    }
 }

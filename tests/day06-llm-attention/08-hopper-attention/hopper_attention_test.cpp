@@ -153,6 +153,25 @@ TEST_CASE("a query that sees no key gives zeros and minus infinity") {
     grade(plain_attention(2, 1, 3, 0, 64));
 }
 
+TEST_CASE("without keys, all rows of a long call are zeros, and k and v may be null") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    const auto shape = plain_attention(1, 2, 400, 0, 128);
+    const auto inputs = as_stored<T>(random_attention(shape, 1));
+    for (const auto& [name, idea, attention] : implementations_of<T>()) {
+        for (const bool with_lse : {true, false}) {
+            Grader grade(name, describe(shape) + ", k = v = nullptr");
+            const T* q = grade.input("q", rounded<T>(inputs.q));
+            T* o = grade.output<T>("o", {1, 2, 400, 128});
+            float* lse = with_lse ? grade.output<float>("lse", {1, 2, 400}) : nullptr;
+            grade.run([&, attention = attention](cudaStream_t stream) {
+                attention(shape, q, nullptr, nullptr, o, lse, stream);
+            });
+            expect_both(grade, expect_half<T>(shape, inputs), with_lse);
+        }
+    }
+}
+
 TEST_CASE("nothing is kept from call to call") {
     NEEDS_HOPPER();
     wb::testing::expect_independent(

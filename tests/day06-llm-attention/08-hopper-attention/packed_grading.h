@@ -124,19 +124,20 @@ AttentionExpected expect_batch(const Batch& batch) {
 /// @param with_lse     the log-sum-exp is wanted; else lse is null
 /// @param same_stride  rows of k and v are as far apart as those of q, as in one
 ///                     projection
+/// @param kv_between   elements between the rows of k and v, if not `between`
 template <class T>
 void grade_packed(Batch batch,
                   int64_t between = 0,
                   bool with_lse = true,
-                  bool same_stride = false) {
+                  bool same_stride = false,
+                  int64_t kv_between = -1) {
+    if (kv_between < 0) kv_between = between;
     PackedShape& shape = batch.shape;
     const int64_t q_stride = shape.query_heads * shape.head_dim + between;
     const int64_t kv_stride =
-        same_stride ? q_stride : shape.kv_heads * shape.head_dim + between;
-    if (between > 0) {
-        shape.query_stride = q_stride;
-        shape.kv_stride = kv_stride;
-    }
+        same_stride ? q_stride : shape.kv_heads * shape.head_dim + kv_between;
+    if (between > 0) shape.query_stride = q_stride;
+    if (same_stride || kv_between > 0) shape.kv_stride = kv_stride;
     Grader grade("hopper_attention_packed",
                  std::string(Format<T>::kName) + ", " + batch.text() +
                      (with_lse ? "" : ", lse = nullptr"));
@@ -180,10 +181,16 @@ inline PagedInputs in_pages(const Batch& batch, int64_t page_size, uint64_t orde
     return pages;
 }
 
-/// hopper_attention_paged. Returns what the workspace reports.
+/// What a call of hopper_attention_paged leaves.
+struct PagedResult {
+    std::string fault;           ///< what the workspace reports
+    std::vector<double> o, lse;  ///< if nothing is expected of them
+};
+
+/// hopper_attention_paged.
 /// @param expected  null: only run it
 /// @param with_lse  the log-sum-exp is wanted; else lse is null
-inline std::string run_paged(const Batch& batch,
+inline PagedResult run_paged(const Batch& batch,
                              const PagedInputs& pages,
                              const AttentionExpected* expected,
                              bool with_lse = true) {
@@ -221,8 +228,11 @@ inline std::string run_paged(const Batch& batch,
     if (expected != nullptr) {
         wb::testing::expect_report("hopper_attention_paged", batch.text(), fault, "");
         expect_both(grade, *expected, with_lse);
+        return {fault, {}, {}};
     }
-    return fault;
+    PagedResult result{fault, grade.read("o"), {}};
+    if (with_lse) result.lse = grade.read("lse");
+    return result;
 }
 
 inline void grade_paged(const Batch& batch, int64_t page_size, bool with_lse = true) {

@@ -5,6 +5,8 @@
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/memory_watch.h>
+#include <wb/testing/simulator.h>
 
 #include <wb/scratch.h>
 
@@ -52,11 +54,11 @@ Result run(const AttentionShape& shape,
     const auto stored = as_stored<T>(inputs);
     result.expected = expect_half<T>(shape, stored);
     Grader grade("hopper_attention_fp8", describe(shape));
-    const T* q = grade.input("q", rounded<T>(stored.q));
-    const T* k = grade.input("k", rounded<T>(stored.k));
-    const T* v = grade.input("v", rounded<T>(stored.v));
+    const T* q = grade.input("q", rounded<T>(stored.q), Begin::vectors);
+    const T* k = grade.input("k", rounded<T>(stored.k), Begin::vectors);
+    const T* v = grade.input("v", rounded<T>(stored.v), Begin::vectors);
     T* o = grade.output<T>(
-        "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+        "o", {shape.batch, shape.query_heads, shape.queries, 128}, Begin::vectors);
     float* lse = nullptr;
     if (with_lse)
         lse = grade.output<float>(
@@ -251,13 +253,81 @@ TEST_CASE("e4m3: the largest value of a head, wherever it is") {
     std::fill(inputs.q.begin(), inputs.q.end(), 0.0f);
     for (size_t i = 0; i < inputs.v.size(); ++i)
         inputs.v[i] = static_cast<float>(i % 3) - 1.0f;
-    inputs.v.back() = 400.0f;
-    const auto result = run(shape, inputs);
-    for (size_t row = 20; row < 40; ++row) {
-        INFO("row " << row);
-        const size_t at = row * 128 + 127;
-        REQUIRE(std::abs(result.o[at] - result.expected.o[at]) < 0.03);
+    for (const float largest : {400.0f, -400.0f}) {
+        inputs.v.back() = largest;
+        const auto result = run(shape, inputs);
+        for (size_t row = 20; row < 40; ++row) {
+            INFO("value " << largest << ", row " << row);
+            const size_t at = row * 128 + 127;
+            REQUIRE(std::abs(result.o[at] - result.expected.o[at]) < 0.03);
+        }
     }
+}
+
+TEST_CASE("e4m3: numbers are rounded to the nearest one, not cut off") {
+    NEEDS_FP8();
+    // Of many numbers, the errors of rounding cancel out, and those of cutting off are
+    // 3 % of each. All values are 1: o is 1 if weights are right.
+    auto shape = plain_attention(1, 1, 64, 600, 128);
+    auto inputs = random_attention(shape, 1);
+    std::fill(inputs.v.begin(), inputs.v.end(), 1.0f);
+    const auto near = [](const Result& result, const char* text) {
+        INFO(text);
+        for (size_t i = 0; i < result.o.size(); ++i) {
+            INFO("row " << i / 128 << ", column " << i % 128);
+            REQUIRE(std::abs(result.o[i] - result.expected.o[i]) < 0.015);
+        }
+    };
+    near(run(shape, inputs), "every value is 1");
+    // Values from 1 to 2, with equal weights.
+    std::fill(inputs.q.begin(), inputs.q.end(), 0.0f);
+    for (size_t i = 0; i < inputs.v.size(); ++i)
+        inputs.v[i] = 1.0f + static_cast<float>(i * 37 % 101) / 101.0f;
+    near(run(shape, inputs), "equal weights, values from 1 to 2");
+    // The first and the last key with a score of 0, and those of all others -8.25:
+    // together they count.
+    shape.scale = 0.125f;
+    for (size_t row = 0; row < 64; ++row)
+        inputs.q[row * 128] = 1.0f;
+    std::fill(inputs.k.begin(), inputs.k.end(), 0.0f);
+    for (size_t key = 1; key < 599; ++key)
+        inputs.k[key * 128] = -66.0f;
+    for (size_t i = 0; i < inputs.v.size(); ++i)
+        inputs.v[i] = i < 128 || i >= 599 * 128 ? 0.0f : 1.0f;
+    near(run(shape, inputs), "weights of 2^-12, 598 of them");
+}
+
+TEST_CASE("e4m3: the arrays of an earlier call, which was of other sizes") {
+    NEEDS_FP8();
+    const auto shape = plain_attention(1, 2, 20, 33, 128);
+    const auto inputs = as_stored<T>(random_attention(shape, 1));
+    Grader grade("hopper_attention_fp8", "in the arrays of another call");
+    const T* q = grade.input("q", rounded<T>(inputs.q));
+    const T* k = grade.input("k", rounded<T>(inputs.k));
+    const T* v = grade.input("v", rounded<T>(inputs.v));
+    T* o = grade.output<T>("o", {1, 2, 20, 128});
+    grade.run([&](cudaStream_t stream) {
+        const auto before = plain_attention(1, 1, 7, 5, 128, true);
+        hopper_attention_fp8(before, q, k, v, o, nullptr, stream);
+        hopper_attention_fp8(shape, q, k, v, o, nullptr, stream);
+    });
+    Result result;
+    result.o = grade.read("o");
+    result.expected = expect_half<T>(shape, inputs);
+    expect_small_errors(shape, result);
+}
+
+TEST_CASE("e4m3: a byte for each number, and scales", "[serial]") {
+    NEEDS_FP8();
+    if (wb::testing::is_watched()) return;  // memory is counted without the checker
+    const auto shape = grouped(plain_attention(1, 4, 64, 512, 128), 1);
+    const auto inputs = random_attention(shape, 1);
+    run(plain_attention(1, 1, 1, 1, 128), inputs);  // the first launch loads code
+    const wb::testing::MemoryWatch watch;
+    run(shape, inputs);
+    watch.expect_at_most(
+        static_cast<uint64_t>(shape.query_elements() + 2 * shape.kv_elements()) + 4096,
+        "hopper_attention_fp8, " + describe(shape));
 }
 
 TEST_CASE("e4m3: shapes, masks, log-sum-exp or none, and scales") {
@@ -349,12 +419,14 @@ TEST_CASE("e4m3: nothing is kept from call to call") {
 
 TEST_CASE("e4m3: without keys every row is zeros, without queries nothing is done") {
     NEEDS_FP8();
-    const auto shape = plain_attention(1, 2, 70, 0, 128);
-    const auto result = run(shape, random_attention(shape, 1));
-    for (const double o : result.o)
-        REQUIRE(o == 0.0);
-    for (const double lse : result.lse)
-        REQUIRE(lse == -std::numeric_limits<double>::infinity());
+    const auto shape = plain_attention(1, 2, 170, 0, 128);
+    for (const bool with_lse : {true, false}) {
+        const auto result = run(shape, random_attention(shape, 1), with_lse);
+        for (const double o : result.o)
+            REQUIRE(o == 0.0);
+        for (const double lse : result.lse)
+            REQUIRE(lse == -std::numeric_limits<double>::infinity());
+    }
     Grader grader("hopper_attention_fp8", "queries = 0, batch = 0");
     T* const none = nullptr;
     grader.expect_no_work([&](cudaStream_t s) {

@@ -6,6 +6,8 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/simulator.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -21,7 +23,7 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
     grade_wrong_block(3, true, 0, 64);
     grade_wrong_block(std::numeric_limits<int32_t>::max(), true, 1, 128);
     // The second row of blocks has but one block, which does not exist.
-    const auto right = without_rows(wb::dense_pattern(140, 60, false), kRows, 140);
+    const auto right = without_rows(wb::dense_pattern(140, 64, false), kRows, 140);
     HostBlocks blocks = to_blocks(right);
     const int64_t place = blocks.full.offsets.back()++;
     blocks.full.blocks.push_back(1);
@@ -37,7 +39,10 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
 TEST_CASE("blocks: offsets that are no range are reported, and the list is empty") {
     NEEDS_BLOCKS();
     const std::pair<std::vector<int64_t>, int64_t> wrong[] = {
-        {{-1, 1, 2}, 0}, {{0, 1, 3}, 1}, {{0, 2, 1}, 1}};  // there are 2
+        {{-1, 1, 2}, 0},
+        {{0, 1, 3}, 1},
+        {{0, 1, (int64_t{1} << 32) + 2}, 1},
+        {{0, 2, 1}, 1}};  // there are 2
     for (const bool partial : {false, true}) {
         const auto pattern = partial ? wb::local_pattern(140, 60, 30, 5)
                                      : wb::dense_pattern(140, 60, false);
@@ -66,6 +71,34 @@ TEST_CASE("blocks: offsets that are no range are reported, and the list is empty
                    offsets[at],
                    offsets[at + 1]});
         }
+    }
+}
+
+TEST_CASE("blocks: wrong offsets of one list leave the other one as it is") {
+    NEEDS_BLOCKS();
+    // Every row of blocks has a full block, and a partial one behind it.
+    const auto both = wb::dense_pattern(140, 64, false);
+    HostBlocks blocks = to_blocks(both);
+    blocks.partial.blocks.assign(2, 0);
+    blocks.masks.assign(2 * kRows, 8);  // key 3
+    for (const bool partial : {false, true}) {
+        HostBlocks wrong = blocks;
+        wrong.partial.offsets = {0, 1, 2};
+        (partial ? wrong.partial : wrong.full).offsets[2] = 3;  // there are 2
+        auto rows = rows_in(both);
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const bool is_wrong = i >= size_t{kRows};
+            if (is_wrong && !partial) rows[i].clear();
+            if (!is_wrong || !partial) rows[i].push_back(3);
+        }
+        const auto right = rows_of(64, rows);
+        const auto shape = shape_of(right, 64);
+        grade(shape,
+              right,
+              wrong,
+              random_attention(shape, 1),
+              partial ? "partial blocks 1 to 3, of 2" : "full blocks 1 to 3, of 2",
+              {static_cast<int32_t>(PatternFault::offsets), 1, 1, 3});
     }
 }
 
@@ -119,7 +152,18 @@ TEST_CASE("blocks: an order that names no row of blocks is reported") {
             hopper_block_sparse_attention(
                 shape, pattern, q, k, v, o, nullptr, status, stream);
         });
-        (void)grader.read("o");  // the rows that `order` does not name are not written
+        // The rows that `order` does not name are not written; all others are right.
+        const auto got = grader.read("o");
+        const auto right = expect_listed(shape, rows, inputs);
+        for (size_t i = 0; i < got.size(); ++i) {
+            const auto row = static_cast<int64_t>(i / 64) % queries;
+            const auto at = std::find(blocks.order.begin(),
+                                      blocks.order.end(),
+                                      static_cast<int32_t>(row / kRows));
+            if (at == blocks.order.end()) continue;
+            INFO("row " << i / 64 << " of both heads, column " << i % 64);
+            REQUIRE(std::abs(got[i] - right.o[i]) <= right.o_bound[i]);
+        }
         grader.expect("status", expected, [](int64_t) { return 0.0; });
     }
 }
@@ -192,6 +236,21 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
             [](auto& p) { p.full.offsets = nullptr; });
     without("pattern.partial.blocks is a null",
             [](auto& p) { p.partial.blocks = nullptr; });
+    static int64_t host[4] = {};
+    auto* const host_blocks = reinterpret_cast<int32_t*>(host);
+    without("pattern.full.offsets is a host", [](auto& p) { p.full.offsets = host; });
+    without("pattern.partial.offsets is a host",
+            [](auto& p) { p.partial.offsets = host; });
+    without("pattern.partial.blocks is a host",
+            [&](auto& p) { p.partial.blocks = host_blocks; });
+    without("pattern.masks is a host",
+            [](auto& p) { p.masks = reinterpret_cast<uint64_t*>(host); });
+    without("pattern.order is a host", [&](auto& p) { p.order = host_blocks; });
+    call("status is a host pointer",
+         shape,
+         good,
+         d,
+         reinterpret_cast<PatternStatus*>(host));
     without("pattern.full.num_blocks is -1", [](auto& p) { p.full.num_blocks = -1; });
     without("pattern.partial.num_blocks is -2",
             [](auto& p) { p.partial.num_blocks = -2; });

@@ -104,11 +104,13 @@ inline void grade_stored(const AttentionShape& shape,
     const std::vector<double> before = words(earlier);
     Grader grader("hopper_block_sparse_attention", describe(shape) + ", " + text);
     const BlockPattern pattern = upload(grader, blocks);
-    const T* q = grader.input("q", rounded<T>(stored.q));
-    const T* k = grader.input("k", rounded<T>(stored.k));
-    const T* v = grader.input("v", rounded<T>(stored.v));
+    const T* q = grader.input("q", rounded<T>(stored.q), Begin::vectors);
+    const T* k = grader.input("k", rounded<T>(stored.k), Begin::vectors);
+    const T* v = grader.input("v", rounded<T>(stored.v), Begin::vectors);
     T* o = grader.output<T>(
-        "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+        "o",
+        {shape.batch, shape.query_heads, shape.queries, shape.head_dim},
+        Begin::vectors);
     float* lse = nullptr;
     if (with_lse)
         lse = grader.output<float>(

@@ -4,6 +4,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/memory_watch.h>
 #include <wb/testing/simulator.h>
 
 #include <algorithm>
@@ -216,7 +217,7 @@ TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
     rows[130] = {64, 65, 66};  // the third row of blocks is empty altogether
     const auto few = rows_of(70, rows);
     grade(shape_of(few, 64, 2), few, "only queries 1 and 130 see keys");
-    const auto none = rows_of(0, {{}, {}});
+    const auto none = rows_of(0, std::vector<std::vector<int32_t>>(300));
     for (const bool with_lse : {false, true}) {
         const auto shape = shape_of(none, 128);
         grade(shape,
@@ -279,6 +280,58 @@ TEST_CASE("blocks: nothing is kept from call to call") {
     const auto other = wb::local_pattern(140, 71, 9, 2);  // two rows of blocks
     expect_independent([&] { grade(shape_of(first, 64, 2), first, "dense"); },
                        [&] { grade(shape_of(other, 64), other, "window 9 + 2"); });
+}
+
+TEST_CASE("blocks: the arrays of an earlier call, which was of other sizes") {
+    NEEDS_BLOCKS();
+    const auto listed = wb::local_pattern(20, 33, 9, 5);
+    const auto small = wb::dense_pattern(7, 5, false);
+    const auto shape = shape_of(listed, 64, 1, 2);
+    const auto inputs = as_stored<T>(random_attention(shape, 1));
+    const wb::PatternCheck check;
+    Grader grader("hopper_block_sparse_attention", "in the arrays of another call");
+    const BlockPattern pattern = upload(grader, to_blocks(listed));
+    const BlockPattern before = upload(grader, to_blocks(small));
+    const T* q = grader.input("q", rounded<T>(inputs.q));
+    const T* k = grader.input("k", rounded<T>(inputs.k));
+    const T* v = grader.input("v", rounded<T>(inputs.v));
+    T* o = grader.output<T>("o", {1, 2, 20, 64});
+    grader.run([&](cudaStream_t stream) {
+        const auto call = [&](const AttentionShape& of, const BlockPattern& lists) {
+            hopper_block_sparse_attention(
+                of, lists, q, k, v, o, nullptr, check.status(), stream);
+        };
+        call(shape_of(small, 64), before);
+        call(shape, pattern);
+    });
+    expect_both(grader, expect_listed(shape, listed, inputs), false);
+    check.check(nullptr);
+}
+
+TEST_CASE("blocks: next to no memory beyond the arguments", "[serial]") {
+    NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // memory is counted without the checker
+    const auto pattern = wb::local_pattern(600, 70, 30, 20);
+    const auto shape = shape_of(pattern, 64, 1, 2);
+    const auto one = rows_of(1, {{0}});
+    grade(shape_of(one, 64), one, "key 0");  // the first launch loads code
+    const wb::testing::MemoryWatch watch;
+    grade(shape, pattern, "window 30 + 20");
+    watch.expect_at_most(512, "hopper_block_sparse_attention, " + describe(shape));
+}
+
+TEST_CASE("blocks: NaN in keys and values of a block that no row lists") {
+    NEEDS_BLOCKS();
+    // Each row of blocks lists one block, which a step of two has room for beside.
+    std::vector<std::vector<int32_t>> rows(130, {70});
+    rows[129] = {130, 71};
+    const auto pattern = rows_of(140, rows);
+    const auto shape = shape_of(pattern, 64);
+    auto stored = as_stored<T>(random_attention(shape, 1));
+    const auto expected = expect_listed(shape, pattern, stored);
+    std::fill_n(stored.k.begin(), 64 * 64, std::nanf(""));  // block 0
+    std::fill_n(stored.v.begin(), 64 * 64, std::nanf(""));
+    grade_stored(shape, to_blocks(pattern), stored, expected, "block 0 is NaN");
 }
 
 TEST_CASE("blocks: a NaN of a key reaches the rows that see it, and no others") {

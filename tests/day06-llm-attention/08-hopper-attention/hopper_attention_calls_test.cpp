@@ -1,0 +1,205 @@
+// Grades day06-llm-attention/08-hopper-attention: what packed and paged calls refuse,
+// when they have nothing to do, and how much memory a call takes.
+#include <wb/testing/memory_watch.h>
+#include <wb/testing/simulator.h>
+
+#include <functional>
+
+#include "hopper_grading.h"
+#include "packed_grading.h"
+
+namespace {
+
+using namespace hopper_grading;
+using T = __nv_bfloat16;
+
+/// The arguments of a packed or paged call, all right.
+struct PackedCall {
+    PackedShape shape{1, 2, 1, 4, 4, 4, 64};
+    wb::PagedCache cache;
+    const T *q, *k, *v;
+    T* o;
+    float* lse = nullptr;
+    const int32_t *query_starts, *key_starts;
+};
+
+/// Calls of both functions, with one argument that is wrong. What o holds stays.
+class Refusals {
+ public:
+    Refusals() : memory_("hopper_attention_packed", "wrong arguments"), workspace_(1) {
+        const auto batch = make_batch<T>({{4, 4}}, 2, 1, 64, false);
+        good_.cache = cache_on_device(memory_, in_pages(batch, 16, 0));
+        good_.q = memory_.input("q", rounded<T>(batch.inputs[0].q));
+        good_.k = memory_.input("k", rounded<T>(batch.inputs[0].k));
+        good_.v = memory_.input("v", rounded<T>(batch.inputs[0].v));
+        good_.query_starts = memory_.input("query_starts", batch.query_starts);
+        good_.key_starts = memory_.input("key_starts", batch.key_starts);
+        good_.o = memory_.in_out<T>(
+            "o", {4 * 2 * 64}, std::vector<T>(4 * 2 * 64, static_cast<T>(1.0f)));
+    }
+
+    void packed(const std::string& part,
+                const std::function<void(PackedCall&)>& spoil) {
+        expect("hopper_attention_packed", part, spoil, [](const PackedCall& c) {
+            hopper_attention_packed(c.shape,
+                                    c.q,
+                                    c.k,
+                                    c.v,
+                                    c.query_starts,
+                                    c.key_starts,
+                                    c.o,
+                                    c.lse,
+                                    nullptr);
+        });
+    }
+    void paged(const std::string& part, const std::function<void(PackedCall&)>& spoil) {
+        expect("hopper_attention_paged", part, spoil, [&](const PackedCall& c) {
+            hopper_attention_paged(
+                c.shape, c.cache, c.q, c.query_starts, c.o, c.lse, workspace_, nullptr);
+        });
+    }
+    void both(const std::string& part, const std::function<void(PackedCall&)>& spoil) {
+        packed(part, spoil);
+        paged(part, spoil);
+    }
+    void nothing_written() {
+        CUDA_CHECK(cudaDeviceSynchronize());
+        memory_.expect(
+            "o", std::vector<double>(4 * 2 * 64, 1.0), [](int64_t) { return 0.0; });
+    }
+
+ private:
+    void expect(const std::string& name,
+                const std::string& part,
+                const std::function<void(PackedCall&)>& spoil,
+                const std::function<void(const PackedCall&)>& call) {
+        PackedCall wrong = good_;
+        spoil(wrong);
+        expect_refused(name, part, part, [&] { call(wrong); });
+    }
+
+    Grader memory_;
+    wb::PagedWorkspace workspace_;
+    PackedCall good_;
+};
+
+}  // namespace
+
+TEST_CASE("packed and paged: wrong arguments are refused by name") {
+    NEEDS_HOPPER();
+    Refusals refused;
+    using Call = PackedCall;
+    refused.both("shape.sequences is -1", [](Call& c) { c.shape.sequences = -1; });
+    refused.both("shape.kv_heads is 0", [](Call& c) { c.shape.kv_heads = 0; });
+    refused.both("shape.total_queries is -4",
+                 [](Call& c) { c.shape.total_queries = -4; });
+    refused.both("shape.max_queries is -1", [](Call& c) { c.shape.max_queries = -1; });
+    refused.both("shape.head_dim is 32", [](Call& c) { c.shape.head_dim = 32; });
+    refused.both("shape.scale is -0.5", [](Call& c) { c.shape.scale = -0.5f; });
+    refused.both("shape.scale is nan", [](Call& c) { c.shape.scale = NAN; });
+    refused.packed("shape.total_keys is -4", [](Call& c) { c.shape.total_keys = -4; });
+    refused.packed("shape.kv_stride is 68", [](Call& c) { c.shape.kv_stride = 68; });
+    refused.paged("shape.sequences is 2", [](Call& c) { c.shape.sequences = 2; });
+    refused.paged("shape.kv_heads is 2", [](Call& c) { c.shape.kv_heads = 2; });
+    refused.paged("shape.head_dim is 128", [](Call& c) { c.shape.head_dim = 128; });
+
+    static T host[4 * 2 * 64] = {};
+    static const int32_t starts[2] = {0, 4};
+    const auto pointer = [&](const std::string& name, bool is_packed, auto member) {
+        const auto with = [&](const std::string& what, auto change) {
+            const auto spoil = [&](Call& c) { change(c.*member); };
+            refused.packed(name + " is " + what, spoil);
+            if (!is_packed) refused.paged(name + " is " + what, spoil);
+        };
+        with("a null pointer", [](auto& p) { p = nullptr; });
+        with("a host pointer", [](auto& p) { p = host; });
+        with("not aligned", [](auto& p) { p += 4; });
+    };
+    pointer("q", false, &Call::q);
+    pointer("k", true, &Call::k);
+    pointer("v", true, &Call::v);
+    pointer("o", false, &Call::o);
+    refused.both("query_starts is a null pointer",
+                 [](Call& c) { c.query_starts = nullptr; });
+    refused.both("query_starts is a host pointer",
+                 [](Call& c) { c.query_starts = starts; });
+    refused.packed("key_starts is a null pointer",
+                   [](Call& c) { c.key_starts = nullptr; });
+    refused.packed("key_starts is a host pointer",
+                   [](Call& c) { c.key_starts = starts; });
+    refused.both("lse is a host pointer",
+                 [](Call& c) { c.lse = reinterpret_cast<float*>(host); });
+    refused.paged("cache.k is a null pointer", [](Call& c) { c.cache.k = nullptr; });
+    refused.nothing_written();
+}
+
+TEST_CASE("packed: pointers of fp16, too, are refused by name") {
+    NEEDS_HOPPER();
+    Grader memory("hopper_attention_packed", "wrong pointers of fp16");
+    __half* const d = memory.output<__half>("d", {4 * 2 * 64});
+    const int32_t* starts = memory.input("starts", std::vector<int32_t>{0, 4});
+    static __half host[4 * 2 * 64] = {};
+    const PackedShape shape{1, 2, 1, 4, 4, 4, 64};
+    constexpr const char* kNames[] = {"q", "k", "v", "o"};
+    for (size_t wrong = 0; wrong < std::size(kNames); ++wrong) {
+        const auto refused = [&](__half* pointer, const char* what) {
+            __half* p[] = {d, d, d, d};
+            p[wrong] = pointer;
+            const std::string part = std::string(kNames[wrong]) + " is " + what;
+            expect_refused("hopper_attention_packed", part, part, [&] {
+                hopper_attention_packed(
+                    shape, p[0], p[1], p[2], starts, starts, p[3], nullptr, nullptr);
+            });
+        };
+        refused(nullptr, "a null pointer");
+        refused(host, "a host pointer");
+        refused(d + 4, "not aligned");
+    }
+}
+
+TEST_CASE("packed and paged: without queries nothing is launched") {
+    NEEDS_HOPPER();
+    Grader grade("hopper_attention_packed", "no sequences, or no queries");
+    const auto batch = make_batch<T>({{0, 40}}, 1, 1, 64, false);
+    wb::PagedCache cache = cache_on_device(grade, in_pages(batch, 16, 0));
+    const wb::PagedWorkspace workspace(1);
+    T* const none = nullptr;
+    grade.expect_no_work([&](cudaStream_t stream) {
+        for (const int64_t sequences : {1, 0}) {
+            PackedShape shape = batch.shape;
+            shape.sequences = cache.batch = sequences;
+            hopper_attention_packed(
+                shape, none, none, none, nullptr, nullptr, none, nullptr, stream);
+            hopper_attention_paged(
+                shape, cache, none, nullptr, none, nullptr, workspace, stream);
+        }
+    });
+}
+
+TEST_CASE("no memory beyond the arguments, with a mask", "[serial]") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;  // memory is counted without the checker
+    // A log-sum-exp that nobody wants would take 16 KiB, keys and values of each query
+    // head 64 KiB.
+    constexpr uint64_t kMost = 4096;
+    const auto shape = grouped(plain_attention(1, 4, 1024, 64, 64, true), 1);
+    const auto inputs = as_stored<T>(random_attention(shape, 1));
+    for (const auto& [name, idea, attention] : implementations_of<T>()) {
+        Grader grade(name, describe(shape));
+        const T* q = grade.input("q", rounded<T>(inputs.q));
+        const T* k = grade.input("k", rounded<T>(inputs.k));
+        const T* v = grade.input("v", rounded<T>(inputs.v));
+        T* o = grade.output<T>("o", {4, 1024, 64});
+        const auto run = [&, attention = attention](const AttentionShape& now) {
+            grade.run([&](cudaStream_t stream) {
+                attention(now, q, k, v, o, nullptr, stream);
+            });
+        };
+        auto one = shape;
+        one.queries = one.keys = 1;
+        run(one);  // the first launch of a kernel loads its code
+        const wb::testing::MemoryWatch watch;
+        run(shape);
+        watch.expect_at_most(kMost, name + ", " + describe(shape));
+    }
+}
