@@ -189,6 +189,10 @@ class Checker : public detail::Observer {
     void products_done(uint32_t product, const uint32_t* read_until) override {
         safety_products_done(*worker, product, read_until);
     }
+    void products_awaited(const void* warpgroup, bool over) override {
+        if (tracing)
+            count_note(over ? What::acquire : What::release, warpgroup, 0, *worker);
+    }
     uint32_t moment() const override { return safety_moment(*worker); }
     void async_access(const void* address,
                       size_t bytes,

@@ -157,6 +157,11 @@ class Observer {
     virtual void products_done(uint32_t product, const uint32_t* read_until) {
         (void)product, (void)read_until;
     }
+    /// The running thread waits for products of its warpgroup, or, `over`, goes on: a
+    /// trace shows it. It orders nothing; see products_done().
+    virtual void products_awaited(const void* warpgroup, bool over) {
+        (void)warpgroup, (void)over;
+    }
     /// Changes when the running thread synchronises: what it does from then on may be
     /// ordered otherwise than what it has done.
     virtual uint32_t moment() const { return 0; }

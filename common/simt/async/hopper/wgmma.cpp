@@ -211,6 +211,7 @@ void wgmma_wait(int pending, const char* file, int line) {
     const uint64_t index = h.group.position[h.thread];
     d::WgmmaEntry& entry = d::next_entry(h, d::Kind::wait, pending, {});
     d::tell_late_reads(h, index);
+    if (d::observer) d::observer->products_awaited(&h.group, false);
     entry.waiting.push(w.thread);
     if (entry.arrived == d::kWarpgroupThreads) {
         d::complete_wait(h, index, pending);
@@ -220,10 +221,11 @@ void wgmma_wait(int pending, const char* file, int line) {
     }
     d::hopper_suspend(w, "wgmma.wait_group", file, line);
     w.in_runtime = true;
+    if (!d::observer) return;
     const bool reads = h.group.read_until[h.thread] != 0;
-    if (d::observer)
-        d::observer->products_done(h.group.done,
-                                   reads ? h.group.read_until.data() : nullptr);
+    d::observer->products_done(h.group.done,
+                               reads ? h.group.read_until.data() : nullptr);
+    d::observer->products_awaited(&h.group, true);
 }
 
 }  // namespace simt::ptx
