@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -74,6 +75,15 @@ class PeerMemory {
     Inboxes shared_;
     std::vector<Inboxes> each_;
 };
+
+/// Before the first communicator is made: NCCL connects the ranks then. Else the first
+/// sum does (since NCCL 2.22), and waits on the host for a rank that does not come: the
+/// call does not return, and finish() is never asked.
+///
+/// Source   NCCL's user guide, environment variables, NCCL_RUNTIME_CONNECT
+[[maybe_unused]] static void connect_at_once() {
+    (void)setenv("NCCL_RUNTIME_CONNECT", "0", 0);  // 0: a person's choice stays
+}
 
 /// Waits for the rank's stream, but not for a rank that does not come: NCCL's kernels
 /// wait for ever. After so many seconds, or when the communicator has an error, the

@@ -33,8 +33,8 @@ class Meeting {
         std::error_code error;
         std::filesystem::create_directories(folder_, error);
         std::random_device random;
-        const auto number = uint64_t{random()} << 32 | random();
-        hello_ = std::to_string(number) + " of " + std::to_string(ranks);
+        number_ = std::to_string(uint64_t{random()} << 32 | random());
+        hello_ = number_ + " of " + std::to_string(ranks);
         write("hello", hello_);
         for (const Clock::time_point begin = Clock::now(); !all_are_here();)
             wait(begin, [&] { return missing(); });
@@ -108,10 +108,11 @@ class Meeting {
         return folder_ + "/" + what + "-of-rank-" + std::to_string(rank);
     }
 
-    /// A reader finds the old file or the new one, never half of one.
+    /// A reader finds the old file or the new one, never half of one. The half has a
+    /// name of its own: another process may call itself the same rank.
     void write(const std::string& what, const std::string& text) const {
         const std::string to = path(what, rank_);
-        const std::string half = to + ".part";
+        const std::string half = to + "." + number_ + ".part";
         {
             std::ofstream file(half, std::ios::binary);
             file << text;
@@ -130,6 +131,7 @@ class Meeting {
     std::string folder_;
     int rank_, ranks_;
     double seconds_;
+    std::string number_;
     std::string hello_;
     std::string name_;
     int round_ = 0;

@@ -262,6 +262,7 @@ void run(const Place& place,
     rank.rank = place.rank;
     rank.ranks = place.ranks;
     if (meeting) {
+        connect_at_once();
         ncclUniqueId id = {};
         if (place.rank == 0) NCCL_CHECK(ncclGetUniqueId(&id));
         id = from_hex(meeting->exchange(as_hex(id))[0]);

@@ -117,6 +117,7 @@ class Team {
         : rank_(static_cast<size_t>(ranks)),
           devices_(may_share ? std::min(ranks, available_devices()) : ranks) {
         std::vector<ncclComm_t> comms(rank_.size());
+        connect_at_once();
         if (ranks > 1 && devices_ == ranks)
             NCCL_CHECK(ncclCommInitAll(comms.data(), ranks, nullptr));
         if (capacity > 0)
