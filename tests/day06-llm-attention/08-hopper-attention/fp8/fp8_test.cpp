@@ -1,14 +1,6 @@
-// Tests v6 of Hopper attention, on e4m3 numbers, and says how large its error is.
-#include "fp8_attention.h"
-
-#include <wb/testing/attention_grade.h>
-#include <wb/testing/attention_traps.h>
+// Tests v6 of Hopper attention, on e4m3 numbers: how large its error is, and the scales
+// of heads and blocks.
 #include <wb/testing/covering.h>
-#include <wb/testing/independent_calls.h>
-#include <wb/testing/memory_watch.h>
-#include <wb/testing/simulator.h>
-
-#include <wb/scratch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,104 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "../hopper_grading.h"
+#include "fp8_grading.h"
 
 namespace {
 
-using namespace hopper_grading;
-using T = __nv_bfloat16;
-
-/// Root of the mean square of the error, divided by that of the result, over the
-/// elements from `first` to `last` - 1.
-double relative_error(const std::vector<double>& got,
-                      const std::vector<double>& exact,
-                      size_t first = 0,
-                      size_t last = std::numeric_limits<size_t>::max()) {
-    double error = 0.0;
-    double size = 0.0;
-    for (size_t i = first; i < std::min(last, exact.size()); ++i) {
-        error += (got[i] - exact[i]) * (got[i] - exact[i]);
-        size += exact[i] * exact[i];
-    }
-    if (error == 0.0) return 0.0;  // of zeros, too
-    return std::sqrt(error / size);
-}
-
-struct Result {
-    std::vector<double> o;
-    std::vector<double> lse;
-    AttentionExpected expected;
-    std::string why_not;  ///< why it cannot run here
-};
-
-Result run(const AttentionShape& shape,
-           const AttentionInputs& inputs,
-           bool with_lse = true) {
-    Result result;
-    const auto stored = as_stored<T>(inputs);
-    result.expected = expect_half<T>(shape, stored);
-    Grader grade("hopper_attention_fp8", describe(shape));
-    const T* q = grade.input("q", rounded<T>(stored.q), Begin::vectors);
-    const T* k = grade.input("k", rounded<T>(stored.k), Begin::vectors);
-    const T* v = grade.input("v", rounded<T>(stored.v), Begin::vectors);
-    T* o = grade.output<T>(
-        "o", {shape.batch, shape.query_heads, shape.queries, 128}, Begin::vectors);
-    float* lse = nullptr;
-    if (with_lse)
-        lse = grade.output<float>(
-            "lse", {shape.batch, shape.query_heads, shape.queries}, Begin::anywhere);
-    grade.run([&](cudaStream_t stream) {
-        try {
-            hopper_attention_fp8(shape, q, k, v, o, lse, stream);
-        } catch (const wb::InvalidArgument& error) {
-            result.why_not = error.what();
-            if (result.why_not.find("capability") == std::string::npos) throw;
-        }
-    });
-    result.o = grade.read("o");
-    if (with_lse) result.lse = grade.read("lse");
-    return result;
-}
-
-/// Each block of 64 queries of each head has an error of a few percent, and so has its
-/// log-sum-exp, where it is wanted: an error of one scale alone shows.
-void expect_small_errors(const AttentionShape& shape, const Result& result) {
-    const auto queries = static_cast<size_t>(shape.queries);
-    const size_t rows = static_cast<size_t>(shape.rows());
-    for (size_t first = 0, last = 0; first < rows; first = last) {
-        const size_t end = (first / queries + 1) * queries;  // of the head
-        last = std::min(first + 64 - first % queries % 64, end);
-        INFO(describe(shape) << ": rows from " << first << " to " << last - 1
-                             << " of all");
-        REQUIRE(relative_error(result.o, result.expected.o, first * 128, last * 128) <
-                0.12);
-        double mean = 0.0;
-        for (size_t row = first; row < std::min(last, result.lse.size()); ++row)
-            if (result.lse[row] != result.expected.lse[row])  // not both infinite
-                mean += result.lse[row] - result.expected.lse[row];
-        // Scores of rounded numbers are off by up to 0.4 here, to either side.
-        const auto count = static_cast<double>(last - first);
-        REQUIRE(std::abs(mean) / count < 0.05 + 0.4 / std::sqrt(count));
-    }
-}
-
-/// Graded by expect_small_errors().
-void grade_random(const AttentionShape& shape, bool with_lse = true) {
-    expect_small_errors(shape, run(shape, random_attention(shape, 1), with_lse));
-}
-
-/// Why the kernels cannot run here: the function's own words.
-std::string why_no_fp8_here() {
-    const auto shape = plain_attention(1, 1, 1, 1, 128);
-    return run(shape, random_attention(shape, 1)).why_not;
-}
-
-/// Leaves a test case on machines that lack the instructions.
-#define NEEDS_FP8()                                   \
-    do {                                              \
-        const std::string reason = why_no_fp8_here(); \
-        if (!reason.empty()) WB_SKIP(reason);         \
-    } while (0)
+using namespace fp8_grading;
 
 /// Numbers that e4m3 holds exactly, whose scores are so far apart that one key takes
 /// all the weight: then nothing is rounded but o.
@@ -297,39 +196,6 @@ TEST_CASE("e4m3: numbers are rounded to the nearest one, not cut off") {
     near(run(shape, inputs), "weights of 2^-12, 598 of them");
 }
 
-TEST_CASE("e4m3: the arrays of an earlier call, which was of other sizes") {
-    NEEDS_FP8();
-    const auto shape = plain_attention(1, 2, 20, 33, 128);
-    const auto inputs = as_stored<T>(random_attention(shape, 1));
-    Grader grade("hopper_attention_fp8", "in the arrays of another call");
-    const T* q = grade.input("q", rounded<T>(inputs.q));
-    const T* k = grade.input("k", rounded<T>(inputs.k));
-    const T* v = grade.input("v", rounded<T>(inputs.v));
-    T* o = grade.output<T>("o", {1, 2, 20, 128});
-    grade.run([&](cudaStream_t stream) {
-        const auto before = plain_attention(1, 1, 7, 5, 128, true);
-        hopper_attention_fp8(before, q, k, v, o, nullptr, stream);
-        hopper_attention_fp8(shape, q, k, v, o, nullptr, stream);
-    });
-    Result result;
-    result.o = grade.read("o");
-    result.expected = expect_half<T>(shape, inputs);
-    expect_small_errors(shape, result);
-}
-
-TEST_CASE("e4m3: a byte for each number, and scales", "[serial]") {
-    NEEDS_FP8();
-    if (wb::testing::is_watched()) return;  // memory is counted without the checker
-    const auto shape = grouped(plain_attention(1, 4, 64, 512, 128), 1);
-    const auto inputs = random_attention(shape, 1);
-    run(plain_attention(1, 1, 1, 1, 128), inputs);  // the first launch loads code
-    const wb::testing::MemoryWatch watch;
-    run(shape, inputs);
-    watch.expect_at_most(
-        static_cast<uint64_t>(shape.query_elements() + 2 * shape.kv_elements()) + 4096,
-        "hopper_attention_fp8, " + describe(shape));
-}
-
 TEST_CASE("e4m3: shapes, masks, log-sum-exp or none, and scales") {
     NEEDS_FP8();
     wb::testing::Covering design;
@@ -403,99 +269,4 @@ TEST_CASE("e4m3: a NaN reaches the rows that see it, and no others") {
         }
     }
     REQUIRE(relative_error(result.o, expected.o) < 0.12);
-}
-
-TEST_CASE("e4m3: nothing is kept from call to call") {
-    NEEDS_FP8();
-    const auto small = [](uint64_t seed) {
-        const auto shape = plain_attention(1, 2, 5, 33, 128);
-        expect_small_errors(shape, run(shape, random_attention(shape, seed)));
-    };
-    wb::testing::expect_independent(
-        [&] { small(1); },
-        [] { grade_random(plain_attention(1, 1, 70, 170, 128, true)); },
-        [&] { small(2); });
-}
-
-TEST_CASE("e4m3: without keys every row is zeros, without queries nothing is done") {
-    NEEDS_FP8();
-    const auto shape = plain_attention(1, 2, 170, 0, 128);
-    for (const bool with_lse : {true, false}) {
-        const auto result = run(shape, random_attention(shape, 1), with_lse);
-        for (const double o : result.o)
-            REQUIRE(o == 0.0);
-        for (const double lse : result.lse)
-            REQUIRE(lse == -std::numeric_limits<double>::infinity());
-    }
-    Grader grader("hopper_attention_fp8", "queries = 0, batch = 0");
-    T* const none = nullptr;
-    grader.expect_no_work([&](cudaStream_t s) {
-        for (const auto& empty :
-             {plain_attention(1, 1, 0, 5, 128), plain_attention(0, 1, 5, 5, 128)})
-            hopper_attention_fp8(empty, none, none, none, none, nullptr, s);
-    });
-}
-
-TEST_CASE("e4m3: wrong arguments are refused by name") {
-    NEEDS_FP8();
-    Grader memory("hopper_attention_fp8", "wrong arguments");
-    T* d = memory.output<T>("d", {2 * 4 * 128 + 8});
-    const auto with = [&](const std::string& part, auto change) {
-        auto wrong = plain_attention(1, 2, 4, 4, 128);
-        change(wrong);
-        expect_refused("hopper_attention_fp8", part, part, [&] {
-            hopper_attention_fp8(wrong, d, d, d, d, nullptr, nullptr);
-        });
-    };
-    with("shape.head_dim is 64", [](auto& s) { s.head_dim = 64; });
-    with("shape.head_dim is 256", [](auto& s) { s.head_dim = 256; });
-    with("shape.batch * heads is 65536", [](auto& s) { s.batch = 32768; });
-    with("shape.batch * heads is 65536", [](auto& s) { s.kv_heads = 65536; });
-    with("shape.queries is -1", [](auto& s) { s.queries = -1; });
-    with("shape.scale is -0.5", [](auto& s) { s.scale = -0.5f; });
-    wb::testing::expect_pointers_refused<T>("hopper_attention_fp8",
-                                            hopper_attention_fp8,
-                                            plain_attention(1, 1, 2, 2, 128),
-                                            true);
-}
-
-TEST_CASE("e4m3: how fast", "[.][speed]") {
-#ifdef SIMT_CPU
-    WB_SKIP("a simulator's time says nothing");
-#else
-    const auto shape = plain_attention(1, 16, 8192, 8192, 128);
-    const wb::Scratch<T> q(shape.query_elements(), nullptr);
-    const wb::Scratch<T> k(shape.kv_elements(), nullptr);
-    const wb::Scratch<T> v(shape.kv_elements(), nullptr);
-    const wb::Scratch<T> o(shape.query_elements(), nullptr);
-    const auto numbers = random_attention(plain_attention(1, 1, 8192, 8192, 128), 1);
-    for (const auto& [to, from] : {std::pair(q.data(), &numbers.q),
-                                   std::pair(k.data(), &numbers.k),
-                                   std::pair(v.data(), &numbers.v)}) {
-        const auto values = rounded<T>(*from);
-        for (int64_t head = 0; head < 16; ++head)
-            CUDA_CHECK(cudaMemcpy(to + head * static_cast<int64_t>(values.size()),
-                                  values.data(),
-                                  values.size() * sizeof(T),
-                                  cudaMemcpyHostToDevice));
-    }
-    std::vector<cudaEvent_t> events(21);
-    for (cudaEvent_t& event : events)
-        CUDA_CHECK(cudaEventCreate(&event));
-    for (cudaEvent_t& event : events) {
-        CUDA_CHECK(cudaEventRecord(event, nullptr));
-        hopper_attention_fp8(
-            shape, q.data(), k.data(), v.data(), o.data(), nullptr, nullptr);
-    }
-    CUDA_CHECK(cudaDeviceSynchronize());
-    std::vector<float> ms(events.size() - 1);
-    for (size_t i = 0; i < ms.size(); ++i)
-        CUDA_CHECK(cudaEventElapsedTime(&ms[i], events[i], events[i + 1]));
-    std::sort(ms.begin(), ms.end());
-    std::printf("%s: %.0f TFLOP/s, quantisation included\n",
-                describe(shape).c_str(),
-                attention_flop(shape) / ms[ms.size() / 2] * 1e-9);
-    for (cudaEvent_t& event : events)
-        CUDA_CHECK(cudaEventDestroy(event));
-#endif
 }
