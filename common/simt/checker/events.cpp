@@ -86,6 +86,7 @@ void safety_launch_begins(const Launch& launch) {
 }
 
 void safety_launch_ends(const Launch& launch) {
+    check_read_only(launch);
     const Config& c = *launch.config;
     g_last.value.launch = {
         launch.body->name, launch.body->address, c.file, c.line, c.grid, c.block};
@@ -141,6 +142,25 @@ void safety_launches_divided() {
 
 void safety_fenced(Worker& worker, bool of_block) {
     order_fence(state_of(*worker.block).order, worker.thread->rank, of_block);
+}
+
+void safety_set_atomic_scope(Worker& worker, bool of_block) {
+    state_of(*worker.block).order.threads[worker.thread->rank].narrow = of_block;
+}
+
+bool safety_atomic_scope_is_block(const Worker& worker) {
+    return state_of(*worker.block).order.threads[worker.thread->rank].narrow;
+}
+
+void safety_read_only(Worker& worker,
+                      const char* address,
+                      size_t bytes,
+                      uint32_t site) {
+    const uint32_t rank = worker.thread->rank;
+    note_read_only(
+        address,
+        bytes,
+        Record(state_of(*worker.block).order.segment_of(rank), rank, site, false));
 }
 
 void safety_shared_variable(Block& block, const detail::SharedVariable& v) {

@@ -8,7 +8,8 @@
 /// * A thread that has executed a fence and then an atomic operation on some object
 ///   releases what came before the fence; who then reads that object, and executes a
 ///   fence, acquires it. So do, without a fence, the release and acquire operations of
-///   cuda::atomic and cuda::barrier.
+///   cuda::atomic and cuda::barrier. Where the scope of one of the two operations is
+///   the block, both threads must be of that block.
 /// * What a warpgroup's tensor cores read is over for the threads that have waited for
 ///   the product, and for those whom they tell; so are the reads of its threads before
 ///   they issued it, if it has an operand in registers. The wait orders nothing else.
@@ -60,6 +61,7 @@ struct BlockOrder {
         uint32_t fence_epoch = 0;  // of its last fence that holds for other blocks, too
         uint32_t fence = 0;        // the segment that its last fence closed
         uint32_t proxy_fence = 0;  // the last one that a fence.proxy.async has closed
+        bool narrow = false;       // its atomic operations have the scope of the block
         uint32_t known_epoch = 0;
         // Segments acquired, by rank, in that epoch; behind them those of which only
         // the reads are known to be over.
@@ -87,7 +89,8 @@ struct BlockOrder {
     const char* asked = nullptr;  // on what its last atomic operation was, in global
     uint32_t asked_site = 0;      // memory, and where; null: none
     bool asked_relaxed = false;
-    Releases acquired;  // from other blocks
+    bool asked_narrow = false;  // its scope was the block
+    Releases acquired;          // from other blocks
     // What relaxed operations of its threads have read: the next fence acquires it.
     Releases heard;
     uint32_t heard_all = 0;
@@ -244,7 +247,8 @@ struct Operation {
     bool reads;
     bool acquires;  // what it reads; else the thread's next fence does
     bool writes;
-    bool releases;  // else what came before the thread's last fence is released
+    bool releases;          // else what came before the thread's last fence is released
+    bool of_block = false;  // all that holds only between threads of one block
 };
 
 /// The thread performs an atomic operation on an object.

@@ -169,6 +169,25 @@ std::string unfenced_text(const Scene& scene, bool same_block, bool released) {
                   why);
 }
 
+/// Why an atomic operation tells the other block nothing.
+std::string narrow_text(const Scene& scene) {
+    const Site& asked = check::site(state_of(*scene.block).order.asked_site);
+    return format(
+        "    Nothing orders the two blocks. The scope of the atomic operation at %s\n"
+        "    is its block: it tells other blocks nothing.\n",
+        short_place(asked.place).c_str());
+}
+
+/// Why two atomic operations do not exclude each other.
+std::string scopes_text(bool now_narrow, bool old_narrow) {
+    return format(
+        "    They are not atomic to each other: the scope of %s is the block, and the\n"
+        "    blocks differ.\n",
+        !old_narrow   ? "the first"
+        : !now_narrow ? "the second"
+                      : "both");
+}
+
 /// The scene's thread, counted as the block counts them.
 uint32_t rank_of(const Scene& scene) {
     const uint3 t = scene.who.thread;
@@ -223,18 +242,21 @@ void report_race(const Scene& scene,
     const bool early = special == Special::launch_before;
     const bool unfenced =
         special == Special::not_released || special == Special::not_acquired;
+    const bool scopes = special == Special::scopes;
+    const bool narrow = special == Special::told_the_block;
     const Site& site = check::site(now.site);
     const Site& old_site = check::site(old.site());
     const char* what = proxy        ? "no proxy fence"
+                       : scopes     ? "atomics of too narrow a scope"
                        : !old_write ? "write after read"
                        : now.write  ? "write after write"
                                     : "read after write";
-    const bool one_is_atomic = now.atomic != old.atomic();
-    const FindingKey k =
-        key(Kind::race,
-            site.place,
-            old_site.place,
-            (old_write * 2u + now.write) * 4u + static_cast<unsigned>(now.space));
+    const bool one_is_atomic = !scopes && now.atomic != old.atomic();
+    const FindingKey k = key(Kind::race,
+                             site.place,
+                             old_site.place,
+                             (scopes ? 32u : (old_write * 2u + now.write) * 4u) +
+                                 static_cast<unsigned>(now.space));
     add_finding(k, [&] {
         Finding f;
         f.kind = Kind::race;
@@ -254,6 +276,7 @@ void report_race(const Scene& scene,
             format("RACE (%s) on %s, byte %ld\n", what, named.name.c_str(), named.byte);
         body += act(scene.who,
                     now.atomic  ? "updates it atomically at"
+                    : scopes    ? "accesses it atomically at"
                     : now.write ? "writes it at"
                                 : "reads it at",
                     site.place);
@@ -272,6 +295,8 @@ void report_race(const Scene& scene,
                       "fence.proxy.async stands between the two.\n"
                 : unfenced
                     ? unfenced_text(scene, same_block, special == Special::not_acquired)
+                : scopes      ? scopes_text(now.of_block, old_site.of_block)
+                : narrow      ? narrow_text(scene)
                 : !same_block ? "    Nothing orders the two blocks.\n"
                 : same_warp   ? "    Nothing orders the two lanes of this warp.\n"
                             : "    Nothing orders the two threads: on a GPU either may "
@@ -284,6 +309,7 @@ void report_race(const Scene& scene,
             early                                       ? Detail::dependency
             : proxy                                     ? Detail::proxy
             : unfenced                                  ? Detail::fence
+            : scopes || narrow                          ? Detail::scope
             : !same_block && now.space == Space::shared ? Detail::cluster
             : same_line && !now.write                   ? Detail::update
             : same_line                                 ? Detail::writers
@@ -292,6 +318,40 @@ void report_race(const Scene& scene,
             : same_warp                                 ? Detail::same_warp
                                                         : Detail::same_block;
         return finish(std::move(f), scene, detail, body);
+    });
+}
+
+void report_read_only(const Launch& launch,
+                      const char* address,
+                      Record read,
+                      Record write) {
+    const Place &place = site(read.site()).place, &other = site(write.site()).place;
+    add_finding(key(Kind::race, place, other, 64), [&] {
+        const auto who = [&](Record r) {
+            return who_is(launch, launch_order.owner_of(r.segment()), r.thread());
+        };
+        const Scene scene{&launch, who(read)};
+        Finding f;
+        f.kind = Kind::race;
+        f.what = "read-only data is written";
+        f.space = space_name(Space::global);
+        f.place = place;
+        f.has_other = true;
+        f.other_place = other;
+        f.other = who(write);
+        const Named named = name_of_global(&launch, address);
+        f.variable = named.name;
+        const std::string body =
+            format("RACE (read-only data is written) on %s, byte %ld\n",
+                   named.name.c_str(),
+                   named.byte) +
+            act(scene.who, "reads it as read-only at", place) +
+            act(f.other, "writes it at", other) +
+            "    It is read through the read-only cache (__ldg), but this kernel "
+            "writes "
+            "it: no\n    barrier, fence or atomic operation brings the write to that "
+            "cache.\n";
+        return finish(std::move(f), scene, Detail::read_only, body);
     });
 }
 

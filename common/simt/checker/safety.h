@@ -21,6 +21,14 @@ void safety_grid_synchronised(detail::Worker& worker);
 void safety_warp_synchronised(detail::Block& block, unsigned warp, uint32_t lanes);
 /// @param of_block  only the threads of its block can rely on it
 void safety_fenced(detail::Worker& worker, bool of_block);
+/// Whether the running thread's atomic operations have the scope of its block.
+void safety_set_atomic_scope(detail::Worker& worker, bool of_block);
+bool safety_atomic_scope_is_block(const detail::Worker& worker);
+/// A load through the read-only cache.
+void safety_read_only(detail::Worker& worker,
+                      const char* address,
+                      size_t bytes,
+                      uint32_t site);
 void safety_dependency_awaited(detail::Worker& worker);
 void safety_launches_divided();
 void safety_shared_variable(detail::Block& block, const detail::SharedVariable& v);

@@ -99,6 +99,12 @@ bool check_peer(const Access& access, detail::Worker& worker);
 /// The block ends: is some block of its cluster not ready for that?
 void check_peers_done(detail::Block& block, const detail::Worker& worker);
 
+/// Remembers a load through the read-only cache.
+/// @param now  who, when and where
+void note_read_only(const char* address, size_t bytes, Record now);
+/// The launch ends: has it written what it has read through that cache?
+void check_read_only(const detail::Launch& launch);
+
 /// Checks an access for races, and remembers it.
 void check_race(Shadow& shadow, const Access& access, detail::Worker& worker);
 

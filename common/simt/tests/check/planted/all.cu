@@ -43,6 +43,12 @@ namespace grid_races {
 namespace launches {
 #include "launches.cu"
 }
+namespace read_only {
+#include "read_only.cu"
+}
+namespace scopes {
+#include "scopes.cu"
+}
 namespace uninitialised {
 #include "uninitialised.cu"
 }
