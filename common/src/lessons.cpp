@@ -46,6 +46,7 @@ constexpr LessonSection kSections[] = {
     {Kind::race, "collective_buffer", "", "", ""},
     {Kind::race, "scope", "", "", ""},
     {Kind::race, "read_only", "", "", ""},
+    {Kind::race, "streams", "", "", ""},
     {Kind::race, "writers", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "update", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race,

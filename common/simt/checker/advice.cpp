@@ -39,6 +39,9 @@ const char* race_advice(Detail detail) {
         case Detail::dependency:
             return "cudaGridDependencySynchronize() before the first access to memory "
                    "that the launch before uses, where one of the two writes";
+        case Detail::streams:
+            return "memory of its own for each call (cudaMallocAsync); or let one "
+                   "stream wait for an event of the other (cudaStreamWaitEvent)";
         case Detail::async:
             return "wait for the copy (cp.async.wait_group, __pipeline_wait_prior), "
                    "then __syncthreads(), before the data is used";

@@ -110,6 +110,10 @@ class Checker : public detail::Observer {
     void fenced() override { fence(false); }
     void block_fenced() override { fence(true); }
     void dependency_awaited() override { safety_dependency_awaited(*worker); }
+    void work_begins(uint64_t number, const std::vector<uint64_t>& beside) override {
+        safety_work_begins(number, beside);
+    }
+    void work_ends() override { safety_work_ends(); }
     void launches_divided() override { safety_launches_divided(); }
     void undefined_value(const char* file,
                          uint32_t line,

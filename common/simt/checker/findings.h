@@ -31,6 +31,7 @@ using Kind = FindingKind;
     DETAIL(proxy)         /* TMA or tensor cores, without fence.proxy.async */ \
     DETAIL(async)         /* an asynchronous copy that was not waited for */   \
     DETAIL(dependency)    /* between a launch and the one before it */         \
+    DETAIL(streams)       /* between launches of two streams */                \
     DETAIL(index)         /* an index, of an array whose extent is known */    \
     DETAIL(shared)        /* in shared memory */
 

@@ -81,7 +81,9 @@ constinit Immortal<LaunchOrder> g_order;
 LaunchOrder& launch_order = g_order.value;
 
 bool Here::is_after_slow(Record old) const {
-    if (old.segment() < launch_order.first) return false;  // of the launch before
+    if (old.segment() < launch_order.first)
+        return !launch_order.beside_of(old) &&
+               (block->awaited || !launch_order.is_before(old));
     if (!shared && old.segment() < launch_order.floor) return true;
     if ((shared && !block->clustered) ||
         launch_order.owner_of(old.segment()) == block->linear)
@@ -125,7 +127,7 @@ void order_runs(BlockOrder& b, const detail::Thread* thread, uint32_t rank) {
                          own,
                          alone ? b.epoch - own : 0,
                          only_barriers && l.alone == b.first && b.acquired_all == 0 &&
-                             b.acquired.empty()};
+                             b.acquired.empty() && l.beside.empty()};
 }
 
 bool order_launch_begins(bool early) {

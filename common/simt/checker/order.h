@@ -1,6 +1,7 @@
 /// checker/order.h: which accesses of a launch come before which, by CUDA's rules.
 ///
-/// * Launches follow one another; so do the parts of a launch around grid.sync(). A
+/// * Launches follow one another; so do the parts of a launch around grid.sync(). Not
+///   those of two streams, where work is queued and nothing orders the two. A
 ///   launch that may begin early follows the one before it, block by block, from
 ///   cudaGridDependencySynchronize() on.
 /// * __syncthreads() orders all threads of a block, __syncwarp() the lanes it names.
@@ -143,6 +144,13 @@ struct Running {
 };
 extern Running running;
 
+/// A launch that has run, although nothing orders it with the one in progress.
+struct Beside {
+    uint32_t first;  // its segments
+    uint32_t end;
+    size_t number;  // see past_launch()
+};
+
 /// The launch in progress.
 struct LaunchOrder {
     uint32_t next = 1;   // the next segment's number
@@ -156,6 +164,8 @@ struct LaunchOrder {
     uint32_t alone = 1;                  // from this segment on they are of one block
     SyncObjects objects;                 // in global memory
     bool synchronises = false;           // it has executed a fence, or a release
+    std::vector<Beside> beside;
+    uint32_t beside_floor = ~0u;  // the first of their segments
 
     uint32_t new_segment(const BlockOrder& block) {
         if (owner.empty() || owner.back() != block.linear) alone = next;
@@ -171,9 +181,16 @@ struct LaunchOrder {
     uint64_t owner_of_before(uint32_t segment) const {
         return owner_before[segment - before];
     }
+    /// The launch of an access that nothing orders with this one; null: it is ordered.
+    const Beside* beside_of(Record old) const {
+        for (const Beside& b : beside)
+            if (old.segment() >= b.first && old.segment() < b.end) return &b;
+        return nullptr;
+    }
     /// All before this segment comes before what the block does to global memory.
     uint32_t floor_of(const BlockOrder& block) const {
-        return block.awaited ? floor : before;
+        const uint32_t own = block.awaited ? floor : before;
+        return own < beside_floor ? own : beside_floor;
     }
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "immortal.h"
+#include "past_launches.h"
 #include "quick.h"
 #include "report.h"
 #include "state.h"
@@ -50,6 +51,13 @@ struct Probe {
 
 Who who_did(const Probe& probe, Record old) {
     const detail::Launch& launch = *probe.worker.launch;
+    if (const Beside* beside = launch_order.beside_of(old)) {
+        const PastLaunch& past = past_launch(beside->number);
+        return who_is(past.what.grid,
+                      past.what.block,
+                      past.owner[old.segment() - past.first],
+                      old.thread());
+    }
     if (launch_order.is_before(old))
         return who_is(launch_before.grid,
                       launch_before.block,
@@ -107,13 +115,14 @@ __attribute__((noinline, cold)) void found(const Probe& probe,
                                            Record old,
                                            bool old_write) {
     const Access& a = probe.access;
-    if (launch_order.is_before(old)) {
+    const bool beside = launch_order.beside_of(old);
+    if (beside || launch_order.is_before(old)) {
         report_race(scene_of(probe.worker),
                     a,
                     old,
                     old_write,
                     who_did(probe, old),
-                    Special::launch_before);
+                    beside ? Special::launch_beside : Special::launch_before);
         return;
     }
     if (!a.write && !a.relaxed && old.atomic()) {
@@ -145,7 +154,7 @@ __attribute__((noinline, cold)) void found_write(Probe& probe,
                                                  Record now) {
     const Access& a = probe.access;
     if (!a.announced || a.bytes > kMostCompared || old.atomic() || now.atomic() ||
-        launch_order.is_before(old)) {
+        old.segment() < launch_order.first) {
         found(probe, old, true);
         return;
     }

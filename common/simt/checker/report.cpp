@@ -11,6 +11,7 @@
 #include "core/options.h"
 #include "kernel_name.h"
 #include "order.h"
+#include "past_launches.h"
 #include "state.h"
 
 namespace simt::check {
@@ -154,6 +155,15 @@ std::string early_text() {
         detail::place(launch_before.file, launch_before.line).c_str());
 }
 
+std::string beside_text(Record old) {
+    const LaunchBefore& other = past_launch(launch_order.beside_of(old)->number).what;
+    return format(
+        "    The other launch, of %s at %s, is in another stream, and nothing orders\n"
+        "    the two: on a GPU they may run at the same time.\n",
+        kernel_name(other.name, other.address).c_str(),
+        detail::place(other.file, other.line).c_str());
+}
+
 /// Why an atomic operation does not order them.
 std::string unfenced_text(const Scene& scene, bool same_block, bool released) {
     const uint32_t site = state_of(*scene.block).order.asked_site;
@@ -240,6 +250,7 @@ void report_race(const Scene& scene,
                  Special special) {
     const bool proxy = special == Special::proxy;
     const bool early = special == Special::launch_before;
+    const bool beside = special == Special::launch_beside;
     const bool unfenced =
         special == Special::not_released || special == Special::not_acquired;
     const bool scopes = special == Special::scopes;
@@ -281,14 +292,17 @@ void report_race(const Scene& scene,
                                 : "reads it at",
                     site.place);
         body += act(by,
-                    std::string(early ? "of the launch before " : "") +
+                    std::string(early    ? "of the launch before "
+                                : beside ? "of another launch "
+                                         : "") +
                         (old.atomic() ? "has updated it atomically at"
                          : old_write  ? "has written it at"
                                       : "has read it at"),
                     old_site.place);
         if (one_is_atomic)
             body += "    An atomic and an ordinary access do not exclude each other.\n";
-        body += early ? early_text()
+        body += early    ? early_text()
+                : beside ? beside_text(old)
                 : proxy
                     ? "    The first is an ordinary write, the second is made by TMA "
                       "or the tensor cores, which see\n    memory by another way; no "
@@ -307,6 +321,7 @@ void report_race(const Scene& scene,
                                now.space != Space::shared;
         const Detail detail =
             early                                       ? Detail::dependency
+            : beside                                    ? Detail::streams
             : proxy                                     ? Detail::proxy
             : unfenced                                  ? Detail::fence
             : scopes || narrow                          ? Detail::scope

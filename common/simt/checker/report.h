@@ -37,6 +37,7 @@ enum class Special : uint8_t {
     proxy,  // ordered, but by different ways to memory, and no fence is between them
     same_value,      // two lines have written the same
     launch_before,   // the other is an access of the launch before, which may still run
+    launch_beside,   // it is of a launch of another stream, and nothing orders the two
     not_released,    // an atomic operation tells of a write, and no fence is before it
     not_acquired,    // one has been told of it, and no fence is behind it
     scopes,          // both are atomic, but the scope of one is its block alone

@@ -1,6 +1,8 @@
 /// checker/safety.h: races, bounds and uninitialised reads: what happens at each event.
 #pragma once
 
+#include <vector>
+
 #include "access.h"
 #include "core/fault.h"
 #include "core/observer.h"
@@ -30,6 +32,8 @@ void safety_read_only(detail::Worker& worker,
                       size_t bytes,
                       uint32_t site);
 void safety_dependency_awaited(detail::Worker& worker);
+void safety_work_begins(uint64_t number, const std::vector<uint64_t>& beside);
+void safety_work_ends();
 void safety_launches_divided();
 void safety_shared_variable(detail::Block& block, const detail::SharedVariable& v);
 void safety_allocated(const detail::Allocation& allocation);

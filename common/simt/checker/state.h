@@ -53,7 +53,7 @@ inline BlockState& state_of(const detail::Block& block) {
     return *static_cast<BlockState*>(block.observed);
 }
 
-/// The launch before the one in progress, if that may begin before it has ended.
+/// A launch that has run; that before the one in progress, if it may not have ended.
 struct LaunchBefore {
     const char* name = "";
     const void* address = nullptr;
@@ -63,6 +63,7 @@ struct LaunchBefore {
     dim3 block;
 };
 extern LaunchBefore launch_before;
+LaunchBefore launch_of(const detail::Launch& launch);
 
 /// The shadows of device memory and of the program's static storage.
 extern constinit Shadow device_shadow;

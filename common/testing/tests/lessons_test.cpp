@@ -29,6 +29,7 @@ constexpr const char* kDetails[] = {"",
                                     "proxy",
                                     "async",
                                     "dependency",
+                                    "streams",
                                     "index",
                                     "shared"};
 

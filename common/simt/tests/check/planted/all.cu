@@ -9,6 +9,7 @@
 #include <cuda/barrier>
 
 #include "simt/options.h"
+#include "simt/streams.h"
 
 namespace async {
 #include "async.cu"
@@ -48,6 +49,9 @@ namespace read_only {
 }
 namespace scopes {
 #include "scopes.cu"
+}
+namespace streams {
+#include "streams.cu"
 }
 namespace uninitialised {
 #include "uninitialised.cu"
