@@ -28,8 +28,8 @@ constexpr const char* kGroups = "cp.async, groups and waits";
 constexpr const char* kGoesWrong = "What it looks like when it goes wrong";
 
 // No chapter explains __syncwarp() and the masks of shuffles, memory that is freed too
-// early, nor collectives of several GPUs: nothing is better than a lesson on something
-// else.
+// early, scopes, the read-only cache, nor collectives of several GPUs: nothing is
+// better than a lesson on something else.
 constexpr LessonSection kSections[] = {
     {Kind::race, "same_warp", "", "", ""},
     {Kind::race, "async", kAsync, kGroups, "cp_async_wait"},
@@ -44,6 +44,9 @@ constexpr LessonSection kSections[] = {
      "Go faster",
      "programmatic dependent launch"},
     {Kind::race, "collective_buffer", "", "", ""},
+    {Kind::race, "scope", "", "", ""},
+    {Kind::race, "read_only", "", "", ""},
+    {Kind::race, "streams", "", "", ""},
     {Kind::race, "writers", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race, "update", kBarrier, kEverybodyAdds, "atomicAdd"},
     {Kind::race,

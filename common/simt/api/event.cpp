@@ -42,7 +42,6 @@ cudaError_t record(CUevent_st* event, CUstream_st* stream) {
     }
     event->captured = false;
     event->tail.clear();
-    if (observer) observer->launches_divided();
     if (deferring()) {
         record_later(event, stream);
         return cudaSuccess;
@@ -65,7 +64,6 @@ cudaError_t wait(CUstream_st* stream, CUevent_st* event) {
         event->captured ? event->capture.lock() : nullptr;
     if (!source) {
         if (!stream->capture) {
-            if (observer) observer->launches_divided();
             wait_later(stream, event);
             return cudaSuccess;
         }
@@ -146,6 +144,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle,
     return with_event(event, [&](CUevent_st&) {
         if (flags & ~cudaEventRecordExternal) return cudaErrorInvalidValue;
         if (const cudaError_t error = check_stream(handle)) return error;
+        tell_issue(simt::Issue::event, handle);
         if (event->device != find_stream(handle)->device) {
             hint("cudaEventRecord: an event of device %d in a stream of device %d",
                  event->device, find_stream(handle)->device);
@@ -169,6 +168,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event,
         CUstream_st* stream = find_stream(handle);
         if (!stream) return cudaErrorInvalidResourceHandle;
         if (flags & ~cudaEventWaitExternal) return cudaErrorInvalidValue;
+        tell_issue(simt::Issue::event, handle);
         if (g_captures.load(std::memory_order_relaxed) == 0) {
             wait_later(stream, event);
             return cudaSuccess;

@@ -33,6 +33,7 @@ constexpr unsigned kInStep = 1u << 31;    // and from here on, all go step by st
 constexpr unsigned kMostSteps = 0xfff;    // 12 bits of a priority, above the 20 others
 constexpr uint32_t kAtOnce =
     3;  // odd seeds: fewer tasks than this run after each issue
+constexpr size_t kMostBeside = 256;  // pending tasks that a new one is compared with
 
 using Queue = TaskQueue;
 
@@ -64,6 +65,34 @@ double seconds_since_move(const Queue& q) {
         .count();
 }
 
+void collect(const TaskPtr& task, std::unordered_set<const Task*>& needed) {
+    std::vector<const Task*> todo = {task.get()};
+    while (!todo.empty()) {
+        const Task* next = todo.back();
+        todo.pop_back();
+        if (next->done || !needed.insert(next).second) continue;
+        for (const TaskPtr& before : next->after)
+            todo.push_back(before.get());
+        if (!next->gate) continue;
+        for (const TaskPtr& before : next->gate->needs())
+            if (before) todo.push_back(before.get());
+    }
+}
+
+/// Notes which of the pending tasks nothing orders with the new one. What has run when
+/// a task is issued counts as before it: mostly the host has waited for it.
+void note_beside(Queue& q, const TaskPtr& task) {
+    if (!observer || options().live_streams || q.pending.size() > kMostBeside) return;
+    task->number = ++q.tasks;
+    std::unordered_set<const Task*> before;
+    collect(task, before);
+    for (const TaskPtr& other : q.pending) {
+        if (before.contains(other.get()) || other->device != task->device) continue;
+        other->beside.push_back(task->number);
+        task->beside.push_back(other->number);
+    }
+}
+
 /// Adds the task to the queue; with an odd seed, lets others run.
 TaskPtr enqueue(Queue& q, const TaskPtr& task, Weight weight) {
     task->epoch = q.epoch;
@@ -72,6 +101,7 @@ TaskPtr enqueue(Queue& q, const TaskPtr& task, Weight weight) {
         task->chain = std::max(task->chain, chain_of(q, before));
     if (weight == Weight::one) ++task->chain;
     q.longest = std::max(q.longest, task->chain);
+    note_beside(q, task);
     q.pending.push_back(task);
     note_move(q);
     if (options().live_streams)
@@ -102,20 +132,6 @@ bool run_next(Queue& q, const std::unordered_set<const Task*>* needed) {
     if (!best) return false;
     run(q, best);
     return true;
-}
-
-void collect(const TaskPtr& task, std::unordered_set<const Task*>& needed) {
-    std::vector<const Task*> todo = {task.get()};
-    while (!todo.empty()) {
-        const Task* next = todo.back();
-        todo.pop_back();
-        if (next->done || !needed.insert(next).second) continue;
-        for (const TaskPtr& before : next->after)
-            todo.push_back(before.get());
-        if (!next->gate) continue;
-        for (const TaskPtr& before : next->gate->needs())
-            if (before) todo.push_back(before.get());
-    }
 }
 
 /// The closed gates of tasks for which everything else is done.
@@ -284,7 +300,10 @@ void do_work(Task& task) {
     if (sticky_error() == cudaSuccess) {
         const OnDevice device(task.device);
         const bool outer = std::exchange(t_running, true);
+        const bool told = observer && task.number != 0 && !outer;
+        if (told) observer->work_begins(task.number, task.beside);
         const cudaError_t error = task.work();
+        if (told) observer->work_ends();
         t_running = outer;
         if (error != cudaSuccess && sticky_error() == cudaSuccess)
             set_sticky_error(error);

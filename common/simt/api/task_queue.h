@@ -28,6 +28,9 @@ struct Task {
     unsigned chain = 0;  // length of the longest chain that ends with it
     unsigned step = 0;   // how many of its stream, with it, have weight
     unsigned epoch = 0;  // numbers the seeds that were set
+    // For the checker: its number, and those of tasks that nothing orders with it.
+    uint64_t number = 0;
+    std::vector<uint64_t> beside;
 };
 
 /// A host thread that waits for tasks.
@@ -45,6 +48,7 @@ struct TaskQueue {
     unsigned epoch = 0;
     unsigned longest = 0;
     unsigned host_chain = 0;  // of what the host has waited for
+    uint64_t tasks = 0;       // numbered ones
     int runners = 0, idle_runners = 0;
     std::vector<Waiter> waiters;
     std::chrono::steady_clock::time_point moved;  // when a task has come, or has ended

@@ -33,6 +33,7 @@ struct Access {
     bool announced = false;  // memory still holds what it did before the access
     // By the tensor cores of a warpgroup, on the thread's behalf: for which product.
     uint32_t product = 0;
+    bool of_block = false;  // an atomic operation whose scope is the thread's block
 };
 
 /// The block in whose shared memory the access is.

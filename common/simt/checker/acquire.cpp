@@ -56,9 +56,10 @@ const std::vector<uint32_t>* threads_in(const SyncObject& object, const BlockOrd
     return it == object.peers.end() ? nullptr : &it->second;
 }
 
-void acquire(BlockOrder& b, uint32_t thread, const SyncObject& object) {
+void acquire(BlockOrder& b, uint32_t thread, const SyncObject& object, bool of_block) {
     if (const auto* threads = threads_in(object, b))
         raise(known_of(b, thread), *threads);
+    if (of_block) return;
     b.acquired_all = std::max(b.acquired_all, object.all);
     b.acquired.join_all(
         object.blocks, release_key(b.linear, 0), release_key(b.linear + 1, 0));
@@ -66,9 +67,10 @@ void acquire(BlockOrder& b, uint32_t thread, const SyncObject& object) {
 
 /// A relaxed operation has read the object. What that tells of other blocks any thread
 /// of this one may acquire by a fence: often one counts, and others fence.
-void hear(BlockOrder& b, uint32_t thread, const SyncObject& object) {
+void hear(BlockOrder& b, uint32_t thread, const SyncObject& object, bool of_block) {
     if (const auto* threads = threads_in(object, b))
         raise(heard_of(b, thread), *threads);
+    if (of_block) return;
     b.heard_all = std::max(b.heard_all, object.all);
     b.heard.join_all(
         object.blocks, release_key(b.linear, 0), release_key(b.linear + 1, 0));
@@ -210,9 +212,9 @@ void order_atomic(BlockOrder& b,
         const auto it = objects.find(address);
         if (it != objects.end()) {
             if (operation.acquires)
-                acquire(b, thread, it->second);
+                acquire(b, thread, it->second, operation.of_block);
             else
-                hear(b, thread, it->second);
+                hear(b, thread, it->second, operation.of_block);
         }
     }
     if (!operation.writes) return;
@@ -226,16 +228,18 @@ void order_atomic(BlockOrder& b,
         own = b.segment_of(thread);
         release = {b.epoch, own};
     }
-    const bool of_block = release.everyone == 0 && release.warp == 0;
+    const bool of_block =
+        operation.of_block || (release.everyone == 0 && release.warp == 0);
     if (of_block && own < b.epoch) return;
     SyncObject& object = objects[address];
     if (own >= b.epoch) release_threads(b, thread, own, object);
-    if (of_block) return;
-    join(object.blocks[release_key(b.linear, warp)], release);
-    if (b.partly && !releases) release_fenced_warps(b, object);
-    if (releases && t.known_epoch == b.epoch) release_known_warps(b, t, object);
-    join(object, b.acquired);
-    object.all = std::max(object.all, b.acquired_all);
+    if (!of_block) {
+        join(object.blocks[release_key(b.linear, warp)], release);
+        if (b.partly && !releases) release_fenced_warps(b, object);
+        if (releases && t.known_epoch == b.epoch) release_known_warps(b, t, object);
+        join(object, b.acquired);
+        object.all = std::max(object.all, b.acquired_all);
+    }
     // What the thread does from now on has not been released.
     if (releases) t.segment = launch_order.new_segment(b);
 }

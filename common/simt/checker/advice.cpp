@@ -24,6 +24,12 @@ const char* race_advice(Detail detail) {
             return "__threadfence() between the write and the atomic operation that "
                    "tells of it, and another one behind the atomic operation of those "
                    "who read; or cuda::atomic_ref with memory_order_acq_rel";
+        case Detail::scope:
+            return "a scope that holds both blocks: cuda::thread_scope_device, or "
+                   "atomicAdd and its like without `_block`";
+        case Detail::read_only:
+            return "an ordinary load, or __ldcg; or let an earlier launch write what "
+                   "this one loads by __ldg";
         case Detail::cluster:
             return "cluster.sync() between the two, where all threads of the cluster "
                    "reach it";
@@ -33,6 +39,9 @@ const char* race_advice(Detail detail) {
         case Detail::dependency:
             return "cudaGridDependencySynchronize() before the first access to memory "
                    "that the launch before uses, where one of the two writes";
+        case Detail::streams:
+            return "memory of its own for each call (cudaMallocAsync); or let one "
+                   "stream wait for an event of the other (cudaStreamWaitEvent)";
         case Detail::async:
             return "wait for the copy (cp.async.wait_group, __pipeline_wait_prior), "
                    "then __syncthreads(), before the data is used";

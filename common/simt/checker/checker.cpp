@@ -110,6 +110,10 @@ class Checker : public detail::Observer {
     void fenced() override { fence(false); }
     void block_fenced() override { fence(true); }
     void dependency_awaited() override { safety_dependency_awaited(*worker); }
+    void work_begins(uint64_t number, const std::vector<uint64_t>& beside) override {
+        safety_work_begins(number, beside);
+    }
+    void work_ends() override { safety_work_ends(); }
     void launches_divided() override { safety_launches_divided(); }
     void undefined_value(const char* file,
                          uint32_t line,
@@ -338,6 +342,8 @@ void access(
     w->in_runtime = true;
     const bool write = flags & kWrite;
     const bool atomic = flags & kAtomic;
+    const bool of_block =
+        (flags & (kAtomic | kRelaxed)) && safety_atomic_scope_is_block(*w);
     bool same = false;
     const Access a{
         address,
@@ -345,7 +351,8 @@ void access(
         write,
         atomic,
         space,
-        site_of(pc, frame, static_cast<uint16_t>(bytes), write, atomic, &same),
+        site_of(
+            pc, frame, static_cast<uint16_t>(bytes), write, atomic, &same, of_block),
         (flags & kStructure) != 0,
         // Shared volatile variables are how old code let lanes race.
         (flags & kRelaxed) || ((flags & kVolatile) && space != Space::shared),
@@ -355,7 +362,9 @@ void access(
         pc,
         reinterpret_cast<const char*>(frame),
         home,
-        (flags & kSeen) == 0};
+        (flags & kSeen) == 0,
+        0,
+        of_block};
     if (elsewhere == Elsewhere::nowhere) {
         check_wild_access(a, *w);
     } else {
@@ -403,6 +412,24 @@ void fence(bool of_block) {
     w->in_runtime = true;
     safety_fenced(*w, of_block);
     w->in_runtime = false;
+}
+
+void set_atomic_scope(bool of_block) {
+    Worker* w = worker;
+    if (w && w->thread && !w->in_runtime) safety_set_atomic_scope(*w, of_block);
+}
+
+void read_only_access(const char* address,
+                      size_t bytes,
+                      uintptr_t pc,
+                      void* const* frame) {
+    Worker* w = worker;
+    if (!w || !w->thread || w->in_runtime) return;
+    w->in_runtime.set_untold(true);
+    const uint32_t site =
+        site_of(pc, frame, static_cast<uint16_t>(bytes), false, false);
+    safety_read_only(*w, address, bytes, site);
+    w->in_runtime.set_untold(false);
 }
 
 void enter_basic_block(uintptr_t pc, void* const* frame) {

@@ -50,6 +50,18 @@ void bad_expression(FindingKind kind,
 /// @param of_block  only the threads of its block can rely on it
 void fence(bool of_block);
 
+/// From here on the running thread's atomic operations have the scope of its block, or
+/// hold for all.
+void set_atomic_scope(bool of_block);
+
+/// A load of the program through the read-only cache; access() is told of it, too.
+///
+/// @param pc, frame  as of access()
+void read_only_access(const char* address,
+                      size_t bytes,
+                      uintptr_t pc,
+                      void* const* frame);
+
 /// The running thread has entered the basic block before `pc`.
 /// @param frame  the hook's own frame pointer
 void enter_basic_block(uintptr_t pc, void* const* frame);

@@ -6,6 +6,7 @@
 #include "host_writes.h"
 #include "immortal.h"
 #include "large_launch.h"
+#include "past_launches.h"
 #include "report.h"
 #include "safety.h"
 #include "simt/check.h"
@@ -50,6 +51,11 @@ Access access_by_runtime(
 
 LaunchBefore launch_before;
 
+LaunchBefore launch_of(const Launch& launch) {
+    const Config& c = *launch.config;
+    return {launch.body->name, launch.body->address, c.file, c.line, c.grid, c.block};
+}
+
 namespace {
 
 /// The last launch that has ended, and where; null if the host has waited since then.
@@ -78,18 +84,20 @@ void safety_launch_begins(const Launch& launch) {
                           static_cast<size_t>(&_end - &__executable_start));
     const bool early = begins_early(launch);
     if (early) launch_before = g_last.value.launch;
-    if (order_launch_begins(early)) {
+    const bool begins_again = order_launch_begins(early);
+    if (begins_again) {
         device_shadow.forget_accesses();
         static_shadow.forget_accesses();
     }
+    past_launch_begins(begins_again);
     note_launch_begins(launch);
 }
 
 void safety_launch_ends(const Launch& launch) {
-    const Config& c = *launch.config;
-    g_last.value.launch = {
-        launch.body->name, launch.body->address, c.file, c.line, c.grid, c.block};
-    g_last.value.stream = c.stream;
+    check_read_only(launch);
+    past_launch_ends(launch);
+    g_last.value.launch = launch_of(launch);
+    g_last.value.stream = launch.config->stream;
     g_last.value.undivided = true;
     ++memory_generation[int(Reach::device)];
     ++memory_generation[int(Reach::shared)];
@@ -141,6 +149,25 @@ void safety_launches_divided() {
 
 void safety_fenced(Worker& worker, bool of_block) {
     order_fence(state_of(*worker.block).order, worker.thread->rank, of_block);
+}
+
+void safety_set_atomic_scope(Worker& worker, bool of_block) {
+    state_of(*worker.block).order.threads[worker.thread->rank].narrow = of_block;
+}
+
+bool safety_atomic_scope_is_block(const Worker& worker) {
+    return state_of(*worker.block).order.threads[worker.thread->rank].narrow;
+}
+
+void safety_read_only(Worker& worker,
+                      const char* address,
+                      size_t bytes,
+                      uint32_t site) {
+    const uint32_t rank = worker.thread->rank;
+    note_read_only(
+        address,
+        bytes,
+        Record(state_of(*worker.block).order.segment_of(rank), rank, site, false));
 }
 
 void safety_shared_variable(Block& block, const detail::SharedVariable& v) {

@@ -23,12 +23,15 @@ using Kind = FindingKind;
     DETAIL(same_block)    /* between warps of a block */                       \
     DETAIL(blocks)        /* between blocks */                                 \
     DETAIL(fence)         /* ordered, had an atomic operation a fence */       \
+    DETAIL(scope)         /* between blocks; an atomic's scope is the block */ \
+    DETAIL(read_only)     /* __ldg of what the kernel writes */                \
     DETAIL(cluster)       /* in the shared memory of a block of the cluster */ \
     DETAIL(update)        /* x += 1 by several threads */                      \
     DETAIL(writers)       /* x = y by several threads */                       \
     DETAIL(proxy)         /* TMA or tensor cores, without fence.proxy.async */ \
     DETAIL(async)         /* an asynchronous copy that was not waited for */   \
     DETAIL(dependency)    /* between a launch and the one before it */         \
+    DETAIL(streams)       /* between launches of two streams */                \
     DETAIL(index)         /* an index, of an array whose extent is known */    \
     DETAIL(shared)        /* in shared memory */
 

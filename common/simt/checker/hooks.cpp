@@ -278,6 +278,12 @@ void simt_atomic_stored(const void* p, size_t bytes) {
     announced = {p, false};
     SIMT_ACCESS(p, bytes, kWrite | kAtomic | kStores);
 }
+void simt_atomic_scope(bool of_block) {
+    set_atomic_scope(of_block);
+}
+void simt_read_only_seen(const void* p, size_t bytes) {
+    read_only_access(static_cast<const char*>(p), bytes, SIMT_PC, SIMT_FRAME);
+}
 
 // -fsanitize-coverage=trace-pc: one call for each basic block (--check=count).
 void __sanitizer_cov_trace_pc() {

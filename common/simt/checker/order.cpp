@@ -81,7 +81,9 @@ constinit Immortal<LaunchOrder> g_order;
 LaunchOrder& launch_order = g_order.value;
 
 bool Here::is_after_slow(Record old) const {
-    if (old.segment() < launch_order.first) return false;  // of the launch before
+    if (old.segment() < launch_order.first)
+        return !launch_order.beside_of(old) &&
+               (block->awaited || !launch_order.is_before(old));
     if (!shared && old.segment() < launch_order.floor) return true;
     if ((shared && !block->clustered) ||
         launch_order.owner_of(old.segment()) == block->linear)
@@ -125,7 +127,7 @@ void order_runs(BlockOrder& b, const detail::Thread* thread, uint32_t rank) {
                          own,
                          alone ? b.epoch - own : 0,
                          only_barriers && l.alone == b.first && b.acquired_all == 0 &&
-                             b.acquired.empty()};
+                             b.acquired.empty() && l.beside.empty()};
 }
 
 bool order_launch_begins(bool early) {
@@ -174,7 +176,7 @@ void order_block_begins(BlockOrder& b, uint64_t linear, uint32_t size) {
     for (BlockOrder::Warp& w : b.warps)
         w.fence = 0;
     for (BlockOrder::Thread& t : b.threads)
-        t.fence = t.fence_epoch = t.proxy_fence = 0;
+        t.fence = t.fence_epoch = t.proxy_fence = t.narrow = 0;
     order_new_epoch(b);
     b.begin = b.epoch;
 }

@@ -1,6 +1,7 @@
 /// checker/order.h: which accesses of a launch come before which, by CUDA's rules.
 ///
-/// * Launches follow one another; so do the parts of a launch around grid.sync(). A
+/// * Launches follow one another; so do the parts of a launch around grid.sync(). Not
+///   those of two streams, where work is queued and nothing orders the two. A
 ///   launch that may begin early follows the one before it, block by block, from
 ///   cudaGridDependencySynchronize() on.
 /// * __syncthreads() orders all threads of a block, __syncwarp() the lanes it names.
@@ -8,7 +9,8 @@
 /// * A thread that has executed a fence and then an atomic operation on some object
 ///   releases what came before the fence; who then reads that object, and executes a
 ///   fence, acquires it. So do, without a fence, the release and acquire operations of
-///   cuda::atomic and cuda::barrier.
+///   cuda::atomic and cuda::barrier. Where the scope of one of the two operations is
+///   the block, both threads must be of that block.
 /// * What a warpgroup's tensor cores read is over for the threads that have waited for
 ///   the product, and for those whom they tell; so are the reads of its threads before
 ///   they issued it, if it has an operand in registers. The wait orders nothing else.
@@ -60,6 +62,7 @@ struct BlockOrder {
         uint32_t fence_epoch = 0;  // of its last fence that holds for other blocks, too
         uint32_t fence = 0;        // the segment that its last fence closed
         uint32_t proxy_fence = 0;  // the last one that a fence.proxy.async has closed
+        bool narrow = false;       // its atomic operations have the scope of the block
         uint32_t known_epoch = 0;
         // Segments acquired, by rank, in that epoch; behind them those of which only
         // the reads are known to be over.
@@ -87,7 +90,8 @@ struct BlockOrder {
     const char* asked = nullptr;  // on what its last atomic operation was, in global
     uint32_t asked_site = 0;      // memory, and where; null: none
     bool asked_relaxed = false;
-    Releases acquired;  // from other blocks
+    bool asked_narrow = false;  // its scope was the block
+    Releases acquired;          // from other blocks
     // What relaxed operations of its threads have read: the next fence acquires it.
     Releases heard;
     uint32_t heard_all = 0;
@@ -140,6 +144,13 @@ struct Running {
 };
 extern Running running;
 
+/// A launch that has run, although nothing orders it with the one in progress.
+struct Beside {
+    uint32_t first;  // its segments
+    uint32_t end;
+    size_t number;  // see past_launch()
+};
+
 /// The launch in progress.
 struct LaunchOrder {
     uint32_t next = 1;   // the next segment's number
@@ -153,6 +164,8 @@ struct LaunchOrder {
     uint32_t alone = 1;                  // from this segment on they are of one block
     SyncObjects objects;                 // in global memory
     bool synchronises = false;           // it has executed a fence, or a release
+    std::vector<Beside> beside;
+    uint32_t beside_floor = ~0u;  // the first of their segments
 
     uint32_t new_segment(const BlockOrder& block) {
         if (owner.empty() || owner.back() != block.linear) alone = next;
@@ -168,9 +181,16 @@ struct LaunchOrder {
     uint64_t owner_of_before(uint32_t segment) const {
         return owner_before[segment - before];
     }
+    /// The launch of an access that nothing orders with this one; null: it is ordered.
+    const Beside* beside_of(Record old) const {
+        for (const Beside& b : beside)
+            if (old.segment() >= b.first && old.segment() < b.end) return &b;
+        return nullptr;
+    }
     /// All before this segment comes before what the block does to global memory.
     uint32_t floor_of(const BlockOrder& block) const {
-        return block.awaited ? floor : before;
+        const uint32_t own = block.awaited ? floor : before;
+        return own < beside_floor ? own : beside_floor;
     }
 };
 
@@ -244,7 +264,8 @@ struct Operation {
     bool reads;
     bool acquires;  // what it reads; else the thread's next fence does
     bool writes;
-    bool releases;  // else what came before the thread's last fence is released
+    bool releases;          // else what came before the thread's last fence is released
+    bool of_block = false;  // all that holds only between threads of one block
 };
 
 /// The thread performs an atomic operation on an object.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "immortal.h"
+#include "past_launches.h"
 #include "quick.h"
 #include "report.h"
 #include "state.h"
@@ -50,6 +51,13 @@ struct Probe {
 
 Who who_did(const Probe& probe, Record old) {
     const detail::Launch& launch = *probe.worker.launch;
+    if (const Beside* beside = launch_order.beside_of(old)) {
+        const PastLaunch& past = past_launch(beside->number);
+        return who_is(past.what.grid,
+                      past.what.block,
+                      past.owner[old.segment() - past.first],
+                      old.thread());
+    }
     if (launch_order.is_before(old))
         return who_is(launch_before.grid,
                       launch_before.block,
@@ -61,8 +69,17 @@ Who who_did(const Probe& probe, Record old) {
     return who_is(launch, block, rank < cores ? rank : (rank - cores) * kWarpgroupSize);
 }
 
+/// Are two atomic operations such for each other? Not if the scope of one is its block,
+/// and the other is of another block.
+bool exclude_each_other(const Probe& probe, Record old) {
+    if (!probe.access.of_block && !site(old.site()).of_block) return true;
+    return old.segment() < launch_order.first ||
+           launch_order.owner_of(old.segment()) == probe.here.block->linear;
+}
+
 bool races(const Probe& probe, Record old, Record now) {
-    return (old.bytes() & now.bytes()) != 0 && !(old.atomic() && now.atomic()) &&
+    return (old.bytes() & now.bytes()) != 0 &&
+           !(old.atomic() && now.atomic() && exclude_each_other(probe, old)) &&
            !probe.here.is_after(old);
 }
 
@@ -78,31 +95,37 @@ bool asked_another_block(const BlockOrder& b) {
     });
 }
 
-/// Would fences order the two accesses, beside atomic operations that there are?
-Special missing_fence(const Probe& probe, Record old, bool old_write) {
+/// Would fences order the two accesses, beside atomic operations that there are? Or a
+/// wider scope of these?
+Special what_is_missing(const Probe& probe, Record old, bool old_write) {
+    const bool both_atomic =
+        old.atomic() && (probe.access.atomic || probe.access.relaxed);
+    if (both_atomic) return Special::scopes;
     if (probe.here.needs_fence_after(old)) return Special::not_acquired;
     const BlockOrder& b = *probe.here.block;
-    const bool told = old_write && !old.atomic() && !probe.access.write &&
-                      !probe.here.shared && b.asked_relaxed &&
-                      launch_order.owner_of(old.segment()) != b.linear &&
-                      asked_another_block(b);
-    return told ? Special::not_released : Special::none;
+    const bool told =
+        old_write && !old.atomic() && !probe.access.write && !probe.here.shared &&
+        launch_order.owner_of(old.segment()) != b.linear && asked_another_block(b);
+    if (!told) return Special::none;
+    if (b.asked_narrow) return Special::told_the_block;
+    return b.asked_relaxed ? Special::not_released : Special::none;
 }
 
 __attribute__((noinline, cold)) void found(const Probe& probe,
                                            Record old,
                                            bool old_write) {
     const Access& a = probe.access;
-    if (launch_order.is_before(old)) {
+    const bool beside = launch_order.beside_of(old);
+    if (beside || launch_order.is_before(old)) {
         report_race(scene_of(probe.worker),
                     a,
                     old,
                     old_write,
                     who_did(probe, old),
-                    Special::launch_before);
+                    beside ? Special::launch_beside : Special::launch_before);
         return;
     }
-    if (!a.write && old.atomic()) {
+    if (!a.write && !a.relaxed && old.atomic()) {
         BlockState& state = state_of(*probe.worker.block);
         // Nobody needs so many tries: somebody polls by ordinary reads.
         if (state.doubtful.size() >= kMostDoubtful) flush_doubtful(probe.worker, state);
@@ -121,7 +144,7 @@ __attribute__((noinline, cold)) void found(const Probe& probe,
                 old,
                 old_write,
                 who_did(probe, old),
-                missing_fence(probe, old, old_write));
+                what_is_missing(probe, old, old_write));
 }
 
 /// A write that races with an older one: to be judged by what it writes.
@@ -131,7 +154,7 @@ __attribute__((noinline, cold)) void found_write(Probe& probe,
                                                  Record now) {
     const Access& a = probe.access;
     if (!a.announced || a.bytes > kMostCompared || old.atomic() || now.atomic() ||
-        launch_order.is_before(old)) {
+        old.segment() < launch_order.first) {
         found(probe, old, true);
         return;
     }

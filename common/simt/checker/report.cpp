@@ -11,6 +11,7 @@
 #include "core/options.h"
 #include "kernel_name.h"
 #include "order.h"
+#include "past_launches.h"
 #include "state.h"
 
 namespace simt::check {
@@ -154,6 +155,15 @@ std::string early_text() {
         detail::place(launch_before.file, launch_before.line).c_str());
 }
 
+std::string beside_text(Record old) {
+    const LaunchBefore& other = past_launch(launch_order.beside_of(old)->number).what;
+    return format(
+        "    The other launch, of %s at %s, is in another stream, and nothing orders\n"
+        "    the two: on a GPU they may run at the same time.\n",
+        kernel_name(other.name, other.address).c_str(),
+        detail::place(other.file, other.line).c_str());
+}
+
 /// Why an atomic operation does not order them.
 std::string unfenced_text(const Scene& scene, bool same_block, bool released) {
     const uint32_t site = state_of(*scene.block).order.asked_site;
@@ -167,6 +177,25 @@ std::string unfenced_text(const Scene& scene, bool same_block, bool released) {
                   same_block ? "threads" : "blocks",
                   at.c_str(),
                   why);
+}
+
+/// Why an atomic operation tells the other block nothing.
+std::string narrow_text(const Scene& scene) {
+    const Site& asked = check::site(state_of(*scene.block).order.asked_site);
+    return format(
+        "    Nothing orders the two blocks. The scope of the atomic operation at %s\n"
+        "    is its block: it tells other blocks nothing.\n",
+        short_place(asked.place).c_str());
+}
+
+/// Why two atomic operations do not exclude each other.
+std::string scopes_text(bool now_narrow, bool old_narrow) {
+    return format(
+        "    They are not atomic to each other: the scope of %s is the block, and the\n"
+        "    blocks differ.\n",
+        !old_narrow   ? "the first"
+        : !now_narrow ? "the second"
+                      : "both");
 }
 
 /// The scene's thread, counted as the block counts them.
@@ -221,20 +250,24 @@ void report_race(const Scene& scene,
                  Special special) {
     const bool proxy = special == Special::proxy;
     const bool early = special == Special::launch_before;
+    const bool beside = special == Special::launch_beside;
     const bool unfenced =
         special == Special::not_released || special == Special::not_acquired;
+    const bool scopes = special == Special::scopes;
+    const bool narrow = special == Special::told_the_block;
     const Site& site = check::site(now.site);
     const Site& old_site = check::site(old.site());
     const char* what = proxy        ? "no proxy fence"
+                       : scopes     ? "atomics of too narrow a scope"
                        : !old_write ? "write after read"
                        : now.write  ? "write after write"
                                     : "read after write";
-    const bool one_is_atomic = now.atomic != old.atomic();
-    const FindingKey k =
-        key(Kind::race,
-            site.place,
-            old_site.place,
-            (old_write * 2u + now.write) * 4u + static_cast<unsigned>(now.space));
+    const bool one_is_atomic = !scopes && now.atomic != old.atomic();
+    const FindingKey k = key(Kind::race,
+                             site.place,
+                             old_site.place,
+                             (scopes ? 32u : (old_write * 2u + now.write) * 4u) +
+                                 static_cast<unsigned>(now.space));
     add_finding(k, [&] {
         Finding f;
         f.kind = Kind::race;
@@ -254,24 +287,30 @@ void report_race(const Scene& scene,
             format("RACE (%s) on %s, byte %ld\n", what, named.name.c_str(), named.byte);
         body += act(scene.who,
                     now.atomic  ? "updates it atomically at"
+                    : scopes    ? "accesses it atomically at"
                     : now.write ? "writes it at"
                                 : "reads it at",
                     site.place);
         body += act(by,
-                    std::string(early ? "of the launch before " : "") +
+                    std::string(early    ? "of the launch before "
+                                : beside ? "of another launch "
+                                         : "") +
                         (old.atomic() ? "has updated it atomically at"
                          : old_write  ? "has written it at"
                                       : "has read it at"),
                     old_site.place);
         if (one_is_atomic)
             body += "    An atomic and an ordinary access do not exclude each other.\n";
-        body += early ? early_text()
+        body += early    ? early_text()
+                : beside ? beside_text(old)
                 : proxy
                     ? "    The first is an ordinary write, the second is made by TMA "
                       "or the tensor cores, which see\n    memory by another way; no "
                       "fence.proxy.async stands between the two.\n"
                 : unfenced
                     ? unfenced_text(scene, same_block, special == Special::not_acquired)
+                : scopes      ? scopes_text(now.of_block, old_site.of_block)
+                : narrow      ? narrow_text(scene)
                 : !same_block ? "    Nothing orders the two blocks.\n"
                 : same_warp   ? "    Nothing orders the two lanes of this warp.\n"
                             : "    Nothing orders the two threads: on a GPU either may "
@@ -282,8 +321,10 @@ void report_race(const Scene& scene,
                                now.space != Space::shared;
         const Detail detail =
             early                                       ? Detail::dependency
+            : beside                                    ? Detail::streams
             : proxy                                     ? Detail::proxy
             : unfenced                                  ? Detail::fence
+            : scopes || narrow                          ? Detail::scope
             : !same_block && now.space == Space::shared ? Detail::cluster
             : same_line && !now.write                   ? Detail::update
             : same_line                                 ? Detail::writers
@@ -292,6 +333,40 @@ void report_race(const Scene& scene,
             : same_warp                                 ? Detail::same_warp
                                                         : Detail::same_block;
         return finish(std::move(f), scene, detail, body);
+    });
+}
+
+void report_read_only(const Launch& launch,
+                      const char* address,
+                      Record read,
+                      Record write) {
+    const Place &place = site(read.site()).place, &other = site(write.site()).place;
+    add_finding(key(Kind::race, place, other, 64), [&] {
+        const auto who = [&](Record r) {
+            return who_is(launch, launch_order.owner_of(r.segment()), r.thread());
+        };
+        const Scene scene{&launch, who(read)};
+        Finding f;
+        f.kind = Kind::race;
+        f.what = "read-only data is written";
+        f.space = space_name(Space::global);
+        f.place = place;
+        f.has_other = true;
+        f.other_place = other;
+        f.other = who(write);
+        const Named named = name_of_global(&launch, address);
+        f.variable = named.name;
+        const std::string body =
+            format("RACE (read-only data is written) on %s, byte %ld\n",
+                   named.name.c_str(),
+                   named.byte) +
+            act(scene.who, "reads it as read-only at", place) +
+            act(f.other, "writes it at", other) +
+            "    It is read through the read-only cache (__ldg), but this kernel "
+            "writes "
+            "it: no\n    barrier, fence or atomic operation brings the write to that "
+            "cache.\n";
+        return finish(std::move(f), scene, Detail::read_only, body);
     });
 }
 

@@ -35,10 +35,13 @@ Named name_of(const Scene& scene, const Access& access);
 enum class Special : uint8_t {
     none,
     proxy,  // ordered, but by different ways to memory, and no fence is between them
-    same_value,     // two lines have written the same
-    launch_before,  // the other is an access of the launch before, which may still run
-    not_released,   // an atomic operation tells of a write, and no fence is before it
-    not_acquired,   // one has been told of it, and no fence is behind it
+    same_value,      // two lines have written the same
+    launch_before,   // the other is an access of the launch before, which may still run
+    launch_beside,   // it is of a launch of another stream, and nothing orders the two
+    not_released,    // an atomic operation tells of a write, and no fence is before it
+    not_acquired,    // one has been told of it, and no fence is behind it
+    scopes,          // both are atomic, but the scope of one is its block alone
+    told_the_block,  // an atomic operation tells of a write, but its block alone
 };
 
 /// Adds a race between an access and a remembered one.
@@ -50,6 +53,14 @@ void report_race(const Scene& scene,
                  bool old_write,
                  Who by,
                  Special special = Special::none);
+
+/// Adds a load through the read-only cache of what the kernel writes.
+///
+/// @param address  of a byte that both access
+void report_read_only(const detail::Launch& launch,
+                      const char* address,
+                      Record read,
+                      Record write);
 
 /// Adds an access to memory that does not exist.
 ///

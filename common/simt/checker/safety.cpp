@@ -162,15 +162,16 @@ void synchronise(const Access& a, Worker& worker) {
         state.order.asked = a.address;
         state.order.asked_site = a.site;
         state.order.asked_relaxed = !a.releases && !a.acquires;
+        state.order.asked_narrow = a.of_block;
     }
     if (a.releases || launch_order.synchronises)
-        order_atomic(state.order,
-                     rank,
-                     a.space == Space::shared
-                         ? state_of(home_of(a, worker)).order.objects
-                         : launch_order.objects,
-                     a.address,
-                     {!(a.relaxed && a.write), a.acquires, a.write, a.releases});
+        order_atomic(
+            state.order,
+            rank,
+            a.space == Space::shared ? state_of(home_of(a, worker)).order.objects
+                                     : launch_order.objects,
+            a.address,
+            {!(a.relaxed && a.write), a.acquires, a.write, a.releases, a.of_block});
     if (!state.doubtful.empty() && a.write)
         std::erase_if(state.doubtful, [&](const DoubtfulRead& d) {
             return d.thread == rank && d.address == a.address;

@@ -1,6 +1,8 @@
 /// checker/safety.h: races, bounds and uninitialised reads: what happens at each event.
 #pragma once
 
+#include <vector>
+
 #include "access.h"
 #include "core/fault.h"
 #include "core/observer.h"
@@ -21,7 +23,17 @@ void safety_grid_synchronised(detail::Worker& worker);
 void safety_warp_synchronised(detail::Block& block, unsigned warp, uint32_t lanes);
 /// @param of_block  only the threads of its block can rely on it
 void safety_fenced(detail::Worker& worker, bool of_block);
+/// Whether the running thread's atomic operations have the scope of its block.
+void safety_set_atomic_scope(detail::Worker& worker, bool of_block);
+bool safety_atomic_scope_is_block(const detail::Worker& worker);
+/// A load through the read-only cache.
+void safety_read_only(detail::Worker& worker,
+                      const char* address,
+                      size_t bytes,
+                      uint32_t site);
 void safety_dependency_awaited(detail::Worker& worker);
+void safety_work_begins(uint64_t number, const std::vector<uint64_t>& beside);
+void safety_work_ends();
 void safety_launches_divided();
 void safety_shared_variable(detail::Block& block, const detail::SharedVariable& v);
 void safety_allocated(const detail::Allocation& allocation);

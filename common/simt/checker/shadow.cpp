@@ -45,6 +45,10 @@ void Shadow::map(const char* begin, size_t bytes) {
     bytes_ = bytes;
 }
 
+void Shadow::map_read_only() {
+    read_only_ = static_cast<Record*>(reserve((bytes_ / 4 + 1) * sizeof(Record)));
+}
+
 void Shadow::set_initialised(const char* p, size_t n, bool value) {
     auto at = static_cast<size_t>(p - begin_);
     const auto set = [&](size_t count) {
@@ -92,6 +96,7 @@ void Shadow::copy_initialised(const char* to,
 
 void Shadow::forget_accesses() {
     if (mapped()) madvise(cells_, bytes_ / 4 * sizeof(Cell), MADV_DONTNEED);
+    if (read_only_) madvise(read_only_, bytes_ / 4 * sizeof(Record), MADV_DONTNEED);
 }
 
 void Shadow::forget(const char* p, size_t n) {

@@ -32,6 +32,13 @@ class Shadow {
                (static_cast<size_t>(static_cast<const char*>(p) - begin_) >> 2);
     }
 
+    /// The word's last load through the read-only cache, see read_only.cpp.
+    Record& read_only(const void* p) {
+        if (!read_only_) [[unlikely]]
+            map_read_only();
+        return read_only_[cell(p) - cells_];
+    }
+
     size_t size() const { return bytes_; }
     /// A bit for each byte from `p` on, which is a multiple of 8 bytes from the start.
     uint8_t* initialised_bits(const char* p) const {
@@ -74,10 +81,12 @@ class Shadow {
 
  private:
     static uint32_t mask(size_t n) { return (1u << n) - 1; }
+    void map_read_only();
 
     const char* begin_ = nullptr;
     size_t bytes_ = 0;
     Cell* cells_ = nullptr;
+    Record* read_only_ = nullptr;     // by word; null: there was no such load yet
     uint8_t* initialised_ = nullptr;  // a bit for each byte
 };
 

@@ -123,8 +123,9 @@ uint32_t site_of(uintptr_t pc,
                  uint16_t bytes,
                  bool write,
                  bool atomic,
-                 bool* same) {
-    const uint32_t kind = bytes * 4u + write * 2u + atomic;
+                 bool* same,
+                 bool of_block) {
+    const uint32_t kind = bytes * 8u + of_block * 4u + write * 2u + atomic;
     SiteKey key{pc - 1, kind};
     Cached& cached = g_cache[SiteHash()(key) & 4095];
     if (same) *same = true;
@@ -139,7 +140,9 @@ uint32_t site_of(uintptr_t pc,
     if (found.key == key) return found.site;
     const auto [it, fresh] =
         g_site_numbers.try_emplace(key, static_cast<uint32_t>(g_sites.size()));
-    if (fresh) g_sites.push_back({key.pc, bytes, write, atomic, code_at(key.pc).place});
+    if (fresh)
+        g_sites.push_back(
+            {key.pc, bytes, write, atomic, of_block, code_at(key.pc).place});
     found = {key, it->second};
     return it->second;
 }

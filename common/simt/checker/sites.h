@@ -18,6 +18,7 @@ struct Site {
     uint16_t bytes;
     bool write;
     bool atomic;
+    bool of_block;  // see Access
     Place place;
 };
 
@@ -28,13 +29,15 @@ struct Site {
 /// Code of the simulator's headers, such as __ldg(), stands for the line that calls it:
 /// the frames are climbed until a file of the user's is met. Runs addr2line of the
 /// binutils, once for the whole program.
-/// @param same  set to whether the instruction's accesses all belong to this site
+/// @param same      set to whether the instruction's accesses all belong to this site
+/// @param of_block  an atomic operation whose scope is its thread's block
 uint32_t site_of(uintptr_t pc,
                  void* const* frame,
                  uint16_t bytes,
                  bool write,
                  bool atomic,
-                 bool* same = nullptr);
+                 bool* same = nullptr,
+                 bool of_block = false);
 
 /// True if the file holds the user's wrappers of instructions (SIMT_CHECK_THROUGH names
 /// a part of their paths): as with the simulator's headers, what they access belongs to

@@ -53,7 +53,7 @@ inline BlockState& state_of(const detail::Block& block) {
     return *static_cast<BlockState*>(block.observed);
 }
 
-/// The launch before the one in progress, if that may begin before it has ended.
+/// A launch that has run; that before the one in progress, if it may not have ended.
 struct LaunchBefore {
     const char* name = "";
     const void* address = nullptr;
@@ -63,6 +63,7 @@ struct LaunchBefore {
     dim3 block;
 };
 extern LaunchBefore launch_before;
+LaunchBefore launch_of(const detail::Launch& launch);
 
 /// The shadows of device memory and of the program's static storage.
 extern constinit Shadow device_shadow;
@@ -98,6 +99,12 @@ void flush_doubtful(detail::Worker& worker, BlockState& state);
 bool check_peer(const Access& access, detail::Worker& worker);
 /// The block ends: is some block of its cluster not ready for that?
 void check_peers_done(detail::Block& block, const detail::Worker& worker);
+
+/// Remembers a load through the read-only cache.
+/// @param now  who, when and where
+void note_read_only(const char* address, size_t bytes, Record now);
+/// The launch ends: has it written what it has read through that cache?
+void check_read_only(const detail::Launch& launch);
 
 /// Checks an access for races, and remembers it.
 void check_race(Shadow& shadow, const Access& access, detail::Worker& worker);

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "fault.h"
 #include "memory.h"
@@ -79,6 +80,13 @@ class Observer {
     /// The running thread has waited for the end of the launch before its own, which
     /// may begin before that (Config::programmatic).
     virtual void dependency_awaited() {}
+    /// Queued work of a stream begins: launches are part of it until it ends.
+    /// @param number  of the work; 0 is none
+    /// @param beside  numbers of the device's other work that nothing orders with it
+    virtual void work_begins(uint64_t number, const std::vector<uint64_t>& beside) {
+        (void)number, (void)beside;
+    }
+    virtual void work_ends() {}
     /// The host waits, or issues what is no kernel: the next launch begins when all
     /// before it has ended, whatever its attributes say.
     virtual void launches_divided() {}

@@ -55,9 +55,14 @@ Code memory_access(const PtxInstruction& in) {
     if (!address) return std::nullopt;
     if (registers.starts_with('{'))
         registers = registers.substr(1, registers.size() - 2);
+    const std::string fence =
+        has(in, "cta") ? " ::__threadfence_block();" : " ::__threadfence();";
     std::string code = "{ auto* simt_at = " + *address + ";";
-    if (ordered) code += " ::__threadfence();";
+    if (ordered) code += fence;
     const auto names = split(registers, ',');
+    if (has(in, "nc") || in.opcode[0] == "ldu")
+        code += " ::simt_read_only_seen(simt_at, " + std::to_string(names.size()) +
+                " * sizeof *simt_at);";
     for (size_t i = 0; i < names.size(); ++i) {
         const Code name = value(names[i]);
         if (!name) return std::nullopt;
@@ -66,7 +71,7 @@ Code memory_access(const PtxInstruction& in) {
             load ? " ::simt::ptx::set(" + *name + ", " + element + ");"
                  : " " + element + " = ::simt::ptx::as<" + type + ">(" + *name + ");";
     }
-    if (ordered) code += " ::__threadfence();";
+    if (ordered) code += fence;
     return code + " }";
 }
 

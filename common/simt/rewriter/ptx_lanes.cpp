@@ -223,7 +223,9 @@ Code atomic(const PtxInstruction& in) {
     if (in.operands.size() != first + 1 + values) return std::nullopt;
     const Code address = pointer(in.operands[first], type->second, shared);
     if (!address) return std::nullopt;
-    std::string call = "::atomic" + function->second + "(" + *address;
+    const bool of_block = has(in, "cta");
+    std::string call =
+        "::atomic" + function->second + (of_block ? "_block(" : "(") + *address;
     for (size_t i = 0; i < values; ++i) {
         const Code operand = as(type->second, in.operands[first + 1 + i]);
         if (!operand) return std::nullopt;
@@ -232,8 +234,10 @@ Code atomic(const PtxInstruction& in) {
     call += ")";
     const Code statement = result ? assign(in.operands[0], call) : Code(call + ";");
     if (!statement) return std::nullopt;
-    return fence ? "::__threadfence(); " + *statement + " ::__threadfence();"
-                 : statement;
+    if (!fence) return statement;
+    const std::string fences =
+        of_block ? "::__threadfence_block();" : "::__threadfence();";
+    return fences + " " + *statement + " " + fences;
 }
 
 /// elect.sync d|p, mask: the lowest lane of the mask is the leader.

@@ -13,6 +13,9 @@ namespace {
 // orders that change at any time shows it, and each that goes in step.
 constexpr unsigned kOrders[] = {(1u << 31) + 2, (1u << 30) + 4, (1u << 30) + 6};
 
+// Of the calls that take turns: that goes in step.
+constexpr unsigned kOrderOfTurns = (1u << 31) + 8;
+
 /// Puts a value back.
 template <class T>
 class Restored {
@@ -48,6 +51,8 @@ void expect_independent(const std::function<void()>& first,
         Meeting().hold(first, second);
         if (like_first) Meeting().hold(first, like_first);
     }
+    const StreamOrder order(kOrderOfTurns);
+    Meeting(true).hold(first, second);
 }
 
 }  // namespace wb::testing

@@ -13,6 +13,11 @@ namespace wb::testing {
 /// the launchers are. Each has the baton but for the time of a launcher's call.
 class Meeting {
  public:
+    /// @param in_turns  in the simulator the launchers take turns at each request to
+    ///                  the runtime, the first thread's first: what one keeps where the
+    ///                  other finds it, an event or a handle, changes hands each time
+    explicit Meeting(bool in_turns = false) : in_turns_(in_turns) {}
+
     /// The meeting that this thread takes part in, or null.
     static Meeting* current();
 
@@ -22,10 +27,22 @@ class Meeting {
 
     /// Calls when the other thread comes, too, unless that has ended; returns when both
     /// calls have returned.
-    void at_once(const std::function<void()>& call);
+    ///
+    /// @param prepare  is called before, and takes no turns
+    void at_once(const std::function<void()>& prepare,
+                 const std::function<void()>& call);
+
+    bool in_turns() const { return in_turns_; }
+    /// This thread is the first of the two.
+    static bool is_first();
+    /// The thread is about to ask the runtime for something: waits for its turn, but
+    /// not for long, for the other thread may be held up by this one.
+    void take_turn();
 
  private:
-    std::exception_ptr take_part(const std::function<void()>& part);
+    std::exception_ptr take_part(int number, const std::function<void()>& part);
+    void begin_turns();
+    void end_turns();
     void wait_for_other();
     void leave();
 
@@ -35,6 +52,10 @@ class Meeting {
     int waiting_ = 0;
     int left_ = 0;
     unsigned long round_ = 0;
+    const bool in_turns_;
+    int calling_ = 0;
+    unsigned long requests_[2] = {};  // of each thread, in its call
+    bool is_held_up_ = false;         // no more turns in this call
 };
 
 /// While true, each call that this thread grades is made again (called_again.cpp),

@@ -168,6 +168,25 @@ TEST_CASE("has scratch memory for each size") {
                        [&] { grade(launch, 300, 5); });
 }
 
+TEST_CASE("has events that all threads share") {
+    // The event that says when the input is there is the other call's by the time that
+    // the side stream waits for it.
+    cudaStream_t side = nullptr;
+    cudaEvent_t begin = nullptr;
+    cudaEvent_t end = nullptr;
+    CUDA_CHECK(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+    CUDA_CHECK(cudaEventCreateWithFlags(&begin, cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
+    grade_two([&](const float* x, float* y, int64_t n, cudaStream_t s) {
+        CUDA_CHECK(cudaEventRecord(begin, s));
+        CUDA_CHECK(cudaStreamWaitEvent(side, begin, 0));
+        launch_scale(x, y, {2, 0, 0, n / 2}, side);
+        launch_scale(x, y, {2, 0, n / 2, n}, s);
+        CUDA_CHECK(cudaEventRecord(end, side));
+        CUDA_CHECK(cudaStreamWaitEvent(s, end, 0));
+    });
+}
+
 TEST_CASE("has arguments that all threads share") {
     int64_t shared_n = 0;
     grade_two([&](const float* x, float* y, int64_t n, cudaStream_t s) {

@@ -24,9 +24,12 @@ constexpr const char* kDetails[] = {"",
                                     "update",
                                     "writers",
                                     "fence",
+                                    "scope",
+                                    "read_only",
                                     "proxy",
                                     "async",
                                     "dependency",
+                                    "streams",
                                     "index",
                                     "shared"};
 

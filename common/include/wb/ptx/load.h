@@ -15,7 +15,8 @@ namespace wb::ptx {
 ///
 /// @param address  in global memory, a multiple of 16
 ///
-/// Hints only: GPUs before sm_80 ignore the size, and the simulator has no caches.
+/// Hints only: GPUs before sm_80 ignore the size, and the simulator has no caches. Its
+/// checker says if the kernel writes there.
 __device__ __forceinline__ uint4 load_streaming(const void* address) {
 #if defined(__CUDA_ARCH__) && !defined(SIMT_CPU)
     uint4 value;
@@ -29,7 +30,7 @@ __device__ __forceinline__ uint4 load_streaming(const void* address) {
         : "l"(address));
     return value;
 #else
-    return *static_cast<const uint4*>(address);
+    return __ldg(static_cast<const uint4*>(address));
 #endif
 }
 

@@ -35,4 +35,11 @@ says last_block_without_second_fence "no fence stands behind it"
 says shared_flag_without_second_fence "no fence stands behind it"
 says two_blocks_write_one_element "Nothing orders the two blocks.
 "
+says read_only_parts_of_other_blocks \
+    "read through the read-only cache (__ldg), but this kernel writes it"
+says counter_of_two_blocks "the scope of both is the block"
+says counter_of_two_scopes "not atomic to each other"
+says last_block_of_its_own_scope "the scope of both is the block"
+says narrow_acquire "it tells other blocks nothing"
+says scratch_of_two_streams "is in another stream, and nothing orders"
 exit $failed

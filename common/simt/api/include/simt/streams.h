@@ -34,6 +34,7 @@ enum class Issue {
     graph,      // the launch of a graph
     operation,  // a copy, a fill or a host function
     host,       // a host function, which is told as an operation, too
+    event,      // a record of an event, or a stream's wait for one
     memory,     // an allocation or a release in the order of a stream
     wait,       // for a stream, an event or the device; a copy that returns when done
 };

@@ -1,6 +1,6 @@
 /// simt/atomics.h: CUDA's atomic functions. All are relaxed, as in CUDA; the `_block`
-/// and
-/// `_system` variants do the same, because a CPU has one coherence domain.
+/// and `_system` variants do the same, because a CPU has one coherence domain. Only the
+/// checker tells `_block` apart.
 ///
 /// The functions take the value in the type of the memory (`T` deduces from the address
 /// alone), so that atomicAdd(&ull, 1) works as it does with CUDA's overloads. A type
@@ -10,18 +10,9 @@
 
 #include <type_traits>
 
+#include "simt/checked.h"
 #include "simt/sync.h"
 #include "simt/vector_types.h"
-
-#ifdef SIMT_CHECK
-/// Tells the checker of an atomic access.
-extern "C" void simt_atomic_seen(const void* address, size_t bytes);
-/// The same for an operation whose result does not depend on what was there before.
-extern "C" void simt_atomic_stored(const void* address, size_t bytes);
-#else
-inline void simt_atomic_seen(const void*, size_t) {}
-inline void simt_atomic_stored(const void*, size_t) {}
-#endif
 
 namespace simt::detail {
 
@@ -216,14 +207,15 @@ inline unsigned atomicDec(unsigned* address, unsigned limit) {
     });
 }
 
-#define SIMT_ATOMIC_SCOPES(NAME)               \
-    template <class T, class... V>             \
-    T NAME##_block(T* address, V... values) {  \
-        return NAME(address, values...);       \
-    }                                          \
-    template <class T, class... V>             \
-    T NAME##_system(T* address, V... values) { \
-        return NAME(address, values...);       \
+#define SIMT_ATOMIC_SCOPES(NAME)                 \
+    template <class T, class... V>               \
+    T NAME##_block(T* address, V... values) {    \
+        const simt::detail::AtomicScope<> scope; \
+        return NAME(address, values...);         \
+    }                                            \
+    template <class T, class... V>               \
+    T NAME##_system(T* address, V... values) {   \
+        return NAME(address, values...);         \
     }
 SIMT_ATOMIC_SCOPES(atomicAdd)
 SIMT_ATOMIC_SCOPES(atomicSub)

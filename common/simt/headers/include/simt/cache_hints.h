@@ -3,6 +3,17 @@
 #pragma once
 #include <type_traits>
 
+#include "simt/checked.h"
+
+/// Loads what nobody writes while the kernel runs: the checker holds the program to it.
+template <class T>
+inline T __ldg(const T* address) {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "__ldg loads scalars and built-in vectors");
+    simt_read_only_seen(address, sizeof(T));
+    return *address;
+}
+
 #define SIMT_CACHED_LOAD(NAME)                                      \
     template <class T>                                              \
     inline T NAME(const T* address) {                               \
@@ -17,7 +28,6 @@
                       #NAME " stores scalars and built-in vectors"); \
         *address = value;                                            \
     }
-SIMT_CACHED_LOAD(__ldg)
 SIMT_CACHED_LOAD(__ldcg)
 SIMT_CACHED_LOAD(__ldca)
 SIMT_CACHED_LOAD(__ldcs)

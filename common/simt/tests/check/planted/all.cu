@@ -9,6 +9,7 @@
 #include <cuda/barrier>
 
 #include "simt/options.h"
+#include "simt/streams.h"
 
 namespace async {
 #include "async.cu"
@@ -42,6 +43,15 @@ namespace grid_races {
 }
 namespace launches {
 #include "launches.cu"
+}
+namespace read_only {
+#include "read_only.cu"
+}
+namespace scopes {
+#include "scopes.cu"
+}
+namespace streams {
+#include "streams.cu"
 }
 namespace uninitialised {
 #include "uninitialised.cu"

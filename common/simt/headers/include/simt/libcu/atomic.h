@@ -12,7 +12,7 @@ namespace cuda {
 
 namespace simt_detail {
 /// The operations on a T at address(); Derived says where it is.
-template <class Derived, class T>
+template <class Derived, class T, thread_scope kScope>
 class atomic_operations {
     static_assert(std::is_trivially_copyable_v<T>,
                   "atomic types are trivially copyable");
@@ -23,16 +23,19 @@ class atomic_operations {
 
     T load(memory_order order = memory_order_seq_cst) const volatile {
         simt::detail::spin_hint();
+        const Scoped<kScope> scoped;
         T value;
         __atomic_load(address(), &value, static_cast<int>(order));
         return value;
     }
     void store(T value, memory_order order = memory_order_seq_cst) const volatile {
+        const Scoped<kScope> scoped;
         __atomic_store(address(), &value, static_cast<int>(order));
     }
     T exchange(T value, memory_order order = memory_order_seq_cst) const volatile {
         simt::detail::atomic_begins();
         simt::detail::spin_hint();
+        const Scoped<kScope> scoped;
         T old;
         __atomic_exchange(address(), &value, &old, static_cast<int>(order));
         return old;
@@ -43,6 +46,7 @@ class atomic_operations {
                                  memory_order failure) const volatile {
         simt::detail::atomic_begins();
         simt::detail::spin_hint();
+        const Scoped<kScope> scoped;
         return __atomic_compare_exchange(address(),
                                          &expected,
                                          &desired,
@@ -132,6 +136,7 @@ class atomic_operations {
     template <class F>
     T update(memory_order order, F f) const volatile {
         simt::detail::atomic_begins();
+        const Scoped<kScope> scoped;
         T old;
         __atomic_load(address(), &old, __ATOMIC_RELAXED);
         for (;;) {
@@ -154,8 +159,8 @@ class atomic_operations {
 
 /// An atomic object. In shared memory it is not initialised: store() first.
 template <class T, thread_scope kScope = thread_scope_system>
-class atomic : public simt_detail::atomic_operations<atomic<T, kScope>, T> {
-    using Base = simt_detail::atomic_operations<atomic<T, kScope>, T>;
+class atomic : public simt_detail::atomic_operations<atomic<T, kScope>, T, kScope> {
+    using Base = simt_detail::atomic_operations<atomic<T, kScope>, T, kScope>;
     friend Base;
 
  public:
@@ -177,8 +182,9 @@ class atomic : public simt_detail::atomic_operations<atomic<T, kScope>, T> {
 
 /// Atomic operations on an object that is otherwise an ordinary one.
 template <class T, thread_scope kScope = thread_scope_system>
-class atomic_ref : public simt_detail::atomic_operations<atomic_ref<T, kScope>, T> {
-    using Base = simt_detail::atomic_operations<atomic_ref<T, kScope>, T>;
+class atomic_ref
+    : public simt_detail::atomic_operations<atomic_ref<T, kScope>, T, kScope> {
+    using Base = simt_detail::atomic_operations<atomic_ref<T, kScope>, T, kScope>;
     friend Base;
 
  public:

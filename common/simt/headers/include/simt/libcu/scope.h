@@ -1,10 +1,11 @@
 /// simt/libcu/scope.h: thread scopes and memory orders of CUDA's C++ library.
 ///
 /// A CPU has one coherence domain: a scope says which threads may meet, and changes
-/// nothing.
+/// nothing. Only the checker tells that of the block apart.
 #pragma once
 #include <atomic>
 
+#include "simt/checked.h"
 #include "simt/sync.h"
 
 namespace cuda {
@@ -33,6 +34,11 @@ inline void atomic_thread_fence(memory_order order,
 }
 
 namespace simt_detail {
+/// While it lives, the running thread's atomic operations have the scope. That of the
+/// thread counts as its block's.
+template <thread_scope kScope>
+using Scoped = simt::detail::AtomicScope<kScope >= thread_scope_block>;
+
 /// Waits until ready() holds, while other threads run.
 template <class Ready>
 void wait_until(Ready ready) {
