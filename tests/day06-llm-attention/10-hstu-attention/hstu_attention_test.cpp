@@ -347,11 +347,11 @@ TEST_CASE("rows that see more than 2^17 keys: 1024 blocks of v4", "[large]") {
         HstuProblem p = random_problem<T>(c, 1);
         std::fill(p.v.begin() + 64, p.v.end() - 64, 0.0f);
         Expected e;
-        e.o = Wanted(p.q.size());
+        e.o = Wanted(p.q.size(), 64);
         for (const int64_t key : {int64_t{0}, int64_t{rows} - 1})
             for (int64_t row = key; row < std::min<int64_t>(rows, key + left + 1);
                  ++row) {
-                const auto [product, size] = wb::reference::hstu_dot(
+                const auto [product, size, terms] = wb::reference::product_sum(
                     &p.q[p.head_of(row, 0)], &p.k[p.head_of(key, 0)], 64);
                 add_pair<T>(
                     e.o, p, {0, row, key, p.alpha * product, std::abs(p.alpha) * size});
