@@ -36,6 +36,11 @@ enum class Bias { none, positions, times, both };
 enum Types { fp32, fp16, bf16 };
 inline constexpr const char* kTypeNames[] = {"fp32", "fp16", "bf16"};
 
+/// Each of them in turn.
+inline Types any_type() {
+    return GENERATE(fp32, fp16, bf16);
+}
+
 /// One launch.
 struct Call {
     std::vector<int64_t> lengths;
