@@ -34,7 +34,7 @@ TEST_CASE("more sequences and more heads than a byte counts, and long contexts")
         heads.head_dim = 64;
         grade(type, heads, 2, Passes::forward, Versions::last);
     }
-    Call context{{400, 390, 380}};
+    Call context{{330, 270, 265}};
     for (const HstuMask mask : {HstuMask::context, HstuMask::target}) {
         context.mask = mask;
         grade_changed(type,
@@ -45,7 +45,7 @@ TEST_CASE("more sequences and more heads than a byte counts, and long contexts")
                       Versions::last,
                       [&](HstuProblem& p) {
                           p.contexts = {300, 257, 1};
-                          if (mask == HstuMask::target) p.targets = {50, 133, 379};
+                          if (mask == HstuMask::target) p.targets = {20, 13, 264};
                       });
     }
 }
@@ -81,9 +81,10 @@ TEST_CASE("windows without an end, and distances that 16 bits do not hold") {
 TEST_CASE("causal: more than 1024 keys") {
     if (wb::testing::is_watched()) return;
     const auto type = GENERATE(fp32, fp16, bf16);
-    Call c{{1100}};
+    // Backward in fp32, the case below has as many rows and keys.
+    Call c{{1060}};
     c.head_dim = type == fp32 ? 32 : 64;
-    const auto passes = type == fp16 ? Passes::forward : Passes::both;
+    const auto passes = type == bf16 ? Passes::both : Passes::forward;
     grade(type, c, 1, passes, Versions::last);
 }
 
@@ -111,23 +112,23 @@ TEST_CASE("more than 1024 rows, keys, and intervals in a row") {
 }
 
 TEST_CASE("more than 4096 rows and keys of each type", "[long]") {
-    // The last row sees all keys, the 42 before it and the first see only the first.
-    constexpr int32_t kRows = 4243;
+    // The last row sees all keys, the 32 before it and the first see only the first.
+    constexpr int32_t kRows = 4129;
     Call c{{kRows}};
     c.mask = HstuMask::arbitrary;
+    const auto type = any_type();
+    auto passes = Passes::both;
+#ifdef SIMT_CPU
+    // A backward pass takes seconds, in which it goes through 17 million pairs twice.
+    if (type != bf16) passes = Passes::forward;
+#endif
     grade_changed(
-        GENERATE(fp32, fp16, bf16),
-        c,
-        1,
-        ", 4243 rows",
-        Passes::both,
-        Versions::last,
-        [](HstuProblem& p) {
+        type, c, 1, ", 4129 rows", passes, Versions::last, [](HstuProblem& p) {
             p.intervals.clear();
             p.offsets.assign(1, 0);
             for (int32_t i = 0; i < kRows; ++i) {
                 const int32_t end = i < kRows - 1 ? 1 : kRows;
-                if (i == 0 || i >= kRows - 43)
+                if (i == 0 || i >= kRows - 33)
                     p.intervals.insert(p.intervals.end(), {0, end});
                 p.offsets.push_back(static_cast<int32_t>(p.intervals.size() / 2));
             }
