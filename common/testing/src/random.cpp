@@ -85,18 +85,6 @@ WB_SEVERAL_AT_A_TIME void make_normal(Chunk& chunk) {
 
 }  // namespace
 
-std::uint64_t Random::bits() {
-    state_ += 0x9e3779b97f4a7c15u;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-double Random::uniform() {
-    return static_cast<double>(static_cast<std::int64_t>(bits() >> 11)) * 0x1p-53;
-}
-
 double Random::normal() {
     const double first = uniform();
     return normal_of(first, uniform());
@@ -114,10 +102,6 @@ void Random::normals(float* values, std::size_t n) {
         for (std::size_t i = 0; i < some; ++i)
             values[done + i] = static_cast<float>(chunk.first[i]);
     }
-}
-
-std::int64_t Random::below(std::int64_t n) {
-    return static_cast<std::int64_t>(uniform() * static_cast<double>(n));
 }
 
 std::vector<float> random_normal(std::int64_t n, std::uint64_t seed) {

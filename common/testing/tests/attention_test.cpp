@@ -91,6 +91,36 @@ TEST_CASE("attention: the reference gives the numbers of the lesson") {
     CHECK(expected.o_bound[0] > 15.07 * 0x1p-24);
 }
 
+TEST_CASE("attention: sums over rows count every number once, whatever their number") {
+    // Whole numbers: sums are exact in any order.
+    for (std::size_t n = 0; n <= 37; ++n) {
+        std::vector<float> a, b;
+        double sum = 0.0, size = 0.0, terms = 0.0;
+        for (std::size_t i = 0; i < n; ++i) {
+            a.push_back(i % 3 == 0 ? 0.0f : static_cast<float>(i));
+            b.push_back(i % 2 == 0 ? -3.0f : 5.0f);
+            sum += double{a[i]} * b[i];
+            size += double{a[i]} * std::abs(b[i]);
+            terms += a[i] != 0.0f ? 1.0 : 0.0;
+        }
+        const auto product = wb::reference::product_sum(a.data(), b.data(), n);
+        CHECK(product.sum == sum);
+        CHECK(product.size == size);
+        CHECK(product.terms == terms);
+        std::vector<double> rows(n + 1, 1.0), sizes(n + 1, 1.0);
+        wb::reference::add_row(rows.data(), 2.0, b.data(), n);
+        wb::reference::add_sizes(sizes.data(), 2.0, b.data(), n);
+        for (std::size_t i = 0; i < n; ++i) {
+            CHECK(rows[i] == 1.0 + 2.0 * b[i]);
+            CHECK(sizes[i] == 1.0 + 2.0 * std::abs(b[i]));
+        }
+        CHECK(rows[n] == 1.0);
+        CHECK(sizes[n] == 1.0);
+    }
+    const float nan[] = {1.0f, std::numeric_limits<float>::quiet_NaN(), 2.0f};
+    CHECK(std::isnan(wb::reference::product_sum(nan, nan, 3).sum));
+}
+
 TEST_CASE("attention: grouped heads read the keys of their group") {
     AttentionShape shape = plain_attention(2, 4, 1, 1, 1);
     shape.kv_heads = 2;

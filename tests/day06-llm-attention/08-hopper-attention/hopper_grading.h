@@ -43,6 +43,7 @@ void expect_half_row(const AttentionShape& shape,
     constexpr double u = kUnitRoundoff<float>;
     const auto row = wb::reference::attention_row(shape, inputs.q, inputs.k, row_index);
     const size_t n = row.weights.size();
+    const auto dim = static_cast<size_t>(shape.head_dim);
     std::vector<double> weight_bound(n);
     double error = 0.0;
     for (size_t j = 0; j < n; ++j) {
@@ -52,18 +53,18 @@ void expect_half_row(const AttentionShape& shape,
         error += in_float;
     }
     const double shrink = 1.0 / (1.0 - std::min(error, 0.5));
-    for (int64_t d = 0; d < shape.head_dim; ++d) {
-        double o = 0.0;
-        double bound = 0.0;
-        for (size_t j = 0; j < n; ++j) {
-            const double v = inputs.v[static_cast<size_t>(row.first_kv + d) +
-                                      j * static_cast<size_t>(shape.head_dim)];
-            o += row.weights[j] * v;
-            bound += weight_bound[j] * std::abs(v);
-        }
-        bound = (bound + (error + 8.0 * u) * std::abs(o)) * shrink;
-        expected.o.push_back(o);
-        expected.o_bound.push_back(bound + Format<T>::kUnit * (std::abs(o) + bound) +
+    std::vector<double> o(dim);
+    std::vector<double> bound(dim);
+    for (size_t j = 0; j < n; ++j) {
+        const float* const v = &inputs.v[static_cast<size_t>(row.first_kv) + j * dim];
+        wb::reference::add_row(o.data(), row.weights[j], v, dim);
+        wb::reference::add_sizes(bound.data(), weight_bound[j], v, dim);
+    }
+    for (size_t d = 0; d < dim; ++d) {
+        bound[d] = (bound[d] + (error + 8.0 * u) * std::abs(o[d])) * shrink;
+        expected.o.push_back(o[d]);
+        expected.o_bound.push_back(bound[d] +
+                                   Format<T>::kUnit * (std::abs(o[d]) + bound[d]) +
                                    0.5 * Format<T>::kSmallest);
     }
     expected.lse.push_back(row.lse);

@@ -36,6 +36,11 @@ enum class Bias { none, positions, times, both };
 enum Types { fp32, fp16, bf16 };
 inline constexpr const char* kTypeNames[] = {"fp32", "fp16", "bf16"};
 
+/// Each of them in turn.
+inline Types any_type() {
+    return GENERATE(fp32, fp16, bf16);
+}
+
 /// One launch.
 struct Call {
     std::vector<int64_t> lengths;
@@ -75,13 +80,13 @@ struct Call {
 /// larger. Without them in q and k, or a single pair would be all of a row.
 template <class T>
 std::vector<float> random_stored(int64_t count, uint64_t seed, bool outliers = false) {
-    std::vector<float> numbers;
-    if (outliers) numbers = wb::testing::random_normal(count, seed);
-    wb::testing::Random random(seed);
-    for (int64_t i = 0; i < count; ++i) {
-        if (!outliers) numbers.push_back(static_cast<float>(random.normal()));
-        numbers[at(i)] = static_cast<float>(static_cast<T>(numbers[at(i)]));
-    }
+    std::vector<float> numbers(at(count));
+    if (outliers)
+        numbers = wb::testing::random_normal(count, seed);
+    else
+        wb::testing::Random(seed).normals(numbers.data(), numbers.size());
+    for (float& number : numbers)
+        number = static_cast<float>(static_cast<T>(number));
     return numbers;
 }
 
@@ -152,13 +157,14 @@ HstuProblem random_problem(const Call& call, uint64_t seed) {
 
 /// Exact numbers, and how far from them a kernel may be.
 struct Wanted {
+    std::size_t row;  ///< numbers that have the same terms: a row, or one of a table
     std::vector<double> values;
     std::vector<double> bounds;
     std::vector<double> sizes;  ///< sums of the terms' sizes
-    std::vector<double> terms;  ///< how many
+    std::vector<double> terms;  ///< how many, of each row
 
-    explicit Wanted(std::size_t count = 0)
-        : values(count), bounds(count), sizes(count), terms(count) {}
+    explicit Wanted(std::size_t count = 0, std::size_t row = 1)
+        : row(row), values(count), bounds(count), sizes(count), terms(count / row) {}
 
     void add(std::size_t i, double term, double error) {
         values[i] += term;
@@ -166,15 +172,24 @@ struct Wanted {
         sizes[i] += std::abs(term);
         terms[i] += 1.0;
     }
+    /// Adds factor times the numbers to the row that begins at i, with an error of
+    /// `error` times their sizes.
+    void add_row(std::size_t i, double factor, double error, const float* numbers) {
+        wb::reference::add_row(&values[i], factor, numbers, row);
+        wb::reference::add_sizes(&bounds[i], error, numbers, row);
+        wb::reference::add_sizes(&sizes[i], std::abs(factor), numbers, row);
+        terms[i / row] += 1.0;
+    }
     /// Adds what a sum of `factor` times these terms rounds, and its rounding to T.
     template <class T>
     void finish(double factor) {
         constexpr double u = 0x1p-24;
         for (std::size_t i = 0; i < values.size(); ++i) {
-            bounds[i] = (bounds[i] + gamma(terms[i] + 8.0, u) * sizes[i]) *
-                        std::abs(factor) * (1.0 + 8.0 * u);
+            const double n = terms[i / row];
+            bounds[i] = (bounds[i] + gamma(n + 8.0, u) * sizes[i]) * std::abs(factor) *
+                        (1.0 + 8.0 * u);
             values[i] *= factor;
-            if (terms[i] > 0.0) bounds[i] += wb::testing::kSmallestFloat;
+            if (n > 0.0) bounds[i] += wb::testing::kSmallestFloat;
             if constexpr (sizeof(T) == 2)
                 bounds[i] = wb::testing::stored_bound<T>(values[i], bounds[i]);
         }
@@ -229,17 +244,13 @@ void add_pair(Wanted& o, const HstuProblem& p, const wb::reference::HstuPair& pa
     const double weight = wb::reference::hstu_silu(pair.s);
     const double error = errors.weight + rounding<T>(weight);
     const std::size_t to = p.head_of(pair.row, pair.head);
-    const std::size_t from = p.head_of(pair.key, pair.head);
-    for (std::size_t d = 0; d < at(p.head_dim); ++d) {
-        const double v = p.v[from + d];
-        o.add(to + d, weight * v, error * std::abs(v));
-    }
+    o.add_row(to, weight, error, &p.v[p.head_of(pair.key, pair.head)]);
 }
 
 template <class T>
 Expected expect_forward(const HstuProblem& p) {
     Expected e;
-    e.o = Wanted(p.q.size());
+    e.o = Wanted(p.q.size(), at(p.head_dim));
     wb::reference::hstu_pairs(p, [&](const auto& pair) { add_pair<T>(e.o, p, pair); });
     e.o.finish<T>(1.0 / p.scaling_length);
     return e;
@@ -251,7 +262,7 @@ template <class T>
 Expected expect_backward(const HstuProblem& p, bool rounds = true) {
     constexpr double u = 0x1p-24;
     Expected e;
-    e.dq = e.dk = e.dv = Wanted(p.q.size());
+    e.dq = e.dk = e.dv = Wanted(p.q.size(), at(p.head_dim));
     e.d_positions = Wanted(p.positions.size());
     e.d_times = Wanted(p.times.size());
     wb::reference::hstu_pairs(p, [&](const auto& pair) {
@@ -260,8 +271,8 @@ Expected expect_backward(const HstuProblem& p, bool rounds = true) {
         const std::size_t key = p.head_of(pair.key, pair.head);
         const double weight = wb::reference::hstu_silu(pair.s);
         const double slope = wb::reference::hstu_silu_slope(pair.s);
-        const auto [da, da_size] =
-            wb::reference::hstu_dot(&p.d_o[row], &p.v[key], p.head_dim);
+        const auto [da, da_size, da_terms] =
+            wb::reference::product_sum(&p.d_o[row], &p.v[key], at(p.head_dim));
         const double ds = da * slope;
         const double da_error =
             gamma(static_cast<double>(p.head_dim) + 8.0, u) * da_size;
@@ -270,14 +281,9 @@ Expected expect_backward(const HstuProblem& p, bool rounds = true) {
         const double ds_rounded = ds_error + (rounds ? rounding<T>(ds) : 0.0);
         const double weight_rounded =
             errors.weight + (rounds ? rounding<T>(weight) : 0.0);
-        for (std::size_t d = 0; d < at(p.head_dim); ++d) {
-            const double q = p.q[row + d];
-            const double k = p.k[key + d];
-            const double d_o = p.d_o[row + d];
-            e.dq.add(row + d, ds * k, ds_rounded * std::abs(k));
-            e.dk.add(key + d, ds * q, ds_rounded * std::abs(q));
-            e.dv.add(key + d, weight * d_o, weight_rounded * std::abs(d_o));
-        }
+        e.dq.add_row(row, ds, ds_rounded, &p.k[key]);
+        e.dk.add_row(key, ds, ds_rounded, &p.q[row]);
+        e.dv.add_row(key, weight, weight_rounded, &p.d_o[row]);
         if (pair.position >= 0) e.d_positions.add(at(pair.position), ds, ds_error);
         if (pair.time >= 0) e.d_times.add(at(pair.time), ds, ds_error);
     });

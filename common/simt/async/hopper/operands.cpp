@@ -9,6 +9,12 @@
 #include "simt/tensor.h"
 #include "tensor_map.h"
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SIMT_SEVERAL_AT_A_TIME __attribute__((target_clones("avx2", "default")))
+#else
+#define SIMT_SEVERAL_AT_A_TIME
+#endif
+
 namespace simt::detail {
 namespace {
 
@@ -72,12 +78,41 @@ struct Reader {
     }
 };
 
-float number(ptx::detail::WgmmaFormat format, const unsigned char* bytes, int i) {
-    if (format == ptx::detail::WgmmaFormat::e4m3) return widen<E4m3>(bytes[i]);
-    uint16_t bits;
-    std::memcpy(&bits, bytes + 2 * i, 2);
-    return format == ptx::detail::WgmmaFormat::bfloat16 ? widen<Bfloat16>(bits)
-                                                        : widen<Binary16>(bits);
+template <class F>
+std::vector<float> widened(const std::vector<unsigned char>& bytes) {
+    std::vector<float> numbers(bytes.size() / sizeof(typename F::Bits));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+        typename F::Bits bits;
+        std::memcpy(&bits, &bytes[i * sizeof(bits)], sizeof(bits));
+        numbers[i] = widen<F>(bits);
+    }
+    return numbers;
+}
+
+/// The numbers of an operand, row by row.
+std::vector<float> numbers_of(ptx::detail::WgmmaFormat format,
+                              const std::vector<unsigned char>& bytes) {
+    if (format == ptx::detail::WgmmaFormat::e4m3) return widened<E4m3>(bytes);
+    if (format == ptx::detail::WgmmaFormat::bfloat16) return widened<Bfloat16>(bytes);
+    return widened<Binary16>(bytes);
+}
+
+/// Adds to each of n sums kTogether products, one after the other: a[k] * b[k][column].
+/// Several columns at a time: most of the time of an emulated product goes here.
+constexpr int kTogether = 4;
+SIMT_SEVERAL_AT_A_TIME void add_products(float* __restrict sums,
+                                         const float* a,
+                                         const float* __restrict b,
+                                         int n) {
+    const float a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
+    for (int column = 0; column < n; ++column) {
+        float sum = sums[column];
+        sum += a0 * b[column];
+        sum += a1 * b[column + n];
+        sum += a2 * b[column + 2 * n];
+        sum += a3 * b[column + 3 * n];
+        sums[column] = sum;
+    }
 }
 
 }  // namespace
@@ -175,21 +210,20 @@ void multiply(ptx::detail::WgmmaFormat format,
     const bool bytes = format == ptx::detail::WgmmaFormat::e4m3;
     const int depth = bytes ? 32 : 16;
     note_product(bytes ? TensorType::f8 : TensorType::f16, rows, n, depth);
+    const std::vector<float> a = numbers_of(format, operands.a);
+    const std::vector<float> columns = numbers_of(format, operands.b);
     std::vector<float> b(static_cast<size_t>(depth * n));
     for (int column = 0; column < n; ++column)
         for (int k = 0; k < depth; ++k)
             b[static_cast<size_t>(k * n + column)] =
-                number(format, &operands.b[size_t(column) * 32], k);
+                columns[static_cast<size_t>(column * depth + k)];
     if (!accumulate) std::fill_n(values, rows * n, 0.0f);
-    for (int row = 0; row < rows; ++row) {
-        float* const out = values + row * n;
-        for (int k = 0; k < depth; ++k) {
-            const float a = number(format, &operands.a[size_t(row) * 32], k);
-            const float* const factors = &b[static_cast<size_t>(k * n)];
-            for (int column = 0; column < n; ++column)
-                out[column] += a * factors[column];
-        }
-    }
+    for (int row = 0; row < rows; ++row)
+        for (int k = 0; k < depth; k += kTogether)
+            add_products(values + row * n,
+                         &a[static_cast<size_t>(row * depth + k)],
+                         &b[static_cast<size_t>(k * n)],
+                         n);
 }
 
 }  // namespace simt::detail

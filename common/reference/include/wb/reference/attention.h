@@ -2,6 +2,7 @@
 #pragma once
 
 #include <wb/attention.h>
+#include <wb/reference/sums.h>
 
 #include <algorithm>
 #include <cmath>
@@ -42,19 +43,11 @@ AttentionRow attention_row(const AttentionShape& shape,
         const T* const a = &q[static_cast<std::size_t>(row * shape.head_dim)];
         const T* const b =
             &k[static_cast<std::size_t>(result.first_kv + j * shape.head_dim)];
-        double sum = 0.0;
-        double magnitude = 0.0;
-        int terms = 0;
-        for (int64_t d = 0; d < shape.head_dim; ++d) {
-            const double product = static_cast<double>(static_cast<float>(a[d])) *
-                                   static_cast<double>(static_cast<float>(b[d]));
-            sum += product;
-            magnitude += std::abs(product);
-            terms += product != 0.0;
-        }
+        const auto [sum, size, terms] =
+            product_sum(a, b, static_cast<std::size_t>(shape.head_dim));
         result.scores.push_back(double{shape.scale} * sum);
-        result.magnitudes.push_back(std::abs(double{shape.scale}) * magnitude);
-        result.terms.push_back(terms);
+        result.magnitudes.push_back(std::abs(double{shape.scale}) * size);
+        result.terms.push_back(static_cast<int>(terms));
         result.max = std::max(result.max, result.scores.back());
     }
     double sum = 0.0;

@@ -2,6 +2,8 @@
 /// scores pair by pair, and the output. Gradients are sums over the same pairs.
 #pragma once
 
+#include <wb/reference/sums.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -104,18 +106,6 @@ inline double hstu_silu_slope(double s) {
     return sigma * (1.0 + s * (1.0 - sigma));
 }
 
-/// A product of two rows, and the sum of the products' sizes.
-inline std::pair<double, double> hstu_dot(const float* a, const float* b, int64_t dim) {
-    double sum = 0.0;
-    double size = 0.0;
-    for (int64_t d = 0; d < dim; ++d) {
-        const double product = double{a[d]} * double{b[d]};
-        sum += product;
-        size += std::abs(product);
-    }
-    return {sum, size};
-}
-
 /// Calls visit(pair) for each row of each head and each key that it sees.
 template <class Visit>
 void hstu_pairs(const HstuProblem& p, Visit visit) {
@@ -128,9 +118,10 @@ void hstu_pairs(const HstuProblem& p, Visit visit) {
                 if (!hstu_sees(p, b, i, j)) continue;
                 for (int64_t h = 0; h < p.heads; ++h) {
                     HstuPair pair = {h, begin + i, begin + j, 0.0, 0.0, -1, -1};
-                    const auto [product, size] = hstu_dot(&p.q[p.head_of(pair.row, h)],
-                                                          &p.k[p.head_of(pair.key, h)],
-                                                          p.head_dim);
+                    const auto [product, size, terms] =
+                        product_sum(&p.q[p.head_of(pair.row, h)],
+                                    &p.k[p.head_of(pair.key, h)],
+                                    at(p.head_dim));
                     pair.s = p.alpha * product;
                     pair.s_size = std::abs(p.alpha) * size;
                     const auto add = [&](double bias) {
@@ -162,8 +153,7 @@ inline std::vector<double> hstu_forward(const HstuProblem& p) {
         const double weight = hstu_silu(pair.s) / p.scaling_length;
         const std::size_t from = p.head_of(pair.key, pair.head);
         const std::size_t to = p.head_of(pair.row, pair.head);
-        for (std::size_t d = 0; d < HstuProblem::at(p.head_dim); ++d)
-            o[to + d] += weight * double{p.v[from + d]};
+        add_row(&o[to], weight, &p.v[from], HstuProblem::at(p.head_dim));
     });
     return o;
 }

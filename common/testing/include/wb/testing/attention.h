@@ -106,11 +106,9 @@ inline void expect_row(const AttentionShape& shape,
     for (std::size_t j = 0; j < n; ++j) {
         const float* const v =
             &inputs.v[static_cast<std::size_t>(row.first_kv) + j * dim];
-        for (std::size_t d = 0; d < dim; ++d) {
-            o[d] += row.weights[j] * double{v[d]};
-            // Weights below the smallest float may be lost altogether.
-            bound[d] += (weighted[j] + kSmallestFloat) * std::abs(double{v[d]});
-        }
+        reference::add_row(o.data(), row.weights[j], v, dim);
+        // Weights below the smallest float may be lost altogether.
+        reference::add_sizes(bound.data(), weighted[j] + kSmallestFloat, v, dim);
     }
     for (std::size_t d = 0; d < dim; ++d) {
         // (sum of p v) / (sum of p): errors of both, and a reciprocal and a product.

@@ -14,10 +14,18 @@ class Random {
     explicit Random(std::uint64_t seed) : state_(seed) {}
 
     /// 64 uniform random bits.
-    std::uint64_t bits();
+    std::uint64_t bits() {
+        state_ += 0x9e3779b97f4a7c15u;
+        std::uint64_t z = state_;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+    }
 
     /// Uniform in [0, 1).
-    double uniform();
+    double uniform() {
+        return static_cast<double>(static_cast<std::int64_t>(bits() >> 11)) * 0x1p-53;
+    }
 
     /// Standard normal (Box-Muller).
     double normal();
@@ -26,7 +34,9 @@ class Random {
     void normals(float* values, std::size_t n);
 
     /// Uniform integer in [0, n), n > 0.
-    std::int64_t below(std::int64_t n);
+    std::int64_t below(std::int64_t n) {
+        return static_cast<std::int64_t>(uniform() * static_cast<double>(n));
+    }
 
  private:
     std::uint64_t state_;

@@ -1,0 +1,164 @@
+// Grades day06-llm-attention/10-hstu-attention: what calls share: functions,
+// devices, arrays, and the memory that these lie in.
+#include "grading.h"
+
+#include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
+#include <wb/testing/simulator.h>
+
+using namespace hstu_grading;
+
+TEST_CASE("calls have nothing in common") {
+    wb::testing::expect_independent(
+        [] {
+            Call c{{7, 2}};
+            c.bias = Bias::positions;
+            grade(bf16, c);
+        },
+        [] {
+            Call c{{0, 40}};
+            c.head_dim = 64;
+            c.mask = HstuMask::target;
+            grade(bf16, c, 2);  // of the same type: each has its own launchers
+        },
+        [] {
+            Call c{{7, 2}};
+            c.bias = Bias::positions;
+            c.scaling_length = 30;
+            grade(bf16, c, 3);
+        });
+    wb::testing::on_another_device([] {
+        grade(bf16, Call{{7, 2}});
+        Call c{{7, 2}};
+        c.head_dim = 64;
+        grade(bf16, c);
+    });
+}
+
+TEST_CASE("calls have nothing in common: tiles of rows, and a bias after none") {
+    wb::testing::expect_independent(
+        [] {
+            Call c{{0, 40}};
+            c.head_dim = 64;
+            grade(bf16, c, 1, Passes::forward, Versions::last);
+        },
+        [] {
+            Call c{{3, 0, 0, 1, 390, 0, 0}};  // tiles as they are found: more of them
+            c.head_dim = 64;
+            c.mask = HstuMask::local;
+            grade(bf16, c, 2, Passes::forward, Versions::last);
+            c.lengths = {7, 2};
+            c.bias = Bias::positions;
+            grade(bf16, c, 3, Passes::forward, Versions::last);
+        });
+}
+
+TEST_CASE("lists on the host lie where others have lain before") {
+    if (wb::testing::is_watched()) return;
+    with_type(
+        GENERATE(fp32, bf16),
+        []<class T>(T, const char* suffix, auto* forward, auto* backward) {
+            Call c{{100, 100}};
+            c.head_dim = 64;
+            HstuProblem p = random_problem<T>(c, 1);
+            const auto graded = [&](const std::string& text) {
+                const auto last = [&](const std::string& name, auto* contract) {
+                    return wb::implementations(name + suffix, contract).back();
+                };
+                const auto o = last("hstu_attention", forward);
+                grade_forward<T>(o.name, o.function, p, expect_forward<T>(p), text);
+                const auto d = last("hstu_backward", backward);
+                grade_backward<T>(d.name, d.function, p, expect_backward<T>(p), text);
+            };
+            graded("lengths 100 100");
+            p.cu_seqlens[1] = 3;
+            graded("lengths 3 197, in the same memory");
+        });
+}
+
+TEST_CASE("the arrays of an earlier call, which was of other sizes") {
+    // Nothing belongs to an address: no size, no tensor map.
+    const auto type = GENERATE(fp32, fp16, bf16);
+    with_type(type, [&]<class T>(T, const char* suffix, auto* forward, auto* backward) {
+        Call c{{20, 13}};
+        c.head_dim = 64;
+        c.heads = 2;
+        const HstuProblem p = random_problem<T>(c, 1);
+        const std::vector<int32_t> starts = {0, 9};
+        const auto earlier = [&](Grader& grade, HstuCall<T> call) {
+            call.batch = call.heads = 1;
+            call.total = 9;
+            call.cu_seqlens = {grade.input("starts", starts), starts.data()};
+            return call;
+        };
+        const std::string text = c.text() + ", in the arrays of another call";
+        const wb::testing::Shape rows = {33, 2, 64};
+        for (const auto& [name, idea, run] :
+             wb::implementations(std::string("hstu_attention") + suffix, forward)) {
+            Grader grade(name, text);
+            HstuCall<T> call = call_of<T>(grade, p);
+            call.o = grade.output<T>("o", rows);
+            const HstuCall<T> before = earlier(grade, call);
+            grade.run([&, run = run](cudaStream_t stream) {
+                run(before, stream);
+                run(call, stream);
+            });
+            expect(grade, "o", expect_forward<T>(p).o);
+        }
+        for (const auto& [name, idea, run] :
+             wb::implementations(std::string("hstu_backward") + suffix, backward)) {
+            Grader grade(name, text);
+            const HstuCall<T> call = call_of<T>(grade, p);
+            HstuGradients<T> out = {};
+            out.d_o = grade.input("d_o", stored_as<T>(p.d_o));
+            out.dq = grade.output<T>("dq", rows);
+            out.dk = grade.output<T>("dk", rows);
+            out.dv = grade.output<T>("dv", rows);
+            const HstuCall<T> before = earlier(grade, call);
+            grade.run([&, run = run](cudaStream_t stream) {
+                run(before, out, stream);
+                run(call, out, stream);
+            });
+            const Expected e = expect_backward<T>(p);
+            expect(grade, "dq", e.dq);
+            expect(grade, "dk", e.dk);
+            expect(grade, "dv", e.dv);
+        }
+    });
+}
+
+TEST_CASE("what is read may be one array") {
+    // q, k, v and d_o.
+    const auto type = GENERATE(fp32, fp16, bf16);
+    with_type(type, [&]<class T>(T, const char* suffix, auto* forward, auto* backward) {
+        Call c{{33, 5}};
+        c.head_dim = 64;
+        HstuProblem p = random_problem<T>(c, 1);
+        p.k = p.v = p.d_o = p.q;
+        for (const auto& [name, idea, run] :
+             wb::implementations(std::string("hstu_attention") + suffix, forward)) {
+            Grader grade(name, c.text() + ", q, k and v are one array");
+            HstuCall<T> call = call_of<T>(grade, p);
+            call.k = call.v = call.q;
+            call.o = grade.output<T>("o", {38, 1, 64});
+            grade.run([&, run = run](cudaStream_t stream) { run(call, stream); });
+            expect(grade, "o", expect_forward<T>(p).o);
+        }
+        for (const auto& [name, idea, run] :
+             wb::implementations(std::string("hstu_backward") + suffix, backward)) {
+            Grader grade(name, c.text() + ", q, k, v and d_o are one array");
+            HstuCall<T> call = call_of<T>(grade, p);
+            call.k = call.v = call.q;
+            HstuGradients<T> out = {};
+            out.d_o = call.q;
+            out.dq = grade.output<T>("dq", {38, 1, 64});
+            out.dk = grade.output<T>("dk", {38, 1, 64});
+            out.dv = grade.output<T>("dv", {38, 1, 64});
+            grade.run([&, run = run](cudaStream_t s) { run(call, out, s); });
+            const Expected e = expect_backward<T>(p);
+            expect(grade, "dq", e.dq);
+            expect(grade, "dk", e.dk);
+            expect(grade, "dv", e.dv);
+        }
+    });
+}

@@ -1,0 +1,109 @@
+// Grades day06-llm-attention/10-hstu-attention: scores, weights, gradients
+// and times that are far from zero, or near it.
+#include "grading.h"
+
+#include <wb/testing/simulator.h>
+
+using namespace hstu_grading;
+
+TEST_CASE("times that are as far apart as they can be") {
+    Call c{{9}};
+    c.mask = HstuMask::full;
+    c.bias = Bias::times;
+    c.buckets = GENERATE(65, 9);
+    grade_changed(
+        any_type(),
+        c,
+        1,
+        ", the largest and the smallest timestamps",
+        Passes::both,
+        Versions::all,
+        [](HstuProblem& p) {
+            p.timestamps = {
+                INT64_MIN, INT64_MAX, 0, -1, 1, 1, INT64_MIN + 1, int64_t{1} << 40, 3};
+        });
+}
+
+TEST_CASE("scores far from zero: no infinity, no NaN") {
+    Call c{{34}};
+    c.head_dim = 64;
+    c.mask = HstuMask::full;
+    const auto type = any_type();
+    const float size = GENERATE(4.0f, -4.0f);
+    const bool mixed = GENERATE(false, true);
+    // But for fp16, past 65504 and past a million, too.
+    c.alpha = mixed || type == fp16 ? 1.0f : 0x1p30f;
+    const std::string each = (size > 0 ? "2048" : "-2048") +
+                             std::string(c.alpha == 1.0f ? "" : " times 2^30");
+    grade_changed(type,
+                  c,
+                  1,
+                  ", scores of " + each + (mixed ? ", each second one of 5 or -5" : ""),
+                  Passes::both,
+                  Versions::all,
+                  [&](HstuProblem& p) {
+                      std::fill(p.q.begin(), p.q.end(), 8.0f);
+                      std::fill(p.k.begin(), p.k.end(), size);
+                      for (std::size_t i = 0; mixed && i < p.k.size(); ++i)
+                          if (i / 64 % 2 == 1) p.k[i] = size * 0x5p-11f;
+                  });
+}
+
+TEST_CASE("many terms of one sign: a sum in 16 bits would stand still") {
+    // Only the last row sees keys, all of them, with weights near 1: sums in bf16 end
+    // at 256, and in fp16 at 2048. The backward pass looks at all pairs: bf16 stands
+    // for both.
+    const auto type = GENERATE(fp16, bf16);
+    const int64_t n = wb::testing::is_watched() ? 70 : type == fp16 ? 2500 : 700;
+    Call c{{n}};
+    c.mask = HstuMask::arbitrary;
+    c.alpha = 1.0f;
+    c.scaling_length = n;
+    grade_changed(type,
+                  c,
+                  1,
+                  ", one row, terms of one sign",
+                  type == fp16 ? Passes::forward : Passes::both,
+                  Versions::all,
+                  [&](HstuProblem& p) {
+                      p.intervals = {0, static_cast<int32_t>(n)};
+                      p.offsets.assign(at(n), 0);
+                      p.offsets.push_back(1);
+                      std::fill(p.q.begin(), p.q.end(), 0.25f);
+                      std::fill(p.k.begin(), p.k.end(), 0.25f);
+                      std::fill(p.v.begin(), p.v.end(), 1.0f);
+                      std::fill(p.d_o.begin(), p.d_o.end(), 1.0f);
+                  });
+}
+
+TEST_CASE("weights and gradients near zero count: nothing is skipped") {
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.alpha = 0x1p-24f;
+    grade_changed(GENERATE(fp32, bf16),
+                  c,
+                  1,
+                  ", scores near 2^-22, d_o below 2^-20",
+                  Passes::both,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      for (float& x : p.d_o)
+                          x *= 0x1p-24f;
+                  });
+}
+
+TEST_CASE("a weight counts where the gradient of its score is 0, and that without it") {
+    // Key 3 has a value of 0, and row 30 a gradient of 0; all scores of row 20 are 0.
+    if (wb::testing::is_watched()) return;
+    grade_changed(GENERATE(fp32, bf16),
+                  Call{{40}},
+                  1,
+                  ", a value and rows of d_o and q are 0",
+                  Passes::backward,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      std::fill_n(p.v.begin() + 3 * 32, 32, 0.0f);
+                      std::fill_n(p.d_o.begin() + 30 * 32, 32, 0.0f);
+                      std::fill_n(p.q.begin() + 20 * 32, 32, 0.0f);
+                  });
+}
