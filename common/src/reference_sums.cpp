@@ -2,7 +2,7 @@
 #include <wb/reference/sums.h>
 
 // On functions that no header has declared: not every compiler lets it come later.
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__ELF__)
 #define WB_SEVERAL_AT_A_TIME __attribute__((target_clones("avx2", "default")))
 #else
 #define WB_SEVERAL_AT_A_TIME

@@ -9,7 +9,7 @@
 #include "simt/tensor.h"
 #include "tensor_map.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__ELF__)
 #define SIMT_SEVERAL_AT_A_TIME __attribute__((target_clones("avx2", "default")))
 #else
 #define SIMT_SEVERAL_AT_A_TIME
