@@ -99,6 +99,10 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
     refused.both("shape.scale is nan", [](Call& c) { c.shape.scale = NAN; });
     refused.packed("shape.total_keys is -4", [](Call& c) { c.shape.total_keys = -4; });
     refused.packed("shape.kv_stride is 68", [](Call& c) { c.shape.kv_stride = 68; });
+    refused.packed("shape.kv_stride is 64", [](Call& c) {
+        c.shape.kv_heads = c.shape.total_keys = 2;
+        c.shape.kv_stride = 64;
+    });
     refused.paged("shape.sequences is 2", [](Call& c) { c.shape.sequences = 2; });
     refused.paged("shape.kv_heads is 2", [](Call& c) { c.shape.kv_heads = 2; });
     refused.paged("shape.head_dim is 128", [](Call& c) { c.shape.head_dim = 128; });
@@ -123,13 +127,30 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
                  [](Call& c) { c.query_starts = nullptr; });
     refused.both("query_starts is a host pointer",
                  [](Call& c) { c.query_starts = starts; });
+    const auto misaligned = [](const int32_t*& p) {
+        p = reinterpret_cast<const int32_t*>(reinterpret_cast<const char*>(p) + 2);
+    };
+    refused.both("query_starts is not aligned",
+                 [&](Call& c) { misaligned(c.query_starts); });
+    refused.packed("key_starts is not aligned",
+                   [&](Call& c) { misaligned(c.key_starts); });
     refused.packed("key_starts is a null pointer",
                    [](Call& c) { c.key_starts = nullptr; });
     refused.packed("key_starts is a host pointer",
                    [](Call& c) { c.key_starts = starts; });
     refused.both("lse is a host pointer",
                  [](Call& c) { c.lse = reinterpret_cast<float*>(host); });
+    refused.both("lse is not aligned",
+                 [](Call& c) { c.lse = reinterpret_cast<float*>(c.o + 1); });
     refused.paged("cache.k is a null pointer", [](Call& c) { c.cache.k = nullptr; });
+    refused.paged("cache.v is a host pointer", [](Call& c) { c.cache.v = host; });
+    refused.paged("cache.v is ", [](Call& c) { c.cache.v += 4; });  // not aligned
+    refused.paged("cache.block_table is a host pointer",
+                  [](Call& c) { c.cache.block_table = starts; });
+    refused.paged("cache.lengths is a host pointer",
+                  [](Call& c) { c.cache.lengths = starts; });
+    refused.paged("cache.page_size is 48", [](Call& c) { c.cache.page_size = 48; });
+    refused.paged("cache.num_pages is 0", [](Call& c) { c.cache.num_pages = 0; });
     refused.nothing_written();
 }
 
@@ -173,6 +194,11 @@ TEST_CASE("packed and paged: without queries nothing is launched") {
             hopper_attention_paged(
                 shape, cache, none, nullptr, none, nullptr, workspace, stream);
         }
+        PackedShape shape = batch.shape;
+        shape.total_queries = 5;
+        shape.max_queries = 0;
+        hopper_attention_packed(
+            shape, none, none, none, nullptr, nullptr, none, nullptr, stream);
     });
 }
 
@@ -202,4 +228,20 @@ TEST_CASE("no memory beyond the arguments, with a mask", "[serial]") {
         run(shape);
         watch.expect_at_most(kMost, name + ", " + describe(shape));
     }
+}
+
+TEST_CASE("packed and paged: next to no memory beyond the arguments", "[serial]") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;  // memory is counted without the checker
+    // Keys and values in an array of their own would take 150 KiB.
+    const auto one = make_batch<T>({{1, 1}}, 1, 1, 64, true);
+    const auto batch = make_batch<T>({{2, 600}, {3, 5}}, 1, 1, 64, true);
+    grade_packed<T>(one);  // the first launch of a kernel loads its code
+    grade_paged(one, 16);
+    const wb::testing::MemoryWatch watch;
+    grade_packed<T>(batch, 24);
+    watch.expect_at_most(4096, "hopper_attention_packed, " + batch.text());
+    const wb::testing::MemoryWatch paged_watch;
+    grade_paged(batch, 16);
+    paged_watch.expect_at_most(4096, "hopper_attention_paged, " + batch.text());
 }

@@ -1,4 +1,5 @@
 // Grades day06-llm-attention/08-hopper-attention: packed sequences, and pages.
+#include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
 
 #include <limits>
@@ -17,6 +18,32 @@ TEST_CASE("packed sequences of different lengths") {
         grade_packed<__nv_bfloat16>(
             make_batch<__nv_bfloat16>(lengths, 2, 1, 64, causal));
     }
+}
+
+TEST_CASE("packed and paged: more rows than a tile, however many those are") {
+    NEEDS_HOPPER();
+    // And tiles of which no row sees a key.
+    using T = __nv_bfloat16;
+    const std::vector<Lengths> lengths[] = {{{260, 270}, {5, 9}, {260, 3}},
+                                            {{200, 3}, {5, 9}, {200, 210}}};
+    for (const int64_t D : {64, 128}) {
+        const auto batch = make_batch<T>(lengths[D == 128], 1, 1, D, true);
+        grade_packed<T>(batch);
+        grade_paged(batch, 64);
+    }
+}
+
+TEST_CASE("packed and paged: tile after tile, in whatever order the threads run") {
+    NEEDS_HOPPER();
+    // Warpgroups are at different tiles at times, and each tile ends within a block.
+    const FewMultiprocessors few(1);
+    const auto batch = make_batch<__nv_bfloat16>(
+        {{5, 9}, {70, 20}, {3, 140}, {1, 3}, {66, 65}, {2, 100}}, 1, 1, 64, false);
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade_packed<__nv_bfloat16>(batch);
+    grade_paged(batch, 16);
+    wb::testing::shuffle_threads(0);
 }
 
 TEST_CASE("packed and paged: edges meet") {
@@ -58,6 +85,17 @@ TEST_CASE("packed and paged: no sequence has keys") {
     grade_packed<T>(batch);
     grade_packed<T>(batch, 0, false);
     grade_paged(batch, 16);
+    Grader grade("hopper_attention_packed", batch.text() + ", k = v = nullptr");
+    const T* q = grade.input("q", pack_rows<T>(batch, &AttentionInputs::q, 2, 128));
+    const int32_t* query_starts = grade.input("query_starts", batch.query_starts);
+    const int32_t* key_starts = grade.input("key_starts", batch.key_starts);
+    T* o = grade.output<T>("o", {73, 2, 64});
+    const T* const none = nullptr;
+    grade.run([&](cudaStream_t s) {
+        hopper_attention_packed(
+            batch.shape, q, none, none, query_starts, key_starts, o, nullptr, s);
+    });
+    expect_both(grade, expect_batch<T>(batch), /*with_lse=*/false);
 }
 
 TEST_CASE("packed and paged: more sequences than a byte counts") {
@@ -93,9 +131,12 @@ TEST_CASE("packed rows with other numbers between them") {
         make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
     grade_packed<__half>(make_batch<__half>({{20, 30}, {7, 40}}, 2, 1, 64, false), 24);
     // Only those of q have a stride, or only those of k and v.
-    const auto batch = make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 1, 1, 64, true);
+    auto batch = make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 1, 1, 64, true);
     grade_packed<__nv_bfloat16>(batch, 24, true, false, 0);
     grade_packed<__nv_bfloat16>(batch, 0, true, false, 24);
+    // Or there is none between them, in so many words.
+    batch.shape.query_stride = batch.shape.kv_stride = 64;
+    grade_packed<__nv_bfloat16>(batch);
     // Groups in one projection: its rows are longer than those of k and v need.
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 4, 2, 64, true), 24, true, true);
@@ -261,6 +302,16 @@ static void grade_fault(const Batch& batch,
     }
 }
 
+TEST_CASE("a length that fills the row of the table is right") {
+    NEEDS_HOPPER();
+    const auto batch = make_batch<__nv_bfloat16>({{10, 48}, {10, 40}}, 1, 1, 64, false);
+    auto pages = in_pages(batch, 16, 7);
+    pages.shape.spare_entries = 0;
+    place_pages(pages, 7);
+    const auto expected = expect_batch<__nv_bfloat16>(batch);
+    run_paged(batch, pages, &expected);
+}
+
 static Batch four_sequences() {
     return make_batch<__nv_bfloat16>(
         {{10, 40}, {10, 40}, {3, 20}, {10, 40}}, 1, 1, 64, false);
@@ -271,7 +322,7 @@ TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
     const FewMultiprocessors few(1);  // one may go through all sequences
     const auto batch = four_sequences();
     const auto pages = in_pages(batch, 16, 7);
-    for (const int32_t wrong : {static_cast<int32_t>(pages.num_pages) + 5, -1}) {
+    for (const int32_t wrong : {static_cast<int32_t>(pages.num_pages), -1}) {
         auto with_fault = pages;
         const int64_t entry = pages.pages_per_sequence + 1;
         with_fault.table[static_cast<size_t>(entry)] = wrong;
