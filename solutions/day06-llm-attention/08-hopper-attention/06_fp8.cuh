@@ -111,8 +111,9 @@ __device__ __forceinline__ void consume_fp8(
         problem.scale_log2 * scales.q[int64_t{head} * scales.q_blocks + q_block];
     mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
     for (int block = blocks - 1; block >= 0; --block) {
-        const float scale =
-            q_scale * scales.k[int64_t{kv_head} * scales.k_blocks + block];
+        // Not 0, as problem.scale_log2: a masked key's score is -infinity.
+        const float scale = fmaxf(
+            q_scale * scales.k[int64_t{kv_head} * scales.k_blocks + block], 0x1p-149f);
         mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
         wgmma_fence();
         start_scores<SizesFp8>(s, q, shared.k[stage.stage]);

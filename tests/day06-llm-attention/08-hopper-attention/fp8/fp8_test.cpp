@@ -245,6 +245,12 @@ TEST_CASE("e4m3: zeros, and numbers near zero") {
     for (float& number : inputs.k)
         number *= 0x1p+70f;
     expect_small_errors(shape, run(shape, inputs));
+    // Scales whose product is no float but 0, and masked keys.
+    auto masked = plain_attention(1, 2, 70, 130, 128, true);
+    masked.scale = 0.0f;
+    for (float& number : inputs.k)
+        number *= 0x1p-140f;
+    expect_small_errors(masked, run(masked, inputs));
 }
 
 TEST_CASE("e4m3: a NaN reaches the rows that see it, and no others") {
