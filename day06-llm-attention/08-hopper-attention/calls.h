@@ -70,9 +70,9 @@ inline Problem common_problem(int64_t query_heads,
     problem.query_heads = static_cast<int>(query_heads);
     problem.group = static_cast<int>(query_heads / kv_heads);
     problem.causal = causal;
-    // A scale of 0 becomes a very small one: 0 times the -infinity of a masked key is
-    // NaN.
-    problem.scale_log2 = std::max(wb::log2_scale(scale), 1e-35f);
+    // A scale of 0 becomes the smallest one that there is: 0 times the -infinity of a
+    // masked key is NaN.
+    problem.scale_log2 = std::max(wb::log2_scale(scale), 0x1p-149f);
     problem.o = o;
     problem.lse = lse;
     return problem;

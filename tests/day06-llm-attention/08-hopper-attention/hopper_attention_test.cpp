@@ -149,8 +149,10 @@ TEST_CASE("causal: the last query sees the last key, however many there are") {
 TEST_CASE("a query that sees no key gives zeros and minus infinity") {
     NEEDS_HOPPER();
     grade_bf16(plain_attention(1, 2, 5, 1, 64, true));
-    grade_bf16(plain_attention(1, 1, 200, 40, 128, true));
     grade(plain_attention(2, 1, 3, 0, 64));
+    // Whole tiles, however many rows these have.
+    grade_bf16(plain_attention(1, 1, 240, 40, 128, true));
+    grade_bf16(plain_attention(1, 1, 300, 20, 64, true));
 }
 
 TEST_CASE("without keys, all rows of a long call are zeros, and k and v may be null") {
@@ -408,6 +410,9 @@ TEST_CASE("the scale may be anything that is not negative") {
         shape.scale = scale;
         grade_bf16(shape);
     }
+    auto shape = plain_attention(1, 1, 9, 150, 64, true);
+    const auto inputs = wb::testing::subnormal_scale(shape);
+    grade_type<__nv_bfloat16>(shape, inputs, ", subnormal scale, products near 2^126");
 }
 
 TEST_CASE("right whatever order the threads run in") {
@@ -463,6 +468,10 @@ TEST_CASE("wrong arguments are refused by name") {
     auto scaled = good;
     scaled.scale = -0.5f;
     refused("shape.scale is -0.5, but must not be negative", scaled);
+    scaled.scale = NAN;
+    refused("shape.scale is nan", scaled);
+    refused("shape.query_heads is 3", grouped(plain_attention(1, 3, 2, 2, 64), 2));
+    refused("shape.query_heads is 2", grouped(good, 0));
     const auto pointers = [&](auto zero) {
         wb::testing::expect_pointers_refused<decltype(zero)>(
             "hopper_attention",

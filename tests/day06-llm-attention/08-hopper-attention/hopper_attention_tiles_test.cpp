@@ -4,6 +4,7 @@
 #include <wb/testing/attention_triples.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_attention.h>
 
 #include "hopper_grading.h"
 
@@ -56,6 +57,29 @@ TEST_CASE("tiles more than multiprocessors: few keys, then many, then more tiles
     grade_last_version(plain_attention(1, heads, 256, 1200, 64), 0);
     if (wb::testing::is_watched()) return;
     grade_last_version(plain_attention(1, heads + 1, 70, 1200, 64), 0);
+}
+
+TEST_CASE("tiles more than multiprocessors: of the last sequence, head and rows") {
+    NEEDS_HOPPER();
+    // Who shares them out must know whose they are.
+    const FewMultiprocessors few(6);
+    grade_last_version(grouped(plain_attention(2, 2, 257, 1060, 64), 1), 0);
+}
+
+TEST_CASE("tiles more than multiprocessors: a NaN among the keys of some") {
+    NEEDS_HOPPER();
+    const FewMultiprocessors few(6);
+    using T = __nv_bfloat16;
+    for (const uint64_t turn : {1, 2}) {
+        const NotFinite numbers(plain_attention(1, 2, 9, 1100, 64), turn);
+        const auto inputs = as_stored<T>(random_attention(numbers.shape, 1));
+        grade_these<T>(last_of(implementations_of<T>()),
+                       numbers.shape,
+                       numbers.spoilt(inputs),
+                       numbers.spoilt(expect_half<T>(numbers.shape, inputs)),
+                       NotFinite::kText,
+                       true);
+    }
 }
 
 TEST_CASE("one tile, after a call with three") {
