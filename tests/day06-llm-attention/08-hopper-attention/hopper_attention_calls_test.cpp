@@ -99,6 +99,10 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
     refused.both("shape.scale is nan", [](Call& c) { c.shape.scale = NAN; });
     refused.packed("shape.total_keys is -4", [](Call& c) { c.shape.total_keys = -4; });
     refused.packed("shape.kv_stride is 68", [](Call& c) { c.shape.kv_stride = 68; });
+    refused.packed("shape.kv_stride is 64", [](Call& c) {
+        c.shape.kv_heads = c.shape.total_keys = 2;
+        c.shape.kv_stride = 64;
+    });
     refused.paged("shape.sequences is 2", [](Call& c) { c.shape.sequences = 2; });
     refused.paged("shape.kv_heads is 2", [](Call& c) { c.shape.kv_heads = 2; });
     refused.paged("shape.head_dim is 128", [](Call& c) { c.shape.head_dim = 128; });
@@ -123,6 +127,13 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
                  [](Call& c) { c.query_starts = nullptr; });
     refused.both("query_starts is a host pointer",
                  [](Call& c) { c.query_starts = starts; });
+    const auto misaligned = [](const int32_t*& p) {
+        p = reinterpret_cast<const int32_t*>(reinterpret_cast<const char*>(p) + 2);
+    };
+    refused.both("query_starts is not aligned",
+                 [&](Call& c) { misaligned(c.query_starts); });
+    refused.packed("key_starts is not aligned",
+                   [&](Call& c) { misaligned(c.key_starts); });
     refused.packed("key_starts is a null pointer",
                    [](Call& c) { c.key_starts = nullptr; });
     refused.packed("key_starts is a host pointer",
@@ -173,6 +184,11 @@ TEST_CASE("packed and paged: without queries nothing is launched") {
             hopper_attention_paged(
                 shape, cache, none, nullptr, none, nullptr, workspace, stream);
         }
+        PackedShape shape = batch.shape;
+        shape.total_queries = 5;
+        shape.max_queries = 0;
+        hopper_attention_packed(
+            shape, none, none, none, nullptr, nullptr, none, nullptr, stream);
     });
 }
 
@@ -202,4 +218,20 @@ TEST_CASE("no memory beyond the arguments, with a mask", "[serial]") {
         run(shape);
         watch.expect_at_most(kMost, name + ", " + describe(shape));
     }
+}
+
+TEST_CASE("packed and paged: next to no memory beyond the arguments", "[serial]") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;  // memory is counted without the checker
+    // Keys and values in an array of their own would take 150 KiB.
+    const auto one = make_batch<T>({{1, 1}}, 1, 1, 64, true);
+    const auto batch = make_batch<T>({{2, 600}, {3, 5}}, 1, 1, 64, true);
+    grade_packed<T>(one);  // the first launch of a kernel loads its code
+    grade_paged(one, 16);
+    const wb::testing::MemoryWatch watch;
+    grade_packed<T>(batch, 24);
+    watch.expect_at_most(4096, "hopper_attention_packed, " + batch.text());
+    const wb::testing::MemoryWatch paged_watch;
+    grade_paged(batch, 16);
+    paged_watch.expect_at_most(4096, "hopper_attention_paged, " + batch.text());
 }
