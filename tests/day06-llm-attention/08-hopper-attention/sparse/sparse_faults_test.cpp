@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,19 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
     grade_wrong_block(3, false, 1, 64);  // there are 3
     grade_wrong_block(3, true, 0, 64);
     grade_wrong_block(std::numeric_limits<int32_t>::max(), true, 1, 128);
+    grade_wrong_block(1 << 26, false, 0, 64);  // 64 times it has no bit below 2^32
+    // Behind 34 others, of which a warp can look at 32 at once.
+    const auto often = rows_of(1, {std::vector<int32_t>(36, 0)});
+    HostBlocks listed = to_blocks(rows_of(1, {{0}}));
+    listed.full.blocks.assign(37, 0);
+    listed.full.blocks[34] = 1;
+    listed.full.offsets = {0, 37};
+    grade(shape_of(often, 64),
+          often,
+          listed,
+          random_attention(shape_of(often, 64), 1),
+          "full.blocks[34] of 37 is 1, of 1",
+          {static_cast<int32_t>(PatternFault::index), 0, 34, 1});
     // The second row of blocks has but one block, which does not exist.
     const auto right = without_rows(wb::dense_pattern(140, 64, false), kRows, 140);
     HostBlocks blocks = to_blocks(right);
@@ -144,6 +158,7 @@ TEST_CASE("blocks: an order that names no row of blocks is reported") {
     } cases[] = {{200, 1, -1},
                  {200, 0, 2},
                  {200, 1, std::numeric_limits<int32_t>::max()},
+                 {200, 1, 1 << 25},  // 128 times it has no bit below 2^32
                  {5, 0, 1}};
     for (const auto& [queries, place, wrong] : cases) {
         const auto rows = wb::dense_pattern(queries, 5, false);
@@ -251,6 +266,12 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
     without("pattern.masks is a null", [](auto& p) { p.masks = nullptr; });
     without("pattern.full.offsets is a null",
             [](auto& p) { p.full.offsets = nullptr; });
+    without("pattern.partial.offsets is a null",
+            [](auto& p) { p.partial.offsets = nullptr; });
+    without("pattern.full.blocks is a null", [](auto& p) {
+        p.full.blocks = nullptr;
+        p.full.num_blocks = 1;
+    });
     without("pattern.partial.blocks is a null",
             [](auto& p) { p.partial.blocks = nullptr; });
     static int64_t host[4] = {};
@@ -258,11 +279,27 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
     without("pattern.full.offsets is a host", [](auto& p) { p.full.offsets = host; });
     without("pattern.partial.offsets is a host",
             [](auto& p) { p.partial.offsets = host; });
+    without("pattern.full.blocks is a host", [&](auto& p) {
+        p.full.blocks = host_blocks;
+        p.full.num_blocks = 1;
+    });
     without("pattern.partial.blocks is a host",
             [&](auto& p) { p.partial.blocks = host_blocks; });
     without("pattern.masks is a host",
             [](auto& p) { p.masks = reinterpret_cast<uint64_t*>(host); });
     without("pattern.order is a host", [&](auto& p) { p.order = host_blocks; });
+    const auto misaligned = [](auto& p) {
+        using Pointer = std::remove_reference_t<decltype(p)>;
+        p = reinterpret_cast<Pointer>(reinterpret_cast<uintptr_t>(p) + 2);
+    };
+    without("pattern.full.offsets is not aligned",
+            [&](auto& p) { misaligned(p.full.offsets); });
+    without("pattern.partial.offsets is not aligned",
+            [&](auto& p) { misaligned(p.partial.offsets); });
+    without("pattern.partial.blocks is not aligned",
+            [&](auto& p) { misaligned(p.partial.blocks); });
+    without("pattern.masks is not aligned", [&](auto& p) { misaligned(p.masks); });
+    without("pattern.order is not aligned", [&](auto& p) { misaligned(p.order); });
     call("status is a host pointer",
          shape,
          good,

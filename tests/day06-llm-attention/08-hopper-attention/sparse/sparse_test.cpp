@@ -180,7 +180,7 @@ TEST_CASE("blocks: a list of more than 32 blocks, and more than 64") {
     // The last query sees them; it is alone in a row of blocks, and behind it comes one
     // with a single block.
     const FewMultiprocessors few(1);
-    for (const int32_t keys : {64 * 33 - 5, 64 * 66 + 1}) {
+    for (const int32_t keys : {64 * 32, 64 * 33 - 5, 64 * 66 + 1}) {
         if (wb::testing::is_watched() && keys > 64 * 40) continue;
         std::vector<std::vector<int32_t>> rows(kRows + 1, {0});
         rows.back().resize(static_cast<size_t>(keys));
@@ -217,6 +217,8 @@ TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
     rows[130] = {64, 65, 66};  // the third row of blocks is empty altogether
     const auto few = rows_of(70, rows);
     grade(shape_of(few, 64, 2), few, "only queries 1 and 130 see keys");
+    const auto no_lists = rows_of(70, std::vector<std::vector<int32_t>>(140));
+    grade(shape_of(no_lists, 64, 2), no_lists, "no query sees a key");
     const auto none = rows_of(0, std::vector<std::vector<int32_t>>(300));
     for (const bool with_lse : {false, true}) {
         const auto shape = shape_of(none, 128);
@@ -347,16 +349,25 @@ TEST_CASE("blocks: next to no memory beyond the arguments", "[serial]") {
 
 TEST_CASE("blocks: NaN in keys and values of a block that no row lists") {
     NEEDS_BLOCKS();
-    // Each row of blocks lists one block, which a step of two has room for beside.
+    // The first row of blocks lists one block, which a step of two has room for beside:
+    // not for the first block, nor for a neighbour. The second row's third block does
+    // not exist.
     std::vector<std::vector<int32_t>> rows(130, {70});
-    rows[129] = {130, 71};
-    const auto pattern = rows_of(140, rows);
+    rows[129] = {200, 71};
+    const auto pattern = rows_of(210, rows);
     const auto shape = shape_of(pattern, 64);
     auto stored = as_stored<T>(random_attention(shape, 1));
     const auto expected = expect_listed(shape, pattern, stored);
-    std::fill_n(stored.k.begin(), 64 * 64, std::nanf(""));  // block 0
-    std::fill_n(stored.v.begin(), 64 * 64, std::nanf(""));
-    grade_stored(shape, to_blocks(pattern), stored, expected, "block 0 is NaN");
+    for (auto* const values : {&stored.k, &stored.v})
+        for (const int64_t block : {0, 2})
+            std::fill_n(values->begin() + block * 64 * 64, 64 * 64, std::nanf(""));
+    HostBlocks blocks = to_blocks(pattern);
+    const std::string text = "blocks 0 and 2 are NaN";
+    grade_stored(shape, blocks, stored, expected, text);
+    blocks.full.blocks.push_back(4);
+    ++blocks.full.offsets[2];
+    const PatternStatus fault = {static_cast<int32_t>(PatternFault::index), 1, 0, 4};
+    grade_stored(shape, blocks, stored, expected, text + ", 4 does not exist", fault);
 }
 
 TEST_CASE("blocks: a NaN of a key reaches the rows that see it, and no others") {
