@@ -1,4 +1,5 @@
 // Grades day06-llm-attention/08-hopper-attention: packed sequences, and pages.
+#include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
 
 #include <limits>
@@ -30,6 +31,19 @@ TEST_CASE("packed and paged: more rows than a tile, however many those are") {
         grade_packed<T>(batch);
         grade_paged(batch, 64);
     }
+}
+
+TEST_CASE("packed and paged: tile after tile, in whatever order the threads run") {
+    NEEDS_HOPPER();
+    // Warpgroups are at different tiles at times, and each tile ends within a block.
+    const FewMultiprocessors few(1);
+    const auto batch = make_batch<__nv_bfloat16>(
+        {{5, 9}, {70, 20}, {3, 140}, {1, 3}, {66, 65}, {2, 100}}, 1, 1, 64, false);
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade_packed<__nv_bfloat16>(batch);
+    grade_paged(batch, 16);
+    wb::testing::shuffle_threads(0);
 }
 
 TEST_CASE("packed and paged: edges meet") {

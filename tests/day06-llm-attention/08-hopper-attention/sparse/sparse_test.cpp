@@ -434,25 +434,3 @@ TEST_CASE("blocks: kinds of logits, patterns and sizes") {
         }
     }
 }
-
-/// A key block that does not exist, in front of the `behind`-th of a row of blocks.
-static void grade_wrong_block(int32_t wrong, bool partial, int64_t behind, int64_t D) {
-    const auto right = partial ? wb::local_pattern(140, 130, 20, 10)
-                               : wb::dense_pattern(140, 130, false);
-    HostBlocks blocks = to_blocks(right);  // of three key blocks
-    wb::HostBlockList& list = partial ? blocks.partial : blocks.full;
-    const int64_t place = list.offsets[1] + behind;
-    list.blocks.insert(list.blocks.begin() + place, wrong);
-    ++list.offsets[2];
-    if (partial)
-        blocks.masks.insert(
-            blocks.masks.begin() + place * kRows, size_t{kRows}, ~uint64_t{0});
-    const auto shape = shape_of(right, D);
-    grade(shape,
-          right,
-          blocks,
-          random_attention(shape, 1),
-          std::string(partial ? "partial" : "full") + ".blocks[" +
-              std::to_string(place) + "] is " + std::to_string(wrong),
-          {static_cast<int32_t>(PatternFault::index), 1, place, wrong});
-}
