@@ -288,6 +288,13 @@ TEST_CASE("the largest score in the first or the last block") {
     }
 }
 
+TEST_CASE("the largest score moves a little with each block") {
+    NEEDS_HOPPER();
+    // With a mask, so that one multiprocessor goes through all of them.
+    const auto shape = plain_attention(1, 1, 1, 2500, 64, true);
+    grade_type<__half>(shape, slowly_rising(shape), ", slowly rising scores");
+}
+
 TEST_CASE("edges meet: no mask") {
     NEEDS_HOPPER();
     grade_edges(Mask::none);

@@ -202,6 +202,23 @@ inline void grade_bf16(const AttentionShape& shape, uint64_t seed = 1) {
         shape, random_attention(shape, seed), ", seed " + std::to_string(seed));
 }
 
+/// Scores that rise from the last key to the first, by a thousandth in a hundred: with
+/// each block the largest one moves, but hardly. The values of the first half are -1,
+/// those of the other one 1, so that a half that weighs a little more shows.
+inline AttentionInputs slowly_rising(const AttentionShape& shape) {
+    AttentionInputs inputs = random_attention(shape, 1);
+    const auto dim = static_cast<size_t>(shape.head_dim);
+    const auto keys = static_cast<size_t>(shape.keys);
+    for (size_t i = 0; i < inputs.q.size(); ++i)
+        inputs.q[i] = i % dim == 3 ? 0x1p-8f / shape.scale : 0.0f;
+    for (size_t i = 0; i < inputs.k.size(); ++i) {
+        const size_t key = i / dim % keys;
+        inputs.k[i] = i % dim == 3 ? -0x1p8f * 1e-5f * static_cast<float>(key) : 0.0f;
+        inputs.v[i] = key < keys / 2 ? -1.0f : 1.0f;
+    }
+    return inputs;
+}
+
 /// Query heads that share K/V heads.
 inline AttentionShape grouped(AttentionShape shape, int64_t kv_heads) {
     shape.kv_heads = kv_heads;

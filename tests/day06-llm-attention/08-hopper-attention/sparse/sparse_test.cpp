@@ -210,6 +210,14 @@ TEST_CASE("blocks: a list of more than 256 blocks") {
     grade(shape_of(full, 64), full, "all blocks are full");
 }
 
+TEST_CASE("blocks: the largest score moves a little with each step") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::dense_pattern(1, 4000, false);
+    const auto shape = shape_of(pattern, 64);
+    const auto inputs = slowly_rising(shape);
+    grade(shape, pattern, to_blocks(pattern), inputs, "slowly rising scores");
+}
+
 TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
     NEEDS_BLOCKS();
     std::vector<std::vector<int32_t>> rows(260);
