@@ -140,6 +140,8 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
                    [](Call& c) { c.key_starts = starts; });
     refused.both("lse is a host pointer",
                  [](Call& c) { c.lse = reinterpret_cast<float*>(host); });
+    refused.both("lse is not aligned",
+                 [](Call& c) { c.lse = reinterpret_cast<float*>(c.o + 1); });
     refused.paged("cache.k is a null pointer", [](Call& c) { c.cache.k = nullptr; });
     refused.nothing_written();
 }

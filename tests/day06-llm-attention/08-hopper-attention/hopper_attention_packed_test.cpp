@@ -131,9 +131,12 @@ TEST_CASE("packed rows with other numbers between them") {
         make_batch<__nv_bfloat16>({{20, 30}, {7, 140}}, 2, 2, 64, true), 24);
     grade_packed<__half>(make_batch<__half>({{20, 30}, {7, 40}}, 2, 1, 64, false), 24);
     // Only those of q have a stride, or only those of k and v.
-    const auto batch = make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 1, 1, 64, true);
+    auto batch = make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 1, 1, 64, true);
     grade_packed<__nv_bfloat16>(batch, 24, true, false, 0);
     grade_packed<__nv_bfloat16>(batch, 0, true, false, 24);
+    // Or there is none between them, in so many words.
+    batch.shape.query_stride = batch.shape.kv_stride = 64;
+    grade_packed<__nv_bfloat16>(batch);
     // Groups in one projection: its rows are longer than those of k and v need.
     grade_packed<__nv_bfloat16>(
         make_batch<__nv_bfloat16>({{9, 12}, {5, 30}}, 4, 2, 64, true), 24, true, true);
@@ -297,6 +300,16 @@ static void grade_fault(const Batch& batch,
         REQUIRE((same || std::abs(result.lse[row] - expected.lse[row]) <=
                              expected.lse_bound[row]));
     }
+}
+
+TEST_CASE("a length that fills the row of the table is right") {
+    NEEDS_HOPPER();
+    const auto batch = make_batch<__nv_bfloat16>({{10, 48}, {10, 40}}, 1, 1, 64, false);
+    auto pages = in_pages(batch, 16, 7);
+    pages.shape.spare_entries = 0;
+    place_pages(pages, 7);
+    const auto expected = expect_batch<__nv_bfloat16>(batch);
+    run_paged(batch, pages, &expected);
 }
 
 static Batch four_sequences() {
