@@ -143,6 +143,14 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
     refused.both("lse is not aligned",
                  [](Call& c) { c.lse = reinterpret_cast<float*>(c.o + 1); });
     refused.paged("cache.k is a null pointer", [](Call& c) { c.cache.k = nullptr; });
+    refused.paged("cache.v is a host pointer", [](Call& c) { c.cache.v = host; });
+    refused.paged("cache.v is ", [](Call& c) { c.cache.v += 4; });  // not aligned
+    refused.paged("cache.block_table is a host pointer",
+                  [](Call& c) { c.cache.block_table = starts; });
+    refused.paged("cache.lengths is a host pointer",
+                  [](Call& c) { c.cache.lengths = starts; });
+    refused.paged("cache.page_size is 48", [](Call& c) { c.cache.page_size = 48; });
+    refused.paged("cache.num_pages is 0", [](Call& c) { c.cache.num_pages = 0; });
     refused.nothing_written();
 }
 

@@ -470,6 +470,10 @@ TEST_CASE("wrong arguments are refused by name") {
     };
     refused("shape.batch is -1", plain_attention(-1, 2, 4, 4, 64));
     refused("shape.keys is 2147483648", plain_attention(1, 2, 4, int64_t{1} << 31, 64));
+    refused("shape.queries is 2147483648",
+            plain_attention(1, 2, int64_t{1} << 31, 4, 64));
+    refused("batch * query_heads * queries * head_dim",
+            plain_attention(int64_t{1} << 33, 2, int64_t{1} << 30, 4, 64));
     refused("shape.head_dim is 32", plain_attention(1, 2, 4, 4, 32));
     refused("shape.head_dim is 96", plain_attention(1, 2, 4, 4, 96));
     auto scaled = good;
