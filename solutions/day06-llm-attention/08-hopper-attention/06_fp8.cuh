@@ -10,6 +10,7 @@
 #include <wb/device.h>
 #include <wb/scratch.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "05_persistent.cuh"
@@ -198,6 +199,9 @@ inline void hopper_attention_v6(const wb::AttentionShape& shape, Call call) {
                            inputs.v_scales.data(),
                            inputs.q_blocks,
                            inputs.k_blocks};
+    // The kernel multiplies it by the scales of q and k: not to 0, which times the
+    // -infinity of a masked key is NaN.
+    call.problem.scale_log2 = std::max(call.problem.scale_log2, 1e-35f);
     const wb::Scratch<unsigned> counter(1, call.stream);
     CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned), call.stream));
     launch_tiles<SizesFp8>(hopper_attention_v6_kernel,
