@@ -63,8 +63,8 @@ struct PackedShape {
     int64_t kv_heads = 1;       ///< G; divides query_heads
     int64_t total_queries = 0;  ///< rows of q in all
     int64_t total_keys = 0;     ///< rows of k in all
-    int64_t max_queries = 0;    ///< no sequence has more queries; rows past it are not
-                                ///< computed
+    int64_t max_queries = 0;    ///< no sequence has more queries; rows past it may be
+                                ///< left as they are; 0: nothing is done
     int64_t head_dim = 64;      ///< D: 64, 128 or 256
     int64_t query_stride = 0;   ///< elements from one row of q to the next; 0: H * D
     int64_t kv_stride = 0;      ///< the same of k and v; 0: G * D

@@ -58,7 +58,7 @@ void launch_forward(const wb::AttentionShape& shape,
     problem.keys = static_cast<int>(shape.keys);
     problem.row_tiles = static_cast<int>(wb::ceil_div(shape.queries, int64_t{BM}));
     problem.causal = shape.causal;
-    problem.scale_log2 = std::max(wb::log2_scale(shape.scale), 1e-35f);
+    problem.scale_log2 = std::max(wb::log2_scale(shape.scale), 0x1p-149f);
     problem.o = o;
     problem.lse = lse;
     const auto map =

@@ -30,10 +30,11 @@ def run(typed: list[str], options) -> int:
     build.prepare()
     if options.operator and options.operator not in OPERATORS:
         raise ui.Stop(f"The operators are: {', '.join(OPERATORS)}.")
+    if options.quick:
+        options.sample = options.sample or 3
     if options.part:
         chapters = [Part(chapter, options.part) for chapter in chapters]
     elif options.quick:
-        options.sample = options.sample or 3
         chapters = quick.left_over(chapters, options.sample)
     return max([_mutate(chapter, options) for chapter in chapters], default=0)
 

@@ -10,7 +10,6 @@
 #include <wb/device.h>
 #include <wb/scratch.h>
 
-#include <algorithm>
 #include <cstdint>
 
 #include "05_persistent.cuh"
@@ -112,7 +111,7 @@ __device__ __forceinline__ void consume_fp8(
         problem.scale_log2 * scales.q[int64_t{head} * scales.q_blocks + q_block];
     mbarrier_wait(&shared.q_full[q_stage.stage], q_stage.parity);
     for (int block = blocks - 1; block >= 0; --block) {
-        // Not 0, as problem.scale_log2: a masked key's score is -infinity.
+        // Not 0, which times the -infinity of a masked key is NaN.
         const float scale = fmaxf(
             q_scale * scales.k[int64_t{kv_head} * scales.k_blocks + block], 0x1p-149f);
         mbarrier_wait(&shared.k_full[stage.stage], stage.parity);
@@ -199,9 +198,6 @@ inline void hopper_attention_v6(const wb::AttentionShape& shape, Call call) {
                            inputs.v_scales.data(),
                            inputs.q_blocks,
                            inputs.k_blocks};
-    // The kernel multiplies it by the scales of q and k: not to 0, which times the
-    // -infinity of a masked key is NaN.
-    call.problem.scale_log2 = std::max(call.problem.scale_log2, 1e-35f);
     const wb::Scratch<unsigned> counter(1, call.stream);
     CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned), call.stream));
     launch_tiles<SizesFp8>(hopper_attention_v6_kernel,

@@ -279,6 +279,12 @@ TEST_CASE("attention: the scale may be anything that is not negative") {
         shape.scale = scale;
         grade(shape, 12);
     }
+    if (!has_tensor_memory()) return;
+    const auto stored = as_stored<Stored>(subnormal_scale(shape));
+    grade_stored(shape,
+                 stored,
+                 expect_stored(shape, stored),
+                 ", subnormal scale, products near 2^126");
 }
 
 TEST_CASE("attention: a NaN reaches the rows that see it, and no others") {
