@@ -113,6 +113,30 @@ TEST_CASE("packed and paged: more sequences than a byte counts") {
     grade_paged(batch, 16);
 }
 
+TEST_CASE("packed: more sequences than 16 bits count") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;
+    // All are empty but the first and the last one.
+    using T = __nv_bfloat16;
+    auto batch = make_batch<T>({{3, 5}, {2, 7}}, 1, 1, 64, false);
+    const auto expected = expect_batch<T>(batch);
+    for (auto* const starts : {&batch.query_starts, &batch.key_starts})
+        starts->insert(starts->begin() + 1, 65600, (*starts)[1]);
+    batch.shape.sequences += 65600;
+    Grader grade("hopper_attention_packed", batch.text() + ", 65600 empty between");
+    const T* q = grade.input("q", pack_rows<T>(batch, &AttentionInputs::q, 1, 64));
+    const T* k = grade.input("k", pack_rows<T>(batch, &AttentionInputs::k, 1, 64));
+    const T* v = grade.input("v", pack_rows<T>(batch, &AttentionInputs::v, 1, 64));
+    const int32_t* query_starts = grade.input("query_starts", batch.query_starts);
+    const int32_t* key_starts = grade.input("key_starts", batch.key_starts);
+    T* o = grade.output<T>("o", {5, 64});
+    grade.run([&](cudaStream_t s) {
+        hopper_attention_packed(
+            batch.shape, q, k, v, query_starts, key_starts, o, nullptr, s);
+    });
+    expect_both(grade, expected, /*with_lse=*/false);
+}
+
 TEST_CASE("packed: many heads, and more keys than 12 bits count") {
     NEEDS_HOPPER();
     if (wb::testing::is_watched()) return;
@@ -307,6 +331,19 @@ TEST_CASE("a length that fills the row of the table is right") {
     const auto batch = make_batch<__nv_bfloat16>({{10, 48}, {10, 40}}, 1, 1, 64, false);
     auto pages = in_pages(batch, 16, 7);
     pages.shape.spare_entries = 0;
+    place_pages(pages, 7);
+    const auto expected = expect_batch<__nv_bfloat16>(batch);
+    run_paged(batch, pages, &expected);
+}
+
+TEST_CASE("paged: a table with room for more keys than the cache of a GPU holds") {
+    NEEDS_HOPPER();
+    // Heads may be taken in sections of as many as it holds: of 3 heads 2, then a
+    // section of one head. All have two tiles.
+    const auto batch =
+        make_batch<__nv_bfloat16>({{140, 3}, {130, 7}, {131, 5}}, 1, 1, 64, true);
+    auto pages = in_pages(batch, 256, 7);
+    pages.shape.spare_entries = 93;
     place_pages(pages, 7);
     const auto expected = expect_batch<__nv_bfloat16>(batch);
     run_paged(batch, pages, &expected);

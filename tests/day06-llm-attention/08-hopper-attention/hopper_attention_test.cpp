@@ -410,6 +410,21 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     graded(__nv_bfloat16());
 }
 
+TEST_CASE("values near 2^106, and scores that rise or fall by 100, or 50") {
+    NEEDS_HOPPER();
+    // A weight may be larger than 1 for a while, but not by as much as bf16 could hold.
+    for (const int64_t D : {64, 128, 256}) {
+        const auto shape = plain_attention(1, 1, 3, 200, D);
+        auto slower = shape;
+        slower.scale *= 0.5f;
+        for (const Logits logits : {Logits::rising, Logits::falling}) {
+            const auto inputs = huge_values_of(shape, logits);
+            grade_type<__nv_bfloat16>(shape, inputs, ", huge values");
+            grade_type<__nv_bfloat16>(slower, inputs, ", huge values");
+        }
+    }
+}
+
 TEST_CASE("the scale may be anything that is not negative") {
     NEEDS_HOPPER();
     for (const float scale : {1.0f, 0.01f, 0.0f}) {

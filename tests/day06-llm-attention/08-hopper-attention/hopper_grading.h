@@ -10,6 +10,7 @@
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/paged.h>
+#include <wb/testing/special_attention.h>
 #include <wb/testing/stored_types.h>
 
 #include <algorithm>
@@ -217,6 +218,16 @@ inline AttentionInputs slowly_rising(const AttentionShape& shape) {
         inputs.k[i] = i % dim == 3 ? -0x1p8f * 1e-5f * static_cast<float>(key) : 0.0f;
         inputs.v[i] = key < keys / 2 ? -1.0f : 1.0f;
     }
+    return inputs;
+}
+
+/// huge_values(), with logits that rise or fall: whichever way a kernel goes through
+/// the keys, the largest score moves by 64 with each 128 of them.
+inline AttentionInputs huge_values_of(const AttentionShape& shape, Logits logits) {
+    AttentionInputs inputs = huge_values(shape);
+    const AttentionInputs scores = with_logits(shape, logits, {}, 1);
+    inputs.q = scores.q;
+    inputs.k = scores.k;
     return inputs;
 }
 

@@ -103,7 +103,7 @@ inline void grade_stored(const AttentionShape& shape,
     const std::vector<double> status = words(fault);
     const std::vector<double> before = words(earlier);
     Grader grader("hopper_block_sparse_attention", describe(shape) + ", " + text);
-    const BlockPattern pattern = upload(grader, blocks);
+    const BlockPattern pattern = upload(grader, blocks, Begin::anywhere);
     const T* q = grader.input("q", rounded<T>(stored.q), Begin::vectors);
     const T* k = grader.input("k", rounded<T>(stored.k), Begin::vectors);
     const T* v = grader.input("v", rounded<T>(stored.v), Begin::vectors);

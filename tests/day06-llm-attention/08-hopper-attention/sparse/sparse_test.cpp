@@ -218,6 +218,37 @@ TEST_CASE("blocks: the largest score moves a little with each step") {
     grade(shape, pattern, to_blocks(pattern), inputs, "slowly rising scores");
 }
 
+TEST_CASE("blocks: values near 2^106, and scores that rise or fall by 100, or 50") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::dense_pattern(3, 200, false);
+    for (const Logits logits : {Logits::rising, Logits::falling}) {
+        auto shape = shape_of(pattern, 64);
+        const auto inputs = huge_values_of(shape, logits);
+        for (int i = 0; i < 2; ++i, shape.scale *= 0.5f)
+            grade(shape, pattern, to_blocks(pattern), inputs, "huge values");
+    }
+}
+
+TEST_CASE("blocks: scores of a million and more, all alike, of either sign") {
+    NEEDS_BLOCKS();
+    // What stands for a pair that is not seen must be further down than they are.
+    const auto pattern = wb::dense_pattern(13, 67, true);
+    auto shape = shape_of(pattern, 64);
+    for (const float scale : {1.0f, kFarScale}) {
+        shape.scale = scale;
+        for (const float score : {-0x1p20f, 0x1p20f}) {
+            const auto inputs = far_scores(shape, score);
+            auto causal = shape;
+            causal.causal = true;
+            grade_stored(shape,
+                         to_blocks(pattern),
+                         inputs,
+                         expect_far_half<T>(causal, inputs),
+                         "every product 2^20 or -2^20");
+        }
+    }
+}
+
 TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
     NEEDS_BLOCKS();
     std::vector<std::vector<int32_t>> rows(260);
@@ -238,6 +269,22 @@ TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
               {},
               with_lse);
     }
+}
+
+TEST_CASE("blocks: rows that see nothing of several blocks, one after the other") {
+    NEEDS_BLOCKS();
+    // What they have seen before counts, if it is anything; then what comes behind.
+    constexpr int32_t kKeys = 64 * 7;
+    std::vector<std::vector<int32_t>> rows(12);
+    for (int32_t key = 5; key < kKeys; key += 64)
+        rows[0].push_back(key);  // so that every block is listed
+    rows[1] = {3};
+    rows[2] = {kKeys - 2};
+    rows[8] = {64 * 3};
+    rows[10] = {7, kKeys - 3};
+    const auto pattern = rows_of(kKeys, rows);
+    for (const int64_t D : {64, 128})
+        grade(shape_of(pattern, D), pattern, "one query sees seven blocks");
 }
 
 TEST_CASE("blocks: lists may come in any order") {
