@@ -187,7 +187,8 @@ struct PagedResult {
     std::vector<double> o, lse;  ///< if nothing is expected of them
 };
 
-/// hopper_attention_paged.
+/// hopper_attention_paged. With an odd number of queries, other numbers lie between
+/// their rows.
 /// @param expected  null: only run it; the second sequence has a fault, and there is
 ///                  one head
 /// @param with_lse  the log-sum-exp is wanted; else lse is null
@@ -196,7 +197,12 @@ inline PagedResult run_paged(const Batch& batch,
                              const AttentionExpected* expected,
                              bool with_lse = true) {
     using T = __nv_bfloat16;
-    const PackedShape& shape = batch.shape;
+    PackedShape shape = batch.shape;
+    const int64_t q_row = shape.query_heads * shape.head_dim;
+    if (shape.total_queries % 2 == 1) shape.query_stride = q_row + 24;
+    // These two are not used.
+    shape.total_keys = 0;
+    shape.kv_stride = shape.kv_heads * shape.head_dim + 64;
     const wb::PagedWorkspace workspace(1);
     Grader grade("hopper_attention_paged",
                  batch.text() + ", pages of " + std::to_string(pages.shape.page_size) +
@@ -206,7 +212,7 @@ inline PagedResult run_paged(const Batch& batch,
                              pack_rows<T>(batch,
                                           &AttentionInputs::q,
                                           shape.query_heads,
-                                          shape.query_heads * shape.head_dim),
+                                          std::max(shape.query_stride, q_row)),
                              Begin::vectors);
     const int32_t* query_starts =
         grade.input("query_starts", batch.query_starts, Begin::anywhere);

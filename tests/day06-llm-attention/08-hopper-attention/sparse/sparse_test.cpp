@@ -311,6 +311,21 @@ TEST_CASE("blocks: lists may come in any order") {
     grade(shape, pattern, blocks, random_attention(shape, 1), "lists reversed");
 }
 
+TEST_CASE("blocks: lists that do not begin at their arrays' first block") {
+    NEEDS_BLOCKS();
+    // The second row of blocks lists both full and partial ones, too.
+    const auto pattern = wb::local_pattern(140, 400, 290, 0);
+    const auto shape = shape_of(pattern, 64);
+    HostBlocks blocks = to_blocks(pattern);
+    for (wb::HostBlockList* const list : {&blocks.full, &blocks.partial}) {
+        list->blocks.insert(list->blocks.begin(), 5);
+        for (int64_t& offset : list->offsets)
+            ++offset;
+    }
+    blocks.masks.insert(blocks.masks.begin(), size_t{kRows}, ~uint64_t{0});
+    grade(shape, pattern, blocks, random_attention(shape, 1), "offsets from 1 on");
+}
+
 TEST_CASE("blocks: one that is listed twice counts twice") {
     NEEDS_BLOCKS();
     const auto once = wb::dense_pattern(3, 64, false);
