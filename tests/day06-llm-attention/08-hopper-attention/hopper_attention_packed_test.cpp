@@ -31,6 +31,10 @@ TEST_CASE("packed and paged: more rows than a tile, however many those are") {
         grade_packed<T>(batch);
         grade_paged(batch, 64);
     }
+    // Nor are there as many keys as queries in all, or as the table has room for.
+    const auto few_keys = make_batch<T>({{300, 3}}, 1, 1, 64, false);
+    grade_packed<T>(few_keys);
+    grade_paged(few_keys, 16);
 }
 
 TEST_CASE("packed and paged: tile after tile, in whatever order the threads run") {

@@ -434,10 +434,17 @@ TEST_CASE("blocks: NaN in keys and values of a block that no row lists") {
     HostBlocks blocks = to_blocks(pattern);
     const std::string text = "blocks 0 and 2 are NaN";
     grade_stored(shape, blocks, stored, expected, text);
-    blocks.full.blocks.push_back(4);
-    ++blocks.full.offsets[2];
-    const PatternStatus fault = {static_cast<int32_t>(PatternFault::index), 1, 0, 4};
-    grade_stored(shape, blocks, stored, expected, text + ", 4 does not exist", fault);
+    for (const bool partial : {false, true}) {
+        HostBlocks wrong = blocks;
+        wb::HostBlockList& list = partial ? wrong.partial : wrong.full;
+        const PatternStatus fault = {
+            static_cast<int32_t>(PatternFault::index), 1, std::ssize(list.blocks), 4};
+        list.blocks.push_back(4);
+        ++list.offsets[2];
+        if (partial) wrong.masks.resize(wrong.masks.size() + kRows, ~uint64_t{0});
+        grade_stored(
+            shape, wrong, stored, expected, text + ", 4 does not exist", fault);
+    }
 }
 
 TEST_CASE("blocks: a NaN of a key reaches the rows that see it, and no others") {
