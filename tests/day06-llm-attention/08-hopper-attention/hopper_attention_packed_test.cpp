@@ -276,6 +276,23 @@ TEST_CASE("packed and paged: small weights count") {
     }
 }
 
+TEST_CASE("packed and paged: a scale of 0, and one that is a subnormal number") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    for (const bool subnormal : {false, true}) {
+        auto batch = make_batch<T>({{5, 150}, {3, 9}}, 1, 1, 64, true);
+        for (size_t s = 0; s < batch.parts.size(); ++s) {
+            AttentionShape& part = batch.parts[s];
+            part.scale = 0.0f;
+            if (subnormal)
+                batch.inputs[s] = as_stored<T>(wb::testing::subnormal_scale(part));
+            batch.shape.scale = part.scale;
+        }
+        grade_packed<T>(batch);
+        grade_paged(batch, 16);
+    }
+}
+
 TEST_CASE("packed and paged: scores of a million, all alike, of either sign") {
     NEEDS_HOPPER();
     using T = __nv_bfloat16;

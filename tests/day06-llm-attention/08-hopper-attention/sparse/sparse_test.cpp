@@ -229,6 +229,32 @@ TEST_CASE("blocks: values near 2^106, and scores that rise or fall by 100, or 50
     }
 }
 
+TEST_CASE("blocks: small weights count, and subnormal values, queries, keys, scales") {
+    NEEDS_BLOCKS();
+    constexpr double kSmallest = Format<T>::kSmallest;
+    const auto pattern = wb::dense_pattern(3, 203, true);
+    const HostBlocks blocks = to_blocks(pattern);
+    const auto usual = shape_of(pattern, 64, 1, 2);
+    auto shape = usual;
+    shape.scale = 1.0f;
+    const auto weights = small_weights(shape, 87.0f);
+    grade(shape, pattern, blocks, weights, "scores -64 and -151");
+
+    const auto values = as_stored<T>(subnormal_values(usual, kSmallest));
+    const auto expect = [&](const AttentionShape& of, const AttentionInputs& inputs) {
+        return expect_listed(of, pattern, inputs);
+    };
+    grade_stored(usual,
+                 blocks,
+                 values,
+                 expect_subnormal(usual, values, kSmallest, expect),
+                 "subnormal v");
+    const auto small = subnormal_scores(shape, kSmallest);
+    grade(shape, pattern, blocks, small, "subnormal q or k");
+    const auto large = wb::testing::subnormal_scale(shape);
+    grade(shape, pattern, blocks, large, "subnormal scale, products near 2^126");
+}
+
 TEST_CASE("blocks: scores of a million and more, all alike, of either sign") {
     NEEDS_BLOCKS();
     // What stands for a pair that is not seen must be further down than they are.
