@@ -231,15 +231,17 @@ TEST_CASE("blocks: values near 2^106, and scores that rise or fall by 100, or 50
 
 TEST_CASE("blocks: small weights count, and subnormal values, queries, keys, scales") {
     NEEDS_BLOCKS();
+    const auto many = wb::dense_pattern(1, 2101, false);
+    auto shape = shape_of(many, 64);
+    shape.scale = 1.0f;
+    const auto weights = small_weights(shape);
+    grade(shape, many, to_blocks(many), weights, "scores -64 and -124");
+
     constexpr double kSmallest = Format<T>::kSmallest;
     const auto pattern = wb::dense_pattern(3, 203, true);
     const HostBlocks blocks = to_blocks(pattern);
     const auto usual = shape_of(pattern, 64, 1, 2);
-    auto shape = usual;
-    shape.scale = 1.0f;
-    const auto weights = small_weights(shape, 87.0f);
-    grade(shape, pattern, blocks, weights, "scores -64 and -151");
-
+    shape = usual;
     const auto values = as_stored<T>(subnormal_values(usual, kSmallest));
     const auto expect = [&](const AttentionShape& of, const AttentionInputs& inputs) {
         return expect_listed(of, pattern, inputs);
