@@ -293,6 +293,21 @@ TEST_CASE("packed and paged: a scale of 0, and one that is a subnormal number") 
     }
 }
 
+TEST_CASE("packed and paged: subnormal values keep the digits that they have") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    constexpr double kSmallest = Format<T>::kSmallest;
+    auto batch = make_batch<T>({{5, 150}, {3, 9}}, 1, 1, 64, true);
+    for (size_t s = 0; s < batch.parts.size(); ++s) {
+        const AttentionShape& part = batch.parts[s];
+        batch.inputs[s] = as_stored<T>(wb::testing::subnormal_values(part, kSmallest));
+        batch.expected.push_back(wb::testing::expect_subnormal(
+            part, batch.inputs[s], kSmallest, expect_half<T>));
+    }
+    grade_packed<T>(batch);
+    grade_paged(batch, 16);
+}
+
 TEST_CASE("packed and paged: scores of a million, all alike, of either sign") {
     NEEDS_HOPPER();
     using T = __nv_bfloat16;
