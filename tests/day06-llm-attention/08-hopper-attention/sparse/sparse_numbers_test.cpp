@@ -1,0 +1,186 @@
+// Tests v7 of Hopper attention, over the blocks of a pattern: scores, weights, values
+// and scales of every size, and what is not finite.
+#include "sparse_grading.h"
+
+#include <wb/testing/catch.h>
+#include <wb/testing/covering.h>
+#include <wb/testing/simulator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace sparse_grading;
+
+TEST_CASE("blocks: a scale of 0 makes all weights equal") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::local_pattern(67, 70, 30, 20);
+    auto shape = shape_of(pattern, 64);
+    shape.scale = 0.0f;
+    grade(shape, pattern, "window 30 + 20");
+}
+
+TEST_CASE("blocks: the largest score moves a little with each step") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::dense_pattern(1, 4000, false);
+    const auto shape = shape_of(pattern, 64);
+    const auto inputs = slowly_rising(shape);
+    grade(shape, pattern, to_blocks(pattern), inputs, "slowly rising scores");
+}
+
+TEST_CASE("blocks: values near 2^106, and scores that rise or fall by 100, or 50") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::dense_pattern(3, 200, false);
+    for (const Logits logits : {Logits::rising, Logits::falling}) {
+        auto shape = shape_of(pattern, 64);
+        const auto inputs = huge_values_of(shape, logits);
+        for (int i = 0; i < 2; ++i, shape.scale *= 0.5f)
+            grade(shape, pattern, to_blocks(pattern), inputs, "huge values");
+    }
+}
+
+TEST_CASE("blocks: small weights count, and subnormal values, queries, keys, scales") {
+    NEEDS_BLOCKS();
+    const auto many = wb::dense_pattern(1, 2101, false);
+    auto shape = shape_of(many, 64);
+    shape.scale = 1.0f;
+    const auto weights = small_weights(shape);
+    grade(shape, many, to_blocks(many), weights, "scores -64 and -124");
+
+    constexpr double kSmallest = Format<T>::kSmallest;
+    const auto pattern = wb::dense_pattern(3, 203, true);
+    const HostBlocks blocks = to_blocks(pattern);
+    const auto usual = shape_of(pattern, 64, 1, 2);
+    shape = usual;
+    const auto values = as_stored<T>(subnormal_values(usual, kSmallest));
+    const auto expect = [&](const AttentionShape& of, const AttentionInputs& inputs) {
+        return expect_listed(of, pattern, inputs);
+    };
+    grade_stored(usual,
+                 blocks,
+                 values,
+                 expect_subnormal(usual, values, kSmallest, expect),
+                 "subnormal v");
+    const auto small = subnormal_scores(shape, kSmallest);
+    grade(shape, pattern, blocks, small, "subnormal q or k");
+    const auto large = wb::testing::subnormal_scale(shape);
+    grade(shape, pattern, blocks, large, "subnormal scale, products near 2^126");
+}
+
+TEST_CASE("blocks: scores of a million and more, all alike, of either sign") {
+    NEEDS_BLOCKS();
+    // What stands for a pair that is not seen must be further down than they are.
+    const auto pattern = wb::dense_pattern(13, 67, true);
+    auto shape = shape_of(pattern, 64);
+    for (const float scale : {1.0f, kFarScale}) {
+        shape.scale = scale;
+        for (const float score : {-0x1p20f, 0x1p20f}) {
+            const auto inputs = far_scores(shape, score);
+            auto causal = shape;
+            causal.causal = true;
+            grade_stored(shape,
+                         to_blocks(pattern),
+                         inputs,
+                         expect_far_half<T>(causal, inputs),
+                         "every product 2^20 or -2^20");
+        }
+    }
+}
+
+TEST_CASE("blocks: NaN in keys and values of a block that no row lists") {
+    NEEDS_BLOCKS();
+    // The first row of blocks lists one block, which a step of two has room for beside:
+    // not for the first block, nor for a neighbour. The second row's third block does
+    // not exist.
+    std::vector<std::vector<int32_t>> rows(130, {70});
+    rows[129] = {200, 71};
+    const auto pattern = rows_of(210, rows);
+    const auto shape = shape_of(pattern, 64);
+    auto stored = as_stored<T>(random_attention(shape, 1));
+    const auto expected = expect_listed(shape, pattern, stored);
+    for (auto* const values : {&stored.k, &stored.v})
+        for (const int64_t block : {0, 2})
+            std::fill_n(values->begin() + block * 64 * 64, 64 * 64, std::nanf(""));
+    HostBlocks blocks = to_blocks(pattern);
+    const std::string text = "blocks 0 and 2 are NaN";
+    grade_stored(shape, blocks, stored, expected, text);
+    for (const bool partial : {false, true}) {
+        HostBlocks wrong = blocks;
+        wb::HostBlockList& list = partial ? wrong.partial : wrong.full;
+        const PatternStatus fault = {
+            static_cast<int32_t>(PatternFault::index), 1, std::ssize(list.blocks), 4};
+        list.blocks.push_back(4);
+        ++list.offsets[2];
+        if (partial) wrong.masks.resize(wrong.masks.size() + kRows, ~uint64_t{0});
+        grade_stored(
+            shape, wrong, stored, expected, text + ", 4 does not exist", fault);
+    }
+}
+
+TEST_CASE("blocks: a NaN of a key reaches the rows that see it, and no others") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::dense_pattern(100, 100, true);
+    const auto shape = shape_of(pattern, 64);
+    auto stored = as_stored<T>(random_attention(shape, 1));
+    auto expected = expect_listed(shape, pattern, stored);
+    stored.k[70 * 64 + 3] = std::nanf("");
+    const auto from = [](std::vector<double>& values, int64_t first, double value) {
+        std::fill(values.begin() + first, values.end(), value);
+    };
+    from(expected.o, 70 * 64, std::nan(""));
+    from(expected.o_bound, 70 * 64, 0.0);
+    from(expected.lse, 70, std::nan(""));
+    from(expected.lse_bound, 70, 0.0);
+    grade_stored(shape, to_blocks(pattern), stored, expected, "a NaN in key 70");
+}
+
+TEST_CASE("blocks: kinds of logits, patterns and sizes") {
+    NEEDS_BLOCKS();
+    wb::testing::Covering design;
+    design.factor("pattern", {"dense", "causal", "window 9 and 4 sinks", "random 13"})
+        .factor("D", {64, 128})
+        .factor(
+            "logits",
+            {"usual", "near 0", "near 10^4", "near -500", "rising", "falling", "huge"})
+        .factor("Nq", {1, 65, 129})
+        .factor("Nk", {1, 31, 65, 129, 200})
+        .factor("batch", {1, 2})
+        .factor("heads", {1, 2})
+        .factor("share keys", {1, 2})  // heads
+        .factor("scale", {"usual", "0.05"})
+        .factor("lse", {"wanted", "null"})
+        // There, every query sees every key.
+        .forbid({"pattern", "logits"},
+                [](const std::vector<int64_t>& v) { return v[0] == 0 && v[1] == 6; })
+        .forbid({"Nq", "D", "batch", "heads"}, [](const std::vector<int64_t>& v) {
+            return v[0] * v[1] * v[2] * v[3] > 129 * 128;  // else it takes long
+        });
+    static const auto cases = design.cases();
+    for (size_t i = 0; i < cases.size(); ++i) {
+        if (wb::testing::is_watched() && i >= 8) break;
+        const auto& c = cases[i];
+        DYNAMIC_SECTION(c.text()) {
+            const int64_t nq = c["Nq"];
+            const int64_t nk = c["Nk"];
+            const HostCsr pattern =
+                c["pattern"] == 2   ? wb::window_with_sinks(nq, nk, 9, 4)
+                : c["pattern"] == 3 ? wb::random_pattern(nq, nk, 13, 1)
+                                    : wb::dense_pattern(nq, nk, c["pattern"] == 1);
+            auto shape = shape_of(pattern, c["D"], c["batch"], c["heads"]);
+            shape.query_heads *= c["share keys"];
+            if (c["scale"] != 0) shape.scale = std::stof(c.words("scale"));
+            const auto inputs = with_logits(
+                shape, static_cast<Logits>(c["logits"]), {nk / 2, nk - 1}, i + 1);
+            grade(shape,
+                  pattern,
+                  to_blocks(pattern),
+                  inputs,
+                  c.text(),
+                  {},
+                  c["lse"] == 0);
+        }
+    }
+}
