@@ -112,7 +112,7 @@ void hopper_attention_packed(const PackedShape& shape,
 /// each seeing all tokens before it. Sequence s has the keys 0 .. cache.lengths[s] - 1.
 ///
 /// @param shape      sequences = cache.batch, kv_heads and head_dim as the cache has
-///                   them; total_keys and kv_stride are not used
+///                   them; total_keys and kv_stride, legal ones, are not used
 /// @param workspace  one for each stream; only its status is used
 ///
 /// A page that does not exist is not read, what o then holds for this sequence is
