@@ -18,7 +18,7 @@
 ///
 /// @param shape    sizes >= 0, D = head_dim is 64 or 128, scale >= 0, causal false: the
 ///                 pattern says what a query sees. Without queries nothing is done;
-///                 without keys every row is zeros
+///                 without keys every row is zeros, whatever the lists hold
 /// @param pattern  lists for each row of blocks, device memory. A block that is listed
 ///                 twice counts twice. Wrong offsets are taken as an empty list, an
 ///                 index that does not exist as not listed, an entry of `order` that is
