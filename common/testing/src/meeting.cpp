@@ -10,7 +10,7 @@
 namespace wb::testing {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{200};
+constexpr std::chrono::milliseconds kPatience{1000};
 
 thread_local Meeting* t_meeting = nullptr;
 thread_local int t_number = 0;            // of the meeting's threads
