@@ -107,6 +107,42 @@ learn_there verify-gpu --out results --only sanitize --chapters one
 expect_status 1
 expect 'no summary'
 
+# Cases that need more GPUs than there are, or another kind, are no failures; others are.
+# shellcheck disable=SC2016 # expands in the impostor
+fake compute-sanitizer 'echo "{\"format\": \"warpbook verdict 1\", \"ended\": true,
+    \"cases\": [{\"name\": \"adds\", \"verdict\": \"passed\"}, {\"name\": \"sums\",
+    \"verdict\": \"skipped\", \"reason\": \"$(<reason)\"}]}" >"$WB_VERDICT"
+echo "ERROR SUMMARY: 0 errors"; exit 4'
+for reason in 'needs 2 GPUs that can access each other'"'"'s memory' 'needs sm_100'; do
+    echo "$reason" >reason
+    learn_there verify-gpu --out results --only sanitize --chapters one
+    expect_status 0
+    expect '1 of 1 programs clean'
+done
+for reason in 'needs 1 GPUs' 'no time'; do
+    echo "$reason" >reason
+    learn_there verify-gpu --out results --only sanitize --chapters one
+    expect_status 1
+    expect "skipped: $reason"
+done
+
+# Two GPUs: the sanitizers are on the second one, but a chapter that sums over GPUs has
+# both, and runs after all others.
+# shellcheck disable=SC2016 # expands in the impostor
+fake nvidia-smi 'if [[ $1 == -L ]]; then echo "GPU 0: NVIDIA H100"
+    elif [[ $1 == *count ]]; then echo 2; else echo 580; fi'
+# shellcheck disable=SC2016 # expands in the impostor
+fake compute-sanitizer 'echo "${*: -2:1} on ${CUDA_VISIBLE_DEVICES-all}" >>order
+echo "{\"format\": \"warpbook verdict 1\", \"ended\": true,
+    \"cases\": [{\"name\": \"adds\", \"verdict\": \"passed\"}]}" >"$WB_VERDICT"
+echo "ERROR SUMMARY: 0 errors"'
+echo '// with check_nccl.h' >>solutions/day01-basics/01-one/one.cu
+learn_there verify-gpu --out results --only test,sanitize --chapters one,plus_three
+expect_status 0
+expect '2 of 2 programs clean'
+check 'one GPU' grep -q 'plus_three_solution on 1$' order
+check 'all GPUs, last' test "$(tail -n 4 order | grep -c 'one_solution on all$')" = 4
+
 # A solution that fails, and a suite in which all tests are skipped.
 sed -i 's/return x + 1/return x + 9/' solutions/day01-basics/01-one/one.cu
 learn_there verify-gpu --out results --only test

@@ -5,7 +5,8 @@ under compute-sanitizer, the benchmarks; a table last, JSON and logs in DIR.
 --only takes build, test, sanitize and bench, separated by commas.
 --chapters takes names separated by commas; it limits all parts to these chapters.
 --jobs says how many tests run at a time. One GPU's programs take turns, and wait.
-Where there are two GPUs, the sanitizers run on the second one beside the suite.
+Where there are two GPUs, the sanitizers run on the second one beside the suite; those
+of a chapter that sums over GPUs run last, on all of them.
 What could not run is reported as NOT RUN and makes the run fail.
 """
 
@@ -51,6 +52,7 @@ class Run:
         self.is_whole = len(chapters) == len(course.load())
         self.jobs = jobs
         self.work = build.folder().absolute() / "verify"  # one log per program
+        self.gpus = number_of_gpus()
         self.parts: list[Part] = []
         self.began = time.monotonic()
         self.part_began = threading.local()  # two parts may run at the same time
@@ -59,8 +61,10 @@ class Run:
         self.part_began.time = time.monotonic()
         ui.note(f"== {name} ==")
 
-    def end(self, name: str, result: str, detail: str) -> None:
-        seconds = int(time.monotonic() - self.part_began.time)
+    def end(
+        self, name: str, result: str, detail: str, began: float | None = None
+    ) -> None:
+        seconds = int(time.monotonic() - (began or self.part_began.time))
         self.parts.append(Part(name, result, detail, seconds))
         ui.say(f"{name}: {result}, {detail}")
 
@@ -103,18 +107,24 @@ def run(options) -> int:
     state.work.mkdir(parents=True)
     # Nothing can be tested that has not been built, so building is part of every run.
     _build(state)
+    sanitizers = None
+    if "sanitize" in options.only:
+        sanitizers = verify_sanitize.Sanitizers(state)
     with ThreadPoolExecutor(1) as beside:
-        if _number_of_gpus() > 1 and {"test", "sanitize"} <= set(options.only):
-            sanitizers = beside.submit(verify_sanitize.run, state, gpu=1)
-        else:
-            sanitizers = None
-        if "test" in options.only:
+        if sanitizers and "test" in options.only and state.gpus > 1:
+            pending = beside.submit(sanitizers.run_on_one_gpu, 1)
             _suite(state)
             _conformance(state)
-        if sanitizers:
-            sanitizers.result()
-        elif "sanitize" in options.only:
-            verify_sanitize.run(state)
+            pending.result()
+        else:
+            if "test" in options.only:
+                _suite(state)
+                _conformance(state)
+            if sanitizers:
+                sanitizers.run_on_one_gpu(None)
+    if sanitizers:
+        sanitizers.run_on_all_gpus()
+        sanitizers.report()
     if "bench" in options.only:
         verify_bench.run(state)
     _gather_logs(state)
@@ -122,9 +132,15 @@ def run(options) -> int:
     return _table(state)
 
 
-def _number_of_gpus() -> int:
+def number_of_gpus() -> int:
     number = preset.ask("gpu_query", "count")
     return int(number) if number.isdigit() else 1
+
+
+def is_explained(reason: str, gpus: int) -> bool:
+    """A skip that this machine cannot help: another architecture or more GPUs."""
+    needs = re.search(r"\bneeds (\d+) GPUs\b", reason)
+    return bool(re.search(r"\bsm_\d", reason) or needs and int(needs[1]) > gpus)
 
 
 def _build(state: Run) -> None:
@@ -147,8 +163,8 @@ def _nvcc_release() -> str:
 
 
 def _suite(state: Run) -> None:
-    """A skip counts as a failure, unless the test names the architecture it would need:
-    a suite that skips everything must not look green."""
+    """A skip counts as a failure, unless the test says what this machine lacks: a suite
+    that skips everything must not look green."""
     from learn import verify_wrong
 
     log = state.work / "ctest.log"
@@ -172,7 +188,7 @@ def _suite(state: Run) -> None:
     failed = number["failed"] + number["notrun"]
     unexplained = sum(
         test.outcome == "skipped"
-        and not re.search(r"\bsm_\d", selftest.reason_of(test) + test.output)
+        and not is_explained(selftest.reason_of(test) or test.output, state.gpus)
         for test in tests)
     words = f"{number['passed']} passed, {failed} failed, {number['skipped']} skipped"
     if number["passed"] and not failed and not unexplained:

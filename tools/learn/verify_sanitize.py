@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from learn import build, preset, steps, verdicts
+from learn.verify_gpu import is_explained
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 SLOWEST_FIRST = ("racecheck", "memcheck", "initcheck", "synccheck")
@@ -16,28 +17,62 @@ JOBS = 10  # each holds a CUDA context of its own, and keeps a core or two busy
 SECONDS = 300  # for one program under one tool; racecheck takes 60 to 150
 CASES = "~[large]~[long]~[fault]~[serial]~[goal]"
 LONGEST = 12_000_000  # bytes of all logs of a tool
+SKIPPED = 4  # exit status of a test program that left cases out
+OTHER_GPU = "need another GPU"
 FOUND = 86  # exit status that the tool is told to use
 
 
-def run(state, gpu: int | None = None) -> None:
-    """On the GPU of that number, or on the one that CUDA chooses."""
-    sanitizer = _find()
-    if not sanitizer:
+class Sanitizers:
+    """The four tools on the chapters of a run."""
+
+    def __init__(self, state):
+        self.state = state
+        self.began = time.monotonic()
+        self.tool = _find()
+        self.results: dict[tuple[str, str], str] = {}
+        several = [c for c in state.chapters if _sums_over_gpus(c)]
+        self.one = [f"{c.target}_solution" for c in state.chapters if c not in several]
+        self.all = [f"{c.target}_solution" for c in several]
+        if state.gpus == 1:
+            self.one, self.all = self.one + self.all, []
+
+    def run_on_one_gpu(self, gpu: int | None) -> None:
+        """On the GPU of that number, or on the one that CUDA chooses."""
+        if not self.tool or not self.one:
+            return
+        self.state.begin("compute-sanitizer")
+        with ThreadPoolExecutor(JOBS) as pool:
+            pending = {
+                (tool, target): pool.submit(self._run_one, tool, target, gpu)
+                for tool in SLOWEST_FIRST
+                for target in reversed(self.one)}
+            self.results |= {key: one.result() for key, one in pending.items()}
+
+    def run_on_all_gpus(self) -> None:
+        """Chapters whose ranks wait for each other: nothing beside them."""
+        if not self.tool or not self.all:
+            return
+        self.state.begin("compute-sanitizer, all GPUs")
+        for target in self.all:
+            for tool in SLOWEST_FIRST:
+                self.results[tool, target] = self._run_one(tool, target, None)
+
+    def report(self) -> None:
         for tool in TOOLS:
-            state.begin(tool)
-            state.end(tool, "NOT RUN", "compute-sanitizer was not found")
-        return
-    state.begin("compute-sanitizer")
-    targets = [f"{chapter.target}_solution" for chapter in state.chapters]
-    with ThreadPoolExecutor(JOBS) as pool:
-        pending = {
-            (tool, target): pool.submit(
-                _run_one, sanitizer, tool, target, state.work, gpu)
-            for tool in SLOWEST_FIRST
-            for target in reversed(targets)}
-        results = {key: future.result() for key, future in pending.items()}
-    for tool in TOOLS:
-        _report(state, tool, {target: results[tool, target] for target in targets})
+            result, detail = "NOT RUN", "compute-sanitizer was not found"
+            if self.tool:
+                result, detail = _gather(self.state, tool, {
+                    target: self.results[tool, target]
+                    for target in self.one + self.all})
+            self.state.end(tool, result, detail, self.began)
+
+    def _run_one(self, tool: str, target: str, gpu: int | None) -> str:
+        return _run_one(self.tool, tool, target, self.state, gpu)
+
+
+def _sums_over_gpus(chapter) -> bool:
+    """What calls NCCL has tests for several GPUs."""
+    return "check_nccl.h" in Path(chapter.solution).read_text()
 
 
 def _find() -> str | None:
@@ -53,9 +88,10 @@ def _log(work: Path, tool: str, target: str) -> Path:
 
 
 def _run_one(
-    sanitizer: str, tool: str, target: str, work: Path, gpu: int | None
+    sanitizer: str, tool: str, target: str, state, gpu: int | None
 ) -> str:
     """ "ok" only when the tool said that it found nothing and the tests passed."""
+    work = state.work
     program = build.program(target)
     if not program:
         return "no program"
@@ -90,16 +126,23 @@ def _run_one(
         return f"not done after {SECONDS} s"
     if not any(re.search(": 0 (errors|hazards)", line) for line in summaries):
         return summaries[0] if summaries else "no summary"
-    if result.status:
-        return f"the tests fail under it (exit status {result.status})"
     verdict = verdicts.read(file)
-    if not verdict or not any(case.verdict == "passed" for case in verdict.cases):
+    cases = verdict.cases if verdict else []
+    skipped = [case.reason for case in cases if case.verdict == "skipped"]
+    for reason in skipped:
+        if not is_explained(reason, state.gpus):
+            return f"skipped: {reason}"
+    if result.status not in (0, SKIPPED) or result.status == SKIPPED and not skipped:
+        return f"the tests fail under it (exit status {result.status})"
+    if skipped and len(skipped) == len(cases):
+        return OTHER_GPU
+    if not any(case.verdict == "passed" for case in cases):
         return "no test case ran"
     return "ok"
 
 
-def _report(state, tool: str, results: dict[str, str]) -> None:
-    """Gathers the logs into one file and adds a row to the table."""
+def _gather(state, tool: str, results: dict[str, str]) -> tuple[str, str]:
+    """The logs into one file; what the table says of this tool."""
     with open(state.out / f"sanitizer-{tool}.log", "wb") as gathered:
         for target, result in results.items():
             gathered.write(f"===== {tool} {target}: {result}\n".encode())
@@ -109,8 +152,9 @@ def _report(state, tool: str, results: dict[str, str]) -> None:
     bad = [
         f"{target.removesuffix('_solution')}: {result}"
         for target, result in results.items()
-        if result != "ok"]
+        if result not in ("ok", OTHER_GPU)]
+    said = list(results.values())
+    others = f", {said.count(OTHER_GPU)} {OTHER_GPU}" * (OTHER_GPU in said)
     if bad:
-        state.end(tool, "FAILED", "; ".join(bad))
-    else:
-        state.end(tool, "ok", f"{len(results)} of {len(results)} programs clean")
+        return "FAILED", "; ".join(bad)
+    return "ok", f"{said.count('ok')} of {len(said)} programs clean{others}"
