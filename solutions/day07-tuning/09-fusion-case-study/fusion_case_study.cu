@@ -6,13 +6,13 @@
 //
 // <Ladder of="decode_step" at="8 x 320" in="us">
 //              us  idea                        what limits it
-//   v1        419  each operation by itself    the GPU; 10 launches a layer
-//   v2        372  sum and norm fused          8 launches a layer
-//   v3        355  and q, k, v into the cache  7 launches a layer
-//   v4        290  no norm or sum by itself    5 launches a layer
-//   v1_graph  304  v1 as a graph               84 kernels, one by one
-//   v2_graph  292  v2 as a graph               as v1_graph
-//   v3_graph  291  v3 as a graph               as v1_graph
+//   v1        413  each operation by itself    the GPU; 10 launches a layer
+//   v2        353  sum and norm fused          8 launches a layer
+//   v3        344  and q, k, v into the cache  7 launches a layer
+//   v4        280  no norm or sum by itself    5 launches a layer
+//   v1_graph  301  v1 as a graph               84 kernels, one by one
+//   v2_graph  291  v2 as a graph               as v1_graph
+//   v3_graph  292  v3 as a graph               as v1_graph
 //   v4_graph  243  v4 as a graph               attention in 5 blocks
 // </Ladder> NVIDIA H200, CUDA 13.0, 2026-11-29
 // #end

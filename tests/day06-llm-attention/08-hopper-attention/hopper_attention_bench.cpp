@@ -37,6 +37,8 @@ std::vector<wb::AttentionShape> usual_grid() {
     for (const bool causal : {false, true})
         shapes.push_back(plain_attention(4, 8, 4096, 4096, 256, causal));
     // A single sequence: few tiles for so many multiprocessors.
+    for (const int64_t n : {1024, 2048, 4096})
+        shapes.push_back(plain_attention(1, 16, n, n, 128));
     for (const bool causal : {false, true})
         shapes.push_back(plain_attention(1, 16, 8192, 8192, 128, causal));
     // Medals look at the last size. With two sequences no version has a nearly empty
