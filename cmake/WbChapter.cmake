@@ -48,13 +48,15 @@ add_custom_target(workbook)
 set(WB_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/scripts)
 set(WB_MARKERS ${CMAKE_SOURCE_DIR}/tools/markers.py)  # makes starters
 
-# Programs that ./learn test builds: for the whole workbook, and for one day of it.
+# Programs that ./learn test builds: for the whole workbook, one day, and one chapter.
 function(wb_add_to_workbook day)
-    if(NOT TARGET workbook_${day})
-        add_custom_target(workbook_${day})
-    endif()
     add_dependencies(workbook ${ARGN})
-    add_dependencies(workbook_${day} ${ARGN})
+    foreach(part ${day} ${WB_CHAPTER})
+        if(NOT TARGET workbook_${part})
+            add_custom_target(workbook_${part})
+        endif()
+        add_dependencies(workbook_${part} ${ARGN})
+    endforeach()
 endfunction()
 
 # The tests of a chapter. Where the test framework is a shared library they are one, too:
@@ -358,6 +360,7 @@ function(wb_chapter path)
     endif()
     set(day ${CMAKE_MATCH_1})
     string(REPLACE "-" "_" name ${CMAKE_MATCH_2})
+    set(WB_CHAPTER ${day}_${name})  # for wb_add_to_workbook()
     foreach(needed ${WB_NEEDS})
         if(NOT TARGET ${needed})
             message(STATUS "${path} is left out: ./learn doctor says what it needs")
