@@ -167,6 +167,14 @@ std::unique_ptr<PendingFault> make_no_room(Worker& w) {
 
 namespace {
 
+/// How a fault is usually fixed; "" where its own words say so.
+const char* advice(FindingKind kind) {
+    return kind == FindingKind::use_after_free
+               ? "free the memory after the last kernel that uses it; if that one is "
+                 "in another stream, let the one that frees wait for an event behind it"
+               : "";
+}
+
 /// The words of a finding that are printed before the fault's own: who was where. They
 /// come behind it, as in a report of the checker's.
 ///
@@ -181,6 +189,8 @@ std::string text_of(const Launch& launch,
                        triple(fault.block->index).c_str(),
                        triple(fault.thread->index).c_str(),
                        at.c_str());
+    const std::string fix = advice(fault.kind);
+    if (!fix.empty()) text += "\n    Usual fix: " + fix + ".";
     const std::string lesson = lesson_of(fault.kind, "");
     if (!lesson.empty()) text += "\n    Explained in " + lesson + ".";
     const Config& config = *launch.config;
@@ -196,6 +206,7 @@ Finding finding_of(const Launch& launch,
     Finding finding;
     finding.kind = fault.kind;
     finding.kernel = launch.body->name;
+    finding.advice = advice(fault.kind);
     finding.lesson = lesson_of(fault.kind, "");
     finding.text = text_of(launch, fault, at.substr(at.rfind('/') + 1));
     FindingPlace place{"access", fault.file ? fault.file : "", fault.line};

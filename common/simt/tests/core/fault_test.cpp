@@ -133,8 +133,12 @@ TEST("use after free") {
         Buffer<float> data(100);
         p = data.get();
     }
+    simt::on_finding([](const simt::Finding& f) { g_words = f.text; });
     LAUNCH(write_at, 3, 32)(p, 10l);
+    simt::on_finding(nullptr);
     CHECK(test::take_fault() == cudaErrorIllegalAddress);
+    CHECK(g_words.find("\n    Usual fix: free the memory after the last kernel") !=
+          g_words.npos);
     CHECK(test::report_contains("byte 40 of device allocation"));
     CHECK(test::report_contains("has been freed"));
 }
