@@ -24,8 +24,9 @@ static bool has_chain(const StepInfo* steps, int first, int second) {
     // TODO(learner): go through the steps between the two. Each that hangs_on() the
     // chain belongs to it, and so do its arrays. Then: does second hang on one that is
     // between? (about 8 lines)
-    (void)second;
-    return (reads & writes & between_reads & between_writes) != 0;
+    (void)second, (void)reads, (void)writes;
+    (void)between_reads, (void)between_writes;
+    return false;
 }
 // #endregion chain
 
@@ -99,8 +100,8 @@ static __global__ void __launch_bounds__(1024) add_norm_kernel(AddNorm a) {
     for (int i = 0; i < kMostEach; ++i) {
         const int64_t c = tid + int64_t{i} * blockDim.x;
         if (c >= a.width) continue;
-        a.n[c] = r_x[i] * mean * rstd;
         // TODO(learner): n of the contract (1 line)
+        (void)r_x[i], (void)mean, (void)rstd;
     }
     // TODO(learner): one thread adds 1 to *a.calls, unless that is null (about 2 lines)
 }

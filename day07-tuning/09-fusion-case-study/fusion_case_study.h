@@ -98,7 +98,8 @@ void add_norm(const AddNorm& call, cudaStream_t stream);
 
 class Step;
 
-/// One token of the model, mended: all calls of step.h, in the right order.
+/// One token of the model: calls of step.h, in an order that is right and has fewer
+/// launches than unfused_step().
 ///
 /// What it computes is what unfused_step() of step.h computes, in models with parallel
 /// and with sequential layers; hidden states are compared behind every sub-layer.

@@ -1,4 +1,5 @@
-// s0.cpp: given with this exercise: how S0 has put its kernel into the model.
+// s0.cpp: given with this exercise: how the public report, S0 for short, has put its
+// kernel into the model.
 #include <vector>
 
 #include "step.h"

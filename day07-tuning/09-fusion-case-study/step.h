@@ -41,7 +41,8 @@ class Step {
     void pick();    ///< the next token; the position goes on
     // #endregion step
 
-    /// What S0 has put into its model (s0.cu): x = x + LayerNorm of delta, and n = x.
+    /// What the report has put into its model (s0.cpp): x = x + LayerNorm of delta, and
+    /// n = x.
     void layernorm_residual(int64_t sub_layer, int64_t norm);
 
     const StepCounts& counts() const { return counts_; }
@@ -98,8 +99,8 @@ inline void unfused_step(Step& s) {
 }
 // #endregion unfused
 
-/// What S0 reported first: the fused kernel is in the program, and nobody calls it.
+/// The report's first version: the fused kernel is in the program, and nobody calls it.
 void s0_step_not_called(Step& step);
 
-/// What S0 reported then: the fused kernel is called, two times a layer.
+/// Its second version: the fused kernel is called, two times a layer.
 void s0_step(Step& step);

@@ -129,8 +129,10 @@ class PeerMemory {
                         " s: has one of them ended, or made another call?");
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-    if (rank.inboxes && rank.inboxes->lost && *rank.inboxes->lost != 0)
-        give_up(
-            ncclRemoteError,
-            "no message has come from rank " + std::to_string(*rank.inboxes->lost - 1));
+    if (!rank.inboxes || !rank.inboxes->lost || *rank.inboxes->lost == 0) return;
+    const int silent = *rank.inboxes->lost - 1;  // as one of the ranks has said to all
+    give_up(ncclRemoteError,
+            silent == rank.rank
+                ? "another rank has waited in vain for a message of this one"
+                : "no message has come from rank " + std::to_string(silent));
 }

@@ -184,9 +184,14 @@ def _run(grade) -> str:
         step = steps.Step(
             "counting memory accesses: case",
             lambda: f"Counting the memory accesses of {chapter.name} ...")
-        goals = "[goal]" if chapter.is_faster else "[goal]~[fast]"
-        _run_part(chapter, program, "goals", goals, {}, step)
+        _run_part(chapter, program, "goals", _goals_of(chapter), {}, step)
     return ""
+
+
+def _goals_of(chapter: Chapter) -> str:
+    """The cases with goals of its stage. Goals of what the second stage is given have
+    the tag [first]."""
+    return "[goal]~[first]" if chapter.is_faster else "[goal]~[fast]"
 
 
 def _run_cases(chapter, command, step) -> int | None:

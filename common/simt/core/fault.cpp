@@ -167,6 +167,38 @@ std::unique_ptr<PendingFault> make_no_room(Worker& w) {
 
 namespace {
 
+/// How a fault is usually fixed; "" where its own words say so.
+const char* advice(FindingKind kind) {
+    return kind == FindingKind::use_after_free
+               ? "free the memory after the last kernel that uses it; if that one is "
+                 "in another stream, let the one that frees wait for an event behind it"
+               : "";
+}
+
+/// The words of a finding that are printed before the fault's own: who was where. They
+/// come behind it, as in a report of the checker's.
+///
+/// @param at  "file.cu:7", or empty
+std::string text_of(const Launch& launch,
+                    const PendingFault& fault,
+                    const std::string& at) {
+    std::string text = fault.text;
+    const bool names_place = !at.empty() && text.find(at) != text.npos;
+    if (fault.block && fault.thread && !at.empty() && !names_place)
+        text += format("\n    block %s thread %s is at %s",
+                       triple(fault.block->index).c_str(),
+                       triple(fault.thread->index).c_str(),
+                       at.c_str());
+    const std::string fix = advice(fault.kind);
+    if (!fix.empty()) text += "\n    Usual fix: " + fix + ".";
+    const std::string lesson = lesson_of(fault.kind, "");
+    if (!lesson.empty()) text += "\n    Explained in " + lesson + ".";
+    const Config& config = *launch.config;
+    return text + format("\n    Kernel %s, launched at %s.",
+                         launch.body->name,
+                         place(config.file, config.line).c_str());
+}
+
 /// @param at  "dir/file.cu:7", where the fault has no better place
 Finding finding_of(const Launch& launch,
                    const PendingFault& fault,
@@ -174,8 +206,9 @@ Finding finding_of(const Launch& launch,
     Finding finding;
     finding.kind = fault.kind;
     finding.kernel = launch.body->name;
+    finding.advice = advice(fault.kind);
     finding.lesson = lesson_of(fault.kind, "");
-    finding.text = fault.text;
+    finding.text = text_of(launch, fault, at.substr(at.rfind('/') + 1));
     FindingPlace place{"access", fault.file ? fault.file : "", fault.line};
     if (!fault.file) {
         const size_t colon = at.rfind(':');

@@ -53,8 +53,9 @@ static bool has_chain(const StepInfo* steps, int first, int second) {
     }
     return hangs_on(steps[second], between_reads, between_writes);
     // #end
-    // #starter (void)second;
-    // #starter return (reads & writes & between_reads & between_writes) != 0;
+    // #starter (void)second, (void)reads, (void)writes;
+    // #starter (void)between_reads, (void)between_writes;
+    // #starter return false;
 }
 // #endregion chain
 
@@ -151,11 +152,11 @@ static __global__ void __launch_bounds__(1024) add_norm_kernel(AddNorm a) {
     for (int i = 0; i < kMostEach; ++i) {
         const int64_t c = tid + int64_t{i} * blockDim.x;
         if (c >= a.width) continue;
-        // #starter a.n[c] = r_x[i] * mean * rstd;
         // TODO(learner): n of the contract (1 line)
         // #solution
         a.n[c] = (r_x[i] - mean) * rstd * a.gamma[c] + a.beta[c];
         // #end
+        // #starter (void)r_x[i], (void)mean, (void)rstd;
     }
     // TODO(learner): one thread adds 1 to *a.calls, unless that is null (about 2 lines)
     // #solution

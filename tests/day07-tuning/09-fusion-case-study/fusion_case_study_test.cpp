@@ -34,8 +34,31 @@ const char* word(Verdict verdict) {
     return number < 5 ? words[number] : "no verdict";
 }
 
+/// "n, k", as StepArray names them.
+std::string arrays(uint32_t mask) {
+    const char* const names[] = {"x",
+                                 "n",
+                                 "q",
+                                 "k",
+                                 "v",
+                                 "the cache",
+                                 "mixed",
+                                 "attention's delta",
+                                 "the MLP's delta",
+                                 "hidden",
+                                 "logits",
+                                 "the text"};
+    std::string list;
+    for (size_t bit = 0; bit < 32; ++bit) {
+        if ((mask >> bit & 1) == 0) continue;
+        if (!list.empty()) list += ", ";
+        list += bit < std::size(names) ? names[bit] : "bit " + std::to_string(bit);
+    }
+    return list.empty() ? "nothing" : list;
+}
+
 std::string describe(const Diagnosis& d) {
-    return std::string(word(d.verdict)) + ", stores " + std::to_string(d.stores) + ".";
+    return std::string(word(d.verdict)) + ", stores " + arrays(d.stores) + ".";
 }
 
 /// Whether one of these two reads or writes what the other one writes.

@@ -283,6 +283,14 @@ class Functions(unittest.TestCase):
         self.assertIn("1 of 2 functions right", line)
 
 
+class Goals(unittest.TestCase):
+    def test_are_of_what_the_stage_asks_to_write(self):
+        first = Chapter("day01", "folder", "table", False)
+        self.assertEqual(safety._goals_of(first), "[goal]~[fast]")
+        faster = Chapter("day01", "folder", "table_fast", True)
+        self.assertEqual(safety._goals_of(faster), "[goal]~[first]")
+
+
 class Memory(unittest.TestCase):
     def test_what_the_learners_code_writes_is_not_believed(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:

@@ -6,6 +6,7 @@
 
 #include "api/pointers.h"
 #include "clique.h"
+#include "core/error.h"
 #include "core/observer.h"
 #include "core/options.h"
 
@@ -337,8 +338,10 @@ void Collective::give_up(const std::vector<detail::GatePtr>& gates, double secon
                        "taken another branch?";
     }
     text += states;
-    found(FindingKind::deadlock, missing ? "missing_rank" : "collective_order", text,
-          advice);
+    // Behind a kernel that has failed nothing comes any more. The kernel is to blame.
+    if (detail::sticky_error() == cudaSuccess)
+        found(FindingKind::deadlock, missing ? "missing_rank" : "collective_order",
+              text, advice);
     for (const auto& one : all)
         one->clique_->fail(missing ? ncclRemoteError : ncclInvalidUsage, text);
 }

@@ -106,7 +106,28 @@ struct Two : Ranks {
     }
 };
 
+__global__ void write_to(float* p) {
+    *p = 1.0f;
+}
+
 }  // namespace
+
+TEST(behind_a_kernel_that_fails_no_deadlock_is_found) {
+    const Watch watch;
+    auto* const two = new Two;  // not deleted: nothing can be freed any more
+    for (int rank = 0; rank < 2; ++rank) {
+        OK(cudaSetDevice(rank));
+        write_to<<<1, 1, 0, two->streams[rank]>>>(nullptr);
+        NCCL_OK(ncclGroupStart());
+        (void)two->all_reduce(rank);
+        NCCL_OK(ncclGroupEnd());
+    }
+    EXPECT_ERROR(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+    for (const simt::Finding& f : g_findings)
+        EXPECT(f.kind == simt::FindingKind::out_of_bounds);
+    EXPECT(!g_findings.empty());
+    (void)cudaDeviceReset();
+}
 
 TEST(different_calls_at_the_same_place) {
     const Watch watch;

@@ -4,6 +4,7 @@
 
 #include "../../core/symbolize.h"
 #include "harness.h"
+#include "simt/finding.h"
 
 namespace {
 
@@ -63,6 +64,22 @@ TEST("an access past the end names allocation, kernel, block, thread and line") 
     CHECK(test::report_contains("(4096 bytes)"));
 }
 
+std::string g_words;  // of the last finding, for a program that asks for findings
+
+TEST("a finding's words name thread, line, kernel and launch, too") {
+    simt::on_finding([](const simt::Finding& f) { g_words = f.text; });
+    Buffer<float> data(1024);
+    const std::string launch = NEXT_LINE;
+    LAUNCH(write_at, 3, 32)(data.get(), 1024 + 25);
+    simt::on_finding(nullptr);
+    CHECK(test::take_fault() == cudaErrorIllegalAddress);
+    const size_t first = g_words.find('\n');
+    CHECK(g_words.rfind("illegal access, 100 bytes past the end of ", 0) == 0);
+    CHECK(g_words.substr(first) ==
+          "\n    block (1,0,0) thread (7,0,0) is at " + here(__FILE__, g_line) +
+              "\n    Kernel write_at, launched at " + launch + ".");
+}
+
 void use_dynamic() {
     float* const p = simt::dynamic_shared<float>();
     MISTAKE;
@@ -116,8 +133,12 @@ TEST("use after free") {
         Buffer<float> data(100);
         p = data.get();
     }
+    simt::on_finding([](const simt::Finding& f) { g_words = f.text; });
     LAUNCH(write_at, 3, 32)(p, 10l);
+    simt::on_finding(nullptr);
     CHECK(test::take_fault() == cudaErrorIllegalAddress);
+    CHECK(g_words.find("\n    Usual fix: free the memory after the last kernel") !=
+          g_words.npos);
     CHECK(test::report_contains("byte 40 of device allocation"));
     CHECK(test::report_contains("has been freed"));
 }

@@ -309,8 +309,20 @@ void train(Trainer& trainer, const Arguments& a) {
 }  // namespace
 
 int main(int count, char** words) {
+    for (int i = 1; i < count; ++i) {
+        if (std::strcmp(words[i], "--help") != 0 && std::strcmp(words[i], "-h") != 0)
+            continue;
+        std::printf("%s", kUsage);
+        return 0;
+    }
+    Arguments a;
     try {
-        const Arguments a = parse(count, words);
+        a = parse(count, words);
+    } catch (const std::invalid_argument& error) {
+        std::fprintf(stderr, "train: %s\n%s", error.what(), kUsage);
+        return 2;
+    }
+    try {
         std::filesystem::create_directories(a.out);
         const auto file = a.out / "gpt.safetensors";
         if (!a.resume && std::filesystem::exists(file))
@@ -324,7 +336,8 @@ int main(int count, char** words) {
         train(trainer, a);
         return 0;
     } catch (const std::invalid_argument& error) {
-        std::fprintf(stderr, "train: %s\n%s", error.what(), kUsage);
+        // Twenty lines of options would hide what is said.
+        std::fprintf(stderr, "train: %s\n", error.what());
         return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "train: %s\n", error.what());

@@ -130,7 +130,7 @@ std::string tell(const Version& version,
     const int64_t token = first_different_token(right, record);
     const auto steps = static_cast<int64_t>(record.picks.size());
     std::printf("\n%s\n", version.name);
-    std::printf("  launches a step     %lld, of which add_norm or S0's %lld\n",
+    std::printf("  launches a step     %lld, of which the fused kernel %lld\n",
                 static_cast<long long>(record.nodes),
                 static_cast<long long>(record.add_norm_calls / steps));
     std::printf("  bytes a step        %lld\n", static_cast<long long>(record.bytes));
@@ -245,7 +245,7 @@ int run(const Options& options) {
         has_prompt ? tokens_of(options.prompt, shape.tokens) : tokens_of(words, 4);
     Model model(shape, weights);
 
-    std::printf("Act 1: S0's kernel by itself\n");
+    std::printf("The report's kernel by itself\n");
     int failed = 0;
     for (const int64_t rows : {1, 3}) {
         const double error = isolated_error(rows, shape.gpt.width);
@@ -260,8 +260,8 @@ int run(const Options& options) {
     std::vector<Version> versions = {{"unfused", "unfused", unfused_step}};
     if (!shape.gpt.is_parallel) {
         versions.push_back(
-            {"not_called", "S0, as it was reported first", s0_step_not_called});
-        versions.push_back({"called", "S0, as it was reported then", s0_step});
+            {"not_called", "the report's first version", s0_step_not_called});
+        versions.push_back({"called", "the report's second version", s0_step});
         failed += failures(model, prompt, generate(model, unfused_step, prompt, 4));
     }
     versions.push_back({"mended", "yours: decode_step()", decode_step});
