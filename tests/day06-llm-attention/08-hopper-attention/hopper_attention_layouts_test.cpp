@@ -67,6 +67,30 @@ Sequence as_usual(const AttentionShape& part, const AttentionInputs& inputs) {
     return {stored, expect_half<T>(part, stored)};
 }
 
+/// Scores of 0, and two thirds of -2^129: in float -infinity. All rows see some of 0.
+template <class T>
+Sequence past_the_largest(const AttentionShape& part, bool first) {
+    const int64_t weightless = part.keys / 3 * 2;
+    const int64_t from = first ? 0 : part.keys - weightless;
+    const auto dim = static_cast<size_t>(part.head_dim);
+    auto inputs = as_stored<T>(random_attention(part, 1));
+    for (size_t i = 0; i < inputs.q.size(); ++i)
+        inputs.q[i] = i % dim == 0 ? 1.0f : 0.0f;
+    for (size_t i = 0; i < inputs.k.size(); ++i) {
+        const int64_t key = static_cast<int64_t>(i / dim) - from;
+        inputs.k[i] = i % dim == 0 && key >= 0 && key < weightless ? -4.0f : 0.0f;
+    }
+    AttentionShape others = part;
+    AttentionInputs of_others = inputs;
+    others.keys -= weightless;
+    others.causal = part.causal && first;
+    for (auto* values : {&of_others.k, &of_others.v}) {
+        const auto begin = values->begin() + from * part.head_dim;
+        values->erase(begin, begin + weightless * part.head_dim);
+    }
+    return {inputs, expect_half<T>(others, of_others)};
+}
+
 }  // namespace
 
 TEST_CASE("each layout: of one key, the output is the value, to the bit") {
@@ -86,6 +110,19 @@ TEST_CASE("each layout: seven keys of eight, and sums that are exact") {
         return Sequence{inputs, InType<decltype(zero)>::chosen(part, inputs)};
     };
     grade_types(", seven keys of eight chosen", {.with_lse = false}, exact);
+}
+
+TEST_CASE("each layout: many blocks, and sums that no 16 bits hold") {
+    NEEDS_HOPPER();
+    // Weights are equal, and sums exact in float: nothing may be rounded on the way.
+    const Common many = {.lengths = {{2, 1200}, {1, 9}}};
+    grade_types(", q = 0", many, [](auto zero, const auto& part) {
+        using Type = InType<decltype(zero)>;
+        auto inputs = equal_weights(part, 1);
+        for (float& v : inputs.v)
+            v = 1.0f + std::abs(v) / 16.0f;
+        return Sequence{inputs, Type::chosen(part, inputs)};
+    });
 }
 
 TEST_CASE("each layout: two scores whose weights are no numbers of 16 bits") {
@@ -161,6 +198,10 @@ TEST_CASE("each layout: small weights count") {
     const Common many = {.lengths = {{1, 2101}, {2, 67}}, .scale = 1.0f};
     grade_type_of<T>(", scores -64 and -124", many, [](T, const auto& part) {
         return as_usual<T>(part, small_weights(part));
+    });
+    const Common fewer = {.lengths = {{1, 203}, {2, 67}}, .scale = 1.0f};
+    grade_type_of<T>(", scores -64 and -151", fewer, [](T, const auto& part) {
+        return as_usual<T>(part, small_weights(part, 87.0f));
     });
     const Common four = {.lengths = {{1, 4}, {18, 4}}, .scale = 1.0f};
     grade_types(", scores 0 and below -10", four, [](auto zero, const auto& part) {
@@ -244,4 +285,16 @@ TEST_CASE("each layout: the scale may be anything that is not negative") {
             part.scale = scale;
             return as_usual<decltype(zero)>(part, random_attention(part, 1));
         });
+}
+
+TEST_CASE("each layout: scores past the largest float, of the first or the last keys") {
+    NEEDS_HOPPER();
+    // They are negative: their keys weigh nothing, and the others are the result.
+    for (const bool first : {true, false})
+        grade_types(first ? ", first scores -2^129" : ", last scores -2^129",
+                    {.lengths = {{3, 300}, {2, 167}}},
+                    [&](auto zero, auto& part) {
+                        part.scale = 0x1p127f;
+                        return past_the_largest<decltype(zero)>(part, first);
+                    });
 }

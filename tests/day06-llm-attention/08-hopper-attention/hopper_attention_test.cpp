@@ -143,6 +143,7 @@ TEST_CASE("a query that sees no key gives zeros and minus infinity") {
     // Whole tiles, however many rows these have.
     grade_bf16(plain_attention(1, 1, 240, 40, 128, true));
     grade_bf16(plain_attention(1, 1, 300, 20, 64, true));
+    grade(plain_attention(1, 1, 200, 20, 256, true));
 }
 
 TEST_CASE("without keys, all rows of a long call are zeros, and k and v may be null") {
