@@ -102,60 +102,6 @@ TEST_CASE("packed and paged: more heads than a byte counts") {
     grade_paged(make_batch<T>(lengths, 270, 270, 64, true), 16);
 }
 
-/// Attention of one set of arrays, after a call of other sizes in the same arrays:
-/// nothing belongs to an address.
-static void grade_after_another_call(bool paged) {
-    using T = __nv_bfloat16;
-    const auto batch = make_batch<T>({{20, 33}, {9, 5}}, 2, 2, 64, false);
-    PackedShape smaller = batch.shape;
-    smaller.query_heads = smaller.kv_heads = 1;
-    smaller.causal = true;
-    smaller.total_queries = smaller.max_queries = 7;
-    smaller.total_keys = 11;
-    Grader grade(paged ? "hopper_attention_paged" : "hopper_attention_packed",
-                 batch.text() + ", in the arrays of another call");
-    const auto array = [&](const char* name, auto member) {
-        return grade.input(
-            name, pack_rows<T>(batch, member, 2, 2 * 64), Begin::vectors);
-    };
-    const T* q = array("q", &AttentionInputs::q);
-    const int32_t* starts = grade.input("query_starts", batch.query_starts);
-    T* o = grade.output<T>("o", {29, 2, 64}, Begin::vectors);
-    float* lse = grade.output<float>("lse", {2, 29});
-    const int32_t* few =
-        grade.input("query_starts before", std::vector<int32_t>{0, 4, 7});
-    if (paged) {
-        const wb::PagedWorkspace workspace(1);
-        const wb::PagedCache cache = cache_on_device(grade, in_pages(batch, 16, 7));
-        wb::PagedCache before = cache;
-        before.kv_heads = 1;
-        before.num_pages *= 2;  // of half the size
-        grade.run([&](cudaStream_t s) {
-            hopper_attention_paged(smaller, before, q, few, o, lse, workspace, s);
-            hopper_attention_paged(batch.shape, cache, q, starts, o, lse, workspace, s);
-        });
-        workspace.check(nullptr);
-    } else {
-        const T* k = array("k", &AttentionInputs::k);
-        const T* v = array("v", &AttentionInputs::v);
-        const int32_t* key_starts = grade.input("key_starts", batch.key_starts);
-        const int32_t* few_keys =
-            grade.input("key_starts before", std::vector<int32_t>{0, 2, 11});
-        grade.run([&](cudaStream_t s) {
-            hopper_attention_packed(smaller, q, k, v, few, few_keys, o, lse, s);
-            hopper_attention_packed(
-                batch.shape, q, k, v, starts, key_starts, o, lse, s);
-        });
-    }
-    expect_both(grade, expect_batch<T>(batch));
-}
-
-TEST_CASE("packed and paged: the arrays of an earlier call, which was of other sizes") {
-    NEEDS_HOPPER();
-    grade_after_another_call(false);
-    grade_after_another_call(true);
-}
-
 TEST_CASE("paged: sequences share pages, and behind the last one the table holds any") {
     NEEDS_HOPPER();
     using T = __nv_bfloat16;
