@@ -60,6 +60,27 @@ TEST_CASE(
     wb::testing::shuffle_threads(0);
 }
 
+TEST_CASE("packed and paged: numbers of rows and keys around the tiles' sizes") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    std::vector<Lengths> one_query;  // each, or none
+    for (const int64_t n : {63, 64, 80, 95, 96, 127, 128, 160, 176, 191, 192, 256}) {
+        one_query.push_back({1, n});
+        one_query.push_back({0, 3});
+        one_query.push_back({1, n + 1});
+    }
+    std::vector<Lengths> two_keys;
+    for (const int64_t n : {63, 64, 127, 128, 191, 192, 255, 256})
+        for (const int64_t more : {0, 1})
+            two_keys.push_back({n + more, 2});
+    for (const int64_t D : {64, 128, 256})
+        for (const auto& lengths : {one_query, two_keys}) {
+            if (is_watched() && D > 64) break;
+            grade_both<T>(make_batch<T>(lengths, 1, 1, D, false), 16);
+            grade_packed<__half>(make_batch<__half>(lengths, 1, 1, D, true));
+        }
+}
+
 TEST_CASE("packed and paged: calls at once, each of more tiles than multiprocessors") {
     NEEDS_HOPPER();
     const FewMultiprocessors few(1);
@@ -114,7 +135,7 @@ TEST_CASE("packed and paged: more keys than 16 bits count", "[long]") {
     NEEDS_HOPPER();
     if (is_watched()) return;
     using T = __nv_bfloat16;
-    grade_both<T>(make_batch<T>({{1, 65600}, {1, 3}}, 1, 1, 64, false), 256);
+    grade_both<T>(make_batch<T>({{1, 65600}, {1, 3}}, 1, 1, 64, false), 16);
 }
 
 TEST_CASE("packed and paged: many heads share keys and values") {
