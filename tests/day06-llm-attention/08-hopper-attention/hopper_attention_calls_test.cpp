@@ -246,10 +246,14 @@ TEST_CASE("packed and paged: next to no memory beyond the arguments", "[serial]"
     const auto one = make_batch<T>({{1, 1}}, 1, 1, 64, true);
     const auto batch = make_batch<T>({{2, 600}, {3, 5}}, 1, 1, 64, true);
     grade_packed<T>(one);  // the first launch of a kernel loads its code
+    grade_packed<__half>(make_batch<__half>({{1, 1}}, 1, 1, 64, true));
     grade_paged(one, 16);
     const wb::testing::MemoryWatch watch;
     grade_packed<T>(batch, 24);
     watch.expect_at_most(4096, "hopper_attention_packed, " + batch.text());
+    const wb::testing::MemoryWatch fp16_watch;
+    grade_packed<__half>(make_batch<__half>({{2, 600}, {3, 5}}, 1, 1, 64, true), 24);
+    fp16_watch.expect_at_most(4096, "hopper_attention_packed, fp16, " + batch.text());
     const wb::testing::MemoryWatch paged_watch;
     grade_paged(batch, 16);
     paged_watch.expect_at_most(4096, "hopper_attention_paged, " + batch.text());

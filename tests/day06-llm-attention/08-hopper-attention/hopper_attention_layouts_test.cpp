@@ -162,10 +162,15 @@ TEST_CASE("each layout: the largest score moves in another block for each row") 
 TEST_CASE("each layout: the largest score moves a little with each block") {
     NEEDS_HOPPER();
     const Common many = {.lengths = {{1, 2500}, {2, 9}}};
-    grade_type_of<__half>(
-        ", slowly rising scores", many, [](auto zero, const auto& part) {
-            return as_usual<decltype(zero)>(part, slowly_rising(part));
-        });
+    // What a block multiplies the earlier sums with lies between two 16-bit numbers.
+    const auto slowly = [](auto zero, const auto& part) {
+        using T = decltype(zero);
+        const float step = std::is_same_v<T, __half> ? 1e-5f : 2e-5f;
+        return as_usual<T>(part, slowly_rising(part, step));
+    };
+    grade_type_of<__half>(", slowly rising scores", many, slowly);
+    if (wb::testing::is_watched()) return;
+    grade_type_of<__nv_bfloat16>(", slowly rising scores", many, slowly);
 }
 
 TEST_CASE("each layout: logits from -10000 to 10000") {
@@ -211,15 +216,22 @@ TEST_CASE("each layout: small weights count") {
 
 TEST_CASE("each layout: NaN and infinity reach the rows that see them") {
     NEEDS_HOPPER();
-    for (const uint64_t turn : {0, 1, 2, 3}) {
-        if (wb::testing::is_watched() && turn > 0) break;
-        grade_types(NotFinite::kText, {.heads = 2}, [&](auto zero, const auto& part) {
+    const auto graded = [](const Common& common, uint64_t turn, bool scaled = true) {
+        grade_types(NotFinite::kText, common, [&](auto zero, auto& part) {
+            if (!scaled) part.scale = 0.0f;
             const NotFinite numbers(part, turn);
             auto usual = as_usual<decltype(zero)>(part, random_attention(part, 1));
             return Sequence{numbers.spoilt(usual.inputs),
                             numbers.spoilt(usual.expected)};
         });
-    }
+    };
+    graded({.heads = 2}, 0);
+    if (wb::testing::is_watched()) return;
+    for (const uint64_t turn : {1, 2, 3})
+        graded({.heads = 2}, turn);
+    // Where scores seem not to matter: a scale of 0, and a single key.
+    graded({.heads = 2}, 2, /*scaled=*/false);
+    graded({.lengths = {{3, 1}, {2, 1}}, .heads = 2}, 2);
 }
 
 TEST_CASE("each layout: a NaN in a value reaches rows for which it weighs nothing") {

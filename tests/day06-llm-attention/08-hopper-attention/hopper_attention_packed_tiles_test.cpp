@@ -5,6 +5,10 @@
 #include <wb/testing/simulator.h>
 #include <wb/testing/special_attention.h>
 
+#ifdef SIMT_CPU
+#include <simt/counters.h>
+#endif
+
 #include <algorithm>
 
 #include "hopper_grading.h"
@@ -94,6 +98,32 @@ TEST_CASE("packed and paged: calls at once, each of more tiles than multiprocess
     wb::testing::expect_independent([&] { grade_paged(first, 16); },
                                     [&] { grade_paged(other, 16); },
                                     [&] { grade_paged(like_first, 16); });
+}
+
+/// Shuffles of warps so far; 0 where nobody counts them.
+static uint64_t shuffles() {
+#ifdef SIMT_CPU
+    return simt::check::counters("").shuffles;
+#else
+    return 0;
+#endif
+}
+
+TEST_CASE("packed and paged: with a mask, half of the work") {
+    NEEDS_HOPPER();
+    if (!is_watched()) return;
+    // Each block of scores takes some shuffles; those of one block are not the mask's.
+    const auto graded = [](auto grade_batch) {
+        const auto work = [&](int64_t keys, bool causal) {
+            const uint64_t before = shuffles();
+            grade_batch(make_batch<__nv_bfloat16>({{600, keys}}, 1, 1, 64, causal));
+            return static_cast<double>(shuffles() - before);
+        };
+        const double one_block = work(64, false);
+        CHECK(work(600, true) - one_block <= 0.75 * (work(600, false) - one_block));
+    };
+    graded([](const Batch& batch) { grade_packed<__nv_bfloat16>(batch); });
+    graded([](const Batch& batch) { grade_paged(batch, 64); });
 }
 
 TEST_CASE("packed and paged: sizes past 4096, along each dimension", "[long]") {

@@ -123,6 +123,14 @@ TEST_CASE("many queries of many keys, more than 16 bits count, and large groups"
     grade_last_version(grouped(plain_attention(1, 142, 2, 40, 64), 2), 0);
 }
 
+TEST_CASE("as many tiles as multiprocessors, and many keys: none is left over") {
+    NEEDS_HOPPER();
+    const FewMultiprocessors few(2);
+    const int64_t heads = FewMultiprocessors::count();
+    grade_last_version(plain_attention(1, heads, 1, 1200, 64), 0);
+    grade_last_version(plain_attention(1, 2 * heads, 1, 1200, 128), 0);
+}
+
 TEST_CASE("one tile, after a call with three") {
     NEEDS_HOPPER();
     const FewMultiprocessors few(6);
