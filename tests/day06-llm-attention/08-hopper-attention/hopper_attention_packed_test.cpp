@@ -335,16 +335,28 @@ static Batch four_sequences() {
 TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
     NEEDS_HOPPER();
     const FewMultiprocessors few(1);  // one may go through all sequences
-    const auto batch = four_sequences();
-    const auto pages = in_pages(batch, 16, 7);
+    const auto graded = [](int64_t D, int64_t page, int64_t entry, auto wrong_of) {
+        // The second one has several blocks of keys.
+        const auto batch = make_batch<__nv_bfloat16>(
+            {{10, 40}, {10, 300}, {3, 20}, {10, 40}}, 1, 1, D, false);
+        auto pages = in_pages(batch, page, 7);
+        const int32_t wrong = wrong_of(static_cast<int32_t>(pages.num_pages));
+        pages.table[static_cast<size_t>(pages.pages_per_sequence + entry)] = wrong;
+        grade_fault(batch,
+                    pages,
+                    {"sequence 1",
+                     "entry " + std::to_string(entry) + " ",
+                     std::to_string(wrong)},
+                    false);
+    };
     constexpr auto kInt = std::numeric_limits<int32_t>();
-    for (const int32_t wrong :
-         {static_cast<int32_t>(pages.num_pages), -1, kInt.min(), kInt.max()}) {
-        auto with_fault = pages;
-        const int64_t entry = pages.pages_per_sequence + 1;
-        with_fault.table[static_cast<size_t>(entry)] = wrong;
-        grade_fault(batch, with_fault, {"sequence 1", std::to_string(wrong)}, false);
-    }
+    const auto past = [](int32_t pages) { return pages; };
+    graded(64, 16, 1, past);
+    graded(64, 16, 1, [](int32_t) { return -1; });
+    graded(64, 16, 10, [&](int32_t) { return kInt.min(); });
+    graded(64, 16, 18, [&](int32_t) { return kInt.max(); });
+    for (const int64_t entry : {0, 2, 4})
+        graded(128, 64, entry, past);
 }
 
 TEST_CASE("a length that the table has no room for is reported, and counts as 0") {
