@@ -150,6 +150,10 @@ inline void check_packed(const wb::Arguments& arguments, const PackedShape& shap
                  "must be a multiple of shape.kv_heads")
         .require_real(
             shape.scale >= 0.0f, "shape.scale", shape.scale, "must not be negative")
+        .require(shape.sequences <= INT32_MAX,
+                 "shape.sequences",
+                 shape.sequences,
+                 "must be less than 2^31")
         .require(shape.total_queries <= wb::kMaxSequence,
                  "shape.total_queries",
                  shape.total_queries,

@@ -58,7 +58,7 @@ void hopper_attention(const wb::AttentionShape& shape,
 ///     query_starts = {0, 3, 3, 7}     rows of q:   0 1 2 | | 3 4 5 6
 ///                                     sequence:      0   1     2       (1 is empty)
 struct PackedShape {
-    int64_t sequences = 0;      ///< S
+    int64_t sequences = 0;      ///< S, less than 2^31
     int64_t query_heads = 1;    ///< H
     int64_t kv_heads = 1;       ///< G; divides query_heads
     int64_t total_queries = 0;  ///< rows of q in all

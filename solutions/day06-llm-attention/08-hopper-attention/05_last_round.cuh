@@ -190,7 +190,7 @@ LastRound plan_last_round(const Call& call) {
     const int64_t tiles = count_tiles<Sizes>(problem);
     const int left = static_cast<int>(tiles % multiprocessors);
     LastRound round;
-    if (problem.causal || tiles > INT_MAX / 2) return round;
+    if (problem.causal || left == 0 || tiles > INT_MAX / 2) return round;
     const int blocks = wb::ceil_div(problem.keys, Sizes::BN);
     const int pieces = best_pieces(left, blocks, multiprocessors);
     if (pieces == 1) return round;

@@ -90,6 +90,8 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
     Refusals refused;
     using Call = PackedCall;
     refused.both("shape.sequences is -1", [](Call& c) { c.shape.sequences = -1; });
+    refused.packed("shape.sequences is 4294967297",
+                   [](Call& c) { c.shape.sequences += int64_t{1} << 32; });
     refused.both("shape.kv_heads is 0", [](Call& c) { c.shape.kv_heads = 0; });
     refused.both("shape.total_queries is -4",
                  [](Call& c) { c.shape.total_queries = -4; });
@@ -97,8 +99,15 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
     refused.both("shape.head_dim is 32", [](Call& c) { c.shape.head_dim = 32; });
     refused.both("shape.scale is -0.5", [](Call& c) { c.shape.scale = -0.5f; });
     refused.both("shape.scale is nan", [](Call& c) { c.shape.scale = NAN; });
-    refused.packed("shape.total_keys is -4", [](Call& c) { c.shape.total_keys = -4; });
-    refused.packed("shape.kv_stride is 68", [](Call& c) { c.shape.kv_stride = 68; });
+    refused.both("shape.total_keys is -4", [](Call& c) { c.shape.total_keys = -4; });
+    refused.both("shape.total_keys is 2147483648",
+                 [](Call& c) { c.shape.total_keys = int64_t{1} << 31; });
+    refused.both("shape.total_queries is 2147483648",
+                 [](Call& c) { c.shape.total_queries = int64_t{1} << 31; });
+    refused.both("shape.query_stride is -128",
+                 [](Call& c) { c.shape.query_stride = -128; });
+    refused.both("shape.kv_stride is -128", [](Call& c) { c.shape.kv_stride = -128; });
+    refused.both("shape.kv_stride is 68", [](Call& c) { c.shape.kv_stride = 68; });
     refused.packed("shape.kv_stride is 64", [](Call& c) {
         c.shape.kv_heads = c.shape.total_keys = 2;
         c.shape.kv_stride = 64;
@@ -237,10 +246,14 @@ TEST_CASE("packed and paged: next to no memory beyond the arguments", "[serial]"
     const auto one = make_batch<T>({{1, 1}}, 1, 1, 64, true);
     const auto batch = make_batch<T>({{2, 600}, {3, 5}}, 1, 1, 64, true);
     grade_packed<T>(one);  // the first launch of a kernel loads its code
+    grade_packed<__half>(make_batch<__half>({{1, 1}}, 1, 1, 64, true));
     grade_paged(one, 16);
     const wb::testing::MemoryWatch watch;
     grade_packed<T>(batch, 24);
     watch.expect_at_most(4096, "hopper_attention_packed, " + batch.text());
+    const wb::testing::MemoryWatch fp16_watch;
+    grade_packed<__half>(make_batch<__half>({{2, 600}, {3, 5}}, 1, 1, 64, true), 24);
+    fp16_watch.expect_at_most(4096, "hopper_attention_packed, fp16, " + batch.text());
     const wb::testing::MemoryWatch paged_watch;
     grade_paged(batch, 16);
     paged_watch.expect_at_most(4096, "hopper_attention_paged, " + batch.text());

@@ -118,6 +118,12 @@ TEST_CASE("numbers of rows and keys around the tiles' sizes") {
     NEEDS_HOPPER();
     for (const int64_t n : {2, 63, 64, 65, 127, 128, 129, 193, 257})
         grade_bf16(plain_attention(1, 1, n, n, 64), static_cast<uint64_t>(n));
+    for (const int64_t n : {96, 97, 176, 177})
+        grade_bf16(plain_attention(1, 1, 1, n, 64), 1);
+    for (const int64_t n : {129, 177, 193})
+        grade_bf16(plain_attention(1, 1, n, n, 128), 1);
+    for (const int64_t n : {80, 81, 129})
+        grade_bf16(plain_attention(1, 1, n, n, 256), 1);
 }
 
 TEST_CASE("other numbers of keys than of queries") {
@@ -143,6 +149,7 @@ TEST_CASE("a query that sees no key gives zeros and minus infinity") {
     // Whole tiles, however many rows these have.
     grade_bf16(plain_attention(1, 1, 240, 40, 128, true));
     grade_bf16(plain_attention(1, 1, 300, 20, 64, true));
+    grade(plain_attention(1, 1, 200, 20, 256, true));
 }
 
 TEST_CASE("without keys, all rows of a long call are zeros, and k and v may be null") {

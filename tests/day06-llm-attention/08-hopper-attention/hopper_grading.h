@@ -207,7 +207,8 @@ inline void grade_bf16(const AttentionShape& shape, uint64_t seed = 1) {
 /// Scores that rise from the last key to the first, by a thousandth in a hundred: with
 /// each block the largest one moves, but hardly. The values of the first half are -1,
 /// those of the other one 1, so that a half that weighs a little more shows.
-inline AttentionInputs slowly_rising(const AttentionShape& shape) {
+/// @param step  from key to key
+inline AttentionInputs slowly_rising(const AttentionShape& shape, float step = 1e-5f) {
     AttentionInputs inputs = random_attention(shape, 1);
     const auto dim = static_cast<size_t>(shape.head_dim);
     const auto keys = static_cast<size_t>(shape.keys);
@@ -215,7 +216,7 @@ inline AttentionInputs slowly_rising(const AttentionShape& shape) {
         inputs.q[i] = i % dim == 3 ? 0x1p-8f / shape.scale : 0.0f;
     for (size_t i = 0; i < inputs.k.size(); ++i) {
         const size_t key = i / dim % keys;
-        inputs.k[i] = i % dim == 3 ? -0x1p8f * 1e-5f * static_cast<float>(key) : 0.0f;
+        inputs.k[i] = i % dim == 3 ? -0x1p8f * step * static_cast<float>(key) : 0.0f;
         inputs.v[i] = key < keys / 2 ? -1.0f : 1.0f;
     }
     return inputs;

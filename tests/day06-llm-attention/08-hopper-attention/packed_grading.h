@@ -18,6 +18,7 @@ struct Batch {
     std::vector<AttentionExpected> expected;  ///< of each part, or none: of the inputs
     std::vector<int32_t> query_starts = {0};
     std::vector<int32_t> key_starts = {0};
+    std::string note;  ///< for the text: what the numbers are like
 
     std::string text() const {
         std::string result = "queries/keys";
@@ -26,7 +27,7 @@ struct Batch {
                 " " + std::to_string(part.queries) + "/" + std::to_string(part.keys);
         return result + ", Hq" + std::to_string(shape.query_heads) + " Hkv" +
                std::to_string(shape.kv_heads) + " D" + std::to_string(shape.head_dim) +
-               (shape.causal ? " causal" : "");
+               (shape.causal ? " causal" : "") + note;
     }
 };
 

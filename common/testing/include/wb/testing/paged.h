@@ -245,10 +245,13 @@ inline PagedCache sizes_of(const PagedInputs& inputs) {
 /// A cache in device memory that the kernel must not change.
 inline PagedCache cache_on_device(Grader& grade, const PagedInputs& inputs) {
     PagedCache cache = sizes_of(inputs);
-    cache.k = const_cast<__nv_bfloat16*>(grade.input("cache.k", inputs.k_pool));
-    cache.v = const_cast<__nv_bfloat16*>(grade.input("cache.v", inputs.v_pool));
-    cache.block_table = grade.input("cache.block_table", inputs.table);
-    cache.lengths = grade.input("cache.lengths", inputs.lengths);
+    const auto pool = [&](const char* name, const std::vector<__nv_bfloat16>& numbers) {
+        return const_cast<__nv_bfloat16*>(grade.input(name, numbers, Begin::vectors));
+    };
+    cache.k = pool("cache.k", inputs.k_pool);
+    cache.v = pool("cache.v", inputs.v_pool);
+    cache.block_table = grade.input("cache.block_table", inputs.table, Begin::anywhere);
+    cache.lengths = grade.input("cache.lengths", inputs.lengths, Begin::anywhere);
     return cache;
 }
 
