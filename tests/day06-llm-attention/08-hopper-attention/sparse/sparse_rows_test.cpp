@@ -1,0 +1,160 @@
+// Tests v7 of Hopper attention, over the blocks of a pattern: rows of a tile that are
+// far from each other, threads in any order, exact results, and keys far away.
+#include "any_lists.h"
+
+#include <wb/testing/attention_sizes.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/simulator.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace sparse_grading;
+
+TEST_CASE("blocks: one query and one key: the output is the value, to the bit") {
+    NEEDS_BLOCKS();
+    const auto pattern = rows_of(1, {{0}});
+    for (const int64_t D : {64, 128}) {
+        const auto shape = shape_of(pattern, D, 1, 2);
+        const auto stored = as_stored<T>(random_attention(shape, 1));
+        auto expected = expect_listed(shape, pattern, stored);
+        expected.o.assign(stored.v.begin(), stored.v.end());
+        expected.o_bound.assign(expected.o.size(), 0.0);
+        grade_stored(shape, to_blocks(pattern), stored, expected, "key 0");
+    }
+}
+
+TEST_CASE("blocks: rows whose scores are far from each other, or rise at other keys") {
+    NEEDS_BLOCKS();
+    for (const int64_t D : {64, 128}) {
+        // Of each eight rows some see nothing of a block, some all of it.
+        const auto window = wb::window_with_sinks(137, 300, 90, 3);
+        for (const auto& pattern : {wb::dense_pattern(33, 300, false), window}) {
+            const auto shape = shape_of(pattern, D);
+            const auto inputs = {std::pair{uneven_rows(shape, 1), "uneven rows"},
+                                 {steps_of_rows(shape, 1), "rows rise in turn"}};
+            for (const auto& [numbers, text] : inputs)
+                grade(shape, pattern, to_blocks(pattern), numbers, text);
+            if (wb::testing::is_watched()) break;
+        }
+    }
+}
+
+TEST_CASE("blocks: logits up to 10^4, and the largest in the first or last block") {
+    NEEDS_BLOCKS();
+    const auto pattern = wb::dense_pattern(9, 400, false);
+    for (const int64_t D : {64, 128}) {
+        const auto shape = shape_of(pattern, D);
+        const HostBlocks blocks = to_blocks(pattern);
+        for (const bool rising : {true, false})
+            grade(shape,
+                  pattern,
+                  blocks,
+                  large_logits(shape, 1e4, rising, 1),
+                  rising ? "logits rising to 10^4" : "logits falling from 10^4");
+        for (const int64_t key : {0, 200, 399}) {
+            auto inputs = random_attention(shape, 1);
+            for (int64_t row = 0; row < shape.queries; ++row)
+                inputs.q[static_cast<size_t>(row * D + 3)] = 8.0f;
+            for (int64_t j = 0; j < shape.keys; ++j)
+                inputs.k[static_cast<size_t>(j * D + 3)] = j == key ? 12.0f : 0.0f;
+            const auto text = "the largest score at key " + std::to_string(key);
+            grade(shape, pattern, blocks, inputs, text);
+        }
+    }
+}
+
+TEST_CASE("blocks: right whatever order the threads run in") {
+    NEEDS_BLOCKS();
+    // Long lists and short ones, more tiles than multiprocessors, and rows of a tile
+    // that do not exist.
+    const FewMultiprocessors few(2);
+    for (const unsigned seed : {1U, 2U, 3U, 4U}) {
+        if (wb::testing::is_watched() && seed > 2) break;
+        const ThreadOrder threads(seed);
+        wb::testing::Random random(seed);
+        const int64_t D = seed % 2 == 0 ? 64 : 128;
+        const HostBlocks blocks = random_lists(
+            300, 64 * 5 + 9, seed < 3 ? 17 : 7, seed < 3 ? 8 : 20, -1, random);
+        grade_lists(plain_attention(1, 4, 300, blocks.keys, D), blocks, "any lists");
+    }
+}
+
+TEST_CASE("blocks: long lists in any order, more than 32 blocks and more than 64") {
+    NEEDS_BLOCKS();
+    // Each block once, so that one taken from another place shows.
+    for (const int64_t D : {64, 128}) {
+        wb::testing::Random random(static_cast<uint64_t>(D));
+        const auto all = wb::dense_pattern(2, 64 * 70 + 9, true);
+        auto rows = rows_in(all);
+        for (auto& row : rows)
+            row.erase(std::remove_if(row.begin(),
+                                     row.end(),
+                                     [](int32_t key) { return key % 128 == 77; }),
+                      row.end());
+        const auto pattern = rows_of(all.keys, rows);
+        HostBlocks blocks = to_blocks(pattern);
+        shuffle_lists(blocks, random);
+        const auto shape = shape_of(pattern, D);
+        const auto inputs = random_attention(shape, 1);
+        grade(shape, pattern, blocks, inputs, "36 full blocks and 35 partial ones");
+        if (wb::testing::is_watched()) break;
+    }
+}
+
+TEST_CASE("blocks: keys beyond 2^31 elements") {
+    NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // the checker has a word for each byte
+    constexpr int64_t kDim = 128;
+    constexpr int64_t kFar = 1 << 24;
+    constexpr int64_t kKeys = kFar + 64;
+    // What is listed is there; the rest is memory that nobody ever touches.
+    const auto near = rows_of(128, {{0, 64}, {65, 127}, {3, 66, 1}});
+    HostCsr far = near;
+    far.keys = kKeys;
+    for (int32_t& key : far.indices)
+        if (key >= 64) key += static_cast<int32_t>(kFar) - 64;
+    const auto of_near = shape_of(near, kDim);
+    auto inputs = as_stored<T>(random_attention(of_near, 1));
+    inputs.v = inputs.k;
+    const auto expected = expect_listed(of_near, near, inputs);
+
+    T* memory = nullptr;
+    if (cudaMalloc(reinterpret_cast<void**>(&memory), kKeys * kDim * sizeof(T)) !=
+        cudaSuccess) {
+        (void)cudaGetLastError();
+        WB_SKIP("4.3 GB of device memory are not to be had");
+    }
+    const auto free = [](T* of) { (void)cudaFree(of); };
+    const std::unique_ptr<T, decltype(free)> kv(memory, free);
+    const std::vector<T> rows = rounded<T>(inputs.k);
+    for (const int64_t half : {0, 1})
+        CUDA_CHECK(cudaMemcpy(memory + half * kFar * kDim,
+                              rows.data() + half * 64 * kDim,
+                              64 * kDim * sizeof(T),
+                              cudaMemcpyHostToDevice));
+    const wb::PatternCheck check;
+    Grader grader("hopper_block_sparse_attention", "keys 0 and 2^24 among others");
+    const BlockPattern pattern = upload(grader, to_blocks(far));
+    const T* q = grader.input("q", rounded<T>(inputs.q));
+    T* o = grader.output<T>("o", {3, kDim});
+    float* lse = grader.output<float>("lse", {3});
+    grader.only_read("k and v", memory, kKeys * kDim);
+    grader.run([&](cudaStream_t stream) {
+        hopper_block_sparse_attention(plain_attention(1, 1, 3, kKeys, kDim),
+                                      pattern,
+                                      q,
+                                      memory,
+                                      memory,
+                                      o,
+                                      lse,
+                                      check.status(),
+                                      stream);
+    });
+    expect_both(grader, expected);
+    check.check(nullptr);
+}
