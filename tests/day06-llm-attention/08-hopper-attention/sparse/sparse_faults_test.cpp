@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -185,17 +186,21 @@ TEST_CASE("blocks: a fault that an earlier call found is not forgotten") {
 
 TEST_CASE("blocks: an order that names no row of blocks is reported") {
     NEEDS_BLOCKS();
-    const FewMultiprocessors few(1);  // one goes through all tiles
     const struct {
         int64_t queries;
         int32_t place;
         int32_t wrong;
+        bool one = true;  // multiprocessor, which goes through all tiles
     } cases[] = {{200, 1, -1},
+                 {200, 0, -1, false},
+                 {200, 1, 2, false},
                  {200, 0, 2},
                  {200, 1, std::numeric_limits<int32_t>::max()},
                  {200, 1, 1 << 25},  // 128 times it has no bit below 2^32
                  {5, 0, 1}};
-    for (const auto& [queries, place, wrong] : cases) {
+    for (const auto& [queries, place, wrong, one] : cases) {
+        std::optional<FewMultiprocessors> few;
+        if (one) few.emplace(1);
         const auto rows = wb::dense_pattern(queries, 5, false);
         const int64_t D = wrong < 2 ? 64 : 128;
         const auto shape = shape_of(rows, D, 2);

@@ -118,6 +118,20 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
          good,
          d,
          reinterpret_cast<PatternStatus*>(host));
+    without("pattern.full.blocks is not aligned", [&](auto& p) {
+        p.full.blocks = p.partial.blocks;
+        p.full.num_blocks = 1;
+        misaligned(p.full.blocks);
+    });
+    PatternStatus* status = check.status();
+    misaligned(status);
+    call("status is not aligned", shape, good, d, status);
+    auto* lse = reinterpret_cast<float*>(d);
+    misaligned(lse);
+    expect_refused("hopper_block_sparse_attention", "lse", "lse is not aligned", [&] {
+        hopper_block_sparse_attention(
+            shape, good, d, d, d, d, lse, check.status(), nullptr);
+    });
     without("pattern.full.num_blocks is -1", [](auto& p) { p.full.num_blocks = -1; });
     without("pattern.partial.num_blocks is -2",
             [](auto& p) { p.partial.num_blocks = -2; });

@@ -1,5 +1,5 @@
 // Tests v7 of Hopper attention, over the blocks of a pattern: rows of a tile that are
-// far from each other, threads in any order, exact results, and keys far away.
+// far from each other, threads in any order, and exact results.
 #include "any_lists.h"
 
 #include <wb/testing/attention_sizes.h>
@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,57 +103,4 @@ TEST_CASE("blocks: long lists in any order, more than 32 blocks and more than 64
         grade(shape, pattern, blocks, inputs, "36 full blocks and 35 partial ones");
         if (wb::testing::is_watched()) break;
     }
-}
-
-TEST_CASE("blocks: keys beyond 2^31 elements") {
-    NEEDS_BLOCKS();
-    if (wb::testing::is_watched()) return;  // the checker has a word for each byte
-    constexpr int64_t kDim = 128;
-    constexpr int64_t kFar = 1 << 24;
-    constexpr int64_t kKeys = kFar + 64;
-    // What is listed is there; the rest is memory that nobody ever touches.
-    const auto near = rows_of(128, {{0, 64}, {65, 127}, {3, 66, 1}});
-    HostCsr far = near;
-    far.keys = kKeys;
-    for (int32_t& key : far.indices)
-        if (key >= 64) key += static_cast<int32_t>(kFar) - 64;
-    const auto of_near = shape_of(near, kDim);
-    auto inputs = as_stored<T>(random_attention(of_near, 1));
-    inputs.v = inputs.k;
-    const auto expected = expect_listed(of_near, near, inputs);
-
-    T* memory = nullptr;
-    if (cudaMalloc(reinterpret_cast<void**>(&memory), kKeys * kDim * sizeof(T)) !=
-        cudaSuccess) {
-        (void)cudaGetLastError();
-        WB_SKIP("4.3 GB of device memory are not to be had");
-    }
-    const auto free = [](T* of) { (void)cudaFree(of); };
-    const std::unique_ptr<T, decltype(free)> kv(memory, free);
-    const std::vector<T> rows = rounded<T>(inputs.k);
-    for (const int64_t half : {0, 1})
-        CUDA_CHECK(cudaMemcpy(memory + half * kFar * kDim,
-                              rows.data() + half * 64 * kDim,
-                              64 * kDim * sizeof(T),
-                              cudaMemcpyHostToDevice));
-    const wb::PatternCheck check;
-    Grader grader("hopper_block_sparse_attention", "keys 0 and 2^24 among others");
-    const BlockPattern pattern = upload(grader, to_blocks(far));
-    const T* q = grader.input("q", rounded<T>(inputs.q));
-    T* o = grader.output<T>("o", {3, kDim});
-    float* lse = grader.output<float>("lse", {3});
-    grader.only_read("k and v", memory, kKeys * kDim);
-    grader.run([&](cudaStream_t stream) {
-        hopper_block_sparse_attention(plain_attention(1, 1, 3, kKeys, kDim),
-                                      pattern,
-                                      q,
-                                      memory,
-                                      memory,
-                                      o,
-                                      lse,
-                                      check.status(),
-                                      stream);
-    });
-    expect_both(grader, expected);
-    check.check(nullptr);
 }
