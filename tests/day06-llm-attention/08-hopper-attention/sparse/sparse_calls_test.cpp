@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace sparse_grading;
@@ -147,6 +148,94 @@ TEST_CASE("blocks: lists of an earlier call, at the same addresses, are forgotte
     });
     expect_both(grader, expect_listed(shape, now, inputs));
     check.check(nullptr);
+}
+
+namespace {
+
+/// The arguments of a call, all right.
+struct ListsCall {
+    AttentionShape shape;
+    BlockPattern pattern;
+    const T *q, *k, *v;
+    T* o;
+    float* lse;
+    PatternStatus* status;
+
+    void queue(cudaStream_t stream) const {
+        hopper_block_sparse_attention(shape, pattern, q, k, v, o, lse, status, stream);
+    }
+};
+
+/// One row of blocks, whose first list has a block that does not exist.
+HostBlocks one_partial_block(int64_t queries, int64_t keys, uint64_t seed) {
+    wb::testing::Random random(seed);
+    HostBlocks blocks = random_lists(queries, keys, 0, 2, -1, random);
+    blocks.full = {{0, 1}, {7}};
+    return blocks;
+}
+
+}  // namespace
+
+TEST_CASE("blocks: a call that differs from the one before it in one argument") {
+    NEEDS_BLOCKS();
+    // Nothing that was made for the one may serve the other, in the same arrays.
+    auto shape = plain_attention(1, 2, 20, 32, 64);
+    const auto inputs = as_stored<T>(random_attention(shape, 1));
+    const HostBlocks blocks = one_partial_block(shape.queries, shape.keys, 1);
+    const auto expected = expect_listed(shape, keys_of(blocks), inputs);
+    const PatternStatus fault = faults_of(blocks)[0];
+    const auto graded = [&](const std::string& text, auto change) {
+        Grader grader("hopper_block_sparse_attention", "first " + text);
+        const auto status_of = [&](const std::string& name) {
+            return reinterpret_cast<PatternStatus*>(
+                grader.in_out<int32_t>(name, {6}, std::vector<int32_t>(6)));
+        };
+        ListsCall call = {shape,
+                          upload(grader, blocks),
+                          grader.input("q", rounded<T>(inputs.q)),
+                          grader.input("k", rounded<T>(inputs.k)),
+                          grader.input("v", rounded<T>(inputs.v)),
+                          grader.output<T>("o", {2, 20, 64}),
+                          grader.output<float>("lse", {2, 20}),
+                          status_of("status")};
+        ListsCall others = call;
+        others.pattern = upload(grader, one_partial_block(20, 32, 2));
+        others.o = grader.output<T>("another o", {2, 20, 64});
+        others.lse = grader.output<float>("another lse", {2, 20});
+        others.status = status_of("another status");
+        ListsCall before = call;
+        change(before, others);
+        grader.run([&](cudaStream_t stream) {
+            before.queue(stream);
+            call.queue(stream);
+        });
+        expect_both(grader, expected);
+        grader.expect("status", words(fault), [](int64_t) { return 0.0; });
+    };
+    using Call = ListsCall;
+    graded("another scale", [](Call& c, auto&) { c.shape.scale *= 2.0f; });
+    graded("another lse", [](Call& c, auto& others) { c.lse = others.lse; });
+    graded("no lse", [](Call& c, auto&) { c.lse = nullptr; });
+    graded("another o", [](Call& c, auto& others) { c.o = others.o; });
+    graded("another status", [](Call& c, auto& others) { c.status = others.status; });
+    graded("other lists", [](Call& c, auto& others) { c.pattern = others.pattern; });
+    graded("k and v exchanged", [](Call& c, auto&) { std::swap(c.k, c.v); });
+    graded("a query less", [](Call& c, auto&) { --c.shape.queries; });
+    graded("a key less", [](Call& c, auto&) { --c.shape.keys; });
+    graded("one head",
+           [](Call& c, auto&) { c.shape = plain_attention(1, 1, 40, 64, 64); });
+    graded("two sequences",
+           [](Call& c, auto&) { c.shape = plain_attention(2, 1, 20, 32, 64); });
+    graded("128 columns",
+           [](Call& c, auto&) { c.shape = plain_attention(1, 2, 10, 16, 128); });
+    graded("four heads, of which two share keys", [](Call& c, auto&) {
+        c.shape = plain_attention(1, 4, 10, 32, 64);
+        c.shape.kv_heads = 2;
+    });
+    graded("heads that share keys", [](Call& c, auto&) {
+        c.shape.keys = 64;
+        c.shape.kv_heads = 1;
+    });
 }
 
 TEST_CASE("blocks: one array is q and k and v") {

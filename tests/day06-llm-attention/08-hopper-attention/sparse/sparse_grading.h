@@ -102,7 +102,10 @@ inline void grade_stored(const AttentionShape& shape,
                          const PatternStatus& earlier = {}) {
     const std::vector<double> before = words(earlier);
     Grader grader("hopper_block_sparse_attention", describe(shape) + ", " + text);
-    const BlockPattern pattern = upload(grader, blocks, Begin::anywhere);
+    // Where a vector could be read, and where none could.
+    const bool aligned = (shape.queries + blocks.full.blocks.size()) % 2 == 0;
+    const Begin begin = aligned ? Begin::aligned : Begin::anywhere;
+    const BlockPattern pattern = upload(grader, blocks, begin);
     const T* q = grader.input("q", rounded<T>(stored.q), Begin::vectors);
     const T* k = grader.input("k", rounded<T>(stored.k), Begin::vectors);
     const T* v = grader.input("v", rounded<T>(stored.v), Begin::vectors);
@@ -113,7 +116,7 @@ inline void grade_stored(const AttentionShape& shape,
     float* lse = nullptr;
     if (with_lse)
         lse = grader.output<float>(
-            "lse", {shape.batch, shape.query_heads, shape.queries}, Begin::anywhere);
+            "lse", {shape.batch, shape.query_heads, shape.queries}, begin);
     auto* d_status = reinterpret_cast<PatternStatus*>(
         grader.in_out<int32_t>("status",
                                {static_cast<int64_t>(before.size())},

@@ -8,13 +8,16 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 using namespace sparse_grading;
 
 TEST_CASE("blocks: wrong arguments are refused by name") {
     NEEDS_BLOCKS();
     Grader memory("hopper_block_sparse_attention", "wrong arguments");
-    T* d = memory.output<T>("d", {2 * 4 * 64 + 8});
+    const size_t elements = 2 * 4 * 64 + 8;
+    T* d = memory.in_out<T>(
+        "d", {elements}, std::vector<T>(elements, static_cast<T>(1.0f)));
     const wb::PatternCheck check;
     const BlockPattern good = upload(memory, to_blocks(wb::dense_pattern(4, 4, true)));
     const auto call = [&](const std::string& part,
@@ -152,4 +155,6 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
          wrong,
          d,
          check.status());
+    CUDA_CHECK(cudaDeviceSynchronize());
+    memory.expect("d", std::vector<double>(elements, 1.0), [](int64_t) { return 0.0; });
 }

@@ -83,6 +83,19 @@ TEST_CASE("blocks: right whatever order the threads run in") {
     }
 }
 
+TEST_CASE("blocks: right if a block of threads begins when another one has ended") {
+    NEEDS_BLOCKS();
+    // The last one first: nobody may wait for one that has not begun.
+    wb::testing::Random random(1);
+    const HostBlocks blocks = random_lists(300, 200, 4, 3, -1, random);
+    for (const unsigned resident : {1U, 2U}) {
+        const FewBlocks few(resident);
+        const ThreadOrder threads(resident - 1);
+        for (const int64_t D : {64, 128})
+            grade_lists(plain_attention(1, 3, 300, 200, D), blocks, "few at once");
+    }
+}
+
 TEST_CASE("blocks: long lists in any order, more than 32 blocks and more than 64") {
     NEEDS_BLOCKS();
     // Each block once, so that one taken from another place shows.
@@ -98,7 +111,9 @@ TEST_CASE("blocks: long lists in any order, more than 32 blocks and more than 64
         const auto pattern = rows_of(all.keys, rows);
         HostBlocks blocks = to_blocks(pattern);
         shuffle_lists(blocks, random);
-        const auto shape = shape_of(pattern, D);
+        const FewMultiprocessors few(1);
+        auto shape = shape_of(pattern, D, 2, 4);
+        shape.kv_heads = 2;
         const auto inputs = random_attention(shape, 1);
         grade(shape, pattern, blocks, inputs, "36 full blocks and 35 partial ones");
         if (wb::testing::is_watched()) break;
