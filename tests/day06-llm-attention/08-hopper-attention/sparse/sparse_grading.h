@@ -120,7 +120,8 @@ inline void grade_stored(const AttentionShape& shape,
     auto* d_status = reinterpret_cast<PatternStatus*>(
         grader.in_out<int32_t>("status",
                                {static_cast<int64_t>(before.size())},
-                               {before.begin(), before.end()}));
+                               {before.begin(), before.end()},
+                               aligned ? Begin::pairs : Begin::aligned));
     grader.run([&](cudaStream_t stream) {
         hopper_block_sparse_attention(
             shape, pattern, q, k, v, o, lse, d_status, stream);

@@ -19,11 +19,12 @@ using namespace sparse_grading;
 TEST_CASE("blocks: a scale of 0 makes all weights equal") {
     NEEDS_BLOCKS();
     const auto pattern = wb::local_pattern(67, 70, 30, 20);
-    for (const int64_t D : {64, 128}) {
-        auto shape = shape_of(pattern, D);
-        shape.scale = 0.0f;
-        grade(shape, pattern, "window 30 + 20");
-    }
+    for (const int64_t D : {64, 128})
+        for (const float zero : {0.0f, -0.0f}) {  // neither is negative
+            auto shape = shape_of(pattern, D);
+            shape.scale = zero;
+            grade(shape, pattern, "window 30 + 20");
+        }
 }
 
 TEST_CASE("blocks: the largest score moves a little with each step") {

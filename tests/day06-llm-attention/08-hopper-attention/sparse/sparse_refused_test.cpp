@@ -146,6 +146,15 @@ TEST_CASE("blocks: wrong arguments are refused by name") {
         negative = good;
         negative.partial.num_blocks = -2;
         call("pattern.partial.num_blocks is -2", none, negative, d, check.status());
+        auto wrong = none;
+        wrong.causal = true;
+        call("shape.causal is 1", wrong, good, d, check.status());
+        wrong = none;
+        wrong.scale = -0.5f;
+        call("shape.scale is -0.5", wrong, good, d, check.status());
+        wrong = none;
+        wrong.head_dim = 256;
+        call("shape.head_dim is 256", wrong, good, d, check.status());
     }
     // Another call has more rows of blocks.
     BlockPattern wrong = good;
