@@ -218,7 +218,7 @@ inline void break_offsets(HostBlocks& blocks,
     wb::HostBlockList& list = is_partial ? blocks.partial : blocks.full;
     std::vector<int64_t>& offsets = list.offsets;
     const auto row = static_cast<size_t>(random.below(blocks.block_rows()));
-    switch (which % 6) {
+    switch (which % 8) {
         case 0:
             offsets.back() += 1;
             break;
@@ -233,6 +233,12 @@ inline void break_offsets(HostBlocks& blocks,
             break;
         case 4:
             offsets[row] = offsets[row + 1] + 1;
+            break;
+        case 5:
+            offsets.back() = -1;
+            break;
+        case 6:
+            offsets.front() = std::numeric_limits<int64_t>::min();
             break;
         default:
             offsets[row] = std::numeric_limits<int64_t>::max();

@@ -270,18 +270,43 @@ TEST_CASE("blocks: on a device that is not number 0") {
 TEST_CASE("blocks: next to no memory beyond the arguments", "[serial]") {
     NEEDS_BLOCKS();
     if (wb::testing::is_watched()) return;  // memory is counted without the checker
-    const auto pattern = wb::local_pattern(600, 70, 30, 20);
-    const auto shape = shape_of(pattern, 64, 1, 2);
-    const auto one = rows_of(1, {{0}});
-    grade(shape_of(one, 64), one, "key 0");  // the first launch loads code
-    const wb::testing::MemoryWatch watch;
-    grade(shape, pattern, "window 30 + 20");
 #ifdef SIMT_CPU
     constexpr uint64_t kMost = 4;
 #else
     constexpr uint64_t kMost = 512;  // a GPU has no smaller pieces
 #endif
-    watch.expect_at_most(kMost, "hopper_block_sparse_attention, " + describe(shape));
+    // Many rows and heads, a long list, and one with a fault.
+    wb::testing::Random random(1);
+    const HostBlocks one = to_blocks(rows_of(1, {{0}}));
+    const HostBlocks many = random_lists(600, 70, 2, 2, -1, random);
+    const HostBlocks lengthy = random_lists(1, 200, 600, 500, -1, random);
+    HostBlocks wrong = many;
+    insert_block(wrong, false, -1, random);
+    const auto call = [](const HostBlocks& blocks, int64_t D, int64_t heads) {
+        const auto shape = plain_attention(1, heads, blocks.queries, blocks.keys, D);
+        const auto inputs = random_attention(shape, 1);
+        const wb::PatternCheck check;
+        Grader grader("hopper_block_sparse_attention", describe(shape));
+        const ListsCall lists = {shape,
+                                 upload(grader, blocks),
+                                 grader.input("q", rounded<T>(inputs.q)),
+                                 grader.input("k", rounded<T>(inputs.k)),
+                                 grader.input("v", rounded<T>(inputs.v)),
+                                 grader.output<T>("o", {heads, blocks.queries, D}),
+                                 nullptr,
+                                 check.status()};
+        const wb::testing::MemoryWatch watch;
+        grader.run([&](cudaStream_t stream) { lists.queue(stream); });
+        if (blocks.queries + blocks.keys == 2) return;  // what loads code
+        watch.expect_at_most(kMost, "hopper_block_sparse_attention");
+    };
+    for (const int64_t D : {64, 128}) {
+        call(one, D, 1);
+        call(many, D, 2);
+        call(wrong, D, 2);
+    }
+    call(lengthy, 64, 1);
+    SUCCEED();
 }
 
 TEST_CASE("blocks: without queries nothing is done") {

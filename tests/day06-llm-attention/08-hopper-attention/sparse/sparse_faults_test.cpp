@@ -108,6 +108,18 @@ TEST_CASE("blocks: offsets that are no range are reported, and the list is empty
     }
 }
 
+TEST_CASE("blocks: an end below 0 is reported") {
+    NEEDS_BLOCKS();
+    for (const bool partial : {false, true})
+        for (const int64_t wrong : {int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
+            HostBlocks blocks = to_blocks(wb::dense_pattern(5, 60, false));
+            (partial ? blocks.partial : blocks.full).offsets = {0, wrong};
+            grade_lists(plain_attention(1, 2, 5, 60, partial ? 64 : 128),
+                        blocks,
+                        "the end is " + std::to_string(wrong));
+        }
+}
+
 TEST_CASE("blocks: an empty range outside of the list is reported") {
     NEEDS_BLOCKS();
     const auto right = without_rows(wb::dense_pattern(5, 60, false), 0, 5);
@@ -197,6 +209,8 @@ TEST_CASE("blocks: an order that names no row of blocks is reported") {
                  {200, 0, 2},
                  {200, 1, std::numeric_limits<int32_t>::max()},
                  {200, 1, 1 << 25},  // 128 times it has no bit below 2^32
+                 {200, 1, -(1 << 25)},
+                 {200, 0, std::numeric_limits<int32_t>::min()},
                  {5, 0, 1}};
     for (const auto& [queries, place, wrong, one] : cases) {
         std::optional<FewMultiprocessors> few;

@@ -96,6 +96,40 @@ TEST_CASE("blocks: right if a block of threads begins when another one has ended
     }
 }
 
+TEST_CASE("blocks: 41 rows of blocks, heads, sequences, or heads that share keys") {
+    NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // accesses are those of fewer
+    // 41 times a float's 1 / 41 is less than 1; so it is for 47, 55, 61, and so on.
+    wb::testing::Random random(1);
+    const HostBlocks rows = random_lists(40 * kRows + 1, 5, 1, 0, -1, random);
+    grade_lists(plain_attention(1, 2, rows.queries, 5, 64), rows, "41 rows of blocks");
+    const HostBlocks two = random_lists(kRows + 1, 70, 1, 1, -1, random);
+    grade_lists(plain_attention(1, 41, two.queries, 70, 64), two, "41 heads");
+    const HostBlocks one = random_lists(2, 70, 1, 1, -1, random);
+    grade_lists(plain_attention(3, 41, 2, 70, 64), one, "three times 41 heads");
+    auto shape = plain_attention(1, 82, 2, 70, 128);
+    shape.kv_heads = 2;
+    grade_lists(shape, one, "41 heads share keys");
+    grade_lists(plain_attention(41, 1, 2, 70, 128), one, "41 sequences");
+}
+
+TEST_CASE("blocks: lists of lengths around those that a warp looks up at once") {
+    NEEDS_BLOCKS();
+    const FewMultiprocessors few(1);
+    for (const int64_t full : {0, 31, 32, 33})
+        for (const int64_t partial : {0, 1, 31, 33}) {
+            if (full + partial < 31) continue;
+            if (wb::testing::is_watched() && (full != 32 || partial > 1)) continue;
+            wb::testing::Random random(static_cast<uint64_t>(full * 100 + partial));
+            const HostBlocks blocks = random_lists(2, 200, full, partial, -1, random);
+            const int64_t D = (full + partial) % 2 == 0 ? 64 : 128;
+            grade_lists(plain_attention(1, 2, 2, 200, D),
+                        blocks,
+                        std::to_string(full) + " full ones, " +
+                            std::to_string(partial) + " partial ones");
+        }
+}
+
 TEST_CASE("blocks: long lists in any order, more than 32 blocks and more than 64") {
     NEEDS_BLOCKS();
     // Each block once, so that one taken from another place shows.

@@ -79,8 +79,8 @@ TEST_CASE("blocks: more heads, and more sequences, than a byte counts") {
     NEEDS_BLOCKS();
     if (wb::testing::is_watched()) return;  // accesses are those of fewer
     const auto pattern = rows_of(2, {{1}});
-    auto shape = shape_of(pattern, 64, 2, 260);
-    shape.kv_heads = 130;
+    auto shape = shape_of(pattern, 64, 1, 520);
+    shape.kv_heads = 260;
     grade(shape, pattern, "key 1, two heads share keys");
     grade(shape_of(pattern, 128, 260, 1), pattern, "key 1");
     grade(shape_of(pattern, 128, 1, 35), pattern, "key 1");
