@@ -74,11 +74,6 @@ TEST_CASE("blocks: a list of more than 2048 blocks") {
     // Of the first block and of the last one a key weighs more than all between.
     constexpr int32_t kTimes = 2050;
     const auto once = wb::dense_pattern(1, 131, false);
-    const auto shape = shape_of(once, 64);
-    auto inputs = random_attention(shape, 1);
-    inputs.q[3] = 8.0f;
-    for (size_t key = 0; key < 131; ++key)
-        inputs.k[key * 64 + 3] = key == 5 || key == 70 ? 12.0f : 0.0f;
     HostBlocks blocks = to_blocks(once);
     blocks.full.blocks.assign(kTimes, 2);
     blocks.full.blocks.front() = 0;
@@ -88,42 +83,48 @@ TEST_CASE("blocks: a list of more than 2048 blocks") {
     std::iota(keys.begin(), keys.end(), 0);
     for (int32_t i = 0; i < 3 * (kTimes - 2); ++i)
         keys.push_back(128 + i % 3);
-    grade(shape, rows_of(131, {keys}), blocks, inputs, "block 2 2048 times");
+    for (const size_t D : {64, 128}) {
+        const auto shape = shape_of(once, static_cast<int64_t>(D));
+        auto inputs = random_attention(shape, 1);
+        inputs.q[3] = 8.0f;
+        for (size_t key = 0; key < 131; ++key)
+            inputs.k[key * D + 3] = key == 5 || key == 70 ? 16.0f : 0.0f;
+        grade(shape, rows_of(131, {keys}), blocks, inputs, "block 2 2048 times");
+    }
 }
 
-TEST_CASE(
-    "blocks: keys beyond 2^31 elements, and heads and sequences beyond 2^32 bytes") {
-    NEEDS_BLOCKS();
-    if (wb::testing::is_watched()) return;  // the checker has words for each byte
-    constexpr int64_t kDim = 128;
-    constexpr int64_t kFar = 1 << 24;
-    constexpr int64_t kKeys = kFar + 64;
+namespace {
+
+/// Two blocks of keys, of which one begins at element 2^31, of two heads or sequences.
+void grade_far_keys(int64_t D) {
+    const int64_t far_key = (int64_t{1} << 31) / D;
+    const int64_t num_keys = far_key + 64;
     const auto near = rows_of(128, {{0, 64}, {65, 127}, {3, 66, 1}});
     HostCsr far = near;
-    far.keys = kKeys;
+    far.keys = num_keys;
     for (int32_t& key : far.indices)
-        if (key >= 64) key += static_cast<int32_t>(kFar) - 64;
-    const Untouched<T> kv(2 * kKeys * kDim);
+        if (key >= 64) key += static_cast<int32_t>(far_key) - 64;
+    const Untouched<T> kv(2 * num_keys * D);
     if (kv.data() == nullptr) WB_SKIP("8.6 GB of device memory are not to be had");
     for (const int64_t batch : {1, 2}) {
-        const auto of_near = shape_of(near, kDim, batch, 2 / batch);
+        const auto of_near = shape_of(near, D, batch, 2 / batch);
         auto inputs = as_stored<T>(random_attention(of_near, 1));
         inputs.v = inputs.k;
         const std::vector<T> rows = rounded<T>(inputs.k);
         for (const int64_t half : {0, 1, 2, 3}) {
-            const auto first = rows.begin() + half * 64 * kDim;
-            const int64_t key = half / 2 * kKeys + half % 2 * kFar;
-            kv.set(key * kDim, {first, first + 64 * kDim});
+            const auto first = rows.begin() + half * 64 * D;
+            const int64_t key = half / 2 * num_keys + half % 2 * far_key;
+            kv.set(key * D, {first, first + 64 * D});
         }
         const wb::PatternCheck check;
-        Grader grader("hopper_block_sparse_attention", "keys 0 and 2^24 among others");
+        Grader grader("hopper_block_sparse_attention", "two blocks of keys");
         const BlockPattern pattern = upload(grader, to_blocks(far));
         const T* q = grader.input("q", rounded<T>(inputs.q));
-        T* o = grader.output<T>("o", {2, 3, kDim});
+        T* o = grader.output<T>("o", {2, 3, D});
         float* lse = grader.output<float>("lse", {2, 3});
-        grader.only_read("k and v", kv.data(), 2 * kKeys * kDim);
+        grader.only_read("k and v", kv.data(), 2 * num_keys * D);
         auto shape = of_near;
-        shape.keys = kKeys;
+        shape.keys = num_keys;
         grader.run([&](cudaStream_t stream) {
             hopper_block_sparse_attention(shape,
                                           pattern,
@@ -140,37 +141,36 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("blocks: rows of o beyond 2^31 elements, and of lse behind them") {
-    NEEDS_BLOCKS();
-    if (wb::testing::is_watched()) return;  // the checker has words for each byte
-    // All rows of blocks but the last one are skipped: `order` does not name them.
-    constexpr int64_t kDim = 128;
-    constexpr int64_t kFar = 1 << 24;
-    constexpr int64_t kBlockRows = kFar / kRows + 1;
+/// A call on the last two rows alone, which begin at element 2^31 of o: `order` names
+/// no other row of blocks.
+void grade_far_rows(int64_t D) {
+    const int64_t far_row = (int64_t{1} << 31) / D;
+    const int64_t block_rows = far_row / kRows + 1;
     const auto near = rows_of(5, {{0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}});
-    const auto of_near = shape_of(near, kDim);
+    const auto of_near = shape_of(near, D);
     const auto inputs = as_stored<T>(random_attention(of_near, 1));
     const auto expected = expect_listed(of_near, near, inputs);
     HostBlocks blocks;
-    blocks.full = {std::vector<int64_t>(kBlockRows + 1), {0}};
+    blocks.full = {std::vector<int64_t>(static_cast<size_t>(block_rows + 1)), {0}};
     blocks.full.offsets.back() = 1;
-    blocks.partial = {std::vector<int64_t>(kBlockRows + 1), {}};
-    blocks.order.assign(kBlockRows, -1);
-    blocks.order[kBlockRows / 2] = kBlockRows - 1;
+    blocks.partial = {std::vector<int64_t>(static_cast<size_t>(block_rows + 1)), {}};
+    blocks.order.assign(static_cast<size_t>(block_rows), -1);
+    blocks.order[static_cast<size_t>(block_rows / 2)] =
+        static_cast<int32_t>(block_rows - 1);
 
-    const Untouched<T> q((kFar + 2) * kDim);
-    const Untouched<T> o((kFar + 2) * kDim);
-    const Untouched<float> lse(kFar + 2);
+    const Untouched<T> q((far_row + 2) * D);
+    const Untouched<T> o((far_row + 2) * D);
+    const Untouched<float> lse(far_row + 2);
     if (q.data() == nullptr || o.data() == nullptr || lse.data() == nullptr)
         WB_SKIP("8.7 GB of device memory are not to be had");
-    q.set(kFar * kDim, rounded<T>(inputs.q));
-    const auto shape = plain_attention(1, 1, kFar + 2, 5, kDim);
+    q.set(far_row * D, rounded<T>(inputs.q));
+    const auto shape = plain_attention(1, 1, far_row + 2, 5, D);
     const wb::PatternCheck check;
-    Grader grader("hopper_block_sparse_attention", "the last of 2^24 + 2 rows");
+    Grader grader("hopper_block_sparse_attention", "the last two rows");
     const BlockPattern pattern = upload(grader, blocks);
     const T* k = grader.input("k", rounded<T>(inputs.k));
     const T* v = grader.input("v", rounded<T>(inputs.v));
-    T* last_o = grader.output<T>("o", {2, kDim});
+    T* last_o = grader.output<T>("o", {2, D});
     float* last_lse = grader.output<float>("lse", {2});
     grader.run([&](cudaStream_t stream) {
         hopper_block_sparse_attention(shape,
@@ -186,8 +186,8 @@ TEST_CASE("blocks: rows of o beyond 2^31 elements, and of lse behind them") {
             CUDA_CHECK(cudaMemcpyAsync(
                 to, from, count * sizeof *to, cudaMemcpyDeviceToDevice, stream));
         };
-        copy(last_o, o.data() + kFar * kDim, size_t{2 * kDim});
-        copy(last_lse, lse.data() + kFar, 2);
+        copy(last_o, o.data() + far_row * D, static_cast<size_t>(2 * D));
+        copy(last_lse, lse.data() + far_row, 2);
     });
     expect_both(grader, expected);
     // Any of the skipped ones is noted.
@@ -196,9 +196,26 @@ TEST_CASE("blocks: rows of o beyond 2^31 elements, and of lse behind them") {
         cudaMemcpy(&found, check.status(), sizeof found, cudaMemcpyDeviceToHost));
     REQUIRE(found.fault == static_cast<int32_t>(PatternFault::order));
     REQUIRE(found.place >= 0);
-    REQUIRE(found.place < kBlockRows);
+    REQUIRE(found.place < block_rows);
     REQUIRE(found.row == found.place);
     REQUIRE(found.value == -1);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "blocks: keys beyond 2^31 elements, and heads and sequences beyond 2^32 bytes") {
+    NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // the checker has words for each byte
+    for (const int64_t D : {64, 128})
+        grade_far_keys(D);
+}
+
+TEST_CASE("blocks: rows of o beyond 2^31 elements, and of lse behind them") {
+    NEEDS_BLOCKS();
+    if (wb::testing::is_watched()) return;  // the checker has words for each byte
+    for (const int64_t D : {64, 128})
+        grade_far_rows(D);
 }
 
 namespace {
@@ -206,11 +223,12 @@ namespace {
 /// A call on lists of which one begins as far behind in its array.
 /// @param places  memory for it
 /// @param words   memory for the masks, if the partial ones are behind; else null
-void grade_far_lists(int64_t first,
+void grade_far_lists(int64_t D,
+                     int64_t first,
                      const Untouched<int32_t>& places,
                      const Untouched<uint64_t>* words) {
     const auto pattern = wb::local_pattern(140, 200, 90, 20);
-    const auto shape = shape_of(pattern, 64);
+    const auto shape = shape_of(pattern, D);
     const auto inputs = as_stored<T>(random_attention(shape, 1));
     HostBlocks blocks = to_blocks(pattern);
     wb::HostBlockList& list = words != nullptr ? blocks.partial : blocks.full;
@@ -229,7 +247,7 @@ void grade_far_lists(int64_t first,
     const T* q = grader.input("q", rounded<T>(inputs.q));
     const T* k = grader.input("k", rounded<T>(inputs.k));
     const T* v = grader.input("v", rounded<T>(inputs.v));
-    T* o = grader.output<T>("o", {140, 64});
+    T* o = grader.output<T>("o", {140, D});
     float* lse = grader.output<float>("lse", {140});
     grader.run([&](cudaStream_t stream) {
         hopper_block_sparse_attention(
@@ -247,7 +265,8 @@ TEST_CASE("blocks: lists that begin beyond place 2^31 of their array") {
     constexpr int64_t kFirst = (int64_t{1} << 31) + 3;
     const Untouched<int32_t> places(kFirst + 10);
     if (places.data() == nullptr) WB_SKIP("8.6 GB of device memory are not to be had");
-    grade_far_lists(kFirst, places, nullptr);
+    for (const int64_t D : {64, 128})
+        grade_far_lists(D, kFirst, places, nullptr);
 }
 
 TEST_CASE("blocks: masks beyond word 2^31", "[large]") {
@@ -257,7 +276,8 @@ TEST_CASE("blocks: masks beyond word 2^31", "[large]") {
     const Untouched<int32_t> places(kFirst + 10);
     const Untouched<uint64_t> words((kFirst + 10) * kRows);
     if (words.data() == nullptr) WB_SKIP("17 GB of device memory are not to be had");
-    grade_far_lists(kFirst, places, &words);
+    for (const int64_t D : {64, 128})
+        grade_far_lists(D, kFirst, places, &words);
 }
 
 TEST_CASE("blocks: more sequences, and more heads, than a grid is high or deep") {
@@ -269,8 +289,8 @@ TEST_CASE("blocks: more sequences, and more heads, than a grid is high or deep")
 #ifdef SIMT_CPU
     blocks.order = {-1};
 #endif
-    for (const bool heads : {false, true}) {
-        const int64_t D = heads ? 128 : 64;
+    for (const auto& [heads, D] :
+         {std::pair{false, int64_t{64}}, {true, 64}, {false, 128}, {true, 128}}) {
         const std::vector<T> zeros(static_cast<size_t>(kMany * D),
                                    static_cast<T>(0.0f));
         std::vector<T> numbers = zeros;
