@@ -1,7 +1,8 @@
 // Tests v7 of Hopper attention, over the blocks of a pattern: scores, weights, values
-// and scales of every size, and what is not finite.
+// and scales of every size.
 #include "sparse_grading.h"
 
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/covering.h>
 #include <wb/testing/simulator.h>
@@ -18,123 +19,98 @@ using namespace sparse_grading;
 TEST_CASE("blocks: a scale of 0 makes all weights equal") {
     NEEDS_BLOCKS();
     const auto pattern = wb::local_pattern(67, 70, 30, 20);
-    auto shape = shape_of(pattern, 64);
-    shape.scale = 0.0f;
-    grade(shape, pattern, "window 30 + 20");
+    for (const int64_t D : {64, 128})
+        for (const float zero : {0.0f, -0.0f}) {  // neither is negative
+            auto shape = shape_of(pattern, D);
+            shape.scale = zero;
+            grade(shape, pattern, "window 30 + 20");
+        }
 }
 
 TEST_CASE("blocks: the largest score moves a little with each step") {
     NEEDS_BLOCKS();
-    const auto pattern = wb::dense_pattern(1, 4000, false);
-    const auto shape = shape_of(pattern, 64);
-    const auto inputs = slowly_rising(shape);
-    grade(shape, pattern, to_blocks(pattern), inputs, "slowly rising scores");
+    for (const int64_t D : {64, 128}) {
+        const auto pattern = wb::dense_pattern(1, D == 64 ? 4000 : 1000, false);
+        const auto shape = shape_of(pattern, D);
+        const auto inputs = slowly_rising(shape);
+        grade(shape, pattern, to_blocks(pattern), inputs, "slowly rising scores");
+    }
 }
 
 TEST_CASE("blocks: values near 2^106, and scores that rise or fall by 100, or 50") {
     NEEDS_BLOCKS();
     const auto pattern = wb::dense_pattern(3, 200, false);
-    for (const Logits logits : {Logits::rising, Logits::falling}) {
-        auto shape = shape_of(pattern, 64);
-        const auto inputs = huge_values_of(shape, logits);
-        for (int i = 0; i < 2; ++i, shape.scale *= 0.5f)
-            grade(shape, pattern, to_blocks(pattern), inputs, "huge values");
+    for (const int64_t D : {64, 128})
+        for (const Logits logits : {Logits::rising, Logits::falling}) {
+            auto shape = shape_of(pattern, D);
+            const auto inputs = huge_values_of(shape, logits);
+            for (int i = 0; i < 2; ++i, shape.scale *= 0.5f)
+                grade(shape, pattern, to_blocks(pattern), inputs, "huge values");
+        }
+}
+
+TEST_CASE("blocks: small weights count: many keys, each next to nothing") {
+    NEEDS_BLOCKS();
+    const auto graded = [](const HostCsr& pattern, int64_t D, auto inputs_of) {
+        auto shape = shape_of(pattern, D);
+        shape.scale = 1.0f;
+        const auto inputs = inputs_of(shape);
+        grade(shape, pattern, to_blocks(pattern), inputs, "scores 0 or -64, and less");
+    };
+    const auto many = wb::dense_pattern(1, 2101, false);
+    graded(many, 64, [](const auto& of) { return small_weights(of); });
+    for (const int64_t D : {64, 128}) {
+        const auto fewer = wb::dense_pattern(1, 203, false);
+        graded(fewer, D, [](const auto& of) { return small_weights(of, 87.0f); });
+        const auto four = wb::dense_pattern(1, 4, false);
+        graded(four, D, [](const auto& of) { return nearly_alone(of); });
     }
 }
 
-TEST_CASE("blocks: small weights count, and subnormal values, queries, keys, scales") {
+TEST_CASE("blocks: subnormal values, queries, keys and scales") {
     NEEDS_BLOCKS();
-    const auto many = wb::dense_pattern(1, 2101, false);
-    auto shape = shape_of(many, 64);
-    shape.scale = 1.0f;
-    const auto weights = small_weights(shape);
-    grade(shape, many, to_blocks(many), weights, "scores -64 and -124");
-
     constexpr double kSmallest = Format<T>::kSmallest;
     const auto pattern = wb::dense_pattern(3, 203, true);
     const HostBlocks blocks = to_blocks(pattern);
-    const auto usual = shape_of(pattern, 64, 1, 2);
-    shape = usual;
-    const auto values = as_stored<T>(subnormal_values(usual, kSmallest));
     const auto expect = [&](const AttentionShape& of, const AttentionInputs& inputs) {
         return expect_listed(of, pattern, inputs);
     };
-    grade_stored(usual,
-                 blocks,
-                 values,
-                 expect_subnormal(usual, values, kSmallest, expect),
-                 "subnormal v");
-    const auto small = subnormal_scores(shape, kSmallest);
-    grade(shape, pattern, blocks, small, "subnormal q or k");
-    const auto large = wb::testing::subnormal_scale(shape);
-    grade(shape, pattern, blocks, large, "subnormal scale, products near 2^126");
+    for (const int64_t D : {64, 128}) {
+        const auto usual = shape_of(pattern, D, 1, 2);
+        const auto values = as_stored<T>(subnormal_values(usual, kSmallest));
+        grade_stored(usual,
+                     blocks,
+                     values,
+                     expect_subnormal(usual, values, kSmallest, expect),
+                     "subnormal v");
+        auto shape = usual;
+        const auto small = subnormal_scores(shape, kSmallest);
+        grade(shape, pattern, blocks, small, "subnormal q or k");
+        const auto large = wb::testing::subnormal_scale(shape);
+        grade(shape, pattern, blocks, large, "subnormal scale, products near 2^126");
+    }
 }
 
 TEST_CASE("blocks: scores of a million and more, all alike, of either sign") {
     NEEDS_BLOCKS();
     // What stands for a pair that is not seen must be further down than they are.
     const auto pattern = wb::dense_pattern(13, 67, true);
-    auto shape = shape_of(pattern, 64);
-    for (const float scale : {1.0f, kFarScale}) {
-        shape.scale = scale;
-        for (const float score : {-0x1p20f, 0x1p20f}) {
-            const auto inputs = far_scores(shape, score);
-            auto causal = shape;
-            causal.causal = true;
-            grade_stored(shape,
-                         to_blocks(pattern),
-                         inputs,
-                         expect_far_half<T>(causal, inputs),
-                         "every product 2^20 or -2^20");
+    for (const int64_t D : {64, 128}) {
+        auto shape = shape_of(pattern, D);
+        for (const float scale : {1.0f, kFarScale, kFarthestScale}) {
+            shape.scale = scale;
+            for (const float score : {-0x1p20f, 0x1p20f}) {
+                const auto inputs = far_scores(shape, score);
+                auto causal = shape;
+                causal.causal = true;
+                grade_stored(shape,
+                             to_blocks(pattern),
+                             inputs,
+                             expect_far_half<T>(causal, inputs),
+                             "every product 2^20 or -2^20");
+            }
         }
     }
-}
-
-TEST_CASE("blocks: NaN in keys and values of a block that no row lists") {
-    NEEDS_BLOCKS();
-    // The first row of blocks lists one block, which a step of two has room for beside:
-    // not for the first block, nor for a neighbour. The second row's third block does
-    // not exist.
-    std::vector<std::vector<int32_t>> rows(130, {70});
-    rows[129] = {200, 71};
-    const auto pattern = rows_of(210, rows);
-    const auto shape = shape_of(pattern, 64);
-    auto stored = as_stored<T>(random_attention(shape, 1));
-    const auto expected = expect_listed(shape, pattern, stored);
-    for (auto* const values : {&stored.k, &stored.v})
-        for (const int64_t block : {0, 2})
-            std::fill_n(values->begin() + block * 64 * 64, 64 * 64, std::nanf(""));
-    HostBlocks blocks = to_blocks(pattern);
-    const std::string text = "blocks 0 and 2 are NaN";
-    grade_stored(shape, blocks, stored, expected, text);
-    for (const bool partial : {false, true}) {
-        HostBlocks wrong = blocks;
-        wb::HostBlockList& list = partial ? wrong.partial : wrong.full;
-        const PatternStatus fault = {
-            static_cast<int32_t>(PatternFault::index), 1, std::ssize(list.blocks), 4};
-        list.blocks.push_back(4);
-        ++list.offsets[2];
-        if (partial) wrong.masks.resize(wrong.masks.size() + kRows, ~uint64_t{0});
-        grade_stored(
-            shape, wrong, stored, expected, text + ", 4 does not exist", fault);
-    }
-}
-
-TEST_CASE("blocks: a NaN of a key reaches the rows that see it, and no others") {
-    NEEDS_BLOCKS();
-    const auto pattern = wb::dense_pattern(100, 100, true);
-    const auto shape = shape_of(pattern, 64);
-    auto stored = as_stored<T>(random_attention(shape, 1));
-    auto expected = expect_listed(shape, pattern, stored);
-    stored.k[70 * 64 + 3] = std::nanf("");
-    const auto from = [](std::vector<double>& values, int64_t first, double value) {
-        std::fill(values.begin() + first, values.end(), value);
-    };
-    from(expected.o, 70 * 64, std::nan(""));
-    from(expected.o_bound, 70 * 64, 0.0);
-    from(expected.lse, 70, std::nan(""));
-    from(expected.lse_bound, 70, 0.0);
-    grade_stored(shape, to_blocks(pattern), stored, expected, "a NaN in key 70");
 }
 
 TEST_CASE("blocks: kinds of logits, patterns and sizes") {
