@@ -15,7 +15,7 @@ expect 'day01/01-one: PASSED'
 expect 'Checked: no race, no access out of bounds, no uninitialised read.'
 expect_not 'goal'
 check 'large cases and faults are left out' \
-    grep -q -F 'checked ~[large]~[long]~[fault]~[goal]' checked-runs
+    grep -q -F 'checked ~[large]~[long]~[fault]~[goal]~[values]' checked-runs
 check 'one run' test "$(runs)" -eq 1
 
 # Judged once.

@@ -18,13 +18,14 @@ from learn import build, lint, preset, shares, steps, ui, verdicts
 from learn.course import Chapter
 
 FOLDER = ui.STATE / "safety"
-CASES = "~[large]~[long]~[fault]~[goal]"
+CASES = "~[large]~[long]~[fault]~[goal]~[values]"
 FAST = {"SIMT_CHECK_COUNT": "0"}  # what an access costs is counted for the goals only
 NOT_RIGHT = ("failed", "unsolved", "running")
 WRONG_ANSWER = frozenset(
     ("wrong_result", "damaged_memory", "changed_input", "check_failed"))
 # [long] marks what needs many threads to be right, not to be safe: the learner need not
-# wait for it; neither do the workbook's own checked tests run it.
+# wait for it; neither do the workbook's own checked tests run it. [values] marks what
+# other numbers make of accesses that other cases have as well.
 
 
 class Safety(NamedTuple):

@@ -234,7 +234,7 @@ void grade_paged_again(const char* what,
 
 }  // namespace
 
-TEST_CASE("once more in the same arrays, but for one thing: dense") {
+TEST_CASE("once more in the same arrays, but for one thing: dense", "[values]") {
     NEEDS_HOPPER();
     using Call = DenseAgain;
     grade_dense("the scale", [](Call& c) { c.shape.scale *= 4.0f; });
@@ -261,7 +261,8 @@ TEST_CASE("once more in the same arrays, but for one thing: dense") {
     grade_dense("where lse is", [](Call& c) { c.which.lse = 1; });
 }
 
-TEST_CASE("once more in the same arrays, but for one thing: packed and paged") {
+TEST_CASE("once more in the same arrays, but for one thing: packed and paged",
+          "[values]") {
     NEEDS_HOPPER();
     using Call = PackedAgain;
     for (const auto& again : {grade_packed_again, grade_paged_again}) {

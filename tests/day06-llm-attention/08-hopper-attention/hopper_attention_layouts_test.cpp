@@ -103,7 +103,7 @@ TEST_CASE("each layout: of one key, the output is the value, to the bit") {
     });
 }
 
-TEST_CASE("each layout: seven keys of eight, and sums that are exact") {
+TEST_CASE("each layout: seven keys of eight, and sums that are exact", "[values]") {
     NEEDS_HOPPER();
     const auto exact = [](auto zero, const auto& part) {
         const auto inputs = chosen_keys(part, 1);
@@ -112,7 +112,7 @@ TEST_CASE("each layout: seven keys of eight, and sums that are exact") {
     grade_types(", seven keys of eight chosen", {.with_lse = false}, exact);
 }
 
-TEST_CASE("each layout: many blocks, and sums that no 16 bits hold") {
+TEST_CASE("each layout: many blocks, and sums that no 16 bits hold", "[values]") {
     NEEDS_HOPPER();
     // Weights are equal, and sums exact in float: nothing may be rounded on the way.
     const Common many = {.lengths = {{2, 1200}, {1, 9}}};
@@ -125,7 +125,8 @@ TEST_CASE("each layout: many blocks, and sums that no 16 bits hold") {
     });
 }
 
-TEST_CASE("each layout: two scores whose weights are no numbers of 16 bits") {
+TEST_CASE("each layout: two scores whose weights are no numbers of 16 bits",
+          "[values]") {
     NEEDS_HOPPER();
     for (const uint64_t seed : {1, 2})
         grade_types(", two scores", {}, [&](auto zero, const auto& part) {
@@ -135,7 +136,8 @@ TEST_CASE("each layout: two scores whose weights are no numbers of 16 bits") {
         });
 }
 
-TEST_CASE("each layout: the largest score moves in each block, or in none") {
+TEST_CASE("each layout: the largest score moves in each block, or in none",
+          "[values]") {
     NEEDS_HOPPER();
     const auto logits = [](const char* text, Logits kind) {
         grade_types(text, {}, [&](auto zero, const auto& part) {
@@ -150,7 +152,8 @@ TEST_CASE("each layout: the largest score moves in each block, or in none") {
     logits(", logits near 10^5", Logits::highest);
 }
 
-TEST_CASE("each layout: the largest score moves in another block for each row") {
+TEST_CASE("each layout: the largest score moves in another block for each row",
+          "[values]") {
     NEEDS_HOPPER();
     // Rows that share a decision, to rescale or not, are not alike.
     const auto steps = [](auto zero, const auto& part) {
@@ -159,7 +162,7 @@ TEST_CASE("each layout: the largest score moves in another block for each row") 
     grade_types(", steps", {.lengths = {{40, 300}, {18, 67}}}, steps);
 }
 
-TEST_CASE("each layout: the largest score moves a little with each block") {
+TEST_CASE("each layout: the largest score moves a little with each block", "[values]") {
     NEEDS_HOPPER();
     const Common many = {.lengths = {{1, 2500}, {2, 9}}};
     // What a block multiplies the earlier sums with lies between two 16-bit numbers.
@@ -173,7 +176,7 @@ TEST_CASE("each layout: the largest score moves a little with each block") {
     grade_type_of<__nv_bfloat16>(", slowly rising scores", many, slowly);
 }
 
-TEST_CASE("each layout: logits from -10000 to 10000") {
+TEST_CASE("each layout: logits from -10000 to 10000", "[values]") {
     NEEDS_HOPPER();
     for (const bool rising : {true, false})
         grade_types(", logits up to 10^4", {}, [&](auto zero, const auto& part) {
@@ -181,7 +184,7 @@ TEST_CASE("each layout: logits from -10000 to 10000") {
         });
 }
 
-TEST_CASE("each layout: scores all alike, and very far from zero") {
+TEST_CASE("each layout: scores all alike, and very far from zero", "[values]") {
     NEEDS_HOPPER();
     for (const float scale : {1.0f, kFarScale})
         for (const float score : {-0x1p20f, 0x1p20f}) {
@@ -197,7 +200,7 @@ TEST_CASE("each layout: scores all alike, and very far from zero") {
         }
 }
 
-TEST_CASE("each layout: small weights count") {
+TEST_CASE("each layout: small weights count", "[values]") {
     NEEDS_HOPPER();
     using T = __nv_bfloat16;
     const Common many = {.lengths = {{1, 2101}, {2, 67}}, .scale = 1.0f};
@@ -234,7 +237,8 @@ TEST_CASE("each layout: NaN and infinity reach the rows that see them") {
     graded({.lengths = {{3, 1}, {2, 1}}, .heads = 2}, 2);
 }
 
-TEST_CASE("each layout: a NaN in a value reaches rows for which it weighs nothing") {
+TEST_CASE("each layout: a NaN in a value reaches rows for which it weighs nothing",
+          "[values]") {
     NEEDS_HOPPER();
     for (const bool first : {false, true})
         grade_types(", " + wb::testing::weightless_text(first),
@@ -249,7 +253,7 @@ TEST_CASE("each layout: a NaN in a value reaches rows for which it weighs nothin
                     });
 }
 
-TEST_CASE("each layout: subnormal values, queries, keys and scales") {
+TEST_CASE("each layout: subnormal values, queries, keys and scales", "[values]") {
     NEEDS_HOPPER();
     grade_types(", subnormal v", {.heads = 2}, [](auto zero, const auto& part) {
         using T = decltype(zero);
@@ -270,7 +274,8 @@ TEST_CASE("each layout: subnormal values, queries, keys and scales") {
     });
 }
 
-TEST_CASE("each layout: values near the largest ones, and logits that rise or fall") {
+TEST_CASE("each layout: values near the largest ones, and logits that rise or fall",
+          "[values]") {
     NEEDS_HOPPER();
     using B = __nv_bfloat16;
     for (const Logits logits : {Logits::rising, Logits::falling})
@@ -290,7 +295,7 @@ TEST_CASE("each layout: values near the largest ones, and logits that rise or fa
     });
 }
 
-TEST_CASE("each layout: the scale may be anything that is not negative") {
+TEST_CASE("each layout: the scale may be anything that is not negative", "[values]") {
     NEEDS_HOPPER();
     for (const float scale : {1.0f, 0.01f, 0.0f})
         grade_types(", its scale", {}, [&](auto zero, auto& part) {
@@ -299,7 +304,8 @@ TEST_CASE("each layout: the scale may be anything that is not negative") {
         });
 }
 
-TEST_CASE("each layout: scores past the largest float, of the first or the last keys") {
+TEST_CASE("each layout: scores past the largest float, of the first or the last keys",
+          "[values]") {
     NEEDS_HOPPER();
     // They are negative: their keys weigh nothing, and the others are the result.
     for (const bool first : {true, false})
