@@ -113,7 +113,8 @@ fake compute-sanitizer 'echo "{\"format\": \"warpbook verdict 1\", \"ended\": tr
     \"cases\": [{\"name\": \"adds\", \"verdict\": \"passed\"}, {\"name\": \"sums\",
     \"verdict\": \"skipped\", \"reason\": \"$(<reason)\"}]}" >"$WB_VERDICT"
 echo "ERROR SUMMARY: 0 errors"; exit 4'
-for reason in 'needs 2 GPUs that can access each other'"'"'s memory' 'needs sm_100'; do
+for reason in 'needs 2 GPUs that can access each other'"'"'s memory' 'needs sm_100' \
+    'needs the simulator: why'; do
     echo "$reason" >reason
     learn_there verify-gpu --out results --only sanitize --chapters one
     expect_status 0

@@ -138,9 +138,12 @@ def number_of_gpus() -> int:
 
 
 def is_explained(reason: str, gpus: int) -> bool:
-    """A skip that this machine cannot help: another architecture or more GPUs."""
+    """A skip that this machine cannot help: another architecture, more GPUs, or what no
+    GPU can do."""
     needs = re.search(r"\bneeds (\d+) GPUs\b", reason)
-    return bool(re.search(r"\bsm_\d", reason) or needs and int(needs[1]) > gpus)
+    if needs:
+        return int(needs[1]) > gpus
+    return bool(re.search(r"\bsm_\d|\bneeds the simulator\b", reason))
 
 
 def _build(state: Run) -> None:

@@ -131,9 +131,11 @@ TEST_CASE("fault: one shot, and a peer that does not come", "[fault]") {
                  });
 }
 
-#ifdef SIMT_CPU  // on GPUs NCCL does not notice it: they hang, or add other elements
 TEST_CASE("fault: ranks that disagree about the tokens", "[fault]") {
     WB_NEEDS_DEVICES(2, ask_multi_gpu);
+#ifndef SIMT_CPU
+    WB_SKIP("needs the simulator: on GPUs NCCL is silent, and they hang or err");
+#endif
     // Rank 0 comes first, so that the words do not depend on chance.
     std::atomic<bool> is_queued = false;
     expect_error("rank 1 has one token more",
@@ -151,6 +153,9 @@ TEST_CASE("fault: ranks that disagree about the tokens", "[fault]") {
 
 TEST_CASE("fault: ranks that make different calls", "[fault]") {
     WB_NEEDS_DEVICES(2, ask_multi_gpu);
+#ifndef SIMT_CPU
+    WB_SKIP("needs the simulator: on GPUs NCCL is silent, and they hang or err");
+#endif
     expect_error(
         "rank 1 gathers something before",
         "different orders",
@@ -161,4 +166,3 @@ TEST_CASE("fault: ranks that make different calls", "[fault]") {
             multi_gpu(kShape, rank, x, y, stream);
         });
 }
-#endif
