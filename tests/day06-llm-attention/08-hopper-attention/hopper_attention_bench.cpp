@@ -47,9 +47,11 @@ std::vector<wb::AttentionShape> usual_grid() {
     return shapes;
 }
 
-/// Whether all rungs are run, or the last one alone.
+/// Whether all rungs are run, or the last one alone. Where tiles are few, those of the
+/// earlier rungs may suit better.
 bool is_ladder(const wb::AttentionShape& shape) {
-    return shape.queries <= 128 || (shape.head_dim == 128 && shape.keys == 8192);
+    const bool few_tiles = shape.batch == 1 && shape.keys <= 2048;
+    return few_tiles || (shape.head_dim == 128 && shape.keys == 8192);
 }
 
 std::vector<wb::AttentionShape> shapes(const Bench& bench) {
