@@ -120,6 +120,12 @@ TEST_CASE("a table with room for far more tokens than there are") {
     grade_random(shape, 20);
 }
 
+TEST_CASE("a table with room for more keys of all heads than 32 bits count") {
+    PagedShape shape{{5, 40}, 256, 64, 64};
+    shape.spare_entries = 1 << 19;  // 2^27 keys of each sequence, 64 heads: 2^34
+    grade_random(shape, 23);
+}
+
 /// One K/V head, and two where rows have 128 numbers.
 static PagedShape with_kv_heads(const Layout& layout, std::vector<int64_t> lengths) {
     PagedShape shape = layout.shape(std::move(lengths));
