@@ -44,7 +44,7 @@ const char* race_advice(Detail detail) {
                    "stream wait for an event of the other (cudaStreamWaitEvent)";
         case Detail::async:
             return "wait for the copy (cp.async.wait_group, __pipeline_wait_prior), "
-                   "then __syncthreads(), before the data is used";
+                   "then __syncthreads(), before the memory is used";
         default:
             return "__syncthreads() between the two, where all threads of the block "
                    "reach it";

@@ -35,18 +35,6 @@ Place place_of(const Launch& launch, const PendingFault& fault) {
     return {launch.config->file, launch.config->line};
 }
 
-/// An access by the runtime on behalf of the running thread.
-Access access_by_runtime(
-    const void* p, int bytes, bool write, Space space, uint32_t site) {
-    Access a{};
-    a.address = static_cast<char*>(const_cast<void*>(p));
-    a.bytes = static_cast<uint32_t>(bytes);
-    a.write = write;
-    a.space = space;
-    a.site = site;
-    return a;
-}
-
 }  // namespace
 
 LaunchBefore launch_before;
@@ -118,6 +106,7 @@ void safety_block_begins(Block& block) {
 void safety_block_ends(Worker& worker, Block& block) {
     flush_doubtful(worker, state_of(block));
     if (block.cluster) check_peers_done(block, worker);
+    check_copies_in_flight(worker, block);
     note_block_ends(worker);
 }
 
@@ -224,39 +213,6 @@ void safety_host_copied(const void* to, const void* from, size_t bytes) {
     // does, until the host writes over it.
     if (is_hosts_too(to) && !device_shadow.all_initialised(target, bytes))
         watch_contents(target, bytes, learned ? detail::kUnwrittenWord : ~uint32_t{0});
-}
-
-void safety_copy_issued(Worker& worker,
-                        const void* to,
-                        const void* from,
-                        int bytes,
-                        int src_bytes,
-                        uint32_t read_site,
-                        uint32_t write_site) {
-    if (src_bytes > 0 && in_device_memory(from))
-        check_safety(
-            access_by_runtime(from, src_bytes, false, Space::global, read_site),
-            worker);
-    // From now on the copy may write at any moment: whoever still reads races with it.
-    const Access write = access_by_runtime(to, bytes, true, Space::shared, write_site);
-    check_safety(write, worker);
-    BlockState& state = state_of(*worker.block);
-    if (!state.order.shared.mapped() || !state.order.shared.contains(to)) return;
-    state.order.shared.set_initialised(write.address, write.bytes, false);
-    state.copies.push_back({write.address, bytes, worker.thread->rank, write_site});
-}
-
-void safety_copy_landed(Worker& worker, const void* to, int bytes) {
-    BlockState& state = state_of(*worker.block);
-    const uint32_t rank = worker.thread->rank;
-    for (size_t i = 0; i < state.copies.size(); ++i) {
-        const InFlight copy = state.copies[i];
-        if (copy.to != to || copy.thread != rank) continue;
-        state.copies.erase(state.copies.begin() + static_cast<std::ptrdiff_t>(i));
-        check_safety(access_by_runtime(to, bytes, true, Space::shared, copy.site),
-                     worker);
-        return;
-    }
 }
 
 bool safety_knows_damage(const Launch& launch) {

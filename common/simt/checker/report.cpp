@@ -255,10 +255,12 @@ void report_race(const Scene& scene,
         special == Special::not_released || special == Special::not_acquired;
     const bool scopes = special == Special::scopes;
     const bool narrow = special == Special::told_the_block;
+    const bool in_flight = special == Special::in_flight;
     const Site& site = check::site(now.site);
     const Site& old_site = check::site(old.site());
     const char* what = proxy        ? "no proxy fence"
                        : scopes     ? "atomics of too narrow a scope"
+                       : in_flight  ? "write while an asynchronous copy is in flight"
                        : !old_write ? "write after read"
                        : now.write  ? "write after write"
                                     : "read after write";
@@ -311,6 +313,8 @@ void report_race(const Scene& scene,
                     ? unfenced_text(scene, same_block, special == Special::not_acquired)
                 : scopes      ? scopes_text(now.of_block, old_site.of_block)
                 : narrow      ? narrow_text(scene)
+                : in_flight   ? "    The copy had not been waited for when the other "
+                                "wrote: on a GPU either may come\n    last.\n"
                 : !same_block ? "    Nothing orders the two blocks.\n"
                 : same_warp   ? "    Nothing orders the two lanes of this warp.\n"
                             : "    Nothing orders the two threads: on a GPU either may "
@@ -325,6 +329,7 @@ void report_race(const Scene& scene,
             : proxy                                     ? Detail::proxy
             : unfenced                                  ? Detail::fence
             : scopes || narrow                          ? Detail::scope
+            : in_flight                                 ? Detail::async
             : !same_block && now.space == Space::shared ? Detail::cluster
             : same_line && !now.write                   ? Detail::update
             : same_line                                 ? Detail::writers

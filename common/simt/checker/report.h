@@ -42,6 +42,7 @@ enum class Special : uint8_t {
     not_acquired,    // one has been told of it, and no fence is behind it
     scopes,          // both are atomic, but the scope of one is its block alone
     told_the_block,  // an atomic operation tells of a write, but its block alone
+    in_flight,       // the access is a copy that nobody had waited for at the write
 };
 
 /// Adds a race between an access and a remembered one.

@@ -49,6 +49,8 @@ void safety_copy_issued(detail::Worker& worker,
                         uint32_t read_site,
                         uint32_t write_site);
 void safety_copy_landed(detail::Worker& worker, const void* to, int bytes);
+/// At the end of a block: what nobody has waited for, but has written over.
+void check_copies_in_flight(detail::Worker& worker, const detail::Block& block);
 /// What mbarriers and TMA do, see observer.h.
 void safety_synchronises(detail::Worker& worker,
                          const void* object,

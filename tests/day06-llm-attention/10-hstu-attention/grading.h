@@ -256,43 +256,56 @@ Expected expect_forward(const HstuProblem& p) {
     return e;
 }
 
+/// What the gradients get of a row and a key that it sees.
+///
 /// @param rounds  weights and gradients of scores may be rounded to T, as the contract
 ///                says. v1 and v2 do not
 template <class T>
-Expected expect_backward(const HstuProblem& p, bool rounds = true) {
+void add_gradients(Expected& e,
+                   const HstuProblem& p,
+                   const wb::reference::HstuPair& pair,
+                   bool rounds) {
     constexpr double u = 0x1p-24;
+    const PairErrors errors(pair, p.head_dim);
+    const std::size_t row = p.head_of(pair.row, pair.head);
+    const std::size_t key = p.head_of(pair.key, pair.head);
+    const double weight = wb::reference::hstu_silu(pair.s);
+    const double slope = wb::reference::hstu_silu_slope(pair.s);
+    const auto [da, da_size, da_terms] =
+        wb::reference::product_sum(&p.d_o[row], &p.v[key], at(p.head_dim));
+    const double ds = da * slope;
+    const double da_error = gamma(static_cast<double>(p.head_dim) + 8.0, u) * da_size;
+    const double ds_error =
+        std::abs(da) * errors.slope + (std::abs(slope) + errors.slope) * da_error;
+    const double ds_rounded = ds_error + (rounds ? rounding<T>(ds) : 0.0);
+    const double weight_rounded = errors.weight + (rounds ? rounding<T>(weight) : 0.0);
+    e.dq.add_row(row, ds, ds_rounded, &p.k[key]);
+    e.dk.add_row(key, ds, ds_rounded, &p.q[row]);
+    e.dv.add_row(key, weight, weight_rounded, &p.d_o[row]);
+    if (pair.position >= 0) e.d_positions.add(at(pair.position), ds, ds_error);
+    if (pair.time >= 0) e.d_times.add(at(pair.time), ds, ds_error);
+}
+
+/// Gradients of the pairs that `visit_pairs` gives to its argument, one by one.
+template <class T, class VisitPairs>
+Expected expect_gradients(const HstuProblem& p, bool rounds, VisitPairs visit_pairs) {
     Expected e;
     e.dq = e.dk = e.dv = Wanted(p.q.size(), at(p.head_dim));
     e.d_positions = Wanted(p.positions.size());
     e.d_times = Wanted(p.times.size());
-    wb::reference::hstu_pairs(p, [&](const auto& pair) {
-        const PairErrors errors(pair, p.head_dim);
-        const std::size_t row = p.head_of(pair.row, pair.head);
-        const std::size_t key = p.head_of(pair.key, pair.head);
-        const double weight = wb::reference::hstu_silu(pair.s);
-        const double slope = wb::reference::hstu_silu_slope(pair.s);
-        const auto [da, da_size, da_terms] =
-            wb::reference::product_sum(&p.d_o[row], &p.v[key], at(p.head_dim));
-        const double ds = da * slope;
-        const double da_error =
-            gamma(static_cast<double>(p.head_dim) + 8.0, u) * da_size;
-        const double ds_error =
-            std::abs(da) * errors.slope + (std::abs(slope) + errors.slope) * da_error;
-        const double ds_rounded = ds_error + (rounds ? rounding<T>(ds) : 0.0);
-        const double weight_rounded =
-            errors.weight + (rounds ? rounding<T>(weight) : 0.0);
-        e.dq.add_row(row, ds, ds_rounded, &p.k[key]);
-        e.dk.add_row(key, ds, ds_rounded, &p.q[row]);
-        e.dv.add_row(key, weight, weight_rounded, &p.d_o[row]);
-        if (pair.position >= 0) e.d_positions.add(at(pair.position), ds, ds_error);
-        if (pair.time >= 0) e.d_times.add(at(pair.time), ds, ds_error);
-    });
+    visit_pairs([&](const auto& pair) { add_gradients<T>(e, p, pair, rounds); });
     e.dq.finish<T>(p.alpha / p.scaling_length);
     e.dk.finish<T>(p.alpha / p.scaling_length);
     e.dv.finish<T>(1.0 / p.scaling_length);
     e.d_positions.finish<float>(1.0 / p.scaling_length);
     e.d_times.finish<float>(1.0 / p.scaling_length);
     return e;
+}
+
+template <class T>
+Expected expect_backward(const HstuProblem& p, bool rounds = true) {
+    return expect_gradients<T>(
+        p, rounds, [&](auto add) { wb::reference::hstu_pairs(p, add); });
 }
 
 template <class T>

@@ -18,7 +18,7 @@ from learn.mutation.mutant import Mutant
 from learn.mutation.programs import Program
 
 REACHED, DIFFERS, MISFIT = 1, 2, 4  # as in mutant.h
-CHECKED = 24
+CHECKED = 48
 """Cases that the checker sees of a mutant, the cheapest: it finds what a run does wrong
 even where the result is right, but is slow."""
 

@@ -80,3 +80,29 @@ PLANTED(race, copy_over_data_in_use) {
     refilled_too_early<<<1, kThreads>>>(
         numbered<float>(4 * kThreads), zeros<float>(kThreads), 4);
 }
+
+// A copy that nobody needs, or so it seems: it may land on what is written later.
+template <int kPending>
+__device__ float written_over(const float* x) {
+    __shared__ float s[kThreads];
+    const int t = threadIdx.x;
+    __pipeline_memcpy_async(&s[t], &x[t], sizeof(float));  // copy_lands_on_results
+    __pipeline_commit();
+    __pipeline_wait_prior(kPending);
+    __syncthreads();
+    s[kThreads - 1 - t] = 2.0f * x[t];  // copy_lands_on_results
+    __syncthreads();
+    return s[t];
+}
+__global__ void copy_in_flight(const float* x, float* out) {
+    out[threadIdx.x] = written_over<1>(x);
+}
+PLANTED(race, copy_lands_on_results) {
+    copy_in_flight<<<1, kThreads>>>(numbered<float>(kThreads), zeros<float>(kThreads));
+}
+__global__ void copy_awaited(const float* x, float* out) {
+    out[threadIdx.x] = written_over<0>(x);
+}
+PLANTED(none, results_after_a_copy) {
+    copy_awaited<<<1, kThreads>>>(numbered<float>(kThreads), zeros<float>(kThreads));
+}
