@@ -41,5 +41,6 @@ says counter_of_two_blocks "the scope of both is the block"
 says counter_of_two_scopes "not atomic to each other"
 says last_block_of_its_own_scope "the scope of both is the block"
 says narrow_acquire "it tells other blocks nothing"
+says copy_lands_on_results "had not been waited for when the other wrote"
 says scratch_of_two_streams "is in another stream, and nothing orders"
 exit $failed
