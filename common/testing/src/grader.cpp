@@ -465,14 +465,18 @@ void expect_refused(const std::string& implementation,
     wrong.implementation = implementation;
     wrong.inputs = what;
     wrong.numbers.wanted = part;
+    LaunchWatch watch(nullptr);
     try {
         call();
     } catch (const InvalidArgument& refusal) {
-        if (std::string(refusal.what()).find(part) != std::string::npos) {
+        watch.stop();
+        const bool is_named =
+            std::string(refusal.what()).find(part) != std::string::npos;
+        if (is_named && watch.operations() == 0) {
             SUCCEED();
             return;
         }
-        wrong.detail = "other_words";
+        wrong.detail = is_named ? "too_late" : "other_words";
         wrong.numbers.message = refusal.what();
     } catch (const NotSolved& unsolved) {
         Finding finding = finding_of(unsolved);

@@ -101,6 +101,16 @@ void LaunchWatch::stop() {
     error_ = cudaPeekAtLastError();
 }
 
+int LaunchWatch::operations() const {
+#ifdef SIMT_CPU
+    if (seen.waits > 0) return 0;
+    return seen.on_stream + seen.elsewhere + seen.default_kernels +
+           seen.default_graphs + seen.default_operations + seen.host_functions;
+#else
+    return 0;
+#endif
+}
+
 std::optional<Finding> LaunchWatch::judge(
     [[maybe_unused]] const std::function<bool()>& has_output,
     [[maybe_unused]] bool may_wait) const {

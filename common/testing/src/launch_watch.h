@@ -29,6 +29,9 @@ class LaunchWatch {
     /// @param may_wait    it may wait, and copy to and from the host
     std::optional<Finding> judge(const std::function<bool()>& has_output,
                                  bool may_wait) const;
+    /// How much was put on any stream: kernels, copies, fills, ... 0 on a GPU, and of
+    /// what waits: that is no launcher, but asks what others have done.
+    int operations() const;
 
  private:
     [[maybe_unused]] std::size_t free_before_ = 0;

@@ -74,6 +74,10 @@ std::string refusal(const Finding& f) {
             "the message does not say `" + f.numbers.wanted + "`: " + f.numbers.message;
     if (f.detail == "other_exception")
         instead = "another exception came: " + f.numbers.message;
+    if (f.detail == "too_late")
+        instead =
+            "before that, something was put on a stream: check all arguments "
+            "first";
     return "a wrong argument must throw wb::InvalidArgument, but " + instead;
 }
 

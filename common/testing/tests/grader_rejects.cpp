@@ -312,6 +312,15 @@ TEST_CASE("refused with another exception") {
     });
 }
 
+TEST_CASE("refused too late") {
+    Grader grade("scale_v1", "n = -1");
+    float* y = grade.output<float>("y", {1});
+    expect_refused("scale_v1", "n = -1", "n is -1", [&] {
+        CUDA_CHECK(cudaMemsetAsync(y, 0, sizeof(float), nullptr));
+        throw wb::InvalidArgument("scale_v1: n is -1");
+    });
+}
+
 TEST_CASE("skipped") {
     WB_SKIP("there is nothing to see");
 }

@@ -138,8 +138,12 @@ TEST_CASE("more elements than one block has threads") {
 }
 
 TEST_CASE("nothing is kept from call to call") {
-    wb::testing::expect_independent([&] { grade_random(300, 1); },
-                                    [&] { grade_random(2000, 2); });
+    // Sizes of one kind, and of another: few blocks and many.
+    const auto [first, second] =
+        GENERATE(table<int64_t, int64_t>({{300, 2000}, {20'000, 9000}}));
+    wb::testing::expect_independent([&, n = first] { grade_random(n, 1); },
+                                    [&, n = second] { grade_random(n, 2); },
+                                    [&, n = first] { grade_random(n, 3); });
 }
 
 TEST_CASE("a prime number of elements, so that nothing divides evenly") {
@@ -152,6 +156,22 @@ TEST_CASE("whole numbers add up exactly, in any order") {
 
 TEST_CASE("a million whole numbers and one more", "[long]") {
     grade_exact((1 << 20) + 1, GENERATE(1, 2));
+}
+
+TEST_CASE("few numbers of many digits among many zeros") {
+    // Their sum has fewer than 24 bits: it is exact in any order, but not with products
+    // of 11 bits (TF32), let alone of 8. Bounds that grow with n would let these pass.
+    const auto n = GENERATE(as<int64_t>(), 257, 65537, 262'147);
+    wb::testing::Random random(1);
+    std::vector<float> a(static_cast<size_t>(n), 0.0f);
+    auto b = a;
+    for (int i = 0; i < 100; ++i) {
+        const auto at = static_cast<size_t>(random.below(n));
+        (i % 2 == 0 ? a : b)[at] =
+            static_cast<float>(0x10001 + 2 * random.below(0x7FFF));
+        (i % 2 == 0 ? b : a)[at] = i % 3 == 0 ? -1.0f : 1.0f;
+    }
+    grade_dot(a, b, 0, "100 numbers of 17 bits, n = " + std::to_string(n));
 }
 
 TEST_CASE("only the last element counts") {
@@ -209,6 +229,19 @@ TEST_CASE("five million whole numbers and one more", "[long]") {
     // More than a grid of 4096 blocks takes at once, also as float4: threads add up
     // several of them. The sums stay below 2^24, as they did up to 2^22 elements.
     grade_exact((5 << 20) + 1, 1);
+}
+
+TEST_CASE("more elements than 65535 blocks have threads, or a float can count",
+          "[long]") {
+    constexpr int64_t kN = (int64_t{1} << 24) + 3;
+    std::vector<float> a(static_cast<size_t>(kN), 0.0f);
+    for (int64_t i = 1; i <= 5; ++i)
+        a[static_cast<size_t>(kN - i)] = static_cast<float>(i);
+    Grader grade("dot_product", "b is a: zeros, then 5 4 3 2 1, n = 2^24 + 3");
+    const float* d_a = grade.input("a", a);
+    float* d_result = grade.output<float>("result", {1});
+    grade.run([&](cudaStream_t s) { dot_product(d_a, d_a, d_result, kN, s); });
+    grade.expect("result", {55.0}, [](int64_t) { return 0.0; });
 }
 
 TEST_CASE("arrays that start at any element") {
@@ -269,6 +302,35 @@ TEST_CASE("infinities and no numbers at all show in the sum") {
         grade.run([&, dot = dot](cudaStream_t s) { dot(d_a, d_b, d_result, kN, s); });
         grade.expect("result", {sum}, [](int64_t) { return 0.0; });
     }
+}
+
+TEST_CASE("no product is left out: a zero times an infinity is no number") {
+    constexpr int64_t kN = 1009;
+    const float special = GENERATE(std::numeric_limits<float>::infinity(), NAN);
+    const float other = GENERATE(0.0f, 1.0f, -1.0f);
+    const auto at = GENERATE(as<size_t>(), 1, 500, 1008);
+    auto a = small_integers(kN, 1);
+    auto b = small_integers(kN, 2);
+    const bool is_in_a = GENERATE(true, false);
+    (is_in_a ? a : b)[at] = special;
+    (is_in_a ? b : a)[at] = other;
+    grade_dot(a,
+              b,
+              0,
+              std::string("an element of ") + (is_in_a ? "a" : "b") + " is " +
+                  std::to_string(special) + ", the other one " + std::to_string(other));
+}
+
+TEST_CASE(
+    "subnormal numbers count, too, where what they are multiplied with is large") {
+    const bool is_in_a = GENERATE(true, false);
+    auto a = small_integers(1009, 1);
+    auto b = small_integers(1009, 2);
+    for (size_t i = 0; i < a.size(); ++i) {
+        (is_in_a ? a : b)[i] *= 0x1p-130f;
+        (is_in_a ? b : a)[i] *= 0x1p120f;
+    }
+    grade_dot(a, b, 0, std::string(is_in_a ? "a" : "b") + " is subnormal, n = 1009");
 }
 
 TEST_CASE("whole blocks of 1024, and one element more or less") {
@@ -380,13 +442,21 @@ TEST_CASE("wrong arguments are refused by name") {
     float host[8] = {};
     expect_refused(
         "dot_product", "n = -1", "n is -1", [&] { dot_product(d, d, d, -1, nullptr); });
+    expect_refused("dot_product", "n = -2^32", "n is -4294967296", [&] {
+        dot_product(d, d, d, -(int64_t{1} << 32), nullptr);
+    });
     expect_refused("dot_product", "a null", "a is a null pointer", [&] {
         dot_product(nullptr, d, d, 7, nullptr);
     });
     expect_refused("dot_product", "b on the host", "b is a host pointer", [&] {
         dot_product(d, host, d, 7, nullptr);
     });
-    expect_refused("dot_product", "result null", "result is a null pointer", [&] {
-        dot_product(d, d, nullptr, 0, nullptr);
-    });
+    for (const int64_t n : {0, 7}) {
+        expect_refused("dot_product", "result null", "result is a null pointer", [&] {
+            dot_product(d, d, nullptr, n, nullptr);
+        });
+        expect_refused("dot_product", "result on the host", "result is a host", [&] {
+            dot_product(d, d, host, n, nullptr);
+        });
+    }
 }

@@ -81,6 +81,10 @@ TEST_CASE("in place: many matrices, and one that is large", "[long]") {
 TEST_CASE("in place: nothing is kept from call to call") {
     wb::testing::expect_independent([] { grade_in_place(2, 5); },
                                     [] { grade_in_place(1, 33, 2); });
+    // Matrices that no array of a few thousand elements holds, and two of one size.
+    wb::testing::expect_independent([] { grade_in_place(1, 130); },
+                                    [] { grade_in_place(2, 97, 2); },
+                                    [] { grade_in_place(1, 130, 3); });
 }
 
 TEST_CASE("in place: every bit is kept") {

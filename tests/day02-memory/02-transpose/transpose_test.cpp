@@ -103,7 +103,9 @@ TEST_CASE("more than 4096 rows, columns, or matrices", "[long]") {
                             Sizes{1, 3, 4099},
                             Sizes{1, 4098, 2},
                             Sizes{1, 2, 4098},
-                            Sizes{4099, 1, 2});
+                            Sizes{4099, 1, 2},
+                            Sizes{1, 65'541, 3},  // 16 bits do not count them
+                            Sizes{1, 2, 65'542});
     grade_all<float>(s);
     grade_all<uint16_t>(s);
 }

@@ -89,6 +89,26 @@ void grade_long() {
     grade_all<Work>(image(batch, rows, cols, 4, 1));
 }
 
+/// More rows or columns than 16 bits count.
+template <class Work>
+void grade_very_long() {
+    const auto [rows, cols] =
+        GENERATE(table<int64_t, int64_t>({{65'541, 1}, {1, 65'541}}));
+    grade_all<Work>(image(1, rows, cols, 1, 2));
+}
+
+/// Small images, and such as no array of a few thousand elements holds; other numbers
+/// and weights for the same sizes.
+template <class Work>
+void grade_independent() {
+    wb::testing::expect_independent([] { grade_all<Work>(image(1, 4, 6, 1, 0)); },
+                                    [] { grade_all<Work>(image(2, 17, 5, 1, 1), 2); },
+                                    [] { grade_all<Work>(image(1, 4, 6, 1, 0), 3); });
+    wb::testing::expect_independent(
+        [] { grade_all<Work>(image(1, 67, 150, 1, 0)); },
+        [] { grade_all<Work>(image(2, 31, 170, 1, 1), 2); });
+}
+
 }  // namespace
 
 TEST_CASE("a filter: more than 4096 rows, columns, or images", "[long]") {
@@ -99,10 +119,16 @@ TEST_CASE("a product: more than 4096 rows, columns, or images", "[long]") {
     grade_long<Product>();
 }
 
+TEST_CASE("a filter: more rows, or columns, than 16 bits count", "[long]") {
+    grade_very_long<AnyWeights>();
+}
+
+TEST_CASE("a product: more rows, or columns, than 16 bits count", "[long]") {
+    grade_very_long<Product>();
+}
+
 TEST_CASE("a filter: nothing is kept from call to call") {
-    wb::testing::expect_independent(
-        [] { grade_all<AnyWeights>(image(1, 4, 6, 1, 0)); },
-        [] { grade_all<AnyWeights>(image(2, 17, 5, 1, 1), 2); });
+    grade_independent<AnyWeights>();
 }
 
 TEST_CASE("a filter: numbers that are none come no farther than the radius") {
@@ -166,15 +192,32 @@ TEST_CASE("a product: many more rows than columns") {
 }
 
 TEST_CASE("a product: nothing is kept from call to call") {
-    wb::testing::expect_independent(
-        [] { grade_all<Product>(image(1, 4, 6, 1, 0)); },
-        [] { grade_all<Product>(image(2, 17, 5, 1, 1), 2); });
+    grade_independent<Product>();
 }
 
 TEST_CASE("a product: numbers that are none come no farther than the radius") {
     const Taps vertical = {1, {1.0f, 0.0f, -2.0f}};
     const Taps horizontal = {1, {3.0f, 0.0f, 1.0f}};
     grade_special(Product(vertical, horizontal), image(1, 9, 40, 1, GENERATE(0, 1, 2)));
+}
+
+TEST_CASE("a product: weights whose product no float holds") {
+    // 2^-160 is 0, and 2^160 infinite; but nothing says to multiply the weights.
+    const float unit = GENERATE(0x1p-80f, 0x1p80f);
+    const Sizes s = image(1, 9, 40, 1, GENERATE(0, 2));
+    const Taps vertical = {1, {unit, -2 * unit, 3 * unit}};
+    const Taps horizontal = {1, {-unit, 5 * unit, unit}};
+    auto values = wb::testing::random_normal(s.count(), 1);
+    for (float& value : values)
+        value *= unit < 1 ? 0x1p100f : 0x1p-100f;
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("convolve_separable", convolve_separable))
+        grade_values(name,
+                     launcher,
+                     Product(vertical, horizontal),
+                     s,
+                     values,
+                     unit < 1 ? "weights of 2^-80" : "weights of 2^80");
 }
 
 TEST_CASE("a product: small weights of large numbers count") {

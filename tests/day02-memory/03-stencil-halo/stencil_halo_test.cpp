@@ -59,13 +59,15 @@ TEST_CASE("a stencil: edges meet") {
 
 TEST_CASE("a stencil: many blocks", "[long]") {
     grade_all<Stencil>(line(10'007, 3, 1));
+    grade_all<Stencil>(line(65'541, 2, 2));
 }
 
 TEST_CASE("a stencil: nothing is kept from call to call") {
     Sizes second = line(300, 2, 1);
     second.in_from = 1;  // and not at a multiple of 16 bytes, as the first one
     wb::testing::expect_independent([] { grade_all<Stencil>(line(40, 2, 0)); },
-                                    [&] { grade_all<Stencil>(second, 2); });
+                                    [&] { grade_all<Stencil>(second, 2); },
+                                    [] { grade_all<Stencil>(line(40, 2, 0), 3); });
 }
 
 TEST_CASE("a stencil: numbers that are none come no farther than the radius") {

@@ -141,6 +141,16 @@ const T* input_from(Grader& grade,
     return grade.input(name, all) + from;
 }
 
+/// Indices or offsets: in half of the cases at an address that suits no more than one.
+inline const int64_t* input_indices(Grader& grade,
+                                    const std::string& name,
+                                    const Indices& indices) {
+    return grade.input(name,
+                       indices,
+                       indices.size() % 2 == 0 ? wb::testing::Begin::aligned
+                                               : wb::testing::Begin::anywhere);
+}
+
 /// The counter of bad indices, and what the grader expects of it.
 inline unsigned long long* bad_counter(Grader& grade) {
     return grade.in_out("bad", {1}, std::vector<unsigned long long>{kBadBefore});
@@ -174,7 +184,7 @@ void grade_one(const std::string& name,
         const std::vector<T> before(expected.size(), static_cast<T>(kUntouched));
         d_out = grade.in_out("out", shape, before) + s.out_from;
     }
-    const Lookup lookup = {grade.input("indices", indices),
+    const Lookup lookup = {input_indices(grade, "indices", indices),
                            s.count,
                            s.num_rows,
                            s.cols,

@@ -47,7 +47,7 @@ std::vector<double> grade_backward(const std::string& name,
                                std::vector<float>(expected.sums.size(), kUntouched)) +
                   p.table_from;
     }
-    const Lookup lookup = {grade.input("indices", indices),
+    const Lookup lookup = {input_indices(grade, "indices", indices),
                            static_cast<int64_t>(indices.size()),
                            p.num_rows,
                            p.cols,
@@ -210,6 +210,11 @@ TEST_CASE("backward: sums of sums of sums", "[long]") {
     grade_sums({2, 1}, skewed, 8'300);  // 260 shares, then 17, 2, 1
 }
 
+TEST_CASE("backward: more indices, and more columns, than 16 bits count", "[long]") {
+    grade_sums({3, 1}, uniform, 65'539);
+    grade_sums({2, 65'541}, {1, 0}, "very long rows");
+}
+
 TEST_CASE("backward: NaN and infinity reach their row and their column, and no other") {
     const float inf = std::numeric_limits<float>::infinity();
     const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -242,6 +247,17 @@ TEST_CASE("backward: nothing is kept from call to call") {
         },
         [] {
             grade_sums({300, 3}, with_bad, 40, 2);
+        });
+    // Larger ones, and two of one size.
+    wb::testing::expect_independent(
+        [] {
+            grade_sums({2003, 4}, skewed, 300);
+        },
+        [] {
+            grade_sums({1500, 3}, uniform, 200, 2);
+        },
+        [] {
+            grade_sums({2003, 4}, uniform, 300, 3);
         });
 }
 

@@ -93,13 +93,13 @@ void grade_values(const BagProblem& p,
         if (p.out_from > 0) shape = {static_cast<int64_t>(sums.size())};
         const std::vector<T> before(sums.size(), static_cast<T>(kUntouched));
         T* d_out = grade.in_out("out", shape, before) + p.out_from;
-        const Lookup lookup = {grade.input("indices", indices),
+        const Lookup lookup = {input_indices(grade, "indices", indices),
                                static_cast<int64_t>(indices.size()),
                                p.num_rows,
                                p.cols,
                                bad_counter(grade)};
         const Bags bags = {
-            grade.input("offsets", offsets), num_bags, p.pool, p.padding};
+            input_indices(grade, "offsets", offsets), num_bags, p.pool, p.padding};
         grade.run([&, launcher = launcher](cudaStream_t stream) {
             launcher(d_table, d_out, lookup, bags, stream);
         });
@@ -188,6 +188,29 @@ TEST_CASE("bags: wrong offsets are counted, and nothing is written for them") {
                         "wrong offsets, cols = " + std::to_string(p.cols));
 }
 
+TEST_CASE("bags: offsets whose lower 32 bits are right are wrong") {
+    const BagProblem p = {{}, 3, 4, GENERATE(Pool::sum, Pool::mean)};
+    constexpr int64_t kBeyond = int64_t{1} << 32;
+    grade_values<float>(p,
+                        wb::testing::random_normal(3 * p.cols, 1),
+                        make_indices(uniform, 9, 3),
+                        {0, 2, kBeyond + 4, 5, 7 - kBeyond, 9},
+                        "offsets of 4 + 2^32 and 7 - 2^32");
+}
+
+TEST_CASE("bags: indices before the first bag and behind the last are in none") {
+    const BagProblem p = {{}, 5, GENERATE(3, 8), GENERATE(Pool::sum, Pool::mean)};
+    const int64_t first = GENERATE(0, 2);
+    const int64_t last = GENERATE(7, 9);
+    grade_values<float>(p,
+                        wb::testing::random_normal(5 * p.cols, 1),
+                        make_indices(uniform, 9, 5),
+                        {first, 4, last},
+                        "two bags, indices " + std::to_string(first) + " to " +
+                            std::to_string(last) + " of 9, cols " +
+                            std::to_string(p.cols));
+}
+
 TEST_CASE("bags: edges meet") {
     static const auto cases =
         wb::testing::Covering()
@@ -237,6 +260,12 @@ TEST_CASE("bags: sums are made in float, and rounded once") {
                          "sums of 56000 and -48000 in fp16");
     grade_values<__half>(
         {{}, 2, 1, Pool::mean}, large, {0, 0, 0}, {0, 3}, "a mean of 40000 in fp16");
+    // Subnormal halves are numbers like others.
+    grade_values<__half>({{}, 2, 1, GENERATE(Pool::sum, Pool::mean)},
+                         {__half(0x1p-16f), __half(0x3p-20f)},
+                         {0, 1, 1, 0},
+                         {0, 3, 4},
+                         "subnormal numbers in fp16");
     std::vector<__nv_bfloat16> wide(16, __nv_bfloat16(1.0f));
     for (std::size_t i = 8; i < 16; ++i)
         wide[i] = __nv_bfloat16(0x1p-8f);
@@ -287,6 +316,15 @@ TEST_CASE("bags: many bags, and a long one", "[long]") {
     grade_types({{1, 1031, 2}, 61, 24, Pool::sum});
     grade_types({{1, 2101, 2}, 61, 8, Pool::mean});  // no half is 2101
     grade_types({std::vector<int64_t>(4099, 1), 61, 2, Pool::sum});
+}
+
+TEST_CASE("bags: more of all than 16 bits count", "[long]") {
+    std::vector<int64_t> lengths(65'539, 0);
+    lengths.back() = 2;
+    grade_bags<float>({lengths, 3, 1, Pool::sum});
+    grade_types({{1, 3, 2}, 70'001, 1, Pool::sum});
+    grade_bags<float>({{1, 65'541, 2}, 3, 1, Pool::mean});
+    grade_bags<float>({{1, 2}, 3, 65'541, Pool::sum});
 }
 
 TEST_CASE("bags: all work is queued on the caller's stream") {

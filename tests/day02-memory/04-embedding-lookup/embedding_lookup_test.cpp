@@ -107,6 +107,13 @@ TEST_CASE("many long rows", "[long]") {
 TEST_CASE("more indices, and more rows, than 12 and 16 bits count", "[long]") {
     grade_all<float>({4099, 70'001, 1});
     grade_all<uint16_t>({4099, 70'001, 2});
+    grade_all<float>({65'539, 5, 1});
+    grade_all<uint16_t>({65'539, 5, 1});
+}
+
+TEST_CASE("more columns than 16 bits count", "[long]") {
+    grade_all<float>({2, 3, GENERATE(65'541, 65'544)});
+    grade_all<uint16_t>({2, 3, GENERATE(65'541, 65'544)});
 }
 
 TEST_CASE("zeros of both signs, tiny numbers, infinities and NaNs keep their bits") {

@@ -224,6 +224,68 @@ TEST_CASE("concat and split: wrong offsets of a or b write nothing and are noted
     }
 }
 
+TEST_CASE("wrong offsets are noted also where there are no entries") {
+    const bool wide = GENERATE(false, true);
+    const HostOffsets wrong = {0, 0, 5, 0, 0};
+    const HostOffsets right(5, 0);
+    const HostOffsets old(5, 77);
+    const auto falls = [](JaggedArray array) {
+        return fault(JaggedFault::falls, array, 3, 0, 5);
+    };
+    // values has no elements, and so has the result of split
+    for_each_version("dense_to_jagged", dense_to_jagged, [&](auto& name, auto launch) {
+        Grader grade(name, wide ? "no entries, 64 bits" : "no entries, 32 bits");
+        const auto* d_dense = upload(grade, "dense", numbers(4 * 2 * kDim, 1));
+        const auto d_offsets = upload_offsets(grade, "offsets", wrong, wide);
+        JaggedStatus* d_status = status_array(grade);
+        grade.run([&](cudaStream_t s) {
+            launch(d_dense, d_offsets, nullptr, {4, 0, 2, kDim}, d_status, s);
+        });
+        expect_status(grade, falls(JaggedArray::offsets));
+    });
+    for_each_version("jagged_to_dense", jagged_to_dense, [&](auto& name, auto launch) {
+        Grader grade(name, wide ? "no entries, 64 bits" : "no entries, 32 bits");
+        const auto d_offsets = upload_offsets(grade, "offsets", wrong, wide);
+        const std::vector<float> sevens(4 * 2 * kDim, 7.0f);
+        auto* d_dense = grade.in_out("dense", {4 * 2 * kDim}, stored(0, sevens));
+        JaggedStatus* d_status = status_array(grade);
+        grade.run([&](cudaStream_t s) {
+            launch(nullptr, d_offsets, d_dense, {4, 0, 2, kDim}, d_status, s);
+        });
+        grade.expect("dense", {sevens.begin(), sevens.end()}, exactly);
+        expect_status(grade, falls(JaggedArray::offsets));
+    });
+    for (const bool is_a : {true, false}) {
+        const auto noted =
+            falls(is_a ? JaggedArray::a_offsets : JaggedArray::b_offsets);
+        for_each_version("jagged_split", jagged_split, [&](auto& name, auto launch) {
+            Grader grade(name, is_a ? "no entries, a is wrong" : "no entries, b is");
+            const auto d_a = upload_offsets(grade, "a", is_a ? wrong : right, wide);
+            const auto d_b = upload_offsets(grade, "b", is_a ? right : wrong, wide);
+            JaggedStatus* d_status = status_array(grade);
+            grade.run([&](cudaStream_t s) {
+                launch(
+                    nullptr, d_a, d_b, nullptr, nullptr, {4, 0, 0, kDim}, d_status, s);
+            });
+            expect_status(grade, noted);
+        });
+        for_each_version("jagged_concat", jagged_concat, [&](auto& name, auto launch) {
+            Grader grade(name, is_a ? "no entries, a is wrong" : "no entries, b is");
+            const auto d_a = upload_offsets(grade, "a", is_a ? wrong : right, wide);
+            const auto d_b = upload_offsets(grade, "b", is_a ? right : wrong, wide);
+            const auto d_offsets = offsets_output(grade, 5, wide, old);
+            JaggedStatus* d_status = status_array(grade);
+            const PairShape shape = {4, 0, 0, kDim};
+            grade.run([&](cudaStream_t s) {
+                launch(
+                    nullptr, d_a, nullptr, d_b, nullptr, d_offsets, shape, d_status, s);
+            });
+            grade.expect("offsets", as_doubles(old), exactly);
+            expect_status(grade, noted);
+        });
+    }
+}
+
 TEST_CASE("wrong offsets far from the first block are noted") {
     HostOffsets offsets(1001, 0);
     for (std::size_t r = 900; r < offsets.size(); ++r)

@@ -200,8 +200,9 @@ TEST_CASE("concat and split: one of the arrays begins inside of a word") {
 }
 
 TEST_CASE("concat and split: wide entries, in rows of more than 128") {
+    // Of more elements than a warp, or a block, can have threads.
     const bool wide = GENERATE(false, true);
-    for (const int64_t dim : {131, 256}) {
+    for (const int64_t dim : {131, 256, 1032, 1101}) {
         const Pair p = {{0, 140, 140, 290, 300}, {0, 5, 150, 290, 440}, dim, wide};
         grade_concat(p);
         grade_split(p);
@@ -210,6 +211,14 @@ TEST_CASE("concat and split: wide entries, in rows of more than 128") {
 
 TEST_CASE("concat and split: rows of more entries than 16 bits count", "[long]") {
     const Pair p = {{0, 3, 65'540}, {0, 65'537, 65'540}, 1};
+    grade_concat(p);
+    grade_split(p);
+}
+
+TEST_CASE("concat and split: more rows than 16 bits count", "[long]") {
+    Pair p = {HostOffsets(65'540, 0), HostOffsets(65'540, 0), 1};
+    p.a_offsets.back() = 1;
+    p.b_offsets.back() = 2;
     grade_concat(p);
     grade_split(p);
 }

@@ -15,7 +15,8 @@ void grade_offsets(const std::vector<int32_t>& lengths, bool wide) {
         std::to_string(num_rows) + " rows, " + (wide ? "64" : "32") + " bits";
     for_each_version("jagged_offsets", jagged_offsets, [&](auto& name, auto launch) {
         Grader grade(name, text);
-        const int32_t* d_lengths = grade.input("lengths", lengths);
+        const int32_t* d_lengths =
+            grade.input("lengths", lengths, begin_of(lengths.size()));
         const wb::OffsetsOut d_offsets = offsets_output(grade, num_rows + 1, wide);
         JaggedStatus* d_status = status_array(grade);
         grade.run([&](cudaStream_t s) {
@@ -216,9 +217,10 @@ TEST_CASE("to dense and back: one of the arrays begins inside of a word") {
 }
 
 TEST_CASE("to dense and back: wide entries, in rows of more than 128") {
+    // Of more elements than a warp, or a block, can have threads.
     const bool wide = GENERATE(false, true);
     const HostOffsets rows = {0, 140, 140, 290, 300, 450};
-    for (const int64_t dim : {131, 256}) {
+    for (const int64_t dim : {131, 256, 1032, 1101}) {
         grade_to_dense({rows, 145, dim, wide});
         grade_from_dense({rows, 145, dim, wide});
     }
@@ -228,6 +230,14 @@ TEST_CASE("to dense and back: a row of more entries than 16 bits count", "[long]
     const Conversion c = {{0, 3, 65'540}, 65'539, 1, true};
     grade_to_dense(c);
     grade_from_dense(c);
+}
+
+TEST_CASE("to dense and back: more rows than 16 bits count", "[long]") {
+    const Conversion c = {offsets_of(kAllEmpty, 65'539, 5), 1, 1};
+    Conversion last = c;
+    last.offsets.back() = 2;
+    grade_to_dense(last);
+    grade_from_dense(last);
 }
 
 TEST_CASE("to dense and back: any bits, also those of no number") {
@@ -250,6 +260,11 @@ TEST_CASE("offsets: nothing is kept from call to call") {
     wb::testing::expect_independent(
         [] { grade_offsets(lengths_of(kMixed, 300, 1), true); },
         [] { grade_offsets(lengths_of(kMixed, 2500, 2), false); });
+    // More rows than one block can add up at once in a few rounds.
+    wb::testing::expect_independent(
+        [] { grade_offsets(lengths_of(kMixed, 9000, 1), true); },
+        [] { grade_offsets(lengths_of(kMixed, 20'000, 2), true); },
+        [] { grade_offsets(lengths_of(kMixed, 9000, 3), true); });
 }
 
 TEST_CASE("to dense and back: nothing is kept from call to call") {

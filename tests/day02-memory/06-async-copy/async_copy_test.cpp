@@ -29,6 +29,11 @@ TEST_CASE("each block has more tiles than stages: they go round several times") 
     grade_random({rounds * blocks * kTile - 77, blocks_per_sm});
 }
 
+TEST_CASE("a block has more tiles than 8 bits count") {
+    const FewMultiprocessors few(1);
+    grade_random({301 * kTile + 77, 1});
+}
+
 TEST_CASE("every tile's peak stands where its samples are") {
     // Sample i of tile t is loud: a tile that is computed from the samples of another
     // one, of the round before or the next, has another peak.
@@ -83,6 +88,17 @@ TEST_CASE("nothing is kept from call to call") {
         },
         [] {
             grade_random({700, 2}, 2);
+        });
+    // Many tiles, and two of one size.
+    wb::testing::expect_independent(
+        [] {
+            grade_random({20 * kTile, 2});
+        },
+        [] {
+            grade_random({12 * kTile + 9, 2}, 2);
+        },
+        [] {
+            grade_random({20 * kTile, 2}, 3);
         });
 }
 

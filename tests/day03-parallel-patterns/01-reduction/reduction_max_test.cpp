@@ -10,6 +10,8 @@
 #include <simt/counters.h>
 #endif
 
+#include <bit>
+
 using namespace reduction_cases;
 
 namespace {
@@ -69,6 +71,13 @@ TEST_CASE("of two NaN, the first, though a lane before its own has the second") 
     std::vector<float> x(20001, 1.0f);
     x[100] = x[at(16384 + second)] = NAN;
     grade_largest(x, "NaN at 100 and at 16384 + " + std::to_string(second));
+}
+
+TEST_CASE("of two NaN, the first, whatever their other bits are") {
+    std::vector<float> x(2003, 1.0f);
+    x[100] = std::bit_cast<float>(GENERATE(0x7FC00001u, 0xFFC00001u));
+    x[1500] = std::bit_cast<float>(GENERATE(0x7FFFFFFFu, 0xFFFFFFFFu));
+    grade_largest(x, "NaN at 100 and at 1500");
 }
 
 TEST_CASE("infinities, and nothing above minus infinity") {

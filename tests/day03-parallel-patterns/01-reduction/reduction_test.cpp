@@ -59,6 +59,22 @@ TEST_CASE("a grid of several elements a thread, and tiles of several packs", "[l
     grade(kArgMax, risen, argmax_of(risen), "four are the largest");
 }
 
+TEST_CASE("sums of a million numbers are as exact, on any GPU", "[long]") {
+    // Too many for all versions in the simulator, hence the contract's functions alone.
+    const auto expect_same = [](const auto& function, auto values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        double first = 0.0;
+        for (const int count : {40, 3}) {
+            const FewMultiprocessors few(count);
+            const Wanted wanted = count == 40 ? sum_of(values) : Wanted{first, 0.0};
+            first = grade_one<T, float>(
+                function.name, function.contract, values, wanted, "a million");
+        }
+    };
+    expect_same(kSum, numbers<float>((1 << 20) + 4097, 8));
+    expect_same(kSumBf16, numbers<bf16>((1 << 20) + 4097, 8));
+}
+
 TEST_CASE("tiles of several batches", "[long]") {
     // More than 2^22 packs: too many elements for all versions in the simulator, hence
     // the contract's function alone. The last tile is not whole.
@@ -159,6 +175,10 @@ TEST_CASE("right in any order of threads and blocks") {
 TEST_CASE("calls have nothing in common") {
     wb::testing::expect_independent([] { grade_all(300, 1); },
                                     [] { grade_all(5000, 2); });
+    // More than a few blocks, and two of one size.
+    wb::testing::expect_independent([] { grade_all(9001, 1); },
+                                    [] { grade_all(8300, 2); },
+                                    [] { grade_all(9001, 3); });
 }
 
 TEST_CASE("edges meet: sizes, where x begins, what it holds") {

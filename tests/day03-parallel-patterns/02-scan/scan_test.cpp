@@ -4,7 +4,9 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
 
+#include <cmath>
 #include <limits>
+#include <type_traits>
 
 using namespace scan_grading;
 
@@ -53,6 +55,23 @@ TEST_CASE("many tiles of floats, and of segments, for the contract alone", "[lon
               [](auto* x, auto* heads, auto* y, int64_t count, cudaStream_t stream) {
                   segmented_scan_float(x, heads, y, count, ScanKind::exclusive, stream);
               });
+}
+
+TEST_CASE("more tiles than 8 bits count, for the contract alone", "[long]") {
+    const int64_t n = 257 * kTile + 3;
+    const auto add_up = [](auto* x, auto*, auto* y, int64_t count, cudaStream_t s) {
+        if constexpr (std::is_same_v<decltype(y), float*>)
+            scan_float(x, y, count, ScanKind::inclusive, s);
+        else
+            scan_int32(x, y, count, ScanKind::inclusive, s);
+    };
+    grade_one("scan_int32", Call{}, random_values<int32_t>(n), {}, "", add_up);
+    // Sums of what does not cancel: the error may be no more than theirs.
+    auto values = random_values<float>(n);
+    for (float& value : values.x)
+        value = 1.0f + std::abs(value);
+    values.text += ", all above 1";
+    grade_one("scan_float", Call{}, values, {}, "", add_up);
 }
 
 TEST_CASE("each element has a part of its own in the sums") {
@@ -143,6 +162,20 @@ TEST_CASE("nothing is kept from call to call") {
     wb::testing::expect_independent(
         [] { grade_scan(with(ScanKind::inclusive), random_values<int32_t>(5001, 1)); },
         [] { grade_scan(with(ScanKind::exclusive), random_values<int32_t>(700, 2)); });
+    // More tiles, and two of one size; floats in segments.
+    wb::testing::expect_independent(
+        [] { grade_scan(with(ScanKind::inclusive), random_values<float>(10'001, 1)); },
+        [] { grade_scan(with(ScanKind::exclusive), random_values<float>(9000, 2)); },
+        [] { grade_scan(with(ScanKind::inclusive), random_values<float>(10'001, 3)); });
+    const auto segments = [](int64_t n, uint64_t seed) {
+        grade_segments(with(ScanKind::inclusive),
+                       random_values<float>(n, seed),
+                       random_heads(n, 300, seed),
+                       ", a head in 300");
+    };
+    wb::testing::expect_independent([&] { segments(5001, 1); },
+                                    [&] { segments(700, 2); },
+                                    [&] { segments(5001, 3); });
 }
 
 TEST_CASE("no elements: nothing is launched") {

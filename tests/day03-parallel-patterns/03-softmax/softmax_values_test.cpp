@@ -2,6 +2,8 @@
 #include "softmax_cases.h"
 
 #include <wb/testing/covering.h>
+#include <wb/testing/independent_calls.h>
+#include <wb/testing/other_device.h>
 #include <wb/testing/simulator.h>
 
 #include <algorithm>
@@ -34,9 +36,9 @@ float some(int64_t c) {
     return 0.25f * static_cast<float>(c % 7) - 1.0f;
 }
 
-/// For a warp, several of them, a block; and no multiple of a vector.
+/// For one thread, a warp, several of them, a block; and no multiple of a vector.
 int64_t widths() {
-    return GENERATE(as<int64_t>(), 5, 40, 300, 1501);
+    return GENERATE(as<int64_t>(), 1, 2, 5, 40, 300, 1501);
 }
 
 }  // namespace
@@ -157,6 +159,24 @@ TEST_CASE("the widest rows that are held, and wider ones", "[long]") {
     // In place, a block that writes more than its part spoils what another one reads.
     const bool in_place = columns > 262'144;
     grade_contract({rows, columns, 3, 3, in_place}, rows * columns - 1);
+}
+
+TEST_CASE("wide rows: nothing is kept from call to call") {
+    const auto grade = [](int64_t rows, int64_t columns, uint64_t seed) {
+        const Sizes s = {rows, columns};
+        const std::string text = ", even, seed " + std::to_string(seed);
+        const auto numbers = random_numbers(s, true, seed);
+        grade_one<float>("softmax", softmax, s, numbers, text);
+    };
+    wb::testing::expect_independent([&] { grade(1, 20'001, 1); },
+                                    [&] { grade(2, 17'000, 2); },
+                                    [&] { grade(1, 20'001, 3); });
+}
+
+TEST_CASE("wide rows on another GPU than the first one") {
+    const int64_t columns = GENERATE(as<int64_t>(), 1029, 8195, 15'000, 20'001);
+    grade_contract({1, columns}, 0);
+    wb::testing::on_another_device([&] { grade_contract({1, columns}, columns - 1); });
 }
 
 TEST_CASE("wide rows where a block has little shared memory", "[long]") {

@@ -231,8 +231,9 @@ class Grader {
     bool is_new_run_ = false;  ///< nothing has been expected of it yet
 };
 
-/// Passes if `call` throws wb::InvalidArgument whose message contains `part`; says in
-/// the learner's words what happened instead. For launchers that must refuse.
+/// Passes if `call` throws wb::InvalidArgument whose message contains `part`, and has
+/// queued nothing by then; says in the learner's words what happened instead. For
+/// launchers that must refuse.
 void expect_refused(const std::string& implementation,
                     const std::string& what,
                     const std::string& part,
