@@ -156,21 +156,19 @@ TEST_CASE("mlp: more than 1024 of each size", "[long]") {
 }
 
 TEST_CASE("numbers below the smallest normal one are numbers") {
-    // From 2^-133, the smallest of bf16, on.
+    // From 2^-133, the smallest of bf16, on: as a bias, then as residuals.
     std::vector<float> tiny;
     for (int i = 1; i <= 64; ++i)
         tiny.push_back(std::ldexp(static_cast<float>(i % 2 == 0 ? i : -i), -133));
     const auto count = static_cast<int64_t>(tiny.size());
-    Call c{count, 8, GENERATE(as<int64_t>(), 1, 8), Activation::none, false};
+    Call c{8, count, GENERATE(as<int64_t>(), 1, 8), Activation::none};
     c.wants_z = true;
-    Numbers n = {
-        all(count * c.K, 0.0f), all(8 * c.K, 1.0f), all(8, 0.0f), all(count * 8, 0.0f)};
-    for (int64_t m = 0; m < count; ++m)
-        n.x[static_cast<size_t>(m * c.K)] = tiny[static_cast<size_t>(m)];
-    grade_linear(c, n, ", x down to 2^-133", true);
-    n.x = all(count * c.K, 0.0f);
+    Numbers n = {all(8 * c.K, 0.0f), all(count * c.K, 1.0f), tiny, {}};
+    n.residual = all(8 * count, 0.0f);
+    grade_linear(c, n, ", a bias down to 2^-133", true);
+    n.bias = all(count, 0.0f);
     c.residual = Residual::apart;
     for (size_t i = 0; i < n.residual.size(); ++i)
-        n.residual[i] = tiny[i / 8];
+        n.residual[i] = tiny[i % tiny.size()];
     grade_linear(c, n, ", residuals down to 2^-133", true);
 }
