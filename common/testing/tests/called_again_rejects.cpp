@@ -196,3 +196,32 @@ TEST_CASE("has arguments that all threads share") {
         launch_twice(x, y, std::min(n, now), s);
     });
 }
+
+namespace {
+
+/// Grades launch(), which gives one number for 300 numbers, and then its bits.
+void grade_bits(const Launcher& launch, double right) {
+    std::vector<float> x;
+    for (int i = 0; i < 300; ++i)
+        x.push_back((i % 2 == 0 ? 1e3f : -1e3f) + 0.1f * static_cast<float>(i));
+    Grader grade("scale_v1", "bits");
+    const float* d_x = grade.input("x", x);
+    float* d_y = grade.output<float>("y", {1});
+    grade.run([&](cudaStream_t s) { launch(d_x, d_y, 300, s); });
+    grade.expect("y", {right}, [](int64_t) { return 0.1; });
+    grade.expect_same_bits();
+}
+
+}  // namespace
+
+TEST_CASE("has the same bits each time") {
+    grade_bits(
+        [](const float* x, float* y, int64_t, cudaStream_t s) {
+            launch_scale(x, y, {1, 0, 0, 1}, s);
+        },
+        1e3);
+}
+
+TEST_CASE("adds in the order in which threads come") {
+    grade_bits(launch_sum, 4485.0);
+}

@@ -29,6 +29,11 @@ __global__ void from_static_kernel(float* y, int64_t n) {
     if (i < n) y[i] = shared_by_all[i];
 }
 
+__global__ void sum_kernel(const float* x, float* sum, int64_t n) {
+    const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(sum, x[i]);
+}
+
 }  // namespace
 
 void launch_scale(const float* x, float* y, Scale scale, cudaStream_t stream) {
@@ -48,6 +53,12 @@ void launch_twice_by_way_of_static(const float* x,
     // A GPU is done with both kernels before the other thread has launched its own.
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     from_static_kernel<<<blocks, kThreads, 0, stream>>>(y, n);
+    CUDA_CHECK_LAUNCH();
+}
+
+void launch_sum(const float* x, float* sum, int64_t n, cudaStream_t stream) {
+    CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof *sum, stream));
+    sum_kernel<<<wb::grid_size(n, kThreads), kThreads, 0, stream>>>(x, sum, n);
     CUDA_CHECK_LAUNCH();
 }
 

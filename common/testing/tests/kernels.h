@@ -24,6 +24,9 @@ void launch_twice_by_way_of_static(const float* x,
                                    int64_t n,
                                    cudaStream_t stream);
 
+/// *sum = the sum of n elements, added in the order in which threads come.
+void launch_sum(const float* x, float* sum, int64_t n, cudaStream_t stream);
+
 /// Asks for so much shared memory for each block of a kernel.
 cudaError_t allow_shared(int bytes);
 

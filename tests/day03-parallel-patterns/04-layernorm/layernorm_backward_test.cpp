@@ -67,25 +67,31 @@ void grade_one_gradient(const std::string& name,
                         const Sizes& s,
                         const wb::reference::NormBackward& numbers,
                         const Arrays& has,
-                        const std::string& what) {
+                        const std::string& what,
+                        bool in_any_order = false) {
     Grader grade(name, s.text() + what);
     auto in = numbers;
     in.gamma.clear();
-    const auto input = [&](const char* array, const auto& values, auto& stored) {
-        return input_from<T>(grade, array, s.x_from, values, stored);
-    };
+    const auto input =
+        [&](const char* array, Alone which, const auto& values, auto& stored) {
+            return input_from<T>(
+                grade, array, s.place(s.x_from, which), values, stored);
+        };
     NormGradient<T> norm = {};
     norm.rows = s.rows;
     norm.columns = s.columns;
-    norm.dy = input("dy", numbers.dy, in.dy);
-    norm.x = input("x", numbers.x, in.x);
-    if (has.gamma) norm.gamma = input("gamma", numbers.gamma, in.gamma);
-    if (is_centered) norm.mean = grade.input("mean", in.mean);
-    norm.rstd = grade.input("rstd", in.rstd);
-    const int64_t before = s.y_from;
-    if (has.dx) norm.dx = output_from<T>(grade, "dx", before, s.count());
-    if (has.dgamma) norm.dgamma = output_from<T>(grade, "dgamma", before, s.columns);
-    if (has.dbeta) norm.dbeta = output_from<T>(grade, "dbeta", before, s.columns);
+    norm.dy = input("dy", Alone::dy, numbers.dy, in.dy);
+    norm.x = input("x", Alone::x, numbers.x, in.x);
+    if (has.gamma) norm.gamma = input("gamma", Alone::gamma, numbers.gamma, in.gamma);
+    if (is_centered) norm.mean = grade.input("mean", in.mean, s.of_rows());
+    norm.rstd = grade.input("rstd", in.rstd, s.of_rows());
+    const auto output = [&](const char* array, Alone which, int64_t count) {
+        return output_from<T>(grade, array, s.place(s.y_from, which), count);
+    };
+    if (has.dx) norm.dx = output("dx", Alone::dx, s.count());
+    if (has.dgamma) norm.dgamma = output("dgamma", Alone::dgamma, s.columns);
+    if (has.dbeta) norm.dbeta = output("dbeta", Alone::dbeta, s.columns);
+    const auto before = [&](Alone which) { return s.place(s.y_from, which); };
     const auto want = wb::reference::norm_backward(in);
     const double rows = wb::testing::most_additions(s.rows);
     const double columns = wb::testing::most_additions(s.columns);
@@ -96,17 +102,20 @@ void grade_one_gradient(const std::string& name,
     };
     grade.run([&](cudaStream_t stream) { launcher(norm, stream); });
     if (has.dx)
-        expect_behind<T>(grade, "dx", before, want.dx, [&](size_t i) {
+        expect_behind<T>(grade, "dx", before(Alone::dx), want.dx, [&](size_t i) {
             return bound(want.dx[i], columns + 12.0, want.dx_size[i]);
         });
     if (has.dgamma)
-        expect_behind<T>(grade, "dgamma", before, want.dgamma, [&](size_t i) {
-            return bound(want.dgamma[i], rows + 3.0, want.dgamma_size[i]);
-        });
+        expect_behind<T>(
+            grade, "dgamma", before(Alone::dgamma), want.dgamma, [&](size_t i) {
+                return bound(want.dgamma[i], rows + 3.0, want.dgamma_size[i]);
+            });
     if (has.dbeta)
-        expect_behind<T>(grade, "dbeta", before, want.dbeta, [&](size_t i) {
-            return bound(want.dbeta[i], rows + 3.0, want.dbeta_size[i]);
-        });
+        expect_behind<T>(
+            grade, "dbeta", before(Alone::dbeta), want.dbeta, [&](size_t i) {
+                return bound(want.dbeta[i], rows + 3.0, want.dbeta_size[i]);
+            });
+    if (in_any_order) grade.expect_same_bits();
 }
 
 /// All versions of the backward function with this number.
@@ -176,7 +185,7 @@ TEST_CASE("gradients of wide rows") {
 
 TEST_CASE("gradients of very wide rows", "[long]") {
     grade_gradient({2, 33'000}, 0);
-    grade_gradient({1, 40'001, 1, 1}, 5);
+    grade_gradient({1, 65'545, 1, 1}, 5);  // more than 16 bits count
 }
 
 namespace {
@@ -224,6 +233,39 @@ TEST_CASE("a NaN in dy or x: its row of dx, its column of the sums, no other") {
     for (const auto& [name, idea, call] : backward<float>(true).versions())
         grade_one_gradient<float>(
             name, call, true, s, numbers, {}, ", NaN and infinity");
+}
+
+TEST_CASE("gradients: one array begins later than the others") {
+    Sizes s = {3, 64};
+    s.alone = GENERATE(
+        Alone::dy, Alone::x, Alone::gamma, Alone::dx, Alone::dgamma, Alone::dbeta);
+    grade_gradient(s, 0);
+    grade_gradient(s, 5);
+}
+
+TEST_CASE("gradients of a large mean") {
+    const Sizes s = {4, GENERATE(as<int64_t>(), 40, 300)};
+    auto numbers = random_gradient(s, true, 1);
+    for (size_t i = 0; i < numbers.x.size(); ++i)
+        numbers.x[i] = 1e7f + 16.0f * std::round(numbers.x[i]);
+    for (int64_t r = 0; r < s.rows; ++r) {
+        const auto row = wb::reference::row_moments(
+            numbers.x.data() + r * s.columns, s.columns, 1e-5, true);
+        numbers.mean[at(r)] = static_cast<float>(row.mean);
+        numbers.rstd[at(r)] = static_cast<float>(row.rstd);
+    }
+    for (const auto& [name, idea, call] : backward<float>(true).versions())
+        grade_one_gradient<float>(name, call, true, s, numbers, {}, ", mean 1e7");
+}
+
+TEST_CASE("gradients have the same bits, in any order of threads and blocks") {
+    const Sizes s = {150, 5};
+    auto numbers = random_gradient(s, true, 1);
+    for (size_t i = 0; i < numbers.dy.size(); i += 2)
+        numbers.dy[i] *= 1000.0f;  // of which sums lose the others' digits
+    for (const auto& [name, idea, call] : backward<float>(true).versions())
+        grade_one_gradient<float>(
+            name, call, true, s, numbers, {}, ", some of dy are large", true);
 }
 
 TEST_CASE("gradients without rows: sums of nothing are 0") {

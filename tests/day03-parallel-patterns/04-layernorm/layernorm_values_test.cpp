@@ -109,6 +109,58 @@ TEST_CASE("without eps") {
     rows.grade(", eps 0", 3, 0.0f);
 }
 
+TEST_CASE("an eps below the smallest normal number is not 0") {
+    Rows rows(widths());
+    rows.add([](int64_t) { return 0.0f; });
+    rows.add(some);
+    rows.grade(", eps 1e-40", GENERATE(as<int64_t>(), 0, 3), 1e-40f);
+}
+
+TEST_CASE("what is too large for fp16 is infinite, and not its largest number") {
+    Sizes s = {3, widths()};
+    Numbers numbers = random_numbers(s);
+    for (size_t c = 0; c < numbers.gamma.size(); ++c)
+        numbers.gamma[c] = c % 2 == 0 ? 60'000.0f : 1.0f;
+    numbers.x[0] = 4.0f, numbers.x.back() = -4.0f;
+    for (size_t i = 0; i < numbers.x.size(); i += 2)
+        numbers.x[i] *= 3.0f;
+    grade_numbers(s, numbers, ", gamma of 60000", GENERATE(as<int64_t>(), 1, 4));
+}
+
+namespace {
+
+/// A call, and another one in the same arrays, with another eps.
+template <class T>
+void grade_after(bool is_centered) {
+    Sizes s = {4, 70};
+    s.eps = 2.0f;
+    const Numbers numbers = random_numbers(s);
+    for (const auto& [name, idea, call] : forward<T>(is_centered).versions()) {
+        Grader grade(name, s.text() + ", as before but for eps");
+        Numbers in;
+        Norm<T> norm = {};
+        norm.x = input_from<T>(grade, "x", 0, numbers.x, in.x);
+        norm.y = grade.output<T>("y", {s.rows, s.columns});
+        norm.rows = s.rows;
+        norm.columns = s.columns;
+        grade.run([&, launcher = call](cudaStream_t stream) {
+            for (const float eps : {0.25f, s.eps}) {
+                norm.eps = eps;
+                launcher(norm, stream);
+            }
+        });
+        const auto want = wanted<T>(in, s, is_centered);
+        grade.expect("y", want.y, [&](int64_t i) { return want.y_bound[at(i)]; });
+    }
+}
+
+}  // namespace
+
+TEST_CASE("once more in the same arrays, with another eps") {
+    grade_after<float>(true);
+    grade_after<Bf16>(false);
+}
+
 TEST_CASE("one large element, wherever it stands") {
     const int64_t columns = widths();
     Rows rows(columns);

@@ -47,6 +47,10 @@ std::vector<double> bounds(const std::vector<double>& exact,
     return result;
 }
 
+/// What is looked at besides: that the bits are the same in any order; or that a call
+/// is right after one in the same arrays, of another mask and another stride of x.
+enum class Also { nothing, same_bits, after_another };
+
 template <class T>
 void grade_one_gradient(const std::string& name,
                         void (*launcher)(const FusedNormGradient<T>&, cudaStream_t),
@@ -54,13 +58,14 @@ void grade_one_gradient(const std::string& name,
                         const Gradient& numbers,
                         bool has_dgamma,
                         bool has_dbeta,
-                        const std::string& what) {
+                        const std::string& what,
+                        Also also = Also::nothing) {
     Grader grade(name, s.text() + what);
-    const auto in_lie = [&](int64_t before) { return s.in(before, Alone::none); };
-    const Lie dx_lie = s.out(0, Alone::none);
-    const Lie dmul_lie = s.out(1, Alone::none);
-    const Lie row_lie = s.in_row(Alone::none);
-    const Lie sum_lie = {s.y_from, 0, 1, s.columns};
+    const Lie dx_lie = s.out(0, Alone::dx);
+    const Lie dmul_lie = s.out(1, Alone::dmul);
+    const auto sum_lie = [&](Alone which) {
+        return Lie{s.y_from + (s.alone == which), 0, 1, s.columns};
+    };
     Gradient in = numbers;
     for (Floats* values : {&in.dy, &in.x, &in.mul, &in.gamma, &in.beta})
         *values = stored<T>(*values);
@@ -68,21 +73,31 @@ void grade_one_gradient(const std::string& name,
     norm.rows = s.rows;
     norm.columns = s.columns;
     norm.dropout = s.dropout;
-    norm.dy = input<T>(grade, "dy", in_lie(0), in.dy);
-    norm.x = input<T>(grade, "x", in_lie(1), in.x);
-    norm.mul = input<T>(grade, "mul", in_lie(2), in.mul);
-    norm.gamma = input<T>(grade, "gamma", row_lie, in.gamma).data;
-    norm.beta = input<T>(grade, "beta", row_lie, in.beta).data;
-    norm.mean = grade.input("mean", in.mean);
-    norm.rstd = grade.input("rstd", in.rstd);
+    norm.dy = input<T>(grade, "dy", s.in(0, Alone::dy), in.dy);
+    norm.x = input<T>(grade, "x", s.in(1, Alone::x), in.x);
+    norm.mul = input<T>(grade, "mul", s.in(2, Alone::other), in.mul);
+    norm.gamma = input<T>(grade, "gamma", s.in_row(Alone::gamma), in.gamma).data;
+    norm.beta = input<T>(grade, "beta", s.in_row(Alone::beta), in.beta).data;
+    norm.mean = grade.input("mean", in.mean, s.of_rows());
+    norm.rstd = grade.input("rstd", in.rstd, s.of_rows());
     norm.dx = output<T>(grade, "dx", dx_lie);
     norm.dmul = output<T>(grade, "dmul", dmul_lie);
-    if (has_dgamma) norm.dgamma = output<T>(grade, "dgamma", sum_lie).data;
-    if (has_dbeta) norm.dbeta = output<T>(grade, "dbeta", sum_lie).data;
+    const Lie dgamma_lie = sum_lie(Alone::dgamma);
+    const Lie dbeta_lie = sum_lie(Alone::dbeta);
+    if (has_dgamma) norm.dgamma = output<T>(grade, "dgamma", dgamma_lie).data;
+    if (has_dbeta) norm.dbeta = output<T>(grade, "dbeta", dbeta_lie).data;
     const auto want = wb::reference::norm_mul_dropout_backward(in);
     const double columns = wb::testing::most_additions(s.columns);
     const double rows = wb::testing::most_additions(s.rows);
-    grade.run([&](cudaStream_t stream) { launcher(norm, stream); });
+    grade.run([&](cudaStream_t stream) {
+        if (also == Also::after_another) {
+            auto before = norm;
+            before.x.row_stride = s.columns;
+            before.dropout.offset += 1;
+            launcher(before, stream);
+        }
+        launcher(norm, stream);
+    });
     const auto check = [&](const char* array,
                            const Lie& lie,
                            const std::vector<double>& exact,
@@ -92,8 +107,10 @@ void grade_one_gradient(const std::string& name,
     };
     check("dx", dx_lie, want.dx, want.dx_size, columns + 16.0);
     check("dmul", dmul_lie, want.dmul, want.dmul_size, 12.0);
-    if (has_dgamma) check("dgamma", sum_lie, want.dgamma, want.dgamma_size, rows + 7.0);
-    if (has_dbeta) check("dbeta", sum_lie, want.dbeta, want.dbeta_size, rows + 7.0);
+    if (has_dgamma)
+        check("dgamma", dgamma_lie, want.dgamma, want.dgamma_size, rows + 7.0);
+    if (has_dbeta) check("dbeta", dbeta_lie, want.dbeta, want.dbeta_size, rows + 7.0);
+    if (also == Also::same_bits) grade.expect_same_bits();
 }
 
 /// All versions for floats, or for bf16.
@@ -228,6 +245,52 @@ TEST_CASE("the mask is that of the forward pass, whatever seed and offset are") 
     grade_gradient(s, false);
     s.dropout.offset += 1;
     grade_gradient(s, true);
+}
+
+TEST_CASE("gradients: one array begins later than the others") {
+    Sizes s = {3, 64};
+    s.alone = GENERATE(Alone::dy,
+                       Alone::x,
+                       Alone::other,
+                       Alone::gamma,
+                       Alone::beta,
+                       Alone::dx,
+                       Alone::dmul,
+                       Alone::dgamma,
+                       Alone::dbeta);
+    grade_gradient(s, false);
+    grade_gradient(s, true);
+}
+
+TEST_CASE("gradients have the same bits, in any order of threads and blocks") {
+    const Sizes s = {150, 5};
+    auto numbers = random_gradient(s, 1);
+    for (size_t i = 0; i < numbers.dy.size(); i += 2)
+        numbers.dy[i] *= 1000.0f;  // of which sums lose the others' digits
+    for (const auto& [name, idea, call] :
+         wb::implementations("norm_mul_dropout_backward", norm_mul_dropout_backward))
+        grade_one_gradient<float>(name,
+                                  call,
+                                  s,
+                                  numbers,
+                                  true,
+                                  true,
+                                  ", some of dy are large",
+                                  Also::same_bits);
+}
+
+TEST_CASE("gradients once more in the same arrays, but for mask and stride") {
+    const Sizes s = {5, 64, 0, 8};
+    for (const auto& [name, idea, call] :
+         wb::implementations("norm_mul_dropout_backward", norm_mul_dropout_backward))
+        grade_one_gradient<float>(name,
+                                  call,
+                                  s,
+                                  random_gradient(s, 1),
+                                  true,
+                                  true,
+                                  ", as before but for mask and stride",
+                                  Also::after_another);
 }
 
 TEST_CASE("a NaN where it is dropped changes nothing, elsewhere its row and columns") {

@@ -70,7 +70,7 @@ void with_function(int64_t number, Check check) {
 enum class Place { apart, x, other };
 
 /// An array that begins one element later than the others do.
-enum class Alone { none, x, other, gamma, beta, h, y };
+enum class Alone { none, x, other, gamma, beta, h, y, dy, dx, dmul, dgamma, dbeta };
 
 /// One problem. Rows of all matrices may begin at any element, and be slices: those of
 /// no two matrices have the same stride, unless they have no gaps.
@@ -100,6 +100,11 @@ struct Sizes {
     static int64_t wider(int64_t gap, int64_t before) {
         return gap == 0 ? 0 : gap + 8 * before;
     }
+    /// Where mean and rstd begin: in half of the cases at no multiple of 16 bytes.
+    wb::testing::Begin of_rows() const {
+        using wb::testing::Begin;
+        return rows % 2 == 0 ? Begin::anywhere : Begin::aligned;
+    }
     int64_t count() const { return rows * columns; }
     std::string text() const {
         std::string text =
@@ -115,7 +120,18 @@ struct Sizes {
         if (place == Place::other) text += ", in the place of other";
         if (!has_mean) text += ", no mean";
         if (!has_rstd) text += ", no rstd";
-        const char* const names[] = {"", "x", "other", "gamma", "beta", "h", "y"};
+        const char* const names[] = {"",
+                                     "x",
+                                     "other",
+                                     "gamma",
+                                     "beta",
+                                     "h",
+                                     "y",
+                                     "dy",
+                                     "dx",
+                                     "dmul",
+                                     "dgamma",
+                                     "dbeta"};
         if (alone != Alone::none)
             text += std::string(", ") + names[static_cast<int>(alone)] + " alone later";
         return text;
@@ -182,7 +198,8 @@ void grade_one(const std::string& name,
                What what,
                const Sizes& s,
                const Numbers& numbers,
-               const std::string& text) {
+               const std::string& text,
+               bool after_another = false) {
     Grader grade(name, s.text() + text);
     const Lie x_lie = s.in(0, Alone::x);
     const Lie other_lie = s.in(1, Alone::other);
@@ -199,8 +216,8 @@ void grade_one(const std::string& name,
     norm.dropout = s.dropout;
     norm.gamma = input<T>(grade, "gamma", s.in_row(Alone::gamma), in.gamma).data;
     norm.beta = input<T>(grade, "beta", s.in_row(Alone::beta), in.beta).data;
-    if (s.has_mean) norm.mean = grade.output<float>("mean", {s.rows});
-    if (s.has_rstd) norm.rstd = grade.output<float>("rstd", {s.rows});
+    if (s.has_mean) norm.mean = grade.output<float>("mean", {s.rows}, s.of_rows());
+    if (s.has_rstd) norm.rstd = grade.output<float>("rstd", {s.rows}, s.of_rows());
     // h or y may stand where x or other does.
     const Place place = what == What::norm_mul_dropout ? Place::apart : s.place;
     const bool has_h = what == What::add_layernorm;
@@ -227,7 +244,15 @@ void grade_one(const std::string& name,
             h[i] = static_cast<float>(static_cast<T>(in.x[i] + in.other[i]));
     }
     const auto want = wanted<T>(what, h, in, s);
-    grade.run([&](cudaStream_t stream) { launcher(norm, stream); });
+    grade.run([&](cudaStream_t stream) {
+        if (after_another) {  // in the same arrays
+            auto before = norm;
+            before.eps += 1.0f;
+            before.dropout.offset += 1;
+            launcher(before, stream);
+        }
+        launcher(norm, stream);
+    });
     if (has_h)
         expect(grade,
                "h",

@@ -139,6 +139,21 @@ TEST_CASE("nothing is kept from call to call") {
         });
 }
 
+TEST_CASE("once more in the same arrays, with another eps and another mask") {
+    with_function(GENERATE(as<int64_t>(), 0, 5, 6, 7),
+                  [&]<class T>(const Function<T>& f) {
+                      const Sizes s = {4, 70};
+                      for (const auto& [name, idea, call] : f.versions())
+                          grade_one<T>(name,
+                                       call,
+                                       f.what,
+                                       s,
+                                       random_numbers(s),
+                                       ", as before but for eps and mask",
+                                       true);
+                  });
+}
+
 TEST_CASE("right whatever order the threads run in") {
     wb::testing::shuffle_threads(GENERATE(as<unsigned>(), 1, 2));
     grade_random({2, GENERATE(as<int64_t>(), 37, 1500)}, GENERATE(0, 3));

@@ -68,6 +68,15 @@ TEST_CASE("h is rounded before it is measured: what is stored is what counts") {
     half.grade(", sums that are rounded", {1});
 }
 
+TEST_CASE("an eps below the smallest normal number is not 0") {
+    Sizes s = {2, widths()};
+    s.eps = 1e-40f;
+    Numbers numbers = random_numbers(s);
+    std::fill_n(numbers.x.begin(), s.columns, 0.0f);
+    std::fill_n(numbers.other.begin(), s.columns, 0.0f);
+    grade_numbers(s, numbers, ", eps 1e-40", GENERATE(as<int64_t>(), 0, 3, 6));
+}
+
 TEST_CASE("a large mean with a small variance keeps its digits") {
     Pairs rows(widths());
     for (const float mean : {1000.0f, -3000.0f, 1e4f, -1e5f}) {

@@ -183,3 +183,70 @@ TEST_CASE("edges meet: sizes, where values begin, bins, what they are") {
             grade_both(static_cast<Kind>(c["kind"]), c["n"], c["bins"], 13, c["from"]);
         }
 }
+
+TEST_CASE("more bins than 2^20, most of them empty", "[long]") {
+    constexpr int64_t kBins = (int64_t{1} << 20) + 4099;
+    std::vector<int32_t> values(700, -1);
+    for (std::size_t i = 0; i < values.size(); i += 7)
+        values[i] = static_cast<int32_t>(kBins - 1 - 1511 * static_cast<int64_t>(i));
+    grade_one<int32_t>("histogram_i32", histogram_i32, values, kBins, "far apart");
+}
+
+TEST_CASE("more values than 2^20, more equal ones than a float counts", "[long]") {
+    constexpr std::size_t kMany = (std::size_t{1} << 20) + 4099;
+    std::vector<int32_t> values(kMany, 3);
+    values.back() = 5;
+    grade_one<int32_t>("histogram_i32", histogram_i32, values, 8, "nearly all are 3");
+    std::vector<uint8_t> bytes((std::size_t{1} << 24) + 33, 200);
+    bytes.back() = 5;
+    grade_one<uint8_t>("histogram_u8", histogram_u8, bytes, 256, "nearly all are 200");
+}
+
+namespace {
+
+/// How many values, and of how many bins.
+struct Sizes {
+    int64_t n;
+    int64_t bins;
+};
+
+/// A call, and another one in the same arrays.
+template <class T>
+void grade_after(const Function<T>& function, Sizes before, Sizes now) {
+    const auto values = values_of<T>(Kind::uniform, 1000, 200, 7);
+    const auto counted = [&](Sizes s) {
+        return wb::reference::histogram(
+            std::vector<T>(values.begin(), values.begin() + s.n), s.bins);
+    };
+    std::vector<double> right = counted(before);
+    const std::vector<double> last = counted(now);
+    right.resize(std::max(right.size(), last.size()));
+    std::copy(last.begin(), last.end(), right.begin());  // those behind stay
+    const auto bins = static_cast<int64_t>(right.size());
+    for (const auto& [name, idea, call] : function.versions()) {
+        Grader grade(
+            name,
+            "n = " + std::to_string(now.n) + ", " + std::to_string(now.bins) +
+                " bins, in the arrays of a call with n = " + std::to_string(before.n) +
+                ", " + std::to_string(before.bins) + " bins");
+        const T* const d_values = grade.input("values", values);
+        uint32_t* const d_counts = grade.output<uint32_t>("counts", {bins});
+        grade.run([&, launcher = call](cudaStream_t s) {
+            for (const Sizes& size : {before, now})
+                launcher(d_values, d_counts, size.n, size.bins, s);
+        });
+        grade.expect("counts", right, [](int64_t) { return 0.0; });
+    }
+}
+
+}  // namespace
+
+TEST_CASE("once more in the same arrays, with other numbers of values or bins") {
+    const auto both = [](Sizes before, Sizes now) {
+        grade_after(kI32, before, now);
+        grade_after(kU8, before, now);
+    };
+    both({1000, 200}, {700, 200});
+    both({700, 200}, {1000, 200});
+    both({1000, 90}, {1000, 200});
+}

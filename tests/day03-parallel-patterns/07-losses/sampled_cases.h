@@ -7,14 +7,22 @@ namespace losses_cases {
 
 using wb::reference::Sampled;
 
+/// Where an array begins: all at element `from`; or, if that is below 0, the array
+/// number -from at element 1 and all others at 0. The last three are outputs.
+inline constexpr int kNumberOfArrays = 10;
+inline int64_t place(int64_t from, int number) {
+    if (from >= 0) return from;
+    return from == -number ? 1 : 0;
+}
+
 /// A problem of sampled_softmax() on the device.
 inline SampledInput on_device(Grader& grade, const Sampled& p, int64_t from = 0) {
-    return {input(grade, "positive", p.positive, from),
-            input(grade, "negative", p.negative, from),
-            input(grade, "positive_ids", p.positive_ids, from),
-            input(grade, "negative_ids", p.negative_ids, from),
-            input_if(grade, "positive_log_q", p.positive_log_q, from),
-            input_if(grade, "negative_log_q", p.negative_log_q, from),
+    return {input(grade, "positive", p.positive, place(from, 1)),
+            input(grade, "negative", p.negative, place(from, 2)),
+            input(grade, "positive_ids", p.positive_ids, place(from, 3)),
+            input(grade, "negative_ids", p.negative_ids, place(from, 4)),
+            input_if(grade, "positive_log_q", p.positive_log_q, place(from, 5)),
+            input_if(grade, "negative_log_q", p.negative_log_q, place(from, 6)),
             grade.input("offsets", p.offsets),
             static_cast<int64_t>(p.offsets.size()) - 1,
             static_cast<int64_t>(p.queries()),
@@ -25,11 +33,16 @@ inline std::string text_of(const Sampled& p, int64_t from) {
     return "queries " + std::to_string(p.queries()) + ", real " +
            std::to_string(p.real()) + ", negatives " + std::to_string(p.negatives()) +
            (p.negative_log_q.empty() ? "" : ", log_q") +
-           (from == 0 ? "" : ", arrays from element " + std::to_string(from));
+           (from == 0  ? ""
+            : from > 0 ? ", arrays from element " + std::to_string(from)
+                       : ", array " + std::to_string(-from) + " from element 1");
 }
 
 /// sampled_softmax(), all versions. The mean's bound follows from those of the losses.
-inline void grade_sampled(const Sampled& p, const std::string& what, int64_t from = 0) {
+inline void grade_sampled(const Sampled& p,
+                          const std::string& what,
+                          int64_t from = 0,
+                          bool in_any_order = false) {
     const auto exact = wb::reference::sampled_softmax(p);
     const auto negatives = static_cast<double>(p.negatives());
     const double summed = std::min(negatives, 40.0 + std::max(128.0, negatives / 32.0));
@@ -50,12 +63,13 @@ inline void grade_sampled(const Sampled& p, const std::string& what, int64_t fro
          versions("sampled_softmax", &sampled_softmax)) {
         Grader grade(name, text_of(p, from) + what);
         const SampledInput in = on_device(grade, p, from);
-        Output losses(grade, "losses", in.queries, from);
+        Output losses(grade, "losses", in.queries, place(from, 8));
         Output loss(grade, "loss", 1, 0);
         grade.run(
             [&, call = call](cudaStream_t s) { call(in, losses.data, loss.data, s); });
         losses.expect(exact.value, [&](int64_t r) { return bound(at(r)); });
         loss.expect({mean}, [&](int64_t) { return bound_if_finite(mean_bound); });
+        if (in_any_order) grade.expect_same_bits();
     }
 }
 
@@ -70,10 +84,11 @@ inline void grade_sampled_backward(const Sampled& p,
          versions("sampled_softmax_backward", &sampled_softmax_backward)) {
         Grader grade(name, text_of(p, from) + what);
         const SampledInput in = on_device(grade, p, from);
-        const float* d_losses = input(grade, "losses", forward, from);
-        const float* d_grad = input(grade, "grad_loss", Floats{grad_loss}, from);
-        Output positive(grade, "dpositive", in.queries, from);
-        Output negative(grade, "dnegative", in.queries * in.negatives, from);
+        const float* d_losses = input(grade, "losses", forward, place(from, 8));
+        const float* d_grad =
+            input(grade, "grad_loss", Floats{grad_loss}, place(from, 7));
+        Output positive(grade, "dpositive", in.queries, place(from, 9));
+        Output negative(grade, "dnegative", in.queries * in.negatives, place(from, 10));
         grade.run([&, call = call](cudaStream_t s) {
             call(in, d_losses, d_grad, positive.data, negative.data, s);
         });

@@ -51,6 +51,11 @@ bool is_slot_of(const HostTable& host, int32_t slot) {
     return slot >= 0 && slot < host.capacity();
 }
 
+/// In half of the cases arrays begin at no multiple of 16 bytes.
+wb::testing::Begin begin_of(int64_t n) {
+    return n % 2 == 0 ? wb::testing::Begin::anywhere : wb::testing::Begin::aligned;
+}
+
 void grade_lookup(const TableShape& shape, int64_t n, int64_t from = 0) {
     const HostTable host = full_table(shape);
     const auto slots = some_slots(host, n, 1);
@@ -65,7 +70,7 @@ void grade_lookup(const TableShape& shape, int64_t n, int64_t from = 0) {
         Grader grade(name,
                      "n = " + std::to_string(n) + ", cols = " + std::to_string(cols));
         const DeviceTable device(grade, host, Rows::floats);
-        const int32_t* d_slots = grade.input("slots", slots);
+        const int32_t* d_slots = grade.input("slots", slots, begin_of(n));
         float* d_out = from == 0 ? grade.output<float>("out", {n * cols})
                                  : grade.in_out("out",
                                                 {from + n * cols},
@@ -118,9 +123,9 @@ void grade_backward_one(const std::string& name,
         all.push_back(slot);
     Grader grade(name, "n = " + std::to_string(n) + ", cols = " + std::to_string(cols));
     const DeviceTable device(grade, host, Rows::floats);
-    const int32_t* d_slots = grade.input("slots", slots);
+    const int32_t* d_slots = grade.input("slots", slots, begin_of(n));
     const int32_t* d_all = grade.input("all slots", all);
-    const float* d_grad = grade.input("grad", grad);
+    const float* d_grad = grade.input("grad", grad, begin_of(n));
     float* d_out = grade.output<float>("rows", {floats});
     grade.run([&](cudaStream_t stream) {
         device.with_cold(stream, [&] {
@@ -253,6 +258,33 @@ TEST_CASE("gradients that are NaN, infinite, tiny or huge reach their row") {
             table_lookup(device.get(), d_slots, d_out, n, stream);
         });
         grade.expect("rows", right, [](int64_t) { return 0.0; });
+    };
+    for (const auto& [name, idea, backward] :
+         wb::implementations("table_backward", table_backward))
+        judge(name, backward);
+    judge("table_backward_sorted", table_backward_sorted);
+}
+
+TEST_CASE("gradients once more in the same arrays, with another scale") {
+    const HostTable host = with_values({2, 4, kPlaces, 1, Policy::lru});
+    const std::vector<int32_t> slots = {3, 17, 9};
+    const std::vector<float> grad(12, 0.5f);
+    const auto judge = [&](const std::string& name, Backward* backward) {
+        Grader grade(name, "as before but for the scale");
+        const DeviceTable device(grade, host, Rows::floats);
+        const int32_t* d_slots = grade.input("slots", slots);
+        const float* d_grad = grade.input("grad", grad);
+        float* d_out = grade.output<float>("rows", {12});
+        grade.run([&](cudaStream_t stream) {
+            for (const float scale : {2.0f, -8.0f})
+                backward(device.get(), d_slots, d_grad, scale, 3, stream);
+            table_lookup(device.get(), d_slots, d_out, 3, stream);
+        });
+        std::vector<double> right;
+        for (const int32_t slot : slots)
+            for (int64_t col = 0; col < 4; ++col)
+                right.push_back(host.rows[at(slot * 4 + col)] + 1.0 - 4.0);
+        grade.expect("rows", right, [](int64_t) { return 1e-3; });
     };
     for (const auto& [name, idea, backward] :
          wb::implementations("table_backward", table_backward))

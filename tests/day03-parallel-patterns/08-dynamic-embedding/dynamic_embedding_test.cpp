@@ -109,6 +109,31 @@ TEST_CASE("a bucket is full if its last digest is the largest") {
     grade_find(host, keys, "the last digest of a bucket is 254");
 }
 
+TEST_CASE("once more in the same table, with another window") {
+    // Two buckets are full of keys whose home is the first one.
+    const auto keys = wb::reference::keys_of_bucket(0, 5, 2 * kPlaces);
+    HostTable host({5, 1, kPlaces, 2, Policy::none});
+    std::vector<double> right;
+    for (const uint64_t key : keys)
+        right.push_back(host.insert(key));
+    const auto n = static_cast<int64_t>(keys.size());
+    for (const auto& [name, idea, find] :
+         wb::implementations("table_find", table_find)) {
+        Grader grade(name, "as before but for the window");
+        const DeviceTable device(grade, host);
+        const uint64_t* d_keys = grade.input("keys", keys);
+        int32_t* d_slots = grade.output<int32_t>("slots", {n});
+        grade.run([&, find = find](cudaStream_t stream) {
+            Table table = device.get();
+            for (const int64_t window : {1, 2}) {
+                table.window = window;
+                find(table, d_keys, d_slots, n, stream);
+            }
+        });
+        grade.expect("slots", right, [](int64_t) { return 0.0; });
+    }
+}
+
 TEST_CASE("keys that are kNoKey are found nowhere, and are counted") {
     HostTable host({3, 1, kPlaces, 2, Policy::none});
     host.insert(9);

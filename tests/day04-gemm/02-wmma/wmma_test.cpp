@@ -4,6 +4,8 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
 
+#include "../same_arrays.h"
+
 using namespace wmma_grading;
 
 namespace {
@@ -156,6 +158,29 @@ TEST_CASE("a block of whole tiles, as a fast path wants them") {
                             Call{128, 256, 40});
     grade_type<__nv_bfloat16>(c, whole_numbers(c), ", whole numbers", true);
     grade_type<float>(c, whole_numbers(c), ", whole numbers", true);
+}
+
+TEST_CASE("each side past 4096 where all begins at multiples of 32 bytes", "[long]") {
+    const auto c = GENERATE(Call{4112, 16, 8}, Call{16, 4112, 8}, Call{16, 16, 4112});
+    const Problem<__half> problem(c, whole_numbers(c), true);
+    grade_one<__half>("wmma_fp16", wmma_fp16, c, problem, ", whole numbers");
+}
+
+namespace {
+
+template <class T>
+void grade_again() {
+    const wb::GemmShape shape{16, 40, 24, false, false, 48, 48, 48};
+    for (const auto& [name, idea, launcher] :
+         wb::implementations(Format<T>::kFunction, Format<T>::kContract))
+        gemm_grading::grade_in_same_arrays<T, float>(name, shape, launcher);
+}
+
+}  // namespace
+
+TEST_CASE("once more in the same arrays, but for one thing") {
+    grade_again<__nv_bfloat16>();
+    grade_again<float>();
 }
 
 TEST_CASE("calls have nothing in common") {

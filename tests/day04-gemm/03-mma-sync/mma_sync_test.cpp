@@ -4,6 +4,8 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
 
+#include "../same_arrays.h"
+
 using namespace mma_sync_grading;
 
 namespace {
@@ -203,19 +205,45 @@ TEST_CASE("a block of whole tiles, as a fast path wants them") {
     grade_whole(c);
 }
 
-TEST_CASE("two calls give the same bits, in any order of threads and blocks") {
-    // Deep enough for several parts of K.
+namespace {
+
+/// Deep enough for several parts of K.
+template <class T>
+void grade_bits() {
     const Call c{20, 130, 800};
-    const Problem<__nv_bfloat16> problem(c, random_factors(c, 3), false);
+    const Problem<T> problem(c, random_factors(c, 3), false);
     std::vector<double> first;
     for (const unsigned order : {0, 1, 2}) {
         wb::testing::shuffle_threads(order);
-        const auto sums = grade_one<__nv_bfloat16>(
-            "mma_sync_bf16", mma_sync_bf16, c, problem, ", called three times");
+        const auto sums = grade_one<T>(Format<T>::kFunction,
+                                       Format<T>::kContract,
+                                       c,
+                                       problem,
+                                       ", called three times");
         if (first.empty()) first = sums;
         CHECK(sums == first);
     }
     wb::testing::shuffle_threads(0);
+}
+
+template <class T>
+void grade_again() {
+    const wb::GemmShape shape{16, 40, 24, false, false, 48, 48, 48};
+    for (const auto& [name, idea, launcher] :
+         wb::implementations(Format<T>::kFunction, Format<T>::kContract))
+        gemm_grading::grade_in_same_arrays<T, float>(name, shape, launcher);
+}
+
+}  // namespace
+
+TEST_CASE("two calls give the same bits, in any order of threads and blocks") {
+    grade_bits<__nv_bfloat16>();
+    grade_bits<__half>();
+}
+
+TEST_CASE("once more in the same arrays, but for one thing") {
+    grade_again<__nv_bfloat16>();
+    grade_again<__half>();
 }
 
 TEST_CASE("calls have nothing in common") {

@@ -96,8 +96,9 @@ std::vector<double> grade_one(const std::string& name,
     const float* d_scale_a = nullptr;
     const float* d_scale_b = nullptr;
     if (sizeof(T) == 1) {
-        d_scale_a = grade.input("scale_a", p.scale_a);
-        d_scale_b = grade.input("scale_b", p.scale_b);
+        // Where the contract lets them begin, and at no rounder address.
+        d_scale_a = grade.input("scale_a", p.scale_a, wb::testing::Begin::anywhere);
+        d_scale_b = grade.input("scale_b", p.scale_b, wb::testing::Begin::pairs);
     }
     CType* d_c = nullptr;
     const bool is_dense = c.c_from == 0 && s.ldc == c.N;

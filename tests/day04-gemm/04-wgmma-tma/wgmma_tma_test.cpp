@@ -4,6 +4,8 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
 
+#include "../same_arrays.h"
+
 using namespace wgmma_tma_grading;
 
 TEST_CASE("the smallest product, and what one step along K changes") {
@@ -144,27 +146,78 @@ TEST_CASE("right whatever order the threads run in") {
     wb::testing::shuffle_threads(0);
 }
 
-TEST_CASE("two calls give the same bits, in any order of threads and blocks") {
-    // Deep enough for several parts of K. The first and the last product cancel, and
-    // are so large that the sums of the others lose digits in an order of their own.
+namespace {
+
+/// The contract's function, or the last version; deep enough for several parts of K.
+/// The first and the last product cancel, and are so large that the sums of the others
+/// lose digits in an order of their own.
+template <class T>
+void grade_bits(Factors f, float large) {
     const Call c{16, 40, 1100, true};
-    Factors f = random_factors(c, 3);
     const auto ends_cancel = [&](std::vector<float>& values, int64_t rows, float sign) {
         for (int64_t row = 0; row < rows; ++row) {
-            values[static_cast<size_t>(row * c.K)] = 2048.0f;
-            values[static_cast<size_t>((row + 1) * c.K - 1)] = sign * 2048.0f;
+            values[static_cast<size_t>(row * c.K)] = large;
+            values[static_cast<size_t>((row + 1) * c.K - 1)] = sign * large;
         }
     };
     ends_cancel(f.a, c.M, -1.0f);
     ends_cancel(f.b, c.N, 1.0f);
+    const Problem<T> problem(c, f, false);
+    std::string last;
+    for_each_version<T>([&](const std::string& name, auto) { last = name; });
     std::vector<double> first;
     for (const unsigned order : {0, 1, 2}) {
         wb::testing::shuffle_threads(order);
-        const auto sums = grade_contract(c, f, ", called three times");
-        if (first.empty()) first = sums;
-        CHECK(sums == first);
+        for_each_version<T>([&](const std::string& name, auto launcher) {
+            if (name != last) return;
+            const auto sums =
+                grade_one<T>(name, launcher, c, problem, ", called three times");
+            if (first.empty()) first = sums;
+            CHECK(sums == first);
+        });
     }
     wb::testing::shuffle_threads(0);
+}
+
+}  // namespace
+
+TEST_CASE("two calls give the same bits, in any order of threads and blocks") {
+    const Call c{16, 40, 1100, true};
+    grade_bits<__nv_bfloat16>(random_factors(c, 3), 2048.0f);
+    grade_bits<__half>(small_factors(c, 3), 2048.0f);
+    grade_bits<__nv_fp8_e4m3>(random_factors(c, 3), 448.0f);
+}
+
+namespace {
+
+template <class T>
+void grade_again(bool transpose_b) {
+    const wb::GemmShape shape{16, 40, 24, false, transpose_b, 48, 48, 48};
+    for_each_version<T>([&](const std::string& name, auto launcher) {
+        using CType = typename Format<T>::CType;
+        gemm_grading::grade_in_same_arrays<T, CType>(
+            name,
+            shape,
+            [&](const wb::GemmShape& s, const T* A, const T* B, CType* C, auto stream) {
+                launcher(s, A, B, nullptr, nullptr, C, stream);
+            });
+    });
+}
+
+}  // namespace
+
+TEST_CASE("once more in the same arrays, but for one thing") {
+    grade_again<__nv_bfloat16>(false);
+    grade_again<__half>(true);
+}
+
+TEST_CASE("a long K of each type, in either layout", "[long]") {
+    const Call rows_of_k{8, 16, 4300};
+    const Call rows_of_n{8, 16, 4300, true};
+    const Call fp8{8, 16, 8400, true};
+    grade_type<__half>(rows_of_k, whole_numbers(rows_of_k), ", whole numbers", true);
+    grade_contract(rows_of_n, whole_numbers(rows_of_n), ", whole numbers", true);
+    grade_type<__nv_fp8_e4m3>(fp8, whole_numbers(fp8), ", whole numbers", true);
 }
 
 TEST_CASE("calls have nothing in common") {

@@ -91,9 +91,11 @@ struct WantedGradient {
 };
 
 /// All versions.
+/// @param in_any_order  whether they have the same bits then is graded, too
 inline void grade_backward(const BackwardCall& c,
                            const BackwardNumbers& n,
-                           const std::string& what) {
+                           const std::string& what,
+                           bool in_any_order = false) {
     const WantedGradient wanted(c, n);
     const auto dy = c.of_dy().lay_out<Bf16>(n.dy, kNan);
     const auto w = c.of_w().lay_out<Bf16>(n.w, kNan);
@@ -114,6 +116,7 @@ inline void grade_backward(const BackwardCall& c,
         expect_output(grade, "dz", c.of_z(), wanted.dz);
         if (c.wants_dbias)
             expect_output(grade, "dbias", {1, c.K, c.K, 0}, wanted.dbias);
+        if (in_any_order) grade.expect_same_bits();
     }
 }
 

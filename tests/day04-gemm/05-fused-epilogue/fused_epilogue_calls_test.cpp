@@ -97,6 +97,10 @@ TEST_CASE("linear_act: wrong arguments are refused by name") {
     refuse_pointer(refuse, "z", true, z);
     refuse_layers_overlap(refuse, "z", z, kOfY);
     refuse("z - residual", [](auto& a) { a.z = const_cast<Bf16*>(a.in.residual); });
+    // Also where there is nothing to do.
+    refuse("shape.K is -1", [](auto& a) { a.in.shape.M = 0, a.in.shape.K = -1; });
+    refuse("shape.ldw is 7", [](auto& a) { a.in.shape.M = 0, a.in.shape.ldw = 7; });
+    refuse("shape.M is -1", [](auto& a) { a.in.shape.N = 0, a.in.shape.M = -1; });
 }
 
 TEST_CASE("linear_act_fp8: wrong arguments are refused by name") {
@@ -246,11 +250,38 @@ TEST_CASE("nothing to do: nothing is launched") {
 }
 
 TEST_CASE("without inputs, x and w are not looked at") {
-    // A pointer that would be refused if anything were read there.
+    // Pointers that would be refused if anything were read there.
     Grader grade("linear_act", "K = 0, x and w are null");
     Bf16* const y = grade.output<Bf16>("y", {3, 4});
     const LinearInput in = {
         {3, 4, 0, 0, 0, 4}, Activation::silu, nullptr, nullptr, nullptr, nullptr};
     grade.run([&](cudaStream_t stream) { linear_act(in, y, nullptr, stream); });
     grade.expect("y", std::vector<double>(12, 0.0), [](int64_t) { return 0.0; });
+
+    const auto is_zero = [](Grader& of, const char* array, size_t count) {
+        of.expect(array, std::vector<double>(count, 0.0), [](int64_t) { return 0.0; });
+    };
+    Grader fp8("linear_act_fp8", "K = 0, x and w are null");
+    auto* const y8 = fp8.output<__nv_fp8_e4m3>("y", {3, 4});
+    float* const amax = fp8.output<float>("amax", {1});
+    const float* const scale = fp8.input("scale", std::vector<float>{2.0f});
+    fp8.run([&](cudaStream_t s) { linear_act_fp8(in, scale, y8, amax, s); });
+    is_zero(fp8, "y", 12);
+    is_zero(fp8, "amax", 1);
+
+    Grader backward("linear_act_backward", "N = 0, dy and w are null");
+    const auto* const z_in = backward.input("z", std::vector<Bf16>(12, Bf16(1.0f)));
+    Bf16* const dz = backward.output<Bf16>("dz", {3, 4});
+    float* const dbias = backward.output<float>("dbias", {4});
+    const LinearGradient gradient = {
+        {3, 0, 4, 4, 4, 0}, Activation::silu, nullptr, nullptr, z_in};
+    backward.run([&](cudaStream_t s) { linear_act_backward(gradient, dz, dbias, s); });
+    is_zero(backward, "dz", 12);
+    is_zero(backward, "dbias", 4);
+
+    Grader layers("mlp", "H = 0, all inputs are null");
+    Bf16* const out = layers.output<Bf16>("y", {3, 4});
+    const MlpInput nothing = {3, 5, 0, 4, Activation::silu, {}, {}, {}, {}, {}, {}};
+    layers.run([&](cudaStream_t s) { mlp(nothing, out, s); });
+    is_zero(layers, "y", 12);
 }

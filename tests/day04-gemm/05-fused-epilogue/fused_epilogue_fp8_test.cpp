@@ -91,6 +91,16 @@ TEST_CASE("fp8: small numbers down to the smallest, and 0") {
     grade_fp8(c, n, 0.0f, ", a scale of 0");
 }
 
+TEST_CASE("fp8: a scale that is infinite or NaN, and 0 times infinity") {
+    const int64_t K = GENERATE(3, 8);
+    Call c{20, K == 3 ? 27 : 48, K, Activation::none, false};
+    Numbers n = random_numbers(c, 1);
+    std::fill_n(n.x.begin(), K, 0.0f);  // a row of zeros
+    n.x[static_cast<size_t>(5 * K)] = kInfinity;
+    for (const float scale : {kInfinity, -kInfinity, kNan, 0.0f})
+        grade_fp8(c, n, scale, ", a row of zeros, an infinity in x");
+}
+
 TEST_CASE("fp8: NaN stays NaN, infinity is 448, and amax knows") {
     // With 27 or 48 columns the last ones of a tile do not exist: infinity times
     // nothing there is no NaN of amax's.

@@ -28,6 +28,7 @@ TEST_CASE("mlp: edges meet, with little and much cache") {
                                   .factor("bias", {"none", "first", "second", "both"})
                                   .factor("residual", {"no", "apart", "in y"})
                                   .factor("cache", {1 << 12, 1 << 20})
+                                  .factor("from", {0, 1, 4, 8})
                                   .cases();
     for (const auto& c : cases)
         DYNAMIC_SECTION(c.text()) {
@@ -39,7 +40,8 @@ TEST_CASE("mlp: edges meet, with little and much cache") {
                        static_cast<Activation>(c["activation"]),
                        c["bias"] % 2 == 1,
                        c["bias"] >= 2,
-                       static_cast<Residual>(c["residual"])});
+                       static_cast<Residual>(c["residual"]),
+                       c["from"]});
         }
 }
 

@@ -15,6 +15,7 @@ struct MlpCall {
     bool has_bias1 = true;
     bool has_bias2 = true;
     Residual residual = Residual::none;
+    int64_t from = 0;  ///< the first element of all arrays
 
     std::string text() const {
         std::string text = "M = " + std::to_string(M) + ", K = " + std::to_string(K) +
@@ -24,6 +25,7 @@ struct MlpCall {
         if (!has_bias2) text += ", no bias2";
         if (residual == Residual::apart) text += ", a residual";
         if (residual == Residual::in_y) text += ", y is the residual";
+        if (from > 0) text += ", arrays from element " + std::to_string(from);
         return text;
     }
     Call first() const { return {M, H, K, activation, has_bias1}; }
@@ -88,26 +90,24 @@ inline void grade_mlp_one(const std::string& name,
                           const MlpNumbers& n,
                           const Wanted& wanted,
                           const std::string& what) {
-    const auto store = [](const std::vector<float>& values) {
-        std::vector<Bf16> narrow;
-        for (const float value : values)
-            narrow.push_back(static_cast<Bf16>(value));
-        return narrow;
-    };
-    const Layout of_y = {c.M, c.N, c.N, 0};
+    const Layout of_y = {c.M, c.N, c.N, c.from};
     Grader grade(name, c.text() + what);
     MlpInput in = {c.M, c.K, c.H, c.N, c.activation, {}, {}, {}, {}, {}, {}};
-    in.x = grade.input("x", store(n.x));
-    in.w1 = grade.input("w1", store(n.w1));
-    if (c.has_bias1) in.bias1 = grade.input("bias1", store(n.bias1));
-    in.w2 = grade.input("w2", store(n.w2));
-    if (c.has_bias2) in.bias2 = grade.input("bias2", store(n.bias2));
+    const auto input = [&](const char* name_of, const std::vector<float>& values) {
+        const auto count = static_cast<int64_t>(values.size());
+        const Layout at = {1, count, count, c.from};
+        return grade.input(name_of, at.lay_out<Bf16>(values, kNan)) + c.from;
+    };
+    in.x = input("x", n.x);
+    in.w1 = input("w1", n.w1);
+    if (c.has_bias1) in.bias1 = input("bias1", n.bias1);
+    in.w2 = input("w2", n.w2);
+    if (c.has_bias2) in.bias2 = input("bias2", n.bias2);
     const bool is_in_y = c.residual == Residual::in_y;
     Bf16* const y =
         add_output<Bf16>(grade, "y", of_y, is_in_y ? n.residual : std::vector<float>{});
     if (is_in_y) in.residual = y;
-    if (c.residual == Residual::apart)
-        in.residual = grade.input("residual", store(n.residual));
+    if (c.residual == Residual::apart) in.residual = input("residual", n.residual);
     grade.run([&](cudaStream_t stream) { launcher(in, y, stream); });
     expect_output(grade, "y", of_y, wanted, is_in_y);
 }

@@ -2,6 +2,7 @@
 #include <mma.h>
 
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #include "check.h"
@@ -130,5 +131,14 @@ int main() {
     const float expected[] = {1.0f + 0x1p-10f, 1.0f, -1.0f - 0x1p-10f, 1.0f + 0x1p-9f};
     check::expect(check::all_equal(values.host(), [&](int i) { return expected[i]; }),
                   "__float_to_tf32 rounds ties away from zero");
+    const std::vector<unsigned> bits = {0x7F800001u, 0xFFFFFFFFu};
+    std::vector<float> any_nan(2);
+    std::memcpy(any_nan.data(), bits.data(), sizeof(unsigned) * 2);
+    const check::Array<float> nan(any_nan);
+    round_tf32<<<1, 2>>>(nan.data());
+    const std::vector<float> rounded = nan.host();
+    const unsigned one_nan[] = {0x7FFFFFFFu, 0x7FFFFFFFu};
+    check::expect(std::memcmp(rounded.data(), one_nan, sizeof one_nan) == 0,
+                  "__float_to_tf32 of any NaN is that of cvt.rna");
     return check::report();
 }

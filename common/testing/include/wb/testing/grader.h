@@ -123,6 +123,12 @@ class Grader {
                 const std::vector<double>& expected,
                 const Bound& bound);
 
+    /// Behind run() and expect(), for a contract that says so: passes if all outputs
+    /// have the same bits whatever order threads and blocks run in. On a GPU, where the
+    /// order is not ours: each of a few times. Numbers should be such that sums lose
+    /// digits; small ones, for it launches five times.
+    void expect_same_bits();
+
     /// Passes if the launcher puts nothing at all onto its stream: zero-size work.
     void expect_no_work(const std::function<void(cudaStream_t)>& launcher);
 

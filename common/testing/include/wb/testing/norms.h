@@ -89,6 +89,13 @@ struct WantedNorm {
     }
     template <class T>
     void add_element(double exact, double bound) {
+        // What is past the largest T, whatever the rounding, is infinite.
+        const auto stored = [](double value) {
+            return double{
+                static_cast<float>(static_cast<T>(static_cast<float>(value)))};
+        };
+        if (std::isinf(stored(exact - bound)) && std::isinf(stored(exact + bound)))
+            exact = stored(exact);
         y.push_back(exact);
         y_bound.push_back(norm_bound<T>(exact, bound));
     }

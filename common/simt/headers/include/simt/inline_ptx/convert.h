@@ -44,8 +44,10 @@ constexpr Rounding kRounding = kMode == FE_TOWARDZERO ? Rounding::zero
                                                       : Rounding::nearest;
 
 /// cvt.rna.tf32: a float with 10 bits of mantissa, ties away from zero, as its bits.
+/// There is one NaN.
 inline uint32_t to_tf32(float a) {
     const uint32_t bits = std::bit_cast<uint32_t>(a);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
     if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
     return (bits + 0x1000u) & 0xffffe000u;
 }

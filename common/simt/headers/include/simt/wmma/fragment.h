@@ -133,9 +133,12 @@ class fragment {
     storage_element_type x[num_elements];
 };
 
-/// A float rounded to the 10 mantissa bits of tf32, ties away from zero.
+/// A float rounded to the 10 mantissa bits of tf32, ties away from zero. Each NaN
+/// becomes the one that cvt.rna.tf32.f32 gives: of some, only bits are set that tf32
+/// does not have.
 inline float __float_to_tf32(float value) {
     const uint32_t bits = std::bit_cast<uint32_t>(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return std::bit_cast<float>(0x7fffffffu);
     if ((bits & 0x7f800000u) == 0x7f800000u) return value;
     return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
 }
