@@ -126,7 +126,9 @@ struct GptCall {
 ///
 /// Memory   none beyond the arguments, but what the launchers of earlier chapters take
 /// Error    each product as in chapter 04/01, each norm as in 03/04, attention as in
-///          06/02; GELU, rotation, and cross entropy: a few roundings each
+///          06/02; GELU, rotation, and cross entropy: a few roundings each. So are both
+///          factors of the GELU's slope, sigma(2 u) and sigma(-2 u): where one of them
+///          is near 1, a difference from 1 has no digits of the other one
 /// Throws   wb::InvalidArgument for a null plan, too little memory, memory that is not
 ///          aligned, and for null, host or misaligned arrays, or ones that overlap
 void gpt_loss(const GptCall& call, cudaStream_t stream);

@@ -82,8 +82,8 @@ void multi_gpu(const BlockShape& shape,
                float* y,
                cudaStream_t stream);
 
-/// x[i] = sum over ranks of x[i], in the order of the ranks, so that all have the same
-/// bits. Every rank calls it, as often as the others and with the same n.
+/// x[i] = sum over ranks of x[i], in float and in the order of the ranks, so that all
+/// have the same bits. Every rank calls it, as often as the others and with the same n.
 ///
 ///     push   x goes into the inbox of every other rank, then a flag that says so
 ///     sum    when the flags of all ranks are there, their x are added

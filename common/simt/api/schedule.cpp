@@ -99,7 +99,10 @@ TaskPtr enqueue(Queue& q, const TaskPtr& task, Weight weight) {
     task->chain = q.host_chain;
     for (const TaskPtr& before : task->after)
         task->chain = std::max(task->chain, chain_of(q, before));
-    if (weight == Weight::one) ++task->chain;
+    if (weight == Weight::one) {
+        ++task->chain;
+        ++q.links;
+    }
     q.longest = std::max(q.longest, task->chain);
     note_beside(q, task);
     q.pending.push_back(task);
@@ -466,13 +469,19 @@ void set_stream_seed(unsigned seed) {
     options().stream_seed = seed;
     q.seeded = false;
     ++q.epoch;
-    q.longest = q.host_chain = 0;
+    q.longest = q.host_chain = q.links = 0;
 }
 
 unsigned longest_chain() {
     detail::Queue& q = detail::queue();
     const std::lock_guard lock(q.mutex);
     return q.longest;
+}
+
+unsigned chain_links() {
+    detail::Queue& q = detail::queue();
+    const std::lock_guard lock(q.mutex);
+    return q.links;
 }
 
 void on_issue(IssueHook hook) {

@@ -47,6 +47,7 @@ struct TaskQueue {
     bool seeded = false;
     unsigned epoch = 0;
     unsigned longest = 0;
+    unsigned links = 0;       // of all chains
     unsigned host_chain = 0;  // of what the host has waited for
     uint64_t tasks = 0;       // numbered ones
     int runners = 0, idle_runners = 0;

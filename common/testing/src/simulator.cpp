@@ -132,6 +132,14 @@ unsigned StreamOrder::longest_chain() {
 #endif
 }
 
+unsigned StreamOrder::chain_links() {
+#ifdef SIMT_CPU
+    return simt::chain_links();
+#else
+    return 0;
+#endif
+}
+
 FewMultiprocessors::FewMultiprocessors(int count) {
 #ifdef SIMT_CPU
     simt::set_multiprocessors(count);

@@ -22,6 +22,7 @@
 namespace int8_grading {
 
 using wb::reference::Int8Rows;
+using wb::testing::Begin;
 using wb::testing::FewMultiprocessors;
 using wb::testing::Grader;
 
@@ -65,13 +66,14 @@ inline void grade_quantize_one(const std::string& name,
     Grader grade(name,
                  std::to_string(rows) + " x " + std::to_string(columns) +
                      (is_symmetric ? ", symmetric" : ", asymmetric") + what);
-    const __nv_bfloat16* const d_x = grade.input("x", x);
-    int8_t* const d_q = grade.output<int8_t>("q", {rows, columns});
-    float* const d_scales = grade.output<float>("scales", {rows});
-    int32_t* const d_zeros =
-        is_symmetric ? nullptr : grade.output<int32_t>("zeros", {rows});
-    int32_t* const d_sums =
-        wants_sums(wanted) ? grade.output<int32_t>("sums", {rows}) : nullptr;
+    const __nv_bfloat16* const d_x = grade.input("x", x, Begin::vectors);
+    int8_t* const d_q = grade.output<int8_t>("q", {rows, columns}, Begin::vectors);
+    const auto of_rows = [&]<class T>(const char* array, bool is_wanted, T) {
+        return is_wanted ? grade.output<T>(array, {rows}, Begin::anywhere) : nullptr;
+    };
+    float* const d_scales = of_rows("scales", true, float{});
+    int32_t* const d_zeros = of_rows("zeros", !is_symmetric, int32_t{});
+    int32_t* const d_sums = of_rows("sums", wants_sums(wanted), int32_t{});
     grade.run([&](cudaStream_t stream) {
         launcher(d_x, rows, columns, d_q, d_scales, d_zeros, d_sums, stream);
     });
@@ -226,12 +228,13 @@ inline Expected exact_of(const Layer& layer) {
 
 /// A layer's arrays as inputs of a launch.
 inline Int8Inputs inputs_of(Grader& grade, const Layer& layer) {
-    const auto maybe = [&](const char* name, const auto& values) {
-        return values.empty() ? nullptr : grade.input(name, values);
-    };
+    const auto maybe =
+        [&](const char* name, const auto& values, Begin begin = Begin::vectors) {
+            return values.empty() ? nullptr : grade.input(name, values, begin);
+        };
     return {maybe("in.x", layer.x),
-            maybe("in.x_scales", layer.x_scales),
-            maybe("in.x_zeros", layer.x_zeros),
+            maybe("in.x_scales", layer.x_scales, Begin::anywhere),
+            maybe("in.x_zeros", layer.x_zeros, Begin::anywhere),
             maybe("in.w", layer.w),
             maybe("in.w_scales", layer.w_scales),
             maybe("in.w_sums", layer.w_sums),
@@ -245,8 +248,8 @@ inline void grade_one(const std::string& name,
                       const std::string& what) {
     Grader grade(name, layer.text() + what);
     const Int8Inputs in = inputs_of(grade, layer);
-    __nv_bfloat16* const d_y =
-        grade.output<__nv_bfloat16>("y", {layer.shape.M, layer.shape.N});
+    __nv_bfloat16* const d_y = grade.output<__nv_bfloat16>(
+        "y", {layer.shape.M, layer.shape.N}, Begin::vectors);
     grade.run([&](cudaStream_t stream) { launcher(layer.shape, in, d_y, stream); });
     grade.expect("y", expected.y, [&](int64_t i) { return expected.bounds[at(i)]; });
 }

@@ -73,6 +73,8 @@ TEST_CASE("quantise: wrong arguments are refused by name") {
     refuse("rows is 1073741825", [](auto& a) { a.rows = (1 << 30) + 1; });
     refuse("columns is 65552", [](auto& a) { a.columns = (1 << 16) + 16; });
     refuse("columns is 56", [](auto& a) { a.columns = 56; });
+    refuse("columns is 56", [](auto& a) { a.rows = 0, a.columns = 56; });
+    refuse("rows is -1", [](auto& a) { a.rows = -1, a.columns = 0; });
     refuse("x is a null pointer", [](auto& a) { a.values = nullptr; });
     refuse("q is a null pointer", [](auto& a) { a.q = nullptr; });
     refuse("scales is a null pointer", [](auto& a) { a.scales = nullptr; });
@@ -115,6 +117,9 @@ TEST_CASE("product: wrong arguments are refused by name") {
     refuse("shape.K is 65552", [](auto& a) { a.shape.K = (1 << 16) + 16; });
     refuse("shape.N is 20", [](auto& a) { a.shape.N = 20; });
     refuse("shape.K is 56", [](auto& a) { a.shape.K = 56; });
+    refuse("shape.K is 56", [](auto& a) { a.shape.M = 0, a.shape.K = 56; });
+    refuse("shape.N is 20", [](auto& a) { a.shape.M = 0, a.shape.N = 20; });
+    refuse("shape.M is -1", [](auto& a) { a.shape.M = -1, a.shape.N = 0; });
     refuse("in.x is a null pointer", [](auto& a) { a.in.x = nullptr; });
     refuse("in.x_scales is a null pointer", [](auto& a) { a.in.x_scales = nullptr; });
     refuse("in.w is a null pointer", [](auto& a) { a.in.w = nullptr; });

@@ -121,7 +121,7 @@ TEST_CASE("product: scales of 0, infinity and NaN stay in their row and column")
 TEST_CASE("product: y of all sizes, and beyond the largest number") {
     const Int8Shape shape = {4, 8, 32};
     Layer layer = random_layer(shape, true, false, 7);
-    const float sizes[] = {0x1p-60f, 0x1p40f, 0x1p100f, 1.0f};
+    const float sizes[] = {0x1p-126f, 0x1p40f, 0x1p100f, 1.0f};  // y of 2^-129, too
     for (int64_t m = 0; m < shape.M; ++m)
         layer.x_scales[at(m)] = sizes[m];
     for (int64_t n = 0; n < shape.N; ++n)
@@ -179,6 +179,47 @@ TEST_CASE("product: more than a thousand rows, and columns") {
 
 TEST_CASE("product: more than 128 blocks of 128 columns") {
     grade_whole({1, wb::testing::is_watched() ? 264 : 16520, 16}, true, true);
+}
+
+TEST_CASE("product: more rows, or columns, than 16 bits count", "[long]") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    const Layer rows = whole_layer({65552, 8, 16}, true, false);
+    grade_one("int8_matmul", int8_matmul, rows, exact_of(rows), "");
+    const Layer columns = whole_layer({1, 65552, 16}, false, true);
+    grade_one("int8_matmul", int8_matmul, columns, exact_of(columns), "");
+}
+
+TEST_CASE("product: again in the same arrays, but for one of them") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    const Layer all = whole_layer({5, 24, 32}, true, true);
+    Layer other = all;
+    for (float& scale : other.x_scales)
+        scale *= 2.0f;
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("int8_matmul", int8_matmul)) {
+        Grader grade(name, all.text() + ", again in the same arrays");
+        const Int8Inputs in = inputs_of(grade, all);
+        const float* const scales = grade.input("other x_scales", other.x_scales);
+        __nv_bfloat16* const y = grade.output<__nv_bfloat16>("y", {5, 24});
+        const auto expect = [&, launcher = launcher](const Int8Inputs& now,
+                                                     const Layer& layer) {
+            grade.run([&](cudaStream_t s) { launcher(layer.shape, now, y, s); });
+            grade.expect("y", exact_of(layer).y, [](int64_t) { return 0.0; });
+        };
+        expect(in, all);
+        Int8Inputs now = in;
+        now.x_scales = scales;
+        expect(now, other);
+        now = in;
+        now.x_zeros = nullptr;
+        Layer without = all;
+        without.x_zeros.clear();
+        expect(now, without);
+        now.bias = nullptr;
+        without.bias.clear();
+        expect(now, without);
+        expect(in, all);
+    }
 }
 
 TEST_CASE("product: calls have nothing in common") {

@@ -70,10 +70,12 @@ TEST_CASE("the memory of a step is less than all of its arrays") {
 
 TEST_CASE("wrong arguments are refused by name, and nothing is launched") {
     const Problem p(small(true, 1, 1), 1, 3, 1);
-    Grader grade("gpt_gradients", "wrong arguments");
-    const OnDevice on(grade, p, true);
+    const bool has_gradients = GENERATE(true, false);
+    const char* const function = has_gradients ? "gpt_gradients" : "gpt_loss";
+    Grader grade(function, "wrong arguments");
+    const OnDevice on(grade, p, has_gradients);
     const wb::testing::Refuses<GptCall> refuse = {
-        "gpt_gradients", gpt_gradients, on.call};
+        function, has_gradients ? gpt_gradients : gpt_loss, on.call};
     refuse("plan is 0", [](auto& a) { a.plan = nullptr; });
     static const StepPlan none = {};
     refuse("plan->bytes is 0", [](auto& a) { a.plan = &none; });
@@ -82,18 +84,22 @@ TEST_CASE("wrong arguments are refused by name, and nothing is launched") {
     refuse("tokens is a null", [](auto& a) { a.tokens = nullptr; });
     refuse("memory is a null", [](auto& a) { a.memory = nullptr; });
     refuse("loss is a null", [](auto& a) { a.loss = nullptr; });
-    refuse("gradients is a null", [](auto& a) { a.gradients = nullptr; });
     refuse("bad_tokens is a null", [](auto& a) { a.bad_tokens = nullptr; });
     refuse("weights is not aligned",
            [](auto& a) { a.weights = misaligned(a.weights); });
     refuse("must be a multiple of 256",
            [](auto& a) { a.memory = static_cast<char*>(a.memory) + 128; });
-    refuse("gradients - weights in bytes is 0",
-           [](auto& a) { a.gradients = const_cast<float*>(a.weights); });
+    refuse("loss - weights in bytes is 0",
+           [](auto& a) { a.loss = const_cast<float*>(a.weights); });
     float host[4] = {};
     refuse("loss is a host pointer", [&](auto& a) { a.loss = host; });
-    const wb::testing::Refuses<GptCall> loss = {"gpt_loss", gpt_loss, on.call};
-    loss("gradients given", [](auto&) {});
+    if (!has_gradients) {
+        refuse("gradients given", [](auto& a) { a.gradients = a.loss; });
+        return;
+    }
+    refuse("gradients is a null", [](auto& a) { a.gradients = nullptr; });
+    refuse("gradients - weights in bytes is 0",
+           [](auto& a) { a.gradients = const_cast<float*>(a.weights); });
 }
 
 TEST_CASE("AdamW refuses wrong arguments by name") {
@@ -148,7 +154,7 @@ TEST_CASE("calls have nothing in common") {
     });
 }
 
-TEST_CASE("nothing in the memory is kept for the next step") {
+TEST_CASE("nothing in the memory, or the gradients, is kept for the next step") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     const Problem p(small(true, 1, 1), 1, 3, 25);
     const Expected e = expect(p);
@@ -157,6 +163,8 @@ TEST_CASE("nothing in the memory is kept for the next step") {
     grade.run([&](cudaStream_t stream) {
         gpt_gradients(on.call, stream);
         CUDA_CHECK(cudaMemsetAsync(on.call.memory, 0xFF, at(on.call.bytes), stream));
+        CUDA_CHECK(cudaMemsetAsync(
+            on.call.gradients, 0x40, p.weights.size() * sizeof(float), stream));
         gpt_gradients(on.call, stream);
     });
     grade.expect("loss", {e.loss}, [&](int64_t) { return e.loss_bound; });

@@ -1,4 +1,5 @@
-// Grades day07-tuning/08-train-a-gpt: what a step writes of its memory.
+// Grades day07-tuning/08-train-a-gpt: what a step writes of its memory, and with how
+// many digits.
 #include "grading.h"
 
 #include <wb/testing/fail.h>
@@ -109,4 +110,69 @@ TEST_CASE("nothing is written behind an array of the plan") {
                     "memory behind the array " + before + " of the plan was written",
                     p.text() + ": byte " + std::to_string(byte - first) +
                         " behind its end");
+}
+
+namespace {
+
+/// GELU's derivative at x, and what a rounding of each of its parts may change.
+struct Slope {
+    double value, terms;
+
+    explicit Slope(double x) {
+        const double scale = std::sqrt(2.0 / std::acos(-1.0)), cube = 0.044715;
+        const double w = 2.0 * scale * (x + cube * x * x * x);
+        const double yes = 1.0 / (1.0 + std::exp(-w));
+        const double no = 1.0 / (1.0 + std::exp(w));
+        const double rest = 2.0 * x * yes * no * scale * (1.0 + 3.0 * cube * x * x);
+        value = yes + rest;
+        // Of w, that is |w| roundings of exp(w).
+        terms = yes * (1.0 + no * std::abs(w)) + std::abs(rest) * (1.0 + std::abs(w));
+    }
+};
+
+}  // namespace
+
+// Through a whole step, the roundings of products hide those of GELU. So each number of
+// an even column of up is one at which the slope is 1, and the column behind it is
+// given the same gradient: their quotient is the slope.
+TEST_CASE("the slope of GELU has its digits where it is nearly 0, and nearly 1") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    GptShape shape = small(true, 1, 1);
+    shape.hidden = 128;
+    Problem p(shape, 1, 3, 26);
+    std::vector<float> x;
+    for (int64_t i = 0; i < shape.hidden; ++i)
+        x.push_back(i % 2 == 0 ? 16.0f : -7.0f + 14.0f * static_cast<float>(i) / 127);
+    for (const auto& it : wb::model::gpt_parameters(shape)) {
+        float* const w = &p.weights[at(it.offset)];
+        if (it.name.ends_with("up.bias")) std::copy(x.begin(), x.end(), w);
+        if (it.name.ends_with("up.weight") || it.name.ends_with("down.weight"))
+            std::fill_n(w, it.elements(), 0.0f);
+        // Of what comes back, only the first number of a token counts.
+        if (it.name.ends_with("down.weight")) std::fill_n(w, shape.hidden, 1.0f);
+    }
+    const Spread spread(p);
+    Grader grade("gpt_gradients", p.text() + ", up from -7 to 7");
+    OnDevice on(grade, p, true, spread.plan);
+    on.call.deterministic = true;
+    const int64_t count = p.length * shape.hidden;
+    float* const d_up = grade.output<float>("gradient of up", {p.length, shape.hidden});
+    grade.run([&](cudaStream_t stream) {
+        gpt_gradients(on.call, stream);
+        CUDA_CHECK(cudaMemcpyAsync(
+            d_up,
+            static_cast<const char*>(on.call.memory) + on.plan.layer[0].d_hidden,
+            at(count) * sizeof(float),
+            cudaMemcpyDeviceToDevice,
+            stream));
+    });
+    const Numbers got = grade.read("gradient of up");
+    Numbers expected, bounds;
+    for (int64_t i = 0; i < count; ++i) {
+        const double d = got[at(i - i % 2)];
+        const Slope slope(double{x[at(i % shape.hidden)]});
+        expected.push_back(d * slope.value);
+        bounds.push_back(wb::testing::float_bound(8, std::abs(d) * slope.terms));
+    }
+    grade.expect("gradient of up", expected, [&](int64_t i) { return bounds[at(i)]; });
 }

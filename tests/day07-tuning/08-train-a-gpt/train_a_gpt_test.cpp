@@ -148,7 +148,7 @@ TEST_CASE("many heads, and many layers") {
     shape.rotary = 4;
     grade_gradients({shape, 1, 3, 19});
     const bool is_parallel = GENERATE(true, false);
-    shape = small(is_parallel, 1, is_parallel ? 20 : 9);
+    shape = small(is_parallel, 1, is_parallel ? 20 : kMostLayers);
     shape.width = shape.hidden = 8;
     shape.rotary = 4;
     grade_gradients({shape, 1, 2, 20});

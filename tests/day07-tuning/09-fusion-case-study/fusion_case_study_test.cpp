@@ -235,6 +235,15 @@ TEST_CASE("steps that do not exist are refused", "[first]") {
                                   {"b", static_cast<Spread>(4), 1, 1}};
         diagnose(wrong, 2, 0, 0, 1);
     });
+    for (const int32_t spread : {4, -1})
+        for (const size_t other : {0, 2, 4}) {
+            const std::string part = "spread is " + std::to_string(spread);
+            expect_refused("diagnose", part + ", of another step", part, [&] {
+                std::vector<StepInfo> wrong(5, {"a", Spread::whole, 1, 1});
+                wrong[other].spread = static_cast<Spread>(spread);
+                diagnose(wrong.data(), 5, 0, 1, 3);
+            });
+        }
     expect_refused("diagnose", "no steps", "steps is 0", [] {
         diagnose(nullptr, 0 + 2, 0, 0, 1);
     });
@@ -391,7 +400,7 @@ TEST_CASE("wrong arguments of add_norm are refused", "[first]") {
                            grade.output<float>("n", {64}),
                            64,
                            1e-5f,
-                           nullptr};
+                           grade.in_out<int32_t>("calls", {1}, {kCalls})};
     const wb::testing::Refuses<AddNorm> refuses{"add_norm", add_norm, right};
     refuses("width is 0", [](AddNorm& a) { a.width = 0; });
     refuses("width is 8193", [](AddNorm& a) { a.width = 8193; });
@@ -405,6 +414,20 @@ TEST_CASE("wrong arguments of add_norm are refused", "[first]") {
     refuses("n - x", [](AddNorm& a) { a.n = a.x; });
     refuses("delta - x", [](AddNorm& a) { a.delta = a.x; });
     refuses("n - gamma", [](AddNorm& a) { a.gamma = a.n; });
+    refuses("eps is inf", [](AddNorm& a) { a.eps = INFINITY; });
+    refuses("calls is", [](AddNorm& a) { a.calls = misaligned(a.calls); });
+    refuses("calls - beta", [](AddNorm& a) {
+        a.calls = reinterpret_cast<int32_t*>(const_cast<float*>(a.beta) + 63);
+    });
+    // Arrays of which one ends where the other one begins, but for an element.
+    refuses("n - x", [](AddNorm& a) { a.width = 32, a.n = a.x + 31; });
+    refuses("delta - x", [](AddNorm& a) { a.width = 32, a.delta = a.x + 31; });
+    refuses("n - beta", [](AddNorm& a) { a.width = 32, a.beta = a.n + 31; });
+    const std::vector<float> host(64);
+    int32_t calls = 0;
+    refuses("delta is a host pointer", [&](AddNorm& a) { a.delta = host.data(); });
+    refuses("gamma is a host pointer", [&](AddNorm& a) { a.gamma = host.data(); });
+    refuses("calls is a host pointer", [&](AddNorm& a) { a.calls = &calls; });
 }
 
 TEST_CASE("each number is loaded once", "[.][goal][first]") {

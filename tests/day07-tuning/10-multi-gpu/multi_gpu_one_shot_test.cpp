@@ -259,6 +259,30 @@ TEST_CASE("one shot: call after call, as the streams have it") {
     grade_sum(3, 1030, 3, GENERATE(2u, 3u));
 }
 
+TEST_CASE("one shot: no rank waits for its work") {
+    WB_NEEDS_DEVICES(2, ask_one_shot);
+#ifndef SIMT_CPU
+    WB_SKIP("needs the simulator, which says whether a host thread waits");
+#else
+    constexpr int64_t kN = 1030;
+    Team team(2, kN);
+    const auto values = wb::testing::random_normal(kN, 1);
+    std::vector<std::unique_ptr<Memory>> memory;
+    for (int r = 0; r < 2; ++r) {
+        CUDA_CHECK(cudaSetDevice(r));
+        memory.push_back(std::make_unique<Memory>(values));
+    }
+    CUDA_CHECK(cudaSetDevice(0));
+    expect_no_wait("one_shot_all_reduce",
+                   "2 ranks, n = 1030",
+                   team,
+                   [&](Rank& rank, cudaStream_t stream) {
+                       float* const x = memory[static_cast<size_t>(rank.rank)]->data();
+                       one_shot_all_reduce(rank, x, kN, stream);
+                   });
+#endif
+}
+
 TEST_CASE("one shot: sums begin when the flags have come, not before") {
     // Of rank 1, which is a host thread here, nothing is in the inbox at first. What
     // was there two calls ago is.

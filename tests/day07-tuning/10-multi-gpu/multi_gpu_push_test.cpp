@@ -14,7 +14,7 @@ TEST_CASE("one shot: the flag of a piece comes behind all of its data") {
     // The peer's flag lies in x: set too early, it is sent for the element before it is
     // that element's turn.
     constexpr int64_t kN = kPiece;
-    constexpr int64_t kBefore = 64;  // elements of the memory in front of x
+    constexpr int64_t kBefore = 65;  // elements in front of x, which begins anywhere
     constexpr int64_t kFlag = 2;     // of rank 0 in call 1, of two ranks and one piece
     const auto theirs = wb::testing::random_normal(kN, 1);
     std::vector<float> all(kBefore, 0.0f);

@@ -4,6 +4,7 @@
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
+#include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
@@ -61,6 +62,25 @@ struct Problem {
     Approximate expected = reference_block(shape, weights, x, ranks);
 };
 
+/// Nobody writes to a rank's x and weights.
+void only_read(Grader& grade,
+               const BlockShape& shape,
+               Team& team,
+               const std::vector<std::unique_ptr<Memory>>& x) {
+    const int64_t W = shape.width();
+    for (int r = 0; r < team.size(); ++r) {
+        const Rank& rank = team[r];
+        const std::string of = " of rank " + std::to_string(r);
+        const int64_t own = W / rank.ranks * W;
+        const int64_t up = shape.hidden / rank.ranks * W;
+        grade.only_read("x" + of, x[static_cast<size_t>(r)]->data(), shape.tokens * W);
+        grade.only_read("w_qkv" + of, rank.w_qkv, 3 * own);
+        grade.only_read("w_out" + of, rank.w_out, own);
+        grade.only_read("w_up" + of, rank.w_up, up);
+        grade.only_read("w_down" + of, rank.w_down, up);
+    }
+}
+
 /// Runs the block on all ranks and compares what each has with the reference.
 ///
 /// @param calls  one after the other, of which the last is compared
@@ -83,6 +103,7 @@ void grade_one(const std::string& name,
     }
     CUDA_CHECK(cudaSetDevice(0));
     Grader grade(name, describe(shape, ranks) + more);
+    only_read(grade, shape, team, in);
     float* const all =
         grade.output<float>("y", {ranks, shape.tokens, shape.heads, shape.head_dim});
     grade.run_and_wait([&](cudaStream_t grades) {
@@ -375,6 +396,33 @@ void grade_at_capacity(int64_t tokens,
     expect_inboxes_used(team, fits);
 }
 
+TEST_CASE("no rank waits for its work, through NCCL or inboxes") {
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
+#ifndef SIMT_CPU
+    WB_SKIP("needs the simulator, which says whether a host thread waits");
+#else
+    const bool has_inboxes = GENERATE(false, true);
+    const Problem problem = {{9, 2, 4, 6}, 2};
+    Team team(2, has_inboxes ? kPiece : 0);
+    const ShardedWeights sharded(team, problem.shape, problem.weights);
+    std::vector<std::unique_ptr<Memory>> in, out;
+    for (int r = 0; r < 2; ++r) {
+        CUDA_CHECK(cudaSetDevice(r));
+        in.push_back(std::make_unique<Memory>(problem.x));
+        out.push_back(std::make_unique<Memory>(problem.x));
+    }
+    CUDA_CHECK(cudaSetDevice(0));
+    expect_no_wait("multi_gpu",
+                   describe(problem.shape, 2) + (has_inboxes ? ", inboxes" : ", NCCL"),
+                   team,
+                   [&](Rank& rank, cudaStream_t stream) {
+                       const auto r = static_cast<size_t>(rank.rank);
+                       multi_gpu(
+                           problem.shape, rank, in[r]->data(), out[r]->data(), stream);
+                   });
+#endif
+}
+
 TEST_CASE("a block that fits into the inboxes to the last float") {
     WB_NEEDS_DEVICES(2, ask_multi_gpu);
     grade_at_capacity(128, true);
@@ -437,8 +485,17 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("F = 3, 2 ranks", "hidden is 3", {1, 4, 1, 3}, 0, 2, comm);
     refused("no communicator", "comm is 0", {1, 2, 1, 2}, 0, 2);
     refused("eight ranks, no communicator", "comm is 0", {1, 8, 1, 8}, 0, 8);
+    refused("N = 0, H = 0", "heads is 0", {0, 0, 1, 2}, 0, 1);
+    refused("N = 0, F = 3, 2 ranks", "hidden is 3", {0, 4, 1, 3}, 0, 2, comm);
+    refused("N = 0, no communicator", "comm is 0", {0, 2, 1, 2}, 0, 2);
     refused("w_qkv null", "w_qkv", {1, 2, 1, 2}, 0, 1, [](Rank& rank) {
         rank.w_qkv = nullptr;
+    });
+    refused("w_out null", "w_out", {1, 2, 1, 2}, 0, 1, [](Rank& rank) {
+        rank.w_out = nullptr;
+    });
+    refused("w_up null", "w_up", {1, 2, 1, 2}, 0, 1, [](Rank& rank) {
+        rank.w_up = nullptr;
     });
     refused("w_down null", "w_down", {1, 2, 1, 2}, 0, 1, [](Rank& rank) {
         rank.w_down = nullptr;
@@ -453,7 +510,39 @@ TEST_CASE("wrong arguments are refused by name") {
     expect_refused("multi_gpu", "y is x", "y - x", [&] {
         multi_gpu({2, 3, 1, 2}, rank, p, p + 5, nullptr);  // the last of six
     });
+    expect_refused("multi_gpu", "x null", "x", [&] {
+        multi_gpu({2, 2, 1, 2}, rank, nullptr, p, nullptr);
+    });
     expect_refused("multi_gpu", "y null", "y", [&] {
         multi_gpu({2, 2, 1, 2}, rank, p, nullptr, nullptr);
     });
+}
+
+TEST_CASE("sums and products overlap", "[.][goal]") {
+    WB_NEEDS_DEVICES(2, ask_multi_gpu);
+    constexpr unsigned kLazy = 2;  // nothing runs while the work is being issued
+    const Problem problem = {{16, 2, 4, 6}, 2};
+    Team team(2, 0);
+    const ShardedWeights sharded(team, problem.shape, problem.weights);
+    std::vector<std::unique_ptr<Memory>> in, out;
+    for (int r = 0; r < 2; ++r) {
+        CUDA_CHECK(cudaSetDevice(r));
+        in.push_back(std::make_unique<Memory>(problem.x));
+        out.push_back(std::make_unique<Memory>(problem.x));
+    }
+    CUDA_CHECK(cudaSetDevice(0));
+    const wb::testing::Goal goal("multi_gpu");
+    const StreamOrder order(kLazy);
+    team.run([&](Rank& rank, cudaStream_t stream) {
+        const auto r = static_cast<size_t>(rank.rank);
+        multi_gpu(problem.shape, rank, in[r]->data(), out[r]->data(), stream);
+    });
+    // If only the sums of h overlap, or those of y, it is more than that.
+    const unsigned all = StreamOrder::chain_links() / 2;
+    const unsigned chain = StreamOrder::longest_chain();
+    goal.require(chain <= all * 4 / 5,
+                 "of a rank's " + std::to_string(all) + " kernels and sums, " +
+                     std::to_string(chain) + " must run one after the other; " +
+                     std::to_string(all * 4 / 5) + " would do: are the sums on a " +
+                     "stream of their own, while the next tokens are multiplied?");
 }

@@ -4,7 +4,15 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
 
+#include <atomic>
+#include <functional>
+#include <string>
+
 #include "team.h"
+
+#ifdef SIMT_CPU
+#include <simt/streams.h>
+#endif
 
 /// Calls that have nothing to do say whether their function has been written.
 inline void ask_multi_gpu() {
@@ -31,6 +39,51 @@ inline bool can_share(int ranks) {
     const int devices = std::min(ranks, available_devices());
     return devices > 0 && are_peers(devices);
 }
+
+#ifdef SIMT_CPU
+/// Counts, while it lives, how often the calls of all ranks wait.
+class Waits {
+ public:
+    Waits() {
+        count_ = 0;
+        simt::on_issue([](simt::Issue what, const void*) {
+            if (is_in_call && what == simt::Issue::wait) ++count_;
+        });
+    }
+    ~Waits() { simt::on_issue(nullptr); }
+    Waits(const Waits&) = delete;
+    Waits& operator=(const Waits&) = delete;
+
+    static int count() { return count_; }
+    static inline thread_local bool is_in_call = false;
+
+ private:
+    static inline std::atomic<int> count_ = 0;
+};
+
+/// Fails if a rank's call waits for anything.
+inline void expect_no_wait(const std::string& implementation,
+                           const std::string& inputs,
+                           Team& team,
+                           const std::function<void(Rank&, cudaStream_t)>& call) {
+    const Waits waits;
+    team.run([&](Rank& rank, cudaStream_t stream) {
+        Waits::is_in_call = true;
+        call(rank, stream);
+        Waits::is_in_call = false;
+    });
+    if (Waits::count() == 0) return;
+    wb::testing::Finding finding{wb::testing::Kind::contract, "waits"};
+    finding.implementation = implementation;
+    finding.inputs = inputs;
+    finding.what =
+        "it must return without waiting, but where there are several ranks it waits: "
+        "for a stream, an event, the device, for a copy from or to the host, or in "
+        "cudaFree()";
+    finding.advice = "whoever needs the result waits for the stream";
+    wb::testing::fail(std::move(finding));
+}
+#endif
 
 #define WB_NEEDS_DEVICES(ranks, ask)                      \
     do {                                                  \

@@ -280,6 +280,7 @@ TEST(the_longest_chain_is_counted) {
     OK(cudaDeviceSynchronize());
     store<<<1, 1, 0, f.a>>>(f.device, 5);  // the host has waited: one more link
     EXPECT(simt::longest_chain() == 5);
+    EXPECT(simt::chain_links() == 8);
 }
 
 __global__ void store_when_told(const volatile int* told, int* to) {

@@ -18,6 +18,8 @@ void set_stream_seed(unsigned seed);
 /// to run one after the other, since the seed was set. The host that waits is part of
 /// the chain. A program whose streams overlap has a short one.
 unsigned longest_chain();
+/// How many there have been, on all devices: as long a chain is if nothing overlaps.
+unsigned chain_links();
 
 /// What has been asked of the runtime since the program began.
 struct IssueCounters {

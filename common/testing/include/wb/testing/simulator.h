@@ -37,6 +37,8 @@ class StreamOrder {
     static bool is_chosen();
     /// How many kernels and copies had to run one after the other; 0 on a GPU.
     static unsigned longest_chain();
+    /// How many there were, on all devices; 0 on a GPU.
+    static unsigned chain_links();
 };
 
 /// While this lives, the GPU has so many multiprocessors, so that few blocks are
