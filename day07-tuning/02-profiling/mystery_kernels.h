@@ -78,7 +78,7 @@ inline void check_f(const char* function,
     arguments.size("rows", rows)
         .require(cols >= 0 && cols <= kMaxColumns, "cols", cols, "0 to 64")
         .finite("keep", keep)
-        .require(keep >= 0.0f && keep < 1.0f, "keep", int64_t(keep), ">= 0 and < 1");
+        .require_real(keep >= 0.0f && keep < 1.0f, "keep", keep, ">= 0 and < 1");
     const int64_t count = arguments.product("rows * cols", {rows, cols});
     arguments.device("x", x, count).device("y", y, count);
 }

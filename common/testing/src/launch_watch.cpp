@@ -164,9 +164,11 @@ std::optional<Finding> LaunchWatch::judge(
             "kernels compute; a host function holds up all that is behind it");
     if (seen.on_stream + seen.elsewhere == 0 && has_output())
         return broken("no_launch",
-                      "the result is there, but nothing was put on the stream: the "
-                      "host has computed it, with pointers to device memory",
-                      "a GPU's memory cannot be read from the host");
+                      std::string("the result is there, but nothing was put on the "
+                                  "stream: the host has computed it") +
+                          (may_wait ? "" : ", with pointers to device memory"),
+                      may_wait ? "what is to be computed is work for kernels"
+                               : "a GPU's memory cannot be read from the host");
     // On a GPU the first launch of a kernel takes memory for its code.
     if (const std::size_t free = free_memory(); free < free_before_) {
         Finding kept = broken("keeps_memory",

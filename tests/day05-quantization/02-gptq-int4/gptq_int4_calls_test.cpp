@@ -69,6 +69,11 @@ void refuse_shapes_and_tensors(const Refuses& refuse) {
     refuse("shape.N is 20", [](auto& a) { a.shape.N = 20; });
     refuse("shape.K is 60", [](auto& a) { a.shape.K = 60; });
     refuse("shape.group is 96", [](auto& a) { a.shape.group = 96; });
+    // Nor is anything wrong right because there is nothing to do.
+    refuse("shape.K is 60", [](auto& a) { a.shape.M = 0, a.shape.K = 60; });
+    refuse("shape.K is 60", [](auto& a) { a.shape.N = 0, a.shape.K = 60; });
+    refuse("shape.N is 20", [](auto& a) { a.shape.M = 0, a.shape.N = 20; });
+    refuse("shape.M is -1", [](auto& a) { a.shape.M = -1, a.shape.N = 0; });
     refuse("shape.K is 64, but must be a multiple of shape.group",
            [](auto& a) { a.shape.group = 128; });
     refuse("tensors.qzeros_words is 8", [](auto& a) { a.tensors.qzeros_words = 8; });

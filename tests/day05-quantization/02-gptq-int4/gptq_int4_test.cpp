@@ -156,6 +156,16 @@ TEST_CASE("more columns, and more rows of x, than 12 bits count") {
     grade_whole({4099, 8, 8});
 }
 
+TEST_CASE("more columns, and more rows of x, than 16 bits count", "[long]") {
+    if (wb::testing::is_watched()) return;
+    for (const Call& c : {Call{1, 65544, 8}, Call{65540, 8, 8}}) {
+        const GptqWeights w = exact_weights(c, 1);
+        const auto x = whole_x(c);
+        const Expected expected = expected_of(c, w, x, true);
+        grade_one("gptq_matmul", gptq_matmul, c, w, packed_of(c, w), x, expected, "");
+    }
+}
+
 TEST_CASE("calls have nothing in common") {
     wb::testing::expect_independent(
         [] {

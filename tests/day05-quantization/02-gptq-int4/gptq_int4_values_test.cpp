@@ -65,6 +65,14 @@ TEST_CASE("each digit of the weights counts") {
     grade_matmul(c, w, x, ", one row of W less another one", true);
 }
 
+TEST_CASE("sums below the smallest normal half keep what digits there are") {
+    const Call c{3, 16, 64, 32};
+    auto x = whole_x(c);
+    for (__half& value : x)
+        value = static_cast<__half>(0x1p-22f * static_cast<float>(value));
+    grade_matmul(c, exact_weights(c, 3), x, ", x of 2^-22", true);
+}
+
 TEST_CASE("NaN and infinities of x stay in their row") {
     const Call c{GENERATE(as<int64_t>(), 3, 20), 40, 72};
     GptqWeights w = exact_weights(c, 1);

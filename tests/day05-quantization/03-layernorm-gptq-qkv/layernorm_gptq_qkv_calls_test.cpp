@@ -73,6 +73,12 @@ void refuse_shapes_and_tensors(const Refuses& refuse) {
            [](auto& a) { a.shape.batch = a.shape.seq = int64_t{1} << 40; });
     refuse("shape.hidden is 33554440", [](auto& a) { a.shape.hidden = (1 << 25) + 8; });
     refuse("shape.hidden is 60", [](auto& a) { a.shape.hidden = 60; });
+    // Nor is anything wrong right because there is nothing to do.
+    refuse("shape.hidden is 60",
+           [](auto& a) { a.shape.batch = 0, a.shape.hidden = 60; });
+    refuse("shape.hidden is 60", [](auto& a) { a.shape.seq = 0, a.shape.hidden = 60; });
+    refuse("shape.batch is -1", [](auto& a) { a.shape.batch = -1, a.shape.seq = 0; });
+    refuse("shape.seq is -1", [](auto& a) { a.shape.seq = -1, a.shape.hidden = 0; });
     refuse("shape.hidden is 64, but must be a multiple of shape.group",
            [](auto& a) { a.shape.group = 128; });
     // [groups, group / 8], as a well-known report has it; and [groups, hidden / 8].

@@ -119,6 +119,45 @@ TEST_CASE("more than a thousand rows") {
     grade_whole({wb::testing::is_watched() ? 7 : 103, 10, 8});
 }
 
+TEST_CASE("again in the same arrays, but with another norm") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    const Call c{1, 5, 32, 32};
+    const GptqWeights w = random_weights(c, 1);
+    const auto packed = packed_of(c, w);
+    const Rows all = random_rows(c, 4);
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("layernorm_gptq_qkv", layernorm_gptq_qkv)) {
+        Grader grade(name, c.text() + ", again in the same arrays");
+        const GptqTensors tensors = tensors_of(grade, w);
+        const uint4* const d_packed = grade.input("packed", packed);
+        const __half* const x = grade.input("input", all.x);
+        const QkvNorm right = {grade.input("norm.weight", all.weight),
+                               grade.input("norm.bias", all.bias),
+                               all.eps};
+        __half* const qkv = grade.output<__half>("qkv", {3, 1, 5, 32});
+        const auto expect = [&, launcher = launcher](const QkvNorm& norm,
+                                                     const Rows& rows) {
+            grade.run([&](cudaStream_t stream) {
+                launcher(c.shape(), norm, tensors, d_packed, x, qkv, stream);
+            });
+            const Expected e = expected_of(c, w, rows, false);
+            grade.expect("qkv", e.qkv, [&](int64_t i) { return e.bounds[at(i)]; });
+        };
+        expect(right, all);
+        QkvNorm norm = right;
+        Rows rows = all;
+        norm.eps = rows.eps = 0.5f;
+        expect(norm, rows);
+        norm.bias = nullptr;
+        rows.bias.clear();
+        expect(norm, rows);
+        norm.weight = nullptr;
+        rows.weight.clear();
+        expect(norm, rows);
+        expect(right, all);
+    }
+}
+
 TEST_CASE("several blocks in each direction") {
     const FewMultiprocessors few(1);
     if (wb::testing::is_watched()) return grade_whole({1, 66, 24});

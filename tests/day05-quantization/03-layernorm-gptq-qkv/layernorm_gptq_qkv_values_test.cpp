@@ -95,6 +95,14 @@ TEST_CASE("a sum beyond the largest half is infinite") {
     grade_qkv(c, equal_weights(c, 16.0f), r, ", y is beyond 65504", true);
 }
 
+TEST_CASE("sums below the smallest normal half keep what digits there are") {
+    const Call c{1, 3, 64, 32};
+    GptqWeights w = random_weights(c, 3);
+    for (__half& scale : w.scales)
+        scale = static_cast<__half>(0x1p-22f);
+    grade_qkv(c, w, random_rows(c, 4), ", scales of 2^-22");
+}
+
 TEST_CASE("NaN and infinities of x stay in their row") {
     const Call c{1, GENERATE(as<int64_t>(), 4, 20, 66), 40};
     Rows r = whole_rows(c, 1);

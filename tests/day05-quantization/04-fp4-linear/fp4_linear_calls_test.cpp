@@ -57,6 +57,11 @@ void refuse_shapes_and_tensors(const Refuses& refuse) {
     refuse("shape.K is 48", [](auto& a) { a.shape.K = 48; });
     refuse("shape.scales is 3",
            [](auto& a) { a.shape.scales = static_cast<Fp4Scales>(3); });
+    // Nor is anything wrong right because there is nothing to do.
+    refuse("shape.N is 20", [](auto& a) { a.shape.M = 0, a.shape.N = 20; });
+    refuse("shape.K is 48", [](auto& a) { a.shape.M = 0, a.shape.K = 48; });
+    refuse("shape.K is 48", [](auto& a) { a.shape.N = 0, a.shape.K = 48; });
+    refuse("shape.M is -1", [](auto& a) { a.shape.M = -1, a.shape.N = 0; });
     refuse("w.value_bytes is 767", [](auto& a) { a.w.value_bytes = 767; });
     refuse("w.num_scales is 48", [](auto& a) { a.w.num_scales = 48; });
     refuse("w.global_scale is", [](auto& a) {

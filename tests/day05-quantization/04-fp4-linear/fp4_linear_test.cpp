@@ -108,6 +108,53 @@ TEST_CASE("more rows of W, and more rows of x, than 12 bits count") {
     grade_whole({4099, 8, 32});
 }
 
+TEST_CASE("more rows of W, and more rows of x, than 16 bits count", "[long]") {
+    if (wb::testing::is_watched()) return;
+    for (const Call& c : {Call{1, 65544, 32}, Call{65540, 8, 32}}) {
+        const Fp4Matrix w = exact_weights(c, 1);
+        const auto x = whole_x(c);
+        const Expected expected = expected_of(c, w, x, {}, true);
+        grade_one("fp4_linear", fp4_linear, c, w, x, expected, "");
+    }
+}
+
+TEST_CASE("again in the same arrays, but for what is done with a sum") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    Call c{5, 24, 64};
+    c.has_bias = true;
+    const Fp4Matrix w = random_weights(c, 1);
+    const auto x = random_x(c, 4);
+    for (const auto& [name, idea, launcher] :
+         wb::implementations("fp4_linear", fp4_linear)) {
+        Grader grade(name, c.text() + ", again in the same arrays");
+        const Fp4Weights tensors = tensors_of(grade, w);
+        const __half* const d_x = grade.input("x", x);
+        const float* const bias = grade.input("bias", bias_of(c));
+        __half* const y = grade.output<__half>("y", {c.M, c.N});
+        const auto expect = [&, launcher = launcher](Fp4Activation activation,
+                                                     bool has_bias) {
+            Call now = c;
+            now.activation = activation;
+            now.has_bias = has_bias;
+            grade.run([&](cudaStream_t stream) {
+                launcher(now.shape(),
+                         activation,
+                         tensors,
+                         d_x,
+                         has_bias ? bias : nullptr,
+                         y,
+                         stream);
+            });
+            const Expected e = expected_of(now, w, x, bias_of(now), false);
+            grade.expect("y", e.y, [&](int64_t i) { return e.bounds[at(i)]; });
+        };
+        expect(Fp4Activation::none, true);
+        expect(Fp4Activation::silu, true);
+        expect(Fp4Activation::silu, false);
+        expect(Fp4Activation::none, true);
+    }
+}
+
 TEST_CASE("many rows of W and several blocks in each direction") {
     if (wb::testing::is_watched()) return grade_whole({66, 72, 32});
     grade_whole({66, 136, 32, Fp4Scales::mx});

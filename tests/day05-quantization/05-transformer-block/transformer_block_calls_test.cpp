@@ -105,8 +105,29 @@ void refuse_all(const Refuses& refuse) {
            [](auto& a) { a.tokens.y = const_cast<Bf16*>(a.tokens.x); });
     refuse("work.memory - y in bytes is 0",
            [](auto& a) { a.tokens.y = static_cast<Bf16*>(a.work.memory); });
+    // One vector of 16 bytes is enough.
+    refuse("y - x in bytes is 16",
+           [](auto& a) { a.tokens.y = const_cast<Bf16*>(a.tokens.x) + 8; });
+    refuse("y - x in bytes is -16", [](auto& a) { a.tokens.x = a.tokens.y + 8; });
+    refuse("work.memory - y in bytes is -256",
+           [](auto& a) { a.tokens.y = static_cast<Bf16*>(a.work.memory) + 128; });
+    refuse("work.memory - x in bytes is -256",
+           [](auto& a) { a.tokens.x = static_cast<Bf16*>(a.work.memory) + 128; });
     Bf16 host[512] = {};
     refuse("y is a host pointer", [&](auto& a) { a.tokens.y = host; });
+    refuse("x is a host pointer", [&](auto& a) { a.tokens.x = host; });
+    refuse("work.memory is", [&](auto& a) { a.work.memory = host; });
+    // Nor is a wrong shape right because there is nothing to do.
+    const auto refuse_none = [&](const char* part, auto change) {
+        refuse(part, [&](auto& a) {
+            a.tokens.tokens = a.tokens.longest = a.tokens.sequences = 0;
+            a.cache.pages.batch = 0;
+            change(a);
+        });
+    };
+    refuse_none("shape.heads is 0", [](auto& a) { a.block.shape.heads = 0; });
+    refuse_none("shape.d_ff is 48", [](auto& a) { a.block.shape.d_ff = 48; });
+    refuse_none("shape.eps is 0", [](auto& a) { a.block.shape.eps = 0.0f; });
 }
 
 }  // namespace

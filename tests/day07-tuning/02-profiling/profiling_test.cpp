@@ -410,9 +410,33 @@ TEST_CASE("wrong arguments are refused by name") {
     refuse(
         "mended_f", "cols is 65", [=] { mended_f(4, 65, 0.5f, none, none, nullptr); });
     refuse("mended_f", "keep is 1", [=] { mended_f(4, 4, 1.0f, none, none, nullptr); });
+    refuse("mended_a", "n is -1", [=] { mended_a(-1, 1, none, none, nullptr); });
+    refuse("mended_b", "n is -1", [=] { mended_b(-1, 1, none, none, nullptr); });
+    refuse("mended_b", "radius is -1", [=] { mended_b(4, -1, none, none, nullptr); });
+    refuse(
+        "mended_c", "rows is -1", [=] { mended_c(-1, 4, none, none, none, nullptr); });
+    refuse("mended_d", "length is -1", [=] { mended_d(4, -1, none, none, nullptr); });
+    refuse(
+        "mended_f", "rows is -1", [=] { mended_f(-1, 4, 0.5f, none, none, nullptr); });
+    refuse(
+        "mended_f", "cols is -1", [=] { mended_f(4, -1, 0.5f, none, none, nullptr); });
+    refuse("mended_f", "keep is -0.5", [=] {
+        mended_f(4, 4, -0.5f, none, none, nullptr);
+    });
+    refuse("mended_f", "keep is", [=] { mended_f(4, 4, NAN, none, none, nullptr); });
     Grader memory("mended_a", "wrong arguments");
     float* y = memory.output<float>("y", {1024});
-    const char* null = "x is a null pointer";
+    const char* null = "y is a null pointer";
+    refuse("mended_a", null, [=] { mended_a(4, 1, y, none, nullptr); });
+    refuse("mended_b", null, [=] { mended_b(4, 1, y, none, nullptr); });
+    refuse("mended_c", null, [=] { mended_c(4, 4, y, y, none, nullptr); });
+    refuse("mended_d", null, [=] { mended_d(4, 4, y, none, nullptr); });
+    refuse("mended_e", null, [=] { mended_e(4, true, y, none, nullptr); });
+    refuse("mended_f", null, [=] { mended_f(4, 4, 0.5f, y, none, nullptr); });
+    refuse("mended_c", "scale is a null pointer", [=] {
+        mended_c(4, 4, none, y, y + 64, nullptr);
+    });
+    null = "x is a null pointer";
     refuse("mended_a", null, [=] { mended_a(4, 1, none, y, nullptr); });
     refuse("mended_b", null, [=] { mended_b(4, 1, none, y, nullptr); });
     refuse("mended_c", null, [=] { mended_c(4, 4, y, none, y, nullptr); });

@@ -393,6 +393,7 @@ TEST_CASE("wrong arguments are refused by name") {
     };
     limits("threads = 0", "needs.threads is 0", {0, 32, 0});
     limits("threads = 1025", "needs.threads is 1025", {1025, 32, 0});
+    limits("registers = 0", "needs.registers is 0", {32, 0, 0});
     limits("registers = 256", "needs.registers is 256", {32, 256, 0});
     limits("shared = -1", "needs.shared_bytes is -1", {32, 32, -1});
     expect_refused(
@@ -423,6 +424,25 @@ TEST_CASE("wrong arguments are refused by name") {
     copy("x null", "x is a null pointer", nullptr, d, 8, {1, 0});
     copy("y on the host", "y is a host pointer", d, host, 8, {1, 0});
     copy("x + 1", "x is not aligned", d + 1, d, 8, {1, 0});
+    copy("y null", "y is a null pointer", d, nullptr, 8, {1, 0});
+    copy("x on the host", "x is a host pointer", host, d, 8, {1, 0});
+    copy("y + 1", "y is not aligned", d, d + 1, 8, {1, 0});
+    for (float* const bad : {static_cast<float*>(nullptr), host}) {
+        const std::string is =
+            bad == nullptr ? " is a null pointer" : " is a host pointer";
+        expect_refused("iterate", "x" + is, "x" + is, [&] {
+            iterate(bad, d, 8, {0.5f, 1.0f, 1}, {1, 0}, nullptr);
+        });
+        expect_refused("iterate", "y" + is, "y" + is, [&] {
+            iterate(d, bad, 8, {0.5f, 1.0f, 1}, {1, 0}, nullptr);
+        });
+    }
+    expect_refused("iterate", "n = -1", "n is -1", [&] {
+        iterate(d, d, -1, {0.5f, 1.0f, 1}, {1, 0}, nullptr);
+    });
+    expect_refused("iterate", "ballast -1", "ballast is -1", [&] {
+        iterate(d, d, 8, {0.5f, 1.0f, 1}, {1, -1}, nullptr);
+    });
     expect_refused("iterate", "steps = -1", "map.steps is -1", [&] {
         iterate(d, d, 8, {0.5f, 1.0f, -1}, {1, 0}, nullptr);
     });

@@ -371,4 +371,43 @@ TEST_CASE("wrong arguments are refused by name") {
     expect_refused("quotients", "n null", "n is a null pointer", [&] {
         quotients(nullptr, u, 8, 3, nullptr);
     });
+    expect_refused(
+        "exponentials", "n = -1", "n is -1", [&] { exponentials(d, d, -1, nullptr); });
+    expect_refused("copy_floats", "n = -1", "n is -1", [&] {
+        copy_floats(d, d + 4, -1, nullptr);
+    });
+    expect_refused("quotients", "count = -1", "count is -1", [&] {
+        quotients(u, u, -1, 3, nullptr);
+    });
+    expect_refused("quotients", "divisor = 0", "divisor is 0", [&] {
+        quotients(u, u, 8, 0, nullptr);
+    });
+    // Each array of each function, null or on the host.
+    for (float* const bad : {static_cast<float*>(nullptr), host}) {
+        const auto refuse = [&](const char* function, const char* array, auto call) {
+            const std::string part =
+                std::string(array) + (bad == nullptr ? " is a null" : " is a host");
+            expect_refused(function, part, part, call);
+        };
+        auto* const bad_u = reinterpret_cast<uint32_t*>(bad);
+        auto* const bad_w = reinterpret_cast<unsigned long long*>(bad);
+        refuse("ulp_distances", "a", [&] { ulp_distances(bad, d, u, 4, nullptr); });
+        refuse("ulp_distances", "b", [&] { ulp_distances(d, bad, u, 4, nullptr); });
+        refuse("ulp_distances", "distance", [&] {
+            ulp_distances(d, d, bad_u, 4, nullptr);
+        });
+        refuse("worst_error", "worst", [&] {
+            worst_error(Function::coarse, 1, 1, bad_w, nullptr);
+        });
+        refuse("exponentials", "x", [&] { exponentials(bad, d, 4, nullptr); });
+        refuse("exponentials", "y", [&] { exponentials(d, bad, 4, nullptr); });
+        refuse(
+            "compress_outliers", "x", [&] { compress_outliers(bad, d, 4, nullptr); });
+        refuse(
+            "compress_outliers", "y", [&] { compress_outliers(d, bad, 4, nullptr); });
+        refuse("copy_floats", "in", [&] { copy_floats(bad, d, 4, nullptr); });
+        refuse("copy_floats", "out", [&] { copy_floats(d, bad, 4, nullptr); });
+        refuse("quotients", "n", [&] { quotients(bad_u, u, 4, 3, nullptr); });
+        refuse("quotients", "quotient", [&] { quotients(u, bad_u, 4, 3, nullptr); });
+    }
 }

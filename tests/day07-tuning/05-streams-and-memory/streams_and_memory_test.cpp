@@ -7,6 +7,7 @@
 #include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/memory_watch.h>
 #include <wb/testing/random.h>
 #include <wb/testing/simulator.h>
 
@@ -316,6 +317,30 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("rounds = -1", "plan.rounds is -1", [&] {
         process_chunks(p, p, 8, {4, 3, -1}, nullptr);
     });
+    refused("n = 0, no chunk", "plan.chunk is 0", [&] {
+        process_chunks(p, p, 0, {0, 3, 1}, nullptr);
+    });
+    refused("n = 0, no buffer", "plan.buffers is 0", [&] {
+        process_chunks(p, p, 0, {4, 0, 1}, nullptr);
+    });
+}
+
+TEST_CASE("the GPU's memory is that of the buffers, however long the array is") {
+    constexpr ChunkPlan kPlan = {4096, 3, 1};
+    constexpr int64_t kN = 20 * 4096 + 1;
+    const auto values = wb::testing::random_normal(kN, 1);
+    const HostArray in(values, HostMemory::pinned);
+    const HostArray out(kN, HostMemory::pinned);
+    wb::testing::result_of([&] {
+        process_chunks(in.data(), out.data(), 1, kPlan, nullptr);
+        return true;
+    });
+    const wb::testing::MemoryWatch watch;
+    process_chunks(in.data(), out.data(), kN, kPlan, nullptr);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    // A pool may round up.
+    watch.expect_at_most(3 * 4096 * sizeof(float) + 4096,
+                         "process_chunks, " + describe(kN, kPlan));
 }
 
 TEST_CASE("copies and kernels overlap", "[.][goal]") {

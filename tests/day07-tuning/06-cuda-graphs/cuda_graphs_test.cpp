@@ -12,6 +12,7 @@
 #include <cmath>
 #include <string>
 
+#include "graph.h"
 #include "model.h"
 
 namespace {
@@ -186,6 +187,36 @@ TEST_CASE("any order of the streams that the events allow") {
     const auto seed = GENERATE(range(1u, 7u));
     const StreamOrder order(seed);
     grade_all({2, 32, 4}, {0, 1, 2, 3}, "streams in order " + std::to_string(seed));
+}
+
+TEST_CASE("each step is on the stream that it is given") {
+    const StreamOrder order(GENERATE(range(1u, 5u)));
+    const Result expected = one_by_one(kSmall, {0, 1, 2, 3});
+    for (const auto& [name, idea, make] :
+         wb::implementations("make_stepper", make_stepper)) {
+        Grader grade(name, "four steps on two streams in turn");
+        const Model model(kSmall, random_weights);
+        float* x = grade.output<float>("x", {kSmall.width});
+        const Lane lane;
+        grade.run_and_wait([&, make = make](cudaStream_t stream) {
+            model.begin(token(kSmall));
+            const auto stepper = make(model.decoder());
+            Event done;
+            for (const int position : {0, 1, 2, 3}) {
+                const cudaStream_t now = position % 2 == 0 ? stream : lane;
+                if (position > 0) done.hold(now);
+                stepper->step(position, now);
+                done.record(now);
+            }
+            copy_behind(x, model.decoder().x, kSmall.width, lane);
+            CUDA_CHECK(cudaStreamSynchronize(lane));
+        });
+        grade.expect("x", expected.x, [](int64_t) { return 0.0; });
+    }
+}
+
+TEST_CASE("more positions than 12 bits count") {
+    grade_all({1, 32, 8192}, {8191, 300, 4096, 0}, "positions 8191 300 4096 0");
 }
 
 TEST_CASE("two decoders that take turns") {
