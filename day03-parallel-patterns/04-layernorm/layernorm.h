@@ -48,8 +48,9 @@ struct NormGradient {
 //            k = 64 + columns / 32: the most additions that one element passes
 // NaN        in a row makes all of its y and its rstd NaN; so does an infinity in a
 //            LayerNorm. In an RMSNorm an infinity makes rstd 0. No other row changes
-// Range      nothing is promised of a row whose sum of squares, or of squared
-//            distances from the mean, is 2^127 or more
+// Range      nothing is promised of a row of which one of these sums is 2^127 or more:
+//            of an RMSNorm that of the squares; of a LayerNorm that of the magnitudes,
+//            and that of the squared distances from the mean
 // Same bits  results have the same bits each time, on GPUs of the same kind
 // stream     where the work is queued; the functions return without waiting
 // Throws     wb::InvalidArgument for sizes that are negative or too large, products

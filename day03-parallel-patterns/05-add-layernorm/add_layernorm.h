@@ -116,8 +116,8 @@ struct FusedNormGradient {
 //            k = 64 + columns / 32: the most additions that one element passes
 // NaN        in a row, or an infinity, makes its mean or rstd NaN and its y, but not
 //            what is dropped. No other row changes
-// Range      nothing is promised of a row whose sum of squared distances from the mean
-//            is 2^127 or more
+// Range      nothing is promised of a row whose sum of magnitudes, or of squared
+//            distances from the mean, is 2^127 or more
 // Same bits  results have the same bits each time, on GPUs of the same kind
 // stream     where the work is queued; the functions return without waiting
 // Throws     wb::InvalidArgument for sizes and strides that are negative or too large,

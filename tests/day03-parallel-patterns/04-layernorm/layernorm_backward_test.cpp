@@ -60,6 +60,10 @@ void expect_behind(Grader& grade,
     });
 }
 
+/// What is looked at besides: that the bits are the same in any order; or that a call
+/// is right after one in the same arrays, without gamma.
+enum class Also { nothing, same_bits, after_another };
+
 template <class T>
 void grade_one_gradient(const std::string& name,
                         void (*launcher)(const NormGradient<T>&, cudaStream_t),
@@ -68,7 +72,7 @@ void grade_one_gradient(const std::string& name,
                         const wb::reference::NormBackward& numbers,
                         const Arrays& has,
                         const std::string& what,
-                        bool in_any_order = false) {
+                        Also also = Also::nothing) {
     Grader grade(name, s.text() + what);
     auto in = numbers;
     in.gamma.clear();
@@ -100,6 +104,11 @@ void grade_one_gradient(const std::string& name,
         return wb::testing::norm_bound<T>(exact,
                                           wb::testing::gamma(roundings, u) * size);
     };
+    if (also == Also::after_another) {
+        auto before = norm;
+        before.gamma = nullptr;
+        grade.run([&](cudaStream_t stream) { launcher(before, stream); });
+    }
     grade.run([&](cudaStream_t stream) { launcher(norm, stream); });
     if (has.dx)
         expect_behind<T>(grade, "dx", before(Alone::dx), want.dx, [&](size_t i) {
@@ -115,7 +124,7 @@ void grade_one_gradient(const std::string& name,
             grade, "dbeta", before(Alone::dbeta), want.dbeta, [&](size_t i) {
                 return bound(want.dbeta[i], rows + 3.0, want.dbeta_size[i]);
             });
-    if (in_any_order) grade.expect_same_bits();
+    if (also == Also::same_bits) grade.expect_same_bits();
 }
 
 /// All versions of the backward function with this number.
@@ -157,10 +166,11 @@ TEST_CASE("gradients of rows around the sizes of vectors and blocks") {
 
 TEST_CASE("gradients of many rows") {
     const auto [rows, columns] = GENERATE(table<int64_t, int64_t>(
-        {{129, 17}, {700, 8}, {1100, 3}, {90, 264}, {70, 1032}}));
+        {{129, 17}, {700, 8}, {1100, 3}, {90, 264}, {70, 1032}, {1100, 72}}));
     if (wb::testing::is_watched() && rows > 200) return;
     const wb::testing::FewMultiprocessors few(2);  // each block has several rows
     grade_gradient({rows, columns}, 0);
+    if (rows * columns > 75'000) return;
     grade_gradient({rows, columns}, 5);
 }
 
@@ -264,8 +274,27 @@ TEST_CASE("gradients have the same bits, in any order of threads and blocks") {
     for (size_t i = 0; i < numbers.dy.size(); i += 2)
         numbers.dy[i] *= 1000.0f;  // of which sums lose the others' digits
     for (const auto& [name, idea, call] : backward<float>(true).versions())
-        grade_one_gradient<float>(
-            name, call, true, s, numbers, {}, ", some of dy are large", true);
+        grade_one_gradient<float>(name,
+                                  call,
+                                  true,
+                                  s,
+                                  numbers,
+                                  {},
+                                  ", some of dy are large",
+                                  Also::same_bits);
+}
+
+TEST_CASE("gradients once more in the same arrays, with gamma") {
+    const Sizes s = {4, 70};
+    for (const auto& [name, idea, call] : backward<float>(true).versions())
+        grade_one_gradient<float>(name,
+                                  call,
+                                  true,
+                                  s,
+                                  random_gradient(s, true, 1),
+                                  {},
+                                  ", as before but for gamma",
+                                  Also::after_another);
 }
 
 TEST_CASE("gradients without rows: sums of nothing are 0") {

@@ -58,6 +58,18 @@ TEST_CASE("l2: once more in the same arrays, with another eps") {
     }
 }
 
+TEST_CASE("gradients once more in the same arrays, with another eps, or log_q") {
+    const Rows s = {5, 30};
+    const Floats x = wb::testing::random_normal(5 * 30, 1);
+    const Floats dy = wb::testing::random_normal(5 * 30, 2);
+    grade_l2_backward(s, x, dy, ", as before but for eps", 0.1f, true);
+    grade_sampled_backward(random_sampled({5, 4, 40, true}, 7),
+                           ", as before but for log_q",
+                           1.5f,
+                           0,
+                           true);
+}
+
 TEST_CASE("l2: an eps below the smallest normal number is not 0") {
     const Rows s = {3, GENERATE(as<int64_t>(), 5, 64)};
     Floats x = wb::testing::random_normal(s.rows * s.columns, 1);

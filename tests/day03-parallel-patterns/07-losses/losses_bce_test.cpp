@@ -73,7 +73,7 @@ TEST_CASE("bce: more elements than there are threads at once") {
     if (wb::testing::is_watched()) return;
     grade_bce(random_bce(300'007, true), "");
     const ContractAlone alone;
-    grade_bce_backward(random_bce(70'001, true), "");
+    grade_bce_backward(random_bce(140'001, true), "");
 }
 
 TEST_CASE("bce: logits of any size give a finite loss, and tiny ones keep digits") {

@@ -106,6 +106,11 @@ TEST_CASE("l2: more than 2^16 rows", "[long]") {
     grade_rows({65'541, 2});
 }
 
+TEST_CASE("l2: more than 2^16 columns", "[long]") {
+    const ContractAlone alone;
+    grade_rows({2, 65'541});
+}
+
 TEST_CASE("l2: nothing is kept from call to call") {
     wb::testing::expect_independent(
         [] {

@@ -77,7 +77,8 @@ inline void grade_sampled(const Sampled& p,
 inline void grade_sampled_backward(const Sampled& p,
                                    const std::string& what,
                                    float grad_loss = 1.0f,
-                                   int64_t from = 0) {
+                                   int64_t from = 0,
+                                   bool after_another = false) {
     const Floats forward = floats(wb::reference::sampled_softmax(p).value);
     const auto exact = wb::reference::sampled_softmax_backward(p, forward, grad_loss);
     for (const auto& [name, idea, call] :
@@ -89,9 +90,17 @@ inline void grade_sampled_backward(const Sampled& p,
             input(grade, "grad_loss", Floats{grad_loss}, place(from, 7));
         Output positive(grade, "dpositive", in.queries, place(from, 9));
         Output negative(grade, "dnegative", in.queries * in.negatives, place(from, 10));
-        grade.run([&, call = call](cudaStream_t s) {
-            call(in, d_losses, d_grad, positive.data, negative.data, s);
-        });
+        const auto run = [&, call = call](const SampledInput& with) {
+            grade.run([&](cudaStream_t s) {
+                call(with, d_losses, d_grad, positive.data, negative.data, s);
+            });
+        };
+        if (after_another) {  // in the same arrays
+            SampledInput before = in;
+            before.positive_log_q = before.negative_log_q = nullptr;
+            run(before);
+        }
+        run(in);
         positive.expect(exact.positive, [&](int64_t r) {
             return bound_if_finite(float_bound(12.0, std::abs(exact.positive[at(r)])));
         });

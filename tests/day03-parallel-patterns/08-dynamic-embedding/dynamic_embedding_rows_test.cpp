@@ -218,6 +218,7 @@ TEST_CASE("hot rows that begin anywhere") {
         const int32_t* d_slots = grade.input("slots", std::vector<int32_t>{3, 13});
         float* d_out = grade.output<float>("out", {8});
         grade.run([&, lookup = lookup](cudaStream_t stream) {
+            lookup(device.get(), d_slots, d_out, 2, stream);  // with other rows
             lookup(table, d_slots, d_out, 2, stream);
         });
         std::vector<double> right;

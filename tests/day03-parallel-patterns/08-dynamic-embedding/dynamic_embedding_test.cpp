@@ -61,6 +61,16 @@ TEST_CASE("keys that are there, and keys that are not") {
     grade_find(host, asked, "load 0.5");
 }
 
+TEST_CASE("more than 2^16 keys are looked for", "[long]") {
+    std::vector<uint64_t> keys;
+    HostTable host = filled({11, 1, kPlaces, 11, Policy::lru}, 77, keys);
+    const auto missing = some_keys(100, 6);
+    std::vector<uint64_t> asked;
+    for (std::size_t i = 0; i < 65'541; ++i)
+        asked.push_back(i % 7 == 2 ? missing[i % 100] : keys[i % keys.size()]);
+    grade_find(host, asked, "many keys");
+}
+
 TEST_CASE("a full table, in which the search goes round") {
     std::vector<uint64_t> keys;
     HostTable host = filled({3, 1, kPlaces, 3, Policy::lru}, 42, keys);

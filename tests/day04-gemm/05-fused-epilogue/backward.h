@@ -91,11 +91,14 @@ struct WantedGradient {
 };
 
 /// All versions.
-/// @param in_any_order  whether they have the same bits then is graded, too
+/// @param in_any_order   whether they have the same bits then is graded, too
+/// @param after_another  behind a call in the same arrays of other strides and another
+///                       activation
 inline void grade_backward(const BackwardCall& c,
                            const BackwardNumbers& n,
                            const std::string& what,
-                           bool in_any_order = false) {
+                           bool in_any_order = false,
+                           bool after_another = false) {
     const WantedGradient wanted(c, n);
     const auto dy = c.of_dy().lay_out<Bf16>(n.dy, kNan);
     const auto w = c.of_w().lay_out<Bf16>(n.w, kNan);
@@ -110,6 +113,14 @@ inline void grade_backward(const BackwardCall& c,
         Bf16* const dz = add_output<Bf16>(grade, "dz", c.of_z());
         float* const dbias =
             c.wants_dbias ? grade.output<float>("dbias", {c.K}) : nullptr;
+        if (after_another) {
+            const LinearShape packed = {c.M, c.N, c.K, c.K, c.K, c.N};
+            const LinearGradient before = {
+                packed, another(c.activation), in.dy, in.w, in.z};
+            grade.run([&, launcher = function](cudaStream_t stream) {
+                launcher(before, dz, dbias, stream);
+            });
+        }
         grade.run([&, launcher = function](cudaStream_t stream) {
             launcher(in, dz, dbias, stream);
         });

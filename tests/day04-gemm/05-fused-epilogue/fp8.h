@@ -36,12 +36,20 @@ inline void grade_fp8_one(const std::string& name,
                           const Memory& memory,
                           const WantedNarrow& wanted,
                           float scale,
-                          const std::string& what) {
+                          const std::string& what,
+                          bool after_another = false) {
     Grader grade(name, c.text() + ", scale " + std::to_string(scale) + what);
     const LinearInput in = add_inputs(grade, c, memory);
     const float* const d_scale = grade.input("scale", std::vector<float>{scale});
     auto* const y = add_output<__nv_fp8_e4m3>(grade, "y", c.of_y());
     float* const amax = grade.output<float>("amax", {1});
+    if (after_another) {  // in the same arrays
+        LinearInput before = in;
+        before.shape = {c.M, c.N, c.K, c.K, c.K, c.N};
+        before.activation = another(c.activation);
+        grade.run(
+            [&](cudaStream_t stream) { launcher(before, d_scale, y, amax, stream); });
+    }
     grade.run([&](cudaStream_t stream) { launcher(in, d_scale, y, amax, stream); });
     grade.expect("amax", {wanted.amax}, [&](int64_t) { return wanted.amax_bound; });
     expect_output(grade, "y", c.of_y(), wanted.y);
@@ -51,12 +59,13 @@ inline void grade_fp8_one(const std::string& name,
 inline void grade_fp8(const Call& c,
                       const Numbers& numbers,
                       float scale,
-                      const std::string& what) {
+                      const std::string& what,
+                      bool after_another = false) {
     const WantedNarrow wanted(layers_of(c, numbers, false).v, scale);
     const Memory memory(c, numbers);
     for (const auto& [name, idea, launcher] :
          wb::implementations("linear_act_fp8", &linear_act_fp8))
-        grade_fp8_one(name, launcher, c, memory, wanted, scale, what);
+        grade_fp8_one(name, launcher, c, memory, wanted, scale, what, after_another);
 }
 
 inline void grade_fp8(const Call& c, float scale) {

@@ -116,6 +116,22 @@ TEST_CASE("once more in the same arrays, but for one thing") {
     but_for("z", [](Call& now) { now.wants_z = false; });
 }
 
+TEST_CASE("the other functions once more in the same arrays") {
+    const BackwardCall c{20, 24, 40, Activation::silu, true, 8, 8, 8};
+    const std::string what = ", as before but for strides and activation";
+    grade_backward(c, random_numbers(c, 1), what, false, true);
+    Call fp8{20, 32, 40};
+    fp8.gap_x = fp8.gap_w = 8;
+    fp8.gap_y = 16;
+    grade_fp8(fp8, random_numbers(fp8, 1), 8.0f, what, true);
+    const MlpCall layers{20, 24, 40, 16};
+    grade_mlp(layers,
+              random_numbers(layers, 4),
+              ", as before but for bias1 and activation",
+              false,
+              true);
+}
+
 TEST_CASE("backward: the same bits each time") {
     // Columns whose parts cancel: what is rounded away depends on the order.
     for (const auto& [M, N, K] : {std::tuple{200, 8, 8}, std::tuple{200, 5, 3}}) {

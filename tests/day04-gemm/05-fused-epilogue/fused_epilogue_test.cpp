@@ -65,6 +65,8 @@ TEST_CASE("each dimension past 4096, with gaps between rows", "[long]") {
         c.gap_x = 3;
         c.gap_w = 5;
         c.gap_y = 2;
+        c.residual = Residual::apart;
+        c.wants_z = true;
         grade_linear_random(c);
     }
 }

@@ -30,6 +30,10 @@ inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// The activations, in their order.
 inline const char* const kActivations[] = {"none", "silu", "gelu"};
 
+inline Activation another(Activation activation) {
+    return activation == Activation::silu ? Activation::gelu : Activation::silu;
+}
+
 /// The nearest bf16.
 inline float stored(float value) {
     return static_cast<float>(static_cast<Bf16>(value));

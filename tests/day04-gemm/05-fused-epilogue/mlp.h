@@ -89,7 +89,8 @@ inline void grade_mlp_one(const std::string& name,
                           const MlpCall& c,
                           const MlpNumbers& n,
                           const Wanted& wanted,
-                          const std::string& what) {
+                          const std::string& what,
+                          bool after_another = false) {
     const Layout of_y = {c.M, c.N, c.N, c.from};
     Grader grade(name, c.text() + what);
     MlpInput in = {c.M, c.K, c.H, c.N, c.activation, {}, {}, {}, {}, {}, {}};
@@ -108,6 +109,12 @@ inline void grade_mlp_one(const std::string& name,
         add_output<Bf16>(grade, "y", of_y, is_in_y ? n.residual : std::vector<float>{});
     if (is_in_y) in.residual = y;
     if (c.residual == Residual::apart) in.residual = input("residual", n.residual);
+    if (after_another) {  // in the same arrays
+        MlpInput before = in;
+        before.activation = another(in.activation);
+        before.bias1 = nullptr;
+        grade.run([&](cudaStream_t stream) { launcher(before, y, stream); });
+    }
     grade.run([&](cudaStream_t stream) { launcher(in, y, stream); });
     expect_output(grade, "y", of_y, wanted, is_in_y);
 }
@@ -116,10 +123,11 @@ inline void grade_mlp_one(const std::string& name,
 inline void grade_mlp(const MlpCall& c,
                       const MlpNumbers& n,
                       const std::string& what,
-                      bool is_exact) {
+                      bool is_exact,
+                      bool after_another = false) {
     const Wanted wanted = wanted_of(c, n, is_exact);
     for (const auto& [name, idea, launcher] : wb::implementations("mlp", &mlp))
-        grade_mlp_one(name, launcher, c, n, wanted, what);
+        grade_mlp_one(name, launcher, c, n, wanted, what, after_another);
 }
 
 inline void grade_mlp(const MlpCall& c) {
