@@ -199,7 +199,7 @@ TEST_CASE("every grid size gives the same bits") {
 TEST_CASE("the grid has as many blocks as the caller says") {
     for (const auto& [name, idea, saxpy] :
          wb::implementations("saxpy_grid_stride", saxpy_grid_stride)) {
-        for (const int num_blocks : {1, 5, 132}) {
+        for (const int num_blocks : {1, 5, 132, 70'000}) {
             const Case c{1000, num_blocks};
             const std::string what = name + ", " + text(c);
             Grader memory(name, text(c));
@@ -222,10 +222,13 @@ TEST_CASE("the grid has as many blocks as the caller says") {
             CUDA_CHECK(cudaGraphDestroy(graph));
             if (launch.gridDim.x != static_cast<unsigned>(num_blocks) ||
                 launch.gridDim.y != 1 || launch.gridDim.z != 1) {
-                report(
-                    what,
-                    "the grid has " + std::to_string(launch.gridDim.x) +
-                        " blocks: it must not grow with n, the loop is there for that");
+                const bool is_larger =
+                    launch.gridDim.x > static_cast<unsigned>(num_blocks);
+                report(what,
+                       "the grid has " + std::to_string(launch.gridDim.x) + " blocks" +
+                           (is_larger ? ": it must not grow with n, the loop is there "
+                                        "for that"
+                                      : ", and must have as many as the caller says"));
             }
         }
     }
@@ -434,14 +437,24 @@ TEST_CASE("wrong arguments are refused by name") {
     expect_refused("saxpy_grid_stride", "n = -1", "n is -1", [&] {
         saxpy_grid_stride(1.0f, d, d, -1, 1, nullptr);
     });
-    expect_refused("saxpy_grid_stride", "num_blocks = 0", "num_blocks is 0", [&] {
-        saxpy_grid_stride(1.0f, d, d, 8, 0, nullptr);
+    expect_refused("saxpy_grid_stride", "n = -2^32", "n is -4294967296", [&] {
+        saxpy_grid_stride(1.0f, d, d, -(int64_t{1} << 32), 1, nullptr);
     });
+    for (const int64_t n : {8, 0})
+        expect_refused("saxpy_grid_stride", "num_blocks = 0", "num_blocks is 0", [&] {
+            saxpy_grid_stride(1.0f, d, d, n, 0, nullptr);
+        });
     expect_refused("saxpy_grid_stride", "num_blocks = -5", "num_blocks is -5", [&] {
         saxpy_grid_stride(1.0f, d, d, 8, -5, nullptr);
     });
     expect_refused("saxpy_grid_stride", "x null", "x is a null pointer", [&] {
         saxpy_grid_stride(1.0f, nullptr, d, 8, 1, nullptr);
+    });
+    expect_refused("saxpy_grid_stride", "x on the host", "x is a host pointer", [&] {
+        saxpy_grid_stride(1.0f, host, d, 8, 1, nullptr);
+    });
+    expect_refused("saxpy_grid_stride", "y null", "y is a null pointer", [&] {
+        saxpy_grid_stride(1.0f, d, nullptr, 8, 1, nullptr);
     });
     expect_refused("saxpy_grid_stride", "y on the host", "y is a host pointer", [&] {
         saxpy_grid_stride(1.0f, d, host, 8, 1, nullptr);
