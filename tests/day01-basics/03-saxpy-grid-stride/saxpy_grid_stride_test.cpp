@@ -165,6 +165,20 @@ TEST_CASE("more than 2^21 elements", "[long]") {
     grade_saxpy({.n = (1 << 21) + 1, .num_blocks = 132});
 }
 
+TEST_CASE("more elements than a float can count", "[long]") {
+    constexpr int64_t kN = (int64_t{1} << 24) + 5;
+    std::vector<float> x(static_cast<size_t>(kN), 0.0f);
+    std::vector<double> expected(x.begin(), x.end());
+    for (size_t i = 1; i <= 7; ++i) {
+        x[x.size() - i] = static_cast<float>(i);
+        expected[x.size() - i] = 3.0 * static_cast<double>(i);
+    }
+    Grader grade("saxpy_grid_stride", text({kN, 132, 2.0f}) + ", y is x");
+    float* d_y = grade.in_out("y", {kN}, x);
+    grade.run([&](cudaStream_t s) { saxpy_grid_stride(2.0f, d_y, d_y, kN, 132, s); });
+    grade.expect("y", expected, [](int64_t) { return 0.0; });
+}
+
 TEST_CASE("alpha may be zero, negative, large or small") {
     grade_saxpy({.n = 1003,
                  .num_blocks = 3,
