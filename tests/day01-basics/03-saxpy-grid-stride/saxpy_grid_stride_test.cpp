@@ -165,6 +165,20 @@ TEST_CASE("more than 2^21 elements", "[long]") {
     grade_saxpy({.n = (1 << 21) + 1, .num_blocks = 132});
 }
 
+TEST_CASE("more elements than a float can count", "[long]") {
+    constexpr int64_t kN = (int64_t{1} << 24) + 5;
+    std::vector<float> x(static_cast<size_t>(kN), 0.0f);
+    std::vector<double> expected(x.begin(), x.end());
+    for (size_t i = 1; i <= 7; ++i) {
+        x[x.size() - i] = static_cast<float>(i);
+        expected[x.size() - i] = 3.0 * static_cast<double>(i);
+    }
+    Grader grade("saxpy_grid_stride", text({kN, 132, 2.0f}) + ", y is x");
+    float* d_y = grade.in_out("y", {kN}, x);
+    grade.run([&](cudaStream_t s) { saxpy_grid_stride(2.0f, d_y, d_y, kN, 132, s); });
+    grade.expect("y", expected, [](int64_t) { return 0.0; });
+}
+
 TEST_CASE("alpha may be zero, negative, large or small") {
     grade_saxpy({.n = 1003,
                  .num_blocks = 3,
@@ -199,7 +213,7 @@ TEST_CASE("every grid size gives the same bits") {
 TEST_CASE("the grid has as many blocks as the caller says") {
     for (const auto& [name, idea, saxpy] :
          wb::implementations("saxpy_grid_stride", saxpy_grid_stride)) {
-        for (const int num_blocks : {1, 5, 132}) {
+        for (const int num_blocks : {1, 5, 132, 70'000}) {
             const Case c{1000, num_blocks};
             const std::string what = name + ", " + text(c);
             Grader memory(name, text(c));
@@ -222,10 +236,13 @@ TEST_CASE("the grid has as many blocks as the caller says") {
             CUDA_CHECK(cudaGraphDestroy(graph));
             if (launch.gridDim.x != static_cast<unsigned>(num_blocks) ||
                 launch.gridDim.y != 1 || launch.gridDim.z != 1) {
-                report(
-                    what,
-                    "the grid has " + std::to_string(launch.gridDim.x) +
-                        " blocks: it must not grow with n, the loop is there for that");
+                const bool is_larger =
+                    launch.gridDim.x > static_cast<unsigned>(num_blocks);
+                report(what,
+                       "the grid has " + std::to_string(launch.gridDim.x) + " blocks" +
+                           (is_larger ? ": it must not grow with n, the loop is there "
+                                        "for that"
+                                      : ", and must have as many as the caller says"));
             }
         }
     }
@@ -434,14 +451,24 @@ TEST_CASE("wrong arguments are refused by name") {
     expect_refused("saxpy_grid_stride", "n = -1", "n is -1", [&] {
         saxpy_grid_stride(1.0f, d, d, -1, 1, nullptr);
     });
-    expect_refused("saxpy_grid_stride", "num_blocks = 0", "num_blocks is 0", [&] {
-        saxpy_grid_stride(1.0f, d, d, 8, 0, nullptr);
+    expect_refused("saxpy_grid_stride", "n = -2^32", "n is -4294967296", [&] {
+        saxpy_grid_stride(1.0f, d, d, -(int64_t{1} << 32), 1, nullptr);
     });
+    for (const int64_t n : {8, 0})
+        expect_refused("saxpy_grid_stride", "num_blocks = 0", "num_blocks is 0", [&] {
+            saxpy_grid_stride(1.0f, d, d, n, 0, nullptr);
+        });
     expect_refused("saxpy_grid_stride", "num_blocks = -5", "num_blocks is -5", [&] {
         saxpy_grid_stride(1.0f, d, d, 8, -5, nullptr);
     });
     expect_refused("saxpy_grid_stride", "x null", "x is a null pointer", [&] {
         saxpy_grid_stride(1.0f, nullptr, d, 8, 1, nullptr);
+    });
+    expect_refused("saxpy_grid_stride", "x on the host", "x is a host pointer", [&] {
+        saxpy_grid_stride(1.0f, host, d, 8, 1, nullptr);
+    });
+    expect_refused("saxpy_grid_stride", "y null", "y is a null pointer", [&] {
+        saxpy_grid_stride(1.0f, d, nullptr, 8, 1, nullptr);
     });
     expect_refused("saxpy_grid_stride", "y on the host", "y is a host pointer", [&] {
         saxpy_grid_stride(1.0f, d, host, 8, 1, nullptr);

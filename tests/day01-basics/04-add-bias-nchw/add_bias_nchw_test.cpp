@@ -18,6 +18,7 @@
 
 namespace {
 
+using wb::testing::Begin;
 using wb::testing::Grader;
 using wb::testing::Shape;
 
@@ -28,7 +29,7 @@ std::string sizes(const Shape& s, uint64_t seed) {
 }
 
 /// One correctly rounded addition an element, whatever the shape.
-void grade_bias(const Shape& s, uint64_t seed = 1) {
+void grade_bias(const Shape& s, uint64_t seed = 1, Begin begin = Begin::aligned) {
     const auto x = wb::testing::random_normal(wb::testing::elements(s), seed);
     const auto bias = wb::testing::random_normal(s[1], seed + 1000);
     const auto expected = wb::reference::add_bias_nchw(x, bias, s[0], s[1], s[2], s[3]);
@@ -36,7 +37,7 @@ void grade_bias(const Shape& s, uint64_t seed = 1) {
          wb::implementations("add_bias_nchw", add_bias_nchw)) {
         Grader grade(name, sizes(s, seed));
         const float* d_x = grade.input("x", x);
-        const float* d_bias = grade.input("bias", bias);
+        const float* d_bias = grade.input("bias", bias, begin);
         float* d_y = grade.output<float>("y", s);
         grade.run([&, add_bias = add_bias](cudaStream_t stream) {
             add_bias(d_x, d_bias, d_y, s[0], s[1], s[2], s[3], stream);
@@ -101,6 +102,17 @@ TEST_CASE("nothing is kept from call to call") {
         [&] {
             grade_bias(Shape{3, 5, 7, 2}, 2);
         });
+    // Many channels, and two calls of one shape.
+    wb::testing::expect_independent(
+        [&] {
+            grade_bias(Shape{2, 300, 3, 2});
+        },
+        [&] {
+            grade_bias(Shape{1, 200, 5, 2}, 2);
+        },
+        [&] {
+            grade_bias(Shape{2, 300, 3, 2}, 3);
+        });
 }
 
 TEST_CASE("31, 32 and 33 along each dimension") {
@@ -158,7 +170,10 @@ TEST_CASE("planes of fewer than four elements") {
                         Shape{5, 3, 1, 1},
                         Shape{4, 5, 1, 2},
                         Shape{3, 7, 3, 1},
-                        Shape{9, 1, 1, 1}));
+                        Shape{9, 1, 1, 1},
+                        Shape{3, 8, 1, 1}),
+               1,
+               GENERATE(Begin::aligned, Begin::anywhere));  // of bias
 }
 
 TEST_CASE("planes that divide by four, and planes that do not") {
@@ -179,6 +194,10 @@ TEST_CASE("more planes than a grid is deep", "[long]") {
                         Shape{32, 2048, 1, 2},
                         Shape{1, 70001, 1, 1},
                         Shape{70001, 1, 1, 1}));
+}
+
+TEST_CASE("more columns than 16 bits count") {
+    grade_bias(Shape{1, 2, 1, 70001});
 }
 
 TEST_CASE("more rows than a grid is high", "[long]") {
@@ -431,6 +450,14 @@ TEST_CASE("wrong arguments are refused by name") {
     refuse("C = -1", "C is -1", d, d, d, 2, -1, 2, 2);
     refuse("H = -1", "H is -1", d, d, d, 2, 2, -1, 2);
     refuse("W = -1", "W is -1", d, d, d, 2, 2, 2, -1);
+    // Also where another size is zero, and where the lower 32 bits are.
+    refuse("N = 0, C = -1", "C is -1", d, d, d, 0, -1, 2, 2);
+    refuse("H = -1, W = 0", "H is -1", d, d, d, 2, 2, -1, 0);
+    constexpr int64_t kLow = -(int64_t{1} << 32);
+    refuse("N = -2^32", "N is -4294967296", d, d, d, kLow, 2, 2, 2);
+    refuse("W = -2^32", "W is -4294967296", d, d, d, 2, 2, 2, kLow);
+    refuse("bias null", "bias is a null pointer", d, null, d, 1, 2, 2, 2);
+    refuse("y null", "y is a null pointer", d, d, null, 1, 2, 2, 2);
     refuse("x null", "x is a null pointer", null, d, d, 1, 2, 2, 2);
     refuse("x on the host", "x is a host pointer", host, d, d, 1, 2, 2, 2);
     refuse("bias on the host", "bias is a host pointer", d, host, d, 1, 2, 2, 2);

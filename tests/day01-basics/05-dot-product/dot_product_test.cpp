@@ -154,6 +154,22 @@ TEST_CASE("whole numbers add up exactly, in any order") {
     grade_exact(GENERATE(as<int64_t>(), 1, 33, 255, 256, 257, 1009, 65537), 1);
 }
 
+TEST_CASE("on a GPU of many multiprocessors, whose blocks are more than 256") {
+    const wb::testing::FewMultiprocessors many(1000);
+    grade_exact(300'003, 1);
+}
+
+TEST_CASE("a product is rounded to nearest") {
+    // One term is not 0, so that one rounding is all that may be seen.
+    const auto seed = GENERATE(range(1, 13));
+    const auto one = wb::testing::random_normal(2, static_cast<uint64_t>(seed));
+    std::vector<float> a(300, 0.0f);
+    auto b = a;
+    a[299] = one[0];
+    b[299] = one[1];
+    grade_dot(a, b, 1, "all but the last are 0, seed " + std::to_string(seed));
+}
+
 TEST_CASE("a million whole numbers and one more", "[long]") {
     grade_exact((1 << 20) + 1, GENERATE(1, 2));
 }

@@ -140,6 +140,10 @@ TEST_CASE("a strided copy: sizes, strides and where slices start") {
         }
 }
 
+TEST_CASE("a strided copy: more elements than 16 bits count", "[long]") {
+    grade_strided(65'541, 2);
+}
+
 TEST_CASE("a strided copy: far apart") {
     grade_strided(3, GENERATE(as<int64_t>(), 1000, 65536, 100'003));
 }
@@ -174,6 +178,10 @@ TEST_CASE("records: one block is enough") {
 
 TEST_CASE("records: a prime number of them") {
     grade_records(GENERATE(as<int64_t>(), 97, 1009, 10007), GENERATE(1, 2, 3, 4));
+}
+
+TEST_CASE("records: more of them than 16 bits count", "[long]") {
+    grade_records(65'541, 3);
 }
 
 TEST_CASE("records: sizes, fields and where slices start") {

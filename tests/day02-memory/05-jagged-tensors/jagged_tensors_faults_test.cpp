@@ -202,6 +202,19 @@ TEST_CASE("to dense and back: wrong offsets write nothing and are noted") {
         const auto status =
             fault(JaggedFault::falls, JaggedArray::offsets, 2, 20, beyond_32_bits[1]);
         grade_conversions("beyond 32 bits", beyond_32_bits, {}, status, wide);
+        // The first and the last one, whose lower 32 bits are right.
+        constexpr int64_t kFar = int64_t{1} << 32;
+        grade_conversions("the first is -2^32",
+                          {-kFar, 20, 20, 45, 60},
+                          {},
+                          fault(JaggedFault::first, JaggedArray::offsets, 0, -kFar, 0),
+                          wide);
+        grade_conversions(
+            "the last is 60 + 2^32",
+            {0, 20, 20, 45, 60 + kFar},
+            {},
+            fault(JaggedFault::last, JaggedArray::offsets, 4, 60 + kFar, 60),
+            wide);
     }
 }
 
