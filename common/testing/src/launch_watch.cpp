@@ -104,8 +104,8 @@ void LaunchWatch::stop() {
 int LaunchWatch::operations() const {
 #ifdef SIMT_CPU
     if (seen.waits > 0) return 0;
-    return seen.on_stream + seen.elsewhere + seen.default_kernels +
-           seen.default_graphs + seen.default_operations + seen.host_functions;
+    return seen.on_stream + seen.default_kernels + seen.default_graphs +
+           seen.default_operations + seen.host_functions;
 #else
     return 0;
 #endif

@@ -29,7 +29,8 @@ class LaunchWatch {
     /// @param may_wait    it may wait, and copy to and from the host
     std::optional<Finding> judge(const std::function<bool()>& has_output,
                                  bool may_wait) const;
-    /// How much was put on any stream: kernels, copies, fills, ... 0 on a GPU, and of
+    /// How much was put on the stream, or on the default one: kernels, copies, fills,
+    /// ... On a stream of its own a launcher may capture a graph. 0 on a GPU, and of
     /// what waits: that is no launcher, but asks what others have done.
     int operations() const;
 
