@@ -129,6 +129,7 @@ struct GptCall {
 ///          06/02; GELU, rotation, and cross entropy: a few roundings each. So are both
 ///          factors of the GELU's slope, sigma(2 u) and sigma(-2 u): where one of them
 ///          is near 1, a difference from 1 has no digits of the other one
+/// Range    what goes into the GELU is smaller than 2^40: its cube is a float
 /// Throws   wb::InvalidArgument for a null plan, too little memory, memory that is not
 ///          aligned, and for null, host or misaligned arrays, or ones that overlap
 void gpt_loss(const GptCall& call, cudaStream_t stream);
