@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wb/gemm.h>
+#include <wb/implementations.h>
 #include <wb/reference/gemm.h>
 #include <wb/testing/grader.h>
 
@@ -52,6 +53,17 @@ void grade_in_same_arrays(const std::string& name,
     but_for("lda", &wb::GemmShape::lda);
     but_for("ldb", &wb::GemmShape::ldb);
     but_for("ldc", &wb::GemmShape::ldc);
+}
+
+/// The same of every version of a chapter's function for T, or the learner's.
+///
+/// @tparam Format  of that chapter: says which function
+template <template <class> class Format, class T>
+void grade_all_in_same_arrays() {
+    const wb::GemmShape shape{16, 40, 24, false, false, 48, 48, 48};
+    for (const auto& [name, idea, launch] :
+         wb::implementations(Format<T>::kFunction, Format<T>::kContract))
+        grade_in_same_arrays<T, float>(name, shape, launch);
 }
 
 }  // namespace gemm_grading

@@ -36,6 +36,18 @@ struct Access {
     bool of_block = false;  // an atomic operation whose scope is the thread's block
 };
 
+/// An access by the runtime on behalf of the running thread.
+inline Access access_by_runtime(
+    const void* p, size_t bytes, bool write, Space space, uint32_t site) {
+    Access a{};
+    a.address = static_cast<char*>(const_cast<void*>(p));
+    a.bytes = static_cast<uint32_t>(bytes);
+    a.write = write;
+    a.space = space;
+    a.site = site;
+    return a;
+}
+
 /// The block in whose shared memory the access is.
 inline detail::Block& home_of(const Access& access, const detail::Worker& worker) {
     return access.home ? *access.home : *worker.block;

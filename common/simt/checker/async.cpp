@@ -53,12 +53,8 @@ void safety_report_barrier(Worker& worker,
                            bool writes,
                            uint32_t site) {
     const Record made = maker_of(worker, barrier);
-    Access use{};
-    use.address = static_cast<char*>(const_cast<void*>(barrier));
-    use.bytes = sizeof(uint64_t);
-    use.write = writes;
-    use.space = Space::shared;
-    use.site = site;
+    Access use =
+        access_by_runtime(barrier, sizeof(uint64_t), writes, Space::shared, site);
     use.home = peer_of(worker, barrier);
     const uint64_t block = launch_order.owner_of(made.segment());
     report_race(scene_of(worker),
@@ -134,12 +130,7 @@ void safety_async_access(Worker& worker,
                          uint32_t product,
                          uint32_t site) {
     const Space space = in_device_memory(address) ? Space::global : Space::shared;
-    Access access{};
-    access.address = static_cast<char*>(const_cast<void*>(address));
-    access.bytes = static_cast<uint32_t>(bytes);
-    access.write = write;
-    access.space = space;
-    access.site = site;
+    Access access = access_by_runtime(address, bytes, write, space, site);
     if (space == Space::shared) access.home = peer_of(worker, address);
     if (write && site >= g_async_sites.size()) g_async_sites.resize(site + 1);
     if (write) g_async_sites[site] = true;

@@ -15,18 +15,6 @@ namespace {
 /// made them, of the same data, it matters to nobody which comes last.
 std::vector<bool> g_copy_sites;
 
-/// An access by the runtime on behalf of the running thread.
-Access access_by_runtime(
-    const void* p, int bytes, bool write, Space space, uint32_t site) {
-    Access a{};
-    a.address = static_cast<char*>(const_cast<void*>(p));
-    a.bytes = static_cast<uint32_t>(bytes);
-    a.write = write;
-    a.space = space;
-    a.site = site;
-    return a;
-}
-
 /// An ordinary write to where a copy is in flight: on a GPU the copy may come last.
 /// Only such a write can have marked the bytes as written since the issue.
 void check_overwritten(Worker& worker, const Block& block, const InFlight& copy) {
@@ -42,13 +30,16 @@ void check_overwritten(Worker& worker, const Block& block, const InFlight& copy)
         const auto who = [&](uint32_t thread) {
             return who_is(*worker.launch, order.linear, thread);
         };
-        report_race(
-            {worker.launch, who(copy.thread), true, &block},
-            access_by_runtime(copy.to, copy.bytes, true, Space::shared, copy.site),
-            write,
-            true,
-            who(write.thread()),
-            Special::in_flight);
+        report_race({worker.launch, who(copy.thread), true, &block},
+                    access_by_runtime(copy.to,
+                                      static_cast<size_t>(copy.bytes),
+                                      true,
+                                      Space::shared,
+                                      copy.site),
+                    write,
+                    true,
+                    who(write.thread()),
+                    Special::in_flight);
         return;
     }
 }
@@ -64,10 +55,12 @@ void safety_copy_issued(Worker& worker,
                         uint32_t write_site) {
     if (src_bytes > 0 && in_device_memory(from))
         check_safety(
-            access_by_runtime(from, src_bytes, false, Space::global, read_site),
+            access_by_runtime(
+                from, static_cast<size_t>(src_bytes), false, Space::global, read_site),
             worker);
     // From now on the copy may write at any moment: whoever still reads races with it.
-    const Access write = access_by_runtime(to, bytes, true, Space::shared, write_site);
+    const Access write = access_by_runtime(
+        to, static_cast<size_t>(bytes), true, Space::shared, write_site);
     check_safety(write, worker);
     BlockState& state = state_of(*worker.block);
     if (!state.order.shared.mapped() || !state.order.shared.contains(to)) return;
@@ -85,8 +78,10 @@ void safety_copy_landed(Worker& worker, const void* to, int bytes) {
         if (copy.to != to || copy.thread != rank) continue;
         state.copies.erase(state.copies.begin() + static_cast<std::ptrdiff_t>(i));
         check_overwritten(worker, *worker.block, copy);
-        check_safety(access_by_runtime(to, bytes, true, Space::shared, copy.site),
-                     worker);
+        check_safety(
+            access_by_runtime(
+                to, static_cast<size_t>(bytes), true, Space::shared, copy.site),
+            worker);
         return;
     }
 }

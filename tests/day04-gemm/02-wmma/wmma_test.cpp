@@ -166,21 +166,9 @@ TEST_CASE("each side past 4096 where all begins at multiples of 32 bytes", "[lon
     grade_one<__half>("wmma_fp16", wmma_fp16, c, problem, ", whole numbers");
 }
 
-namespace {
-
-template <class T>
-void grade_again() {
-    const wb::GemmShape shape{16, 40, 24, false, false, 48, 48, 48};
-    for (const auto& [name, idea, launcher] :
-         wb::implementations(Format<T>::kFunction, Format<T>::kContract))
-        gemm_grading::grade_in_same_arrays<T, float>(name, shape, launcher);
-}
-
-}  // namespace
-
 TEST_CASE("once more in the same arrays, but for one thing") {
-    grade_again<__nv_bfloat16>();
-    grade_again<float>();
+    gemm_grading::grade_all_in_same_arrays<Format, __nv_bfloat16>();
+    gemm_grading::grade_all_in_same_arrays<Format, float>();
 }
 
 TEST_CASE("calls have nothing in common") {

@@ -226,14 +226,6 @@ void grade_bits() {
     wb::testing::shuffle_threads(0);
 }
 
-template <class T>
-void grade_again() {
-    const wb::GemmShape shape{16, 40, 24, false, false, 48, 48, 48};
-    for (const auto& [name, idea, launcher] :
-         wb::implementations(Format<T>::kFunction, Format<T>::kContract))
-        gemm_grading::grade_in_same_arrays<T, float>(name, shape, launcher);
-}
-
 }  // namespace
 
 TEST_CASE("two calls give the same bits, in any order of threads and blocks") {
@@ -242,8 +234,8 @@ TEST_CASE("two calls give the same bits, in any order of threads and blocks") {
 }
 
 TEST_CASE("once more in the same arrays, but for one thing") {
-    grade_again<__nv_bfloat16>();
-    grade_again<__half>();
+    gemm_grading::grade_all_in_same_arrays<Format, __nv_bfloat16>();
+    gemm_grading::grade_all_in_same_arrays<Format, __half>();
 }
 
 TEST_CASE("calls have nothing in common") {

@@ -4,160 +4,17 @@
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
-#include <wb/testing/goal.h>
 #include <wb/testing/grader.h>
-#include <wb/testing/random.h>
-#include <wb/testing/simulator.h>
 
 #include <cstring>
 #include <map>
 
-#include "needs.h"
+#include "grading.h"
 #include "trained_share.h"
 
+using namespace multi_gpu_grading;
+
 namespace {
-
-using wb::testing::Grader;
-using wb::testing::StreamOrder;
-
-/// Normal numbers without outliers: five products in a row would make of one what no
-/// error of the others can be seen beside.
-std::vector<float> normal(int64_t n, uint64_t seed, double scale = 1) {
-    std::vector<float> values(static_cast<size_t>(n));
-    wb::testing::Random(seed).normals(values.data(), values.size());
-    for (float& value : values)
-        value *= static_cast<float>(scale);
-    return values;
-}
-
-/// Weights that keep a token's size.
-BlockWeights weights_of(const BlockShape& shape) {
-    const int64_t W = shape.width();
-    const int64_t F = shape.hidden;
-    const double scale = 1 / std::sqrt(static_cast<double>(W));
-    return {normal(W * 3 * W, 2, scale),
-            normal(W * W, 3, scale),
-            normal(W * F, 4, scale),
-            normal(F * W, 5, 1 / std::sqrt(static_cast<double>(F)))};
-}
-
-std::string describe(const BlockShape& shape, int ranks) {
-    return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
-           ", N = " + std::to_string(shape.tokens) +
-           ", H = " + std::to_string(shape.heads) +
-           ", D = " + std::to_string(shape.head_dim) +
-           ", F = " + std::to_string(shape.hidden);
-}
-
-using Function = decltype(multi_gpu);
-
-/// What all versions are given, and what they should make of it.
-struct Problem {
-    BlockShape shape;
-    int ranks;
-    BlockWeights weights = weights_of(shape);
-    /// Empty: each rank's part of `weights`.
-    std::function<BlockWeights(const Rank&)> share = {};
-    std::vector<float> x = normal(shape.tokens * shape.width(), 1);
-    Approximate expected = reference_block(shape, weights, x, ranks);
-};
-
-/// Nobody writes to a rank's x and weights.
-void only_read(Grader& grade,
-               const BlockShape& shape,
-               Team& team,
-               const std::vector<std::unique_ptr<Memory>>& x) {
-    const int64_t W = shape.width();
-    for (int r = 0; r < team.size(); ++r) {
-        const Rank& rank = team[r];
-        const std::string of = " of rank " + std::to_string(r);
-        const int64_t own = W / rank.ranks * W;
-        const int64_t up = shape.hidden / rank.ranks * W;
-        grade.only_read("x" + of, x[static_cast<size_t>(r)]->data(), shape.tokens * W);
-        grade.only_read("w_qkv" + of, rank.w_qkv, 3 * own);
-        grade.only_read("w_out" + of, rank.w_out, own);
-        grade.only_read("w_up" + of, rank.w_up, up);
-        grade.only_read("w_down" + of, rank.w_down, up);
-    }
-}
-
-/// Runs the block on all ranks and compares what each has with the reference.
-///
-/// @param calls  one after the other, of which the last is compared
-void grade_one(const std::string& name,
-               Function* function,
-               const Problem& problem,
-               bool has_inboxes,
-               const std::string& more = "",
-               int calls = 1) {
-    const auto& [shape, ranks, weights, share, x, expected] = problem;
-    const int64_t n = shape.tokens * shape.width();
-    Team team(ranks, has_inboxes ? n : 0);
-    const ShardedWeights sharded =
-        share ? ShardedWeights(team, share) : ShardedWeights(team, shape, weights);
-    std::vector<std::unique_ptr<Memory>> in, out;
-    for (int r = 0; r < ranks; ++r) {
-        CUDA_CHECK(cudaSetDevice(r));
-        in.push_back(std::make_unique<Memory>(x));
-        out.push_back(std::make_unique<Memory>(std::vector<float>(x.size(), NAN)));
-    }
-    CUDA_CHECK(cudaSetDevice(0));
-    Grader grade(name, describe(shape, ranks) + more);
-    only_read(grade, shape, team, in);
-    float* const all =
-        grade.output<float>("y", {ranks, shape.tokens, shape.heads, shape.head_dim});
-    grade.run_and_wait([&](cudaStream_t grades) {
-        team.run([&](Rank& rank, cudaStream_t stream) {
-            const auto r = static_cast<size_t>(rank.rank);
-            for (int call = 0; call < calls; ++call)
-                function(problem.shape, rank, in[r]->data(), out[r]->data(), stream);
-        });
-        for (size_t r = 0; r < out.size(); ++r)
-            CUDA_CHECK(cudaMemcpyAsync(all + static_cast<int64_t>(r) * n,
-                                       out[r]->data(),
-                                       static_cast<size_t>(n) * sizeof(float),
-                                       cudaMemcpyDefault,
-                                       grades));
-    });
-    std::vector<double> values;
-    for (int r = 0; r < ranks; ++r)
-        values.insert(values.end(), expected.value.begin(), expected.value.end());
-    grade.expect("y", values, [&](int64_t i) {
-        return problem.expected.error[static_cast<size_t>(i % n)];
-    });
-    const std::vector<double> got = grade.read("y");
-    for (int64_t i = 0; i < n * ranks; ++i) {
-        if (got[static_cast<size_t>(i)] == got[static_cast<size_t>(i % n)]) continue;
-        wb::testing::Finding differs{wb::testing::Kind::contract};
-        differs.implementation = name;
-        differs.inputs = describe(shape, ranks) + more;
-        differs.what = "rank " + std::to_string(i / n) +
-                       " has other bits than rank 0, in element " +
-                       std::to_string(i % n) +
-                       " of y: do all add the summands in the same order?";
-        wb::testing::fail(std::move(differs));
-    }
-}
-
-/// Every version, or the learner's function, through NCCL and through inboxes.
-void grade_all(const Problem& problem, const std::string& more = "", int calls = 1) {
-    for (const auto& [name, idea, function] :
-         wb::implementations("multi_gpu", multi_gpu)) {
-        const bool contract = name == "multi_gpu";
-        const bool one_shot = name == "multi_gpu_v4";
-        if (!one_shot)
-            grade_one(name, function, problem, false, more + ", NCCL", calls);
-        if (one_shot || contract)
-            grade_one(name, function, problem, true, more + ", inboxes", calls);
-    }
-}
-
-void grade_all(const BlockShape& shape,
-               int ranks,
-               const std::string& more = "",
-               int calls = 1) {
-    grade_all(Problem{shape, ranks}, more, calls);
-}
 
 #ifndef SIMT_CPU
 /// Where w_out and w_down are zero, y is x. Both are zeros but for a few elements.
@@ -294,60 +151,6 @@ TEST_CASE("call after call") {
     grade_all({4, 2, 3, 4}, 2, ", 3 calls", 3);
 }
 
-TEST_CASE("any order of the streams that the events allow") {
-    WB_NEEDS_DEVICES(2, ask_multi_gpu);
-    const auto seed = GENERATE(range(1u, 9u));
-    const StreamOrder order(seed);
-    grade_all({9, 2, 4, 6}, 2, ", streams in order " + std::to_string(seed), 2);
-}
-
-TEST_CASE("the call begins after what its stream was given before") {
-    WB_NEEDS_DEVICES(2, ask_multi_gpu);
-    // A copy fills `x`; it is queued just before.
-    const auto seed = GENERATE(range(2u, 8u));
-    const Problem problem = {{5, 2, 4, 6}, 2};
-    const auto& [shape, ranks, weights, share, x, expected] = problem;
-    const int64_t n = shape.tokens * shape.width();
-    const size_t bytes = static_cast<size_t>(n) * sizeof(float);
-    for (const auto& [name, idea, function] :
-         wb::implementations("multi_gpu", multi_gpu)) {
-        Team team(2, n);
-        if (name != "multi_gpu_v4") team[0].inboxes = team[1].inboxes = nullptr;
-        const ShardedWeights sharded(team, shape, weights);
-        const Memory source(x);
-        Grader grade(name, "x is filled first, order " + std::to_string(seed));
-        float* const all = grade.output<float>("y", {2, n});
-        const StreamOrder order(seed);
-        grade.run_and_wait([&, function = function](cudaStream_t) {
-            std::vector<std::unique_ptr<Memory>> in, out;
-            for (int r = 0; r < 2; ++r) {
-                CUDA_CHECK(cudaSetDevice(r));
-                const std::vector<float> nothing(problem.x.size(), NAN);
-                in.push_back(std::make_unique<Memory>(nothing));
-                out.push_back(std::make_unique<Memory>(nothing));
-            }
-            CUDA_CHECK(cudaSetDevice(0));
-            team.run([&](Rank& rank, cudaStream_t stream) {
-                const auto r = static_cast<size_t>(rank.rank);
-                CUDA_CHECK(cudaMemcpyAsync(
-                    in[r]->data(), source.data(), bytes, cudaMemcpyDefault, stream));
-                function(problem.shape, rank, in[r]->data(), out[r]->data(), stream);
-                // And what comes later finds y complete.
-                CUDA_CHECK(cudaMemcpyAsync(all + rank.rank * n,
-                                           out[r]->data(),
-                                           bytes,
-                                           cudaMemcpyDefault,
-                                           stream));
-            });
-        });
-        std::vector<double> values = expected.value;
-        values.insert(values.end(), expected.value.begin(), expected.value.end());
-        grade.expect("y", values, [&](int64_t i) {
-            return problem.expected.error[static_cast<size_t>(i % n)];
-        });
-    }
-}
-
 /// Fails unless sums went through the inboxes, or did not.
 void expect_inboxes_used(Team& team, bool wanted) {
     const Inboxes& inboxes = *team[0].inboxes;
@@ -372,13 +175,8 @@ void grade_at_capacity(int64_t tokens,
     const size_t bytes = problem.x.size() * sizeof(float);
     Team team(2, capacity);
     const ShardedWeights sharded(team, problem.shape, problem.weights);
-    std::vector<std::unique_ptr<Memory>> in, out;
-    for (int r = 0; r < 2; ++r) {
-        CUDA_CHECK(cudaSetDevice(r));
-        in.push_back(std::make_unique<Memory>(problem.x));
-        out.push_back(std::make_unique<Memory>(problem.x));
-    }
-    CUDA_CHECK(cudaSetDevice(0));
+    const auto in = on_each_rank(2, problem.x);
+    const auto out = on_each_rank(2, problem.x);
     Grader grade("multi_gpu",
                  describe(problem.shape, 2) + ", inboxes of " +
                      std::to_string(capacity) + " floats");
@@ -394,33 +192,6 @@ void grade_at_capacity(int64_t tokens,
         return problem.expected.error[static_cast<size_t>(i)];
     });
     expect_inboxes_used(team, fits);
-}
-
-TEST_CASE("no rank waits for its work, through NCCL or inboxes") {
-    WB_NEEDS_DEVICES(2, ask_multi_gpu);
-#ifndef SIMT_CPU
-    WB_SKIP("needs the simulator, which says whether a host thread waits");
-#else
-    const bool has_inboxes = GENERATE(false, true);
-    const Problem problem = {{9, 2, 4, 6}, 2};
-    Team team(2, has_inboxes ? kPiece : 0);
-    const ShardedWeights sharded(team, problem.shape, problem.weights);
-    std::vector<std::unique_ptr<Memory>> in, out;
-    for (int r = 0; r < 2; ++r) {
-        CUDA_CHECK(cudaSetDevice(r));
-        in.push_back(std::make_unique<Memory>(problem.x));
-        out.push_back(std::make_unique<Memory>(problem.x));
-    }
-    CUDA_CHECK(cudaSetDevice(0));
-    expect_no_wait("multi_gpu",
-                   describe(problem.shape, 2) + (has_inboxes ? ", inboxes" : ", NCCL"),
-                   team,
-                   [&](Rank& rank, cudaStream_t stream) {
-                       const auto r = static_cast<size_t>(rank.rank);
-                       multi_gpu(
-                           problem.shape, rank, in[r]->data(), out[r]->data(), stream);
-                   });
-#endif
 }
 
 TEST_CASE("a block that fits into the inboxes to the last float") {
@@ -516,33 +287,4 @@ TEST_CASE("wrong arguments are refused by name") {
     expect_refused("multi_gpu", "y null", "y", [&] {
         multi_gpu({2, 2, 1, 2}, rank, p, nullptr, nullptr);
     });
-}
-
-TEST_CASE("sums and products overlap", "[.][goal]") {
-    WB_NEEDS_DEVICES(2, ask_multi_gpu);
-    constexpr unsigned kLazy = 2;  // nothing runs while the work is being issued
-    const Problem problem = {{16, 2, 4, 6}, 2};
-    Team team(2, 0);
-    const ShardedWeights sharded(team, problem.shape, problem.weights);
-    std::vector<std::unique_ptr<Memory>> in, out;
-    for (int r = 0; r < 2; ++r) {
-        CUDA_CHECK(cudaSetDevice(r));
-        in.push_back(std::make_unique<Memory>(problem.x));
-        out.push_back(std::make_unique<Memory>(problem.x));
-    }
-    CUDA_CHECK(cudaSetDevice(0));
-    const wb::testing::Goal goal("multi_gpu");
-    const StreamOrder order(kLazy);
-    team.run([&](Rank& rank, cudaStream_t stream) {
-        const auto r = static_cast<size_t>(rank.rank);
-        multi_gpu(problem.shape, rank, in[r]->data(), out[r]->data(), stream);
-    });
-    // If only the sums of h overlap, or those of y, it is more than that.
-    const unsigned all = StreamOrder::chain_links() / 2;
-    const unsigned chain = StreamOrder::longest_chain();
-    goal.require(chain <= all * 4 / 5,
-                 "of a rank's " + std::to_string(all) + " kernels and sums, " +
-                     std::to_string(chain) + " must run one after the other; " +
-                     std::to_string(all * 4 / 5) + " would do: are the sums on a " +
-                     "stream of their own, while the next tokens are multiplied?");
 }
