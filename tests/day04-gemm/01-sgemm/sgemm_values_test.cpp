@@ -26,10 +26,12 @@ TEST_CASE("alpha = 0, or K = 0: A and B are not read, C is scaled") {
     const float beta = GENERATE(0.0f, 1.0f, -3.0f);
     const FewMultiprocessors few(GENERATE(1, 132));
     Call call{GemmShape{33, 68, K}.packed(), K == 0 ? 2.0f : 0.0f, beta};
-    auto numbers = random_numbers(call);
+    Call gaps = call;
+    gaps.shape.ldc += GENERATE(0, 4, 5);
+    auto numbers = random_numbers(gaps);
     numbers.a.assign(numbers.a.size(), kNan);
     numbers.b.assign(numbers.b.size(), kInfinity);
-    grade_numbers(call, numbers, ", A NaN, B infinite");
+    grade_numbers(gaps, numbers, ", A NaN, B infinite");
     for (const auto& [name, idea, launcher] : wb::implementations("sgemm", sgemm)) {
         Grader grade(name, call.text() + ", A and B null pointers");
         float* const d_c = grade.in_out("C", {33, 68}, std::vector<float>(33 * 68, 2));
