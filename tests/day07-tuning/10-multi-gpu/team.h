@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -61,6 +62,12 @@ inline bool are_peers(int ranks) {
     return true;
 }
 
+/// What cudaMemcpy() has read from a host's ordinary memory is on its way when it
+/// returns. The default stream waits for that; a rank's stream does not.
+inline void wait_for_copies() {
+    CUDA_CHECK(cudaStreamSynchronize(nullptr));
+}
+
 /// Device memory with values, on the device that is current.
 class Memory {
  public:
@@ -75,6 +82,7 @@ class Memory {
     void set(const std::vector<float>& values) const {
         CUDA_CHECK(
             cudaMemcpy(data_, values.data(), size_ * sizeof(float), cudaMemcpyDefault));
+        wait_for_copies();
     }
     std::vector<float> get() const {
         std::vector<float> values(size_);
@@ -103,6 +111,7 @@ class Zeros {
     float* data() const { return data_; }
     void set(int64_t index, float value) const {
         CUDA_CHECK(cudaMemcpy(data_ + index, &value, sizeof value, cudaMemcpyDefault));
+        wait_for_copies();
     }
     float get(int64_t index) const {
         float value = 0;
@@ -126,8 +135,14 @@ class Team {
           devices_(may_share ? std::min(ranks, available_devices()) : ranks) {
         std::vector<ncclComm_t> comms(rank_.size());
         connect_at_once();
-        if (ranks > 1 && devices_ == ranks)
-            NCCL_CHECK(ncclCommInitAll(comms.data(), ranks, nullptr));
+        if (ranks > 1 && devices_ == ranks) {
+            // With a list NCCL refuses a device that is not there at once. Without one
+            // it fails within a group, which it leaves open: all later calls of this
+            // host thread would only be noted down.
+            std::vector<int> list(rank_.size());
+            std::iota(list.begin(), list.end(), 0);
+            NCCL_CHECK(ncclCommInitAll(comms.data(), ranks, list.data()));
+        }
         if (capacity > 0)
             peers_ = std::make_unique<PeerMemory>(ranks, capacity, devices_);
         for (int r = 0; r < ranks; ++r) {
