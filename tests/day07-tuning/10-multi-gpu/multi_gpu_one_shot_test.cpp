@@ -207,7 +207,7 @@ TEST_CASE("one shot: NaN, infinity, huge and tiny numbers are summands, too") {
 TEST_CASE("one shot: calls of other sizes in turn") {
     WB_NEEDS_DEVICES(3, ask_one_shot);
     const std::vector<int64_t> sizes = {2100, 7, 1030, 2050, 1, 2100};
-    const unsigned seed = GENERATE(range(0u, end_of_orders(0, 6)));
+    const unsigned seed = GENERATE(stream_orders(0, 6));
     const StreamOrder order(seed);
     Team team(3, 2100);
     std::vector<std::vector<float>> x;  // [sizes, ranks]
@@ -255,7 +255,7 @@ TEST_CASE("one shot: calls of other sizes in turn") {
 }
 
 TEST_CASE("one shot: call after call, as the streams have it") {
-    grade_sum(2, 7, 5, GENERATE(range(0u, end_of_orders(0, 13))));
+    grade_sum(2, 7, 5, GENERATE(stream_orders(0, 13)));
     grade_sum(3, 1030, 3, GENERATE(2u, 3u));
 }
 

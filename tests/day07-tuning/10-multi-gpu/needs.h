@@ -41,14 +41,13 @@ inline bool can_share(int ranks) {
     return devices > 0 && are_peers(devices);
 }
 
-/// Where the seeds from `first` of stream orders end. A GPU's streams do not ask for
-/// one: twice must do there, as each communicator takes a second.
-constexpr unsigned end_of_orders([[maybe_unused]] unsigned first, unsigned end) {
-#ifdef SIMT_CPU
-    return end;
-#else
-    return std::min(first + 2, end);
+/// Seeds [first, end) of stream orders, for GENERATE(). A GPU's streams do not ask for
+/// one: two of them must do there, as each communicator takes a second.
+inline auto stream_orders(unsigned first, unsigned end) {
+#ifndef SIMT_CPU
+    end = std::min(first + 2, end);
 #endif
+    return Catch::Generators::range(first, end);
 }
 
 #ifdef SIMT_CPU
