@@ -340,24 +340,23 @@ TEST_CASE("one shot: sums begin when the flags have come, not before") {
     }
 }
 
-TEST_CASE("one shot: a piece that does not come is NaN, and its sender is named") {
-    // The first piece comes of all ranks, the second of all but one.
-    const int absent = GENERATE(2, kMaxRanks - 1);
-    constexpr int64_t kN = kPiece + 5;
-    PlayedPeer peer(kN, kMaxRanks);
+/// All pieces come, but for the last one of rank `absent`.
+static void grade_lost_piece(int ranks, int absent, int64_t n) {
+    PlayedPeer peer(n, ranks);
     Rank rank;
-    rank.ranks = kMaxRanks;
+    rank.ranks = ranks;
     rank.inboxes = peer.inboxes();
-    const auto theirs = wb::testing::random_normal(kN, 1);
-    const auto mine = wb::testing::random_normal(kN, 2);
-    for (int sender = 1; sender < kMaxRanks; ++sender) {
-        peer.send_piece(sender, 1, 0, mine);
-        if (sender != absent) peer.send_piece(sender, 1, 1, mine);
-    }
+    const auto theirs = wb::testing::random_normal(n, 1);
+    const auto mine = wb::testing::random_normal(n, 2);
+    const int64_t last = wb::ceil_div(n, int64_t{kPiece}) - 1;
+    for (int sender = 1; sender < ranks; ++sender)
+        for (int64_t piece = 0; piece <= last; ++piece)
+            if (piece < last || sender != absent)
+                peer.send_piece(sender, 1, piece, mine);
     const Memory x(theirs);
     std::string said;
     wb::testing::result_of([&] {
-        one_shot_all_reduce(rank, x.data(), kN, nullptr);
+        one_shot_all_reduce(rank, x.data(), n, nullptr);
         return true;
     });
     try {
@@ -369,14 +368,15 @@ TEST_CASE("one shot: a piece that does not come is NaN, and its sender is named"
     int64_t wrong = 0;
     for (size_t i = 0; i < sum.size(); ++i) {
         float expected = theirs[i];
-        for (int sender = 1; sender < kMaxRanks; ++sender)
+        for (int sender = 1; sender < ranks; ++sender)
             expected += mine[i];
-        wrong += i < kPiece ? sum[i] != expected : !std::isnan(sum[i]);
+        wrong += i < static_cast<size_t>(last * kPiece) ? sum[i] != expected
+                                                        : !std::isnan(sum[i]);
     }
     wb::testing::Finding finding{wb::testing::Kind::contract};
     finding.implementation = "one_shot_all_reduce";
-    finding.inputs = "n = " + std::to_string(kN) + ", a piece of rank " +
-                     std::to_string(absent) + " never comes";
+    finding.inputs = std::to_string(ranks) + " ranks, n = " + std::to_string(n) +
+                     ", a piece of rank " + std::to_string(absent) + " never comes";
     if (said.find("no message has come from rank " + std::to_string(absent)) ==
         said.npos)
         finding.what = "*inboxes.lost does not name the rank that has not answered";
@@ -385,6 +385,15 @@ TEST_CASE("one shot: a piece that does not come is NaN, and its sender is named"
                        " elements of x are neither the sum, "
                        "where it came, nor else NaN";
     if (!finding.what.empty()) wb::testing::fail(std::move(finding));
+}
+
+TEST_CASE("one shot: a piece that does not come is NaN, and its sender is named") {
+    grade_lost_piece(kMaxRanks, GENERATE(2, kMaxRanks - 1), kPiece + 5);
+}
+
+TEST_CASE("one shot: the last of many pieces does not come") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    grade_lost_piece(2, 1, 260 * kPiece + 5);
 }
 
 TEST_CASE("one shot: more than 2^31 elements", "[large][serial]") {
