@@ -123,6 +123,28 @@ cudaError_t CopyOperation::run(cudaStream_t) const {
     return cudaSuccess;
 }
 
+bool StagedCopy::serves(const CopyOperation& copy) {
+    const cudaMemcpy3DParms& params = copy.params();
+    const cudaExtent& extent = params.extent;
+    const Space to = look_up(params.dstPtr.ptr).space;
+    return !is_empty(extent) && extent.height == 1 && extent.depth == 1 &&
+           look_up(params.srcPtr.ptr).space == Space::host && to == Space::device;
+}
+
+StagedCopy::StagedCopy(const CopyOperation& copy)
+    : StagedCopy(copy, [&] {
+          const cudaMemcpy3DParms& params = copy.params();
+          const char* from = layout(params.srcPtr, params.srcPos).first;
+          return std::make_shared<const std::vector<char>>(from,
+                                                           from + params.extent.width);
+      }()) {}
+
+StagedCopy::StagedCopy(const CopyOperation& copy, Bytes bytes)
+    : CopyOperation(linear(copy.call(),
+                           layout(copy.params().dstPtr, copy.params().dstPos).first,
+                           bytes->data(), bytes->size(), copy.params().kind)),
+      bytes_(std::move(bytes)) {}
+
 cudaError_t FillOperation::check() const {
     const unsigned size = params_.elementSize;
     if (size != 1 && size != 2 && size != 4) return cudaErrorInvalidValue;

@@ -1,6 +1,9 @@
 #pragma once
 // Copies and fills as operations of a stream.
 
+#include <memory>
+#include <vector>
+
 #include "operation.h"
 #include "simt/api/memcpy.h"
 
@@ -26,11 +29,31 @@ class CopyOperation : public Operation {
     cudaError_t check() const override;
     cudaError_t run(cudaStream_t stream) const override;
     const cudaMemcpy3DParms& params() const { return params_; }
+    const char* call() const { return call_; }
 
  private:
     const char* call_;
     cudaMemcpy3DParms params_;  // without arrays: they are resolved to memory
     bool valid_arrays_;
+};
+
+/// What is left of a row's copy from host memory that is not pinned to the device when
+/// the host has read it. The call returns then: the copy may land later.
+///
+/// Source   CUDA Runtime API, "API synchronization behavior"
+class StagedCopy : public CopyOperation {
+ public:
+    /// Whether the copy is of that kind.
+    static bool serves(const CopyOperation& copy);
+    /// Reads the source. The copy has been checked.
+    explicit StagedCopy(const CopyOperation& copy);
+
+    bool host_waits() const override { return false; }
+
+ private:
+    using Bytes = std::shared_ptr<const std::vector<char>>;
+    StagedCopy(const CopyOperation& copy, Bytes bytes);
+    Bytes bytes_;
 };
 
 /// A fill of rows with one value of 1, 2 or 4 bytes.

@@ -16,6 +16,15 @@ cudaError_t copy_now(const CopyOperation& copy) {
     return api_call([&] {
         if (const cudaError_t error = check_stream(nullptr)) return error;
         if (const cudaError_t error = refuse_during_capture()) return error;
+        if (deferring() && StagedCopy::serves(copy)) {
+            // What waits neither for the host nor for the default stream may run before
+            // the bytes land.
+            if (const cudaError_t error = copy.check()) return error;
+            tell_issue(simt::Issue::wait, nullptr);
+            if (const cudaError_t error = finish_stream(*find_stream(nullptr)))
+                return error;
+            return submit(nullptr, StagedCopy(copy));
+        }
         if (const cudaError_t error = submit(nullptr, copy)) return error;
         return finish_stream(*find_stream(nullptr));
     });

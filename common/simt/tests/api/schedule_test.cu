@@ -53,6 +53,11 @@ struct TwoStreams {
     }
 };
 
+/// Copies from memory that is gone when it returns.
+void without_a_stream(int* device, int value) {
+    OK(cudaMemcpy(device, &value, sizeof value, cudaMemcpyHostToDevice));
+}
+
 /// Under how many seeds the pinned int is `expected` when all is done.
 int seeds_with(int expected,
                unsigned flags,
@@ -84,6 +89,39 @@ TEST(a_missing_event_shows_and_an_event_mends_it) {
     const int right = seeds_with(7, cudaStreamNonBlocking, without);
     EXPECT(right > 0 && right < int(kSeeds));
     EXPECT(seeds_with(7, cudaStreamNonBlocking, with) == int(kSeeds));
+}
+
+TEST(a_copy_from_pageable_memory_may_land_after_the_call) {
+    const auto without = [](TwoStreams& f) {
+        int seven = 7;
+        OK(cudaMemcpy(f.device, &seven, sizeof seven, cudaMemcpyDefault));
+        seven = 1;  // the source has been read
+        f.copy_out(f.b);
+    };
+    const auto with = [](TwoStreams& f) {
+        const int seven = 7;
+        OK(cudaMemcpy(f.device, &seven, sizeof seven, cudaMemcpyDefault));
+        OK(cudaStreamSynchronize(nullptr));
+        f.copy_out(f.b);
+    };
+    const auto pinned = [](TwoStreams& f) {
+        *f.pinned = 7;
+        OK(cudaMemcpy(f.device, f.pinned, sizeof(int), cudaMemcpyHostToDevice));
+        *f.pinned = 1;
+        f.copy_out(f.b);
+    };
+    const auto from_the_stack = [](TwoStreams& f) {
+        store<<<1, 1, 0, f.a>>>(f.device, 1);
+        without_a_stream(f.device, 7);
+        f.copy_out(f.b);
+    };
+    const int right = seeds_with(7, cudaStreamNonBlocking, without);
+    EXPECT(right > 0 && right < int(kSeeds));
+    EXPECT(seeds_with(7, cudaStreamNonBlocking, with) == int(kSeeds));
+    EXPECT(seeds_with(7, cudaStreamNonBlocking, pinned) == int(kSeeds));
+    // Blocking streams wait for the default stream, and it for them.
+    EXPECT(seeds_with(7, cudaStreamDefault, without) == int(kSeeds));
+    EXPECT(seeds_with(7, cudaStreamDefault, from_the_stack) == int(kSeeds));
 }
 
 TEST(a_launch_records_the_event_of_its_attribute) {
