@@ -108,6 +108,11 @@ bool CopyOperation::host_waits() const {
            look_up(params_.srcPtr.ptr).space == Space::host;
 }
 
+bool CopyOperation::stays_on_devices() const {
+    return look_up(params_.dstPtr.ptr).space == Space::device &&
+           look_up(params_.srcPtr.ptr).space == Space::device;
+}
+
 cudaError_t CopyOperation::run(cudaStream_t) const {
     const cudaExtent& extent = params_.extent;
     if (is_empty(extent)) return cudaSuccess;

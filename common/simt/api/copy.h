@@ -26,6 +26,9 @@ class CopyOperation : public Operation {
     cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemcpy; }
     /// True if one end is host memory that is not pinned.
     bool host_waits() const override;
+    /// True if both ends are memory of devices: no call waits for such a copy, not even
+    /// cudaMemcpy() ("API synchronization behavior").
+    bool stays_on_devices() const;
     cudaError_t check() const override;
     cudaError_t run(cudaStream_t stream) const override;
     const cudaMemcpy3DParms& params() const { return params_; }

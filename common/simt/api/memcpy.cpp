@@ -26,6 +26,7 @@ cudaError_t copy_now(const CopyOperation& copy) {
             return submit(nullptr, StagedCopy(copy));
         }
         if (const cudaError_t error = submit(nullptr, copy)) return error;
+        if (deferring() && copy.stays_on_devices()) return cudaSuccess;
         return finish_stream(*find_stream(nullptr));
     });
 }

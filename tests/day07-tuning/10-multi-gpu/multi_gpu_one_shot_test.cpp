@@ -45,7 +45,7 @@ void grade_sum(
                      std::to_string(calls) + (calls == 1 ? " call" : " calls") +
                      (seed ? ", streams in order " + std::to_string(seed) : ""));
     float* const all = grade.output<float>("x", {ranks, n});
-    grade.run_and_wait([&](cudaStream_t) {
+    grade.run_and_wait([&](cudaStream_t grades) {
         for (int r = 0; r < ranks; ++r)
             memory[static_cast<size_t>(r)]->set(x[static_cast<size_t>(r)]);
         team.run([&](Rank& rank, cudaStream_t stream) {
@@ -54,10 +54,11 @@ void grade_sum(
                 one_shot_all_reduce(rank, mine, n, stream);
         });
         for (int r = 0; r < ranks; ++r)
-            CUDA_CHECK(cudaMemcpy(all + r * n,
-                                  memory[static_cast<size_t>(r)]->data(),
-                                  static_cast<size_t>(n) * sizeof(float),
-                                  cudaMemcpyDefault));
+            CUDA_CHECK(cudaMemcpyAsync(all + r * n,
+                                       memory[static_cast<size_t>(r)]->data(),
+                                       static_cast<size_t>(n) * sizeof(float),
+                                       cudaMemcpyDefault,
+                                       grades));
     });
     // In float, in the order of the ranks: not one bit is left open.
     std::vector<float> sum(static_cast<size_t>(n));
@@ -226,7 +227,7 @@ TEST_CASE("one shot: calls of other sizes in turn") {
                      std::to_string(seed));
     const int64_t all = 2100 + 7 + 1030 + 2050 + 1 + 2100;
     float* const out = grade.output<float>("x", {3, all});
-    grade.run_and_wait([&](cudaStream_t) {
+    grade.run_and_wait([&](cudaStream_t grades) {
         for (size_t i = 0; i < x.size(); ++i)
             memory[i]->set(x[i]);
         team.run([&](Rank& rank, cudaStream_t stream) {
@@ -240,10 +241,12 @@ TEST_CASE("one shot: calls of other sizes in turn") {
         float* to = out;
         for (size_t r = 0; r < 3; ++r)
             for (size_t i = 0; i < sizes.size(); to += sizes[i], ++i)
-                CUDA_CHECK(cudaMemcpy(to,
-                                      memory[3 * i + r]->data(),
-                                      static_cast<size_t>(sizes[i]) * sizeof(float),
-                                      cudaMemcpyDefault));
+                CUDA_CHECK(
+                    cudaMemcpyAsync(to,
+                                    memory[3 * i + r]->data(),
+                                    static_cast<size_t>(sizes[i]) * sizeof(float),
+                                    cudaMemcpyDefault,
+                                    grades));
     });
     std::vector<double> expected;
     for (size_t r = 0; r < 3; ++r)

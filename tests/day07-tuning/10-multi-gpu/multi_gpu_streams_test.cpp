@@ -35,7 +35,8 @@ TEST_CASE("the call begins after what its stream was given before") {
         Grader grade(name, "x is filled first, order " + std::to_string(seed));
         float* const all = grade.output<float>("y", {2, n});
         const StreamOrder order(seed);
-        grade.run_and_wait([&, function = function](cudaStream_t) {
+        grade.run_and_wait([&, function = function](cudaStream_t grades) {
+            CUDA_CHECK(cudaStreamSynchronize(grades));  // before others write to `all`
             const std::vector<float> nothing(problem.x.size(), NAN);
             const auto in = on_each_rank(2, nothing);
             const auto out = on_each_rank(2, nothing);

@@ -181,12 +181,13 @@ void grade_at_capacity(int64_t tokens,
                  describe(problem.shape, 2) + ", inboxes of " +
                      std::to_string(capacity) + " floats");
     float* const y = grade.output<float>("y", {tokens, 2 * head_dim});
-    grade.run_and_wait([&](cudaStream_t) {
+    grade.run_and_wait([&](cudaStream_t grades) {
         team.run([&](Rank& rank, cudaStream_t stream) {
             const auto r = static_cast<size_t>(rank.rank);
             multi_gpu(problem.shape, rank, in[r]->data(), out[r]->data(), stream);
         });
-        CUDA_CHECK(cudaMemcpy(y, out[0]->data(), bytes, cudaMemcpyDefault));
+        CUDA_CHECK(
+            cudaMemcpyAsync(y, out[0]->data(), bytes, cudaMemcpyDefault, grades));
     });
     grade.expect("y", problem.expected.value, [&](int64_t i) {
         return problem.expected.error[static_cast<size_t>(i)];

@@ -124,6 +124,34 @@ TEST(a_copy_from_pageable_memory_may_land_after_the_call) {
     EXPECT(seeds_with(7, cudaStreamDefault, from_the_stack) == int(kSeeds));
 }
 
+TEST(a_copy_within_the_device_may_land_after_the_call) {
+    static int* from = nullptr;
+    OK(cudaMalloc(&from, sizeof *from));
+    const int seven = 7;
+    OK(cudaMemcpy(from, &seven, sizeof seven, cudaMemcpyHostToDevice));
+    const auto without = [](TwoStreams& f) {
+        OK(cudaMemcpy(f.device, from, sizeof(int), cudaMemcpyDefault));
+        f.copy_out(f.b);
+    };
+    const auto with = [](TwoStreams& f) {
+        OK(cudaMemcpy(f.device, from, sizeof(int), cudaMemcpyDeviceToDevice));
+        OK(cudaStreamSynchronize(nullptr));
+        f.copy_out(f.b);
+    };
+    const auto of_rows = [](TwoStreams& f) {
+        OK(cudaMemcpy2D(f.device, 4, from, 4, 4, 1, cudaMemcpyDeviceToDevice));
+        f.copy_out(f.b);
+    };
+    for (const auto& late : {+without, +of_rows}) {
+        const int right = seeds_with(7, cudaStreamNonBlocking, late);
+        EXPECT(right > 0 && right < int(kSeeds));
+        // Blocking streams wait for the default stream.
+        EXPECT(seeds_with(7, cudaStreamDefault, late) == int(kSeeds));
+    }
+    EXPECT(seeds_with(7, cudaStreamNonBlocking, with) == int(kSeeds));
+    OK(cudaFree(from));
+}
+
 TEST(a_launch_records_the_event_of_its_attribute) {
     const auto launched = [](TwoStreams& f) {
         cudaLaunchAttribute attribute = {};
