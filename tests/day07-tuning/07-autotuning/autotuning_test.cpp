@@ -1,7 +1,6 @@
 // Grades day07-tuning/07-autotuning: the model, the search, and what is remembered.
 #include "autotuning.h"
 
-#include <wb/implementations.h>
 #include <wb/testing/bounds.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
@@ -19,11 +18,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kSeeds = 40;
-
-/// Every rung, or the learner's function.
-std::vector<wb::Implementation<Choice(Rig&, int)>> tuners() {
-    return wb::implementations("tune", tune);
-}
 
 /// kSeeds searches on as many landscapes. @param change  what is special about them
 template <class Change>

@@ -1,6 +1,7 @@
 /// grade.h: judges a tuner, and says so in the learner's words.
 #pragma once
 
+#include <wb/implementations.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
 
@@ -12,6 +13,11 @@
 
 #include "exhaustive.h"
 #include "landscape.h"
+
+/// Every rung of the search, or the learner's function.
+inline std::vector<wb::Implementation<Choice(Rig&, int)>> tuners() {
+    return wb::implementations("tune", tune);
+}
 
 /// Ends the test case with a report for the learner.
 [[noreturn]] inline void fail(const std::string& what, const std::string& more = "") {

@@ -47,6 +47,7 @@ class Landscape : public Rig {
           problem_(std::move(problem)),
           sites_(std::move(sites)),
           checked_(sites_.size()),
+          seen_(sites_.size()),
           noise_(noise),
           random_(seed) {}
 
@@ -85,6 +86,8 @@ class Landscape : public Rig {
                 us *= 0.4 + 0.3 * random_.uniform();
             samples.push_back(us * warmth);
         }
+        std::vector<double>& all = seen_[static_cast<size_t>(config)];
+        all.insert(all.end(), samples.begin(), samples.end());
         return samples;
     }
 
@@ -94,6 +97,13 @@ class Landscape : public Rig {
         for (const Site& site : sites_)
             if (site.outcome == Outcome::right) best = std::min(best, site.us);
         return at(config).us / best;
+    }
+    /// The median of all samples that its trials have given.
+    double median_us(int config) const {
+        std::vector<double> sorted = seen_.at(static_cast<size_t>(config));
+        std::sort(sorted.begin(), sorted.end());
+        const size_t n = sorted.size();
+        return n == 0 ? 0.0 : 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
     }
     bool is_right(int config) const { return at(config).outcome == Outcome::right; }
     Site& site(int config) { return sites_.at(static_cast<size_t>(config)); }
@@ -119,6 +129,7 @@ class Landscape : public Rig {
     Problem problem_;
     std::vector<Site> sites_;
     std::vector<bool> checked_;
+    std::vector<std::vector<double>> seen_;  ///< all samples of each
     Noise noise_;
     wb::testing::Random random_;
 };
