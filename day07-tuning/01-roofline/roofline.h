@@ -57,5 +57,5 @@ Cost matmul_tiled_cost(int64_t n);
 ///                   requests / requests_per_s)
 ///     seconds = launch_s + busy
 ///
-/// Throws   wb::InvalidArgument unless all roofs are > 0
+/// Throws   wb::InvalidArgument unless all roofs are finite and > 0
 Prediction predict(const Cost& cost, const Roofs& roofs);
