@@ -21,6 +21,7 @@
 #include "bits.h"
 #include "complain.h"
 
+using wb::testing::Begin;
 using wb::testing::Grader;
 using wb::testing::Random;
 
@@ -32,6 +33,14 @@ inline constexpr uint64_t kAllFloats = uint64_t{1} << 32;
 
 inline std::string n_text(int64_t n) {
     return "n = " + std::to_string(n);
+}
+
+/// What has been read and found right is right each time the launcher is called: from
+/// another host thread, too, behind other work, and with other numbers in between.
+inline void expect_each_time(Grader& grade,
+                             const std::string& output,
+                             const std::vector<double>& right) {
+    grade.expect(output, right, [](int64_t) { return 0.0; });
 }
 
 // --- 1 -----------------------------------------------------------------------------
@@ -58,7 +67,8 @@ inline double distance_of(float a, float b) {
 }
 
 /// Every pair, and each the other way round.
-inline void grade_pairs(const std::vector<std::pair<float, float>>& pairs) {
+inline void grade_pairs(const std::vector<std::pair<float, float>>& pairs,
+                        Begin begin = Begin::aligned) {
     std::vector<float> a;
     std::vector<float> b;
     for (const auto& [x, y] : pairs) {
@@ -67,9 +77,9 @@ inline void grade_pairs(const std::vector<std::pair<float, float>>& pairs) {
     }
     const auto n = static_cast<int64_t>(a.size());
     Grader grade("ulp_distances", n_text(n));
-    const float* d_a = grade.input("a", a);
-    const float* d_b = grade.input("b", b);
-    auto* d_distance = grade.output<uint32_t>("distance", {n});
+    const float* d_a = grade.input("a", a, begin);
+    const float* d_b = grade.input("b", b, begin);
+    auto* d_distance = grade.output<uint32_t>("distance", {n}, begin);
     grade.run([&](cudaStream_t s) { ulp_distances(d_a, d_b, d_distance, n, s); });
     const auto got = grade.read("distance");
     for (size_t i = 0; i < got.size(); ++i) {
@@ -82,6 +92,7 @@ inline void grade_pairs(const std::vector<std::pair<float, float>>& pairs) {
                  ": " + text);
     }
     CHECK(!got.empty());
+    expect_each_time(grade, "distance", got);
 }
 
 // --- 1, the kernel -----------------------------------------------------------------
@@ -96,6 +107,7 @@ inline unsigned long long worst_of(Function function, uint32_t first, uint64_t c
             function, first, count, reinterpret_cast<unsigned long long*>(halves), s);
     });
     const auto got = grade.read("worst");
+    expect_each_time(grade, "worst", got);
     return static_cast<unsigned long long>(got[1]) << 32 |
            static_cast<unsigned long long>(got[0]);
 }
@@ -129,19 +141,22 @@ inline void expect_worst_of_coarse(uint32_t first, uint64_t count) {
 
 // --- 2 -----------------------------------------------------------------------------
 
-inline std::vector<float> exponentials_of(const std::vector<float>& x) {
+inline std::vector<float> exponentials_of(const std::vector<float>& x,
+                                          Begin begin = Begin::aligned) {
     const auto n = static_cast<int64_t>(x.size());
     Grader grade("exponentials", n_text(n));
-    const float* d_x = grade.input("x", x);
-    float* d_y = grade.output<float>("y", {n});
+    const float* d_x = grade.input("x", x, begin);
+    float* d_y = grade.output<float>("y", {n}, begin);
     grade.run([&](cudaStream_t s) { exponentials(d_x, d_y, n, s); });
     const auto y = grade.read("y");
+    expect_each_time(grade, "y", y);
     return {y.begin(), y.end()};
 }
 
-inline void expect_exponentials(const std::vector<float>& x) {
+inline void expect_exponentials(const std::vector<float>& x,
+                                Begin begin = Begin::aligned) {
     constexpr double kAllowed = 4.0;
-    const auto y = exponentials_of(x);
+    const auto y = exponentials_of(x, begin);
     double most = 0.0;
     for (size_t i = 0; i < x.size(); ++i) {
         const auto exact = static_cast<float>(std::exp(double{x[i]}));
@@ -175,12 +190,13 @@ inline std::vector<double> compressed_of(const std::vector<float>& x) {
 inline void grade_compress(const std::string& name,
                            Compress* compress,
                            const std::vector<float>& x,
-                           const std::string& case_text) {
+                           const std::string& case_text,
+                           Begin begin = Begin::aligned) {
     const std::vector<double> expected = compressed_of(x);
     const auto n = static_cast<int64_t>(x.size());
     Grader grade(name, case_text);
-    const float* d_x = grade.input("x", x);
-    float* d_y = grade.output<float>("y", {n});
+    const float* d_x = grade.input("x", x, begin);
+    float* d_y = grade.output<float>("y", {n}, begin);
     grade.run([&](cudaStream_t s) { compress(d_x, d_y, n, s); });
     grade.expect("y", expected, [&](int64_t i) {
         const double value = x[static_cast<size_t>(i)];
@@ -191,10 +207,11 @@ inline void grade_compress(const std::string& name,
 
 /// Every rung, or the learner's function.
 inline void grade_compress_all(const std::vector<float>& x,
-                               const std::string& case_text) {
+                               const std::string& case_text,
+                               Begin begin = Begin::aligned) {
     for (const auto& [name, idea, compress] :
          wb::implementations("compress_outliers", compress_outliers))
-        grade_compress(name, compress, x, case_text);
+        grade_compress(name, compress, x, case_text, begin);
 }
 
 // --- 4 -----------------------------------------------------------------------------
@@ -283,11 +300,13 @@ inline std::vector<uint32_t> numbers_for(uint32_t divisor, uint64_t seed) {
     return numbers;
 }
 
-inline void grade_quotients(const std::vector<uint32_t>& n, uint32_t divisor) {
+inline void grade_quotients(const std::vector<uint32_t>& n,
+                            uint32_t divisor,
+                            Begin begin = Begin::aligned) {
     const auto count = static_cast<int64_t>(n.size());
     Grader grade("quotients", "divisor " + std::to_string(divisor));
-    const uint32_t* d_n = grade.input("n", n);
-    auto* d_quotient = grade.output<uint32_t>("quotient", {count});
+    const uint32_t* d_n = grade.input("n", n, begin);
+    auto* d_quotient = grade.output<uint32_t>("quotient", {count}, begin);
     grade.run([&](cudaStream_t s) { quotients(d_n, d_quotient, count, divisor, s); });
     const auto got = grade.read("quotient");
     for (size_t i = 0; i < n.size(); ++i) {
@@ -298,6 +317,7 @@ inline void grade_quotients(const std::vector<uint32_t>& n, uint32_t divisor) {
                  std::to_string(static_cast<int64_t>(got[i])));
     }
     CHECK(got.size() == n.size());
+    expect_each_time(grade, "quotient", got);
 }
 
 inline void expect_all_right(uint32_t divisor, uint32_t first, uint64_t count) {
