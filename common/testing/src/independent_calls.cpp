@@ -53,6 +53,7 @@ void expect_independent(const std::function<void()>& first,
     }
     const StreamOrder order(kOrderOfTurns);
     Meeting(true).hold(first, second);
+    if (like_first) Meeting(true).hold(first, like_first);
 }
 
 }  // namespace wb::testing

@@ -93,7 +93,7 @@ TEST_CASE("nothing is kept from call to call") {
     if (wb::testing::is_watched()) return;  // there, accesses are no others
     wb::testing::on_another_device([&] {
         for (const int64_t D : {32, 64, 128, 256})
-            grade(plain_attention(1, 1, 3, 5, D, true));
+            grade(plain_attention(1, 2, 3, 5, D, true));
     });
 }
 
@@ -208,6 +208,10 @@ TEST_CASE("many keys of each head dimension, seen or masked", "[long]") {
         "naive_attention", naive_attention, 1, /*rounds_weights=*/true);
 }
 
+TEST_CASE("many keys, of which few have all the weight", "[long]") {
+    wb::testing::grade_two_of_many("naive_attention", naive_attention);
+}
+
 TEST_CASE("any three edges meet: no mask", "[long]") {
     grade_triples(false);
 }
@@ -224,6 +228,10 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     wb::testing::grade_subnormal("naive_attention", naive_attention);
 }
 
+TEST_CASE("small queries and small keys have all their digits") {
+    wb::testing::grade_small_numbers("naive_attention", naive_attention);
+}
+
 TEST_CASE("what counts is neither skipped nor shared nor hidden") {
     wb::testing::grade_traps("naive_attention", naive_attention, 2, 2);
 }
@@ -233,15 +241,24 @@ TEST_CASE("more batches and heads than a byte counts with a mask and a scale",
     wb::testing::grade_many_masked("naive_attention", naive_attention, false);
 }
 
+TEST_CASE("nothing is kept from call to call with many keys and heads", "[long]") {
+    wb::testing::expect_large_independent("naive_attention", naive_attention, 1);
+}
+
 TEST_CASE("nothing belongs to an address") {
     wb::testing::grade_same_arrays("naive_attention", naive_attention, 2, 2);
 }
 
 TEST_CASE("memory for the scores, once", "[serial]") {
-    const auto shape = plain_attention(1, 2, 16, 129, 32);
-    const auto scores = static_cast<uint64_t>(shape.rows() * shape.keys);
-    wb::testing::expect_memory_at_most(
-        "naive_attention", naive_attention, shape, scores * sizeof(float) + (1 << 10));
+    // Many keys, and many rows: nothing else is of either number.
+    for (const auto& [queries, keys] : {std::pair{16, 129}, std::pair{701, 3}}) {
+        const auto shape = plain_attention(1, 2, queries, keys, 32);
+        const auto scores = static_cast<uint64_t>(shape.rows() * shape.keys);
+        wb::testing::expect_memory_at_most("naive_attention",
+                                           naive_attention,
+                                           shape,
+                                           scores * sizeof(float) + (1 << 10));
+    }
 }
 
 TEST_CASE("the scale may be anything finite") {

@@ -34,17 +34,6 @@ void grade(const AttentionShape& shape, uint64_t seed = 1) {
         "flash_attention", flash_attention, shape, seed);
 }
 
-void grade(const AttentionShape& shape,
-           const wb::testing::AttentionInputs& inputs,
-           const std::string& text) {
-    wb::testing::grade_attention("flash_attention",
-                                 flash_attention,
-                                 shape,
-                                 inputs,
-                                 expect_attention(shape, inputs),
-                                 text);
-}
-
 /// An unsolved starter says so in every test, also in those that are skipped here.
 void expect_not_unsolved() {
     Grader("flash_attention", "queries = 0").expect_no_work([](cudaStream_t s) {
@@ -90,7 +79,7 @@ TEST_CASE("nothing is kept from call to call") {
     if (wb::testing::is_watched()) return;  // there, accesses are no others
     wb::testing::on_another_device([&] {
         for (const int64_t D : {32, 64, 128, 256})
-            grade(plain_attention(1, 1, 3, 5, D, true));
+            grade(plain_attention(1, 2, 3, 5, D, true));
     });
 }
 
@@ -188,6 +177,10 @@ TEST_CASE("many keys of each head dimension, seen or masked", "[long]") {
     wb::testing::grade_many_keys("flash_attention", flash_attention);
 }
 
+TEST_CASE("many keys, of which few have all the weight", "[long]") {
+    wb::testing::grade_two_of_many("flash_attention", flash_attention);
+}
+
 TEST_CASE("any three edges meet: no mask", "[long]") {
     grade_triples(false);
 }
@@ -204,41 +197,8 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     wb::testing::grade_subnormal("flash_attention", flash_attention);
 }
 
-TEST_CASE("small keys have all their digits, and a large scale makes them count") {
-    // They are above the smallest float with all its digits; what is left of them
-    // behind the first eleven, as TF32 has them, is not.
-    constexpr float kSmall = 0x1p-124f;  // whose inverse, times q, is finite
-    for (const int64_t head_dim : {32, 128}) {
-        auto shape = plain_attention(1, 1, 35, 2, head_dim);  // nothing evens out
-        auto inputs = wb::testing::random_attention(shape, 2);
-        for (float& x : inputs.q)
-            x = std::clamp(x, -4.0f, 4.0f);
-        for (float& x : inputs.k)
-            x *= kSmall;
-        shape.scale /= kSmall;
-        grade(shape, inputs, ", small k, large scale");
-    }
-    // Some keys behind the first tiles, whose keys are zeros; too many rows for parts.
-    auto shape = plain_attention(1, 1, 100, 67, 32);
-    auto inputs = wb::testing::random_attention(shape, 2);
-    for (float& x : inputs.q)
-        x = std::clamp(x, -4.0f, 4.0f);
-    for (size_t i = 0; i < inputs.k.size(); ++i)
-        inputs.k[i] *= i < 64 * 32 ? 0.0f : kSmall;
-    shape.scale *= 4.0f / kSmall;
-    grade(shape, inputs, ", the last keys small, large scale");
-}
-
-TEST_CASE("small queries have all their digits, and large keys make them count") {
-    for (const int64_t head_dim : {32, 128}) {
-        const auto shape = plain_attention(1, 1, 35, 2, head_dim);
-        auto inputs = wb::testing::random_attention(shape, 2);
-        for (float& x : inputs.q)
-            x *= 0x1p-118f;
-        for (float& x : inputs.k)
-            x *= 0x1p118f;
-        grade(shape, inputs, ", small q, large k");
-    }
+TEST_CASE("small queries and small keys have all their digits") {
+    wb::testing::grade_small_numbers("flash_attention", flash_attention);
 }
 
 TEST_CASE("what counts is neither skipped nor shared nor hidden") {
@@ -248,6 +208,10 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
 TEST_CASE("more batches and heads than a byte counts with a mask and a scale",
           "[long]") {
     wb::testing::grade_many_masked("flash_attention", flash_attention, false);
+}
+
+TEST_CASE("nothing is kept from call to call with many keys and heads", "[long]") {
+    wb::testing::expect_large_independent("flash_attention", flash_attention, 1);
 }
 
 TEST_CASE("nothing belongs to an address") {

@@ -221,6 +221,11 @@ TEST_CASE("many keys of each head dimension, seen or masked", "[long]") {
     wb::testing::grade_many_keys("grouped_query_attention", grouped_query_attention, 2);
 }
 
+TEST_CASE("many keys, of which few have all the weight", "[long]") {
+    wb::testing::grade_two_of_many(
+        "grouped_query_attention", grouped_query_attention, 3);
+}
+
 TEST_CASE("any three edges meet: no mask", "[long]") {
     grade_triples(false);
 }
@@ -238,6 +243,11 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     wb::testing::grade_subnormal("grouped_query_attention", grouped_query_attention);
 }
 
+TEST_CASE("small queries and small keys have all their digits") {
+    wb::testing::grade_small_numbers("grouped_query_attention",
+                                     grouped_query_attention);
+}
+
 TEST_CASE("what counts is neither skipped nor shared nor hidden") {
     wb::testing::grade_traps("grouped_query_attention", grouped_query_attention, 4, 2);
 }
@@ -246,6 +256,11 @@ TEST_CASE("more batches and heads than a byte counts with a mask and a scale",
           "[long]") {
     wb::testing::grade_many_masked(
         "grouped_query_attention", grouped_query_attention, true);
+}
+
+TEST_CASE("nothing is kept from call to call with many keys and heads", "[long]") {
+    wb::testing::expect_large_independent(
+        "grouped_query_attention", grouped_query_attention, 2);
 }
 
 TEST_CASE("nothing belongs to an address") {
@@ -259,11 +274,12 @@ TEST_CASE("a GPU with little shared memory") {
         grade(grouped(1, {4, 2}, 17, 40, head_dim, true));
 }
 
-TEST_CASE("no memory for sums of many heads", "[serial]") {
-    wb::testing::expect_memory_at_most("grouped_query_attention",
-                                       grouped_query_attention,
-                                       grouped(2, {32, 16}, 1, 64, 32),
-                                       1 << 10);
+TEST_CASE("no memory for sums of many heads, nor for each head's keys", "[serial]") {
+    for (const Heads heads : {Heads{32, 16}, {24, 8}, {20, 4}, {8, 8}, {17, 1}})
+        wb::testing::expect_memory_at_most("grouped_query_attention",
+                                           grouped_query_attention,
+                                           grouped(2, heads, 1, 64, 32),
+                                           1 << 10);
 }
 
 TEST_CASE("the scale may be anything finite") {

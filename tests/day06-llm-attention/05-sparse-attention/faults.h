@@ -2,6 +2,9 @@
 // and get all else right.
 #pragma once
 
+#include <cmath>
+#include <numeric>
+
 #include "grade.h"
 
 namespace faults {
@@ -21,19 +24,35 @@ inline HostCsr without_rows(const HostCsr& pattern, int64_t first, int64_t last)
     return rows_of(pattern.keys, rows);
 }
 
-/// A key that does not exist, before, between and behind two that do.
+/// Makes NaN of the keys that no row lists, and of their values: a kernel that reads
+/// one of them in place of one that does not exist shows, though its weight is 0.
+inline void spoil_unlisted(const AttentionShape& shape,
+                           const HostCsr& pattern,
+                           AttentionInputs& inputs) {
+    std::vector<bool> listed(static_cast<std::size_t>(shape.keys));
+    for (const int32_t key : pattern.indices)
+        listed[static_cast<std::size_t>(key)] = true;
+    for (std::size_t i = 0; i < inputs.k.size(); ++i) {
+        const auto row = i / static_cast<std::size_t>(shape.head_dim);
+        if (!listed[row % listed.size()]) inputs.k[i] = inputs.v[i] = NAN;
+    }
+}
+
+/// A key that does not exist, before, between and behind two that do. The first key and
+/// the last one are listed by no row.
 inline void grade_index(int32_t wrong, int64_t batch, int64_t head_dim) {
-    const auto right = rows_of(9, {{1, 2}, {3, 4}, {}, {8}});
+    const auto right = rows_of(9, {{1, 2}, {3, 4}, {}, {7}});
     const auto shape = shape_of(right, head_dim, batch);
-    const auto inputs = random_attention(shape, 1);
+    auto inputs = random_attention(shape, 1);
     const auto expected = expect_sparse(shape, right, inputs);
+    spoil_unlisted(shape, right, inputs);
     for (const auto& [place, row] : {std::pair{2, std::vector{wrong, 3, 4}},
                                      {3, {3, wrong, 4}},
                                      {4, {3, 4, wrong}}})
         for (const bool with_lse : {true, false})
             grade_rows(
                 shape,
-                rows_of(9, {{1, 2}, row, {}, {8}}),
+                rows_of(9, {{1, 2}, row, {}, {7}}),
                 inputs,
                 expected,
                 "indices[" + std::to_string(place) + "] is " + std::to_string(wrong),
@@ -142,6 +161,33 @@ inline void grade_block_of_long_list() {
 
 inline std::string name_of(bool partial) {
     return partial ? "partial" : "full";
+}
+
+/// A row of blocks that lists one block in the middle, and one that does not exist.
+/// What nobody lists is NaN: the first block, and the last one.
+inline void grade_block_beside_nan(int32_t wrong, bool partial, int64_t head_dim) {
+    std::vector<int32_t> keys;
+    for (int32_t key = 64; key < 128; key += 1 + partial)
+        keys.push_back(key);
+    const auto right = rows_of(192, {keys, keys, keys});
+    const auto shape = shape_of(right, head_dim);
+    auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, right, inputs);
+    std::vector<int32_t> all(64);
+    std::iota(all.begin(), all.end(), 64);
+    spoil_unlisted(shape, rows_of(192, {all}), inputs);
+    HostBlocks blocks = to_blocks(right);
+    wb::HostBlockList& list = partial ? blocks.partial : blocks.full;
+    list.blocks.push_back(wrong);
+    ++list.offsets.back();
+    if (partial) blocks.masks.resize(blocks.masks.size() + 128, ~uint64_t{0});
+    grade_blocks(shape,
+                 blocks,
+                 inputs,
+                 expected,
+                 "of " + name_of(partial) + " blocks, block 1 and block " +
+                     std::to_string(wrong) + ", other keys are NaN",
+                 {static_cast<int32_t>(PatternFault::index), 0, 1, wrong});
 }
 
 /// A key block that does not exist, in front of those of one row of blocks.

@@ -102,12 +102,14 @@ inline HostCsr rows_of(int64_t keys, const std::vector<std::vector<int32_t>>& ro
 
 /// Weights that are all equal, or 0, and whole numbers as values: one key that is
 /// missing among thousands shows, or one that is read from another place.
-/// @param last_only  not all versions, but the last one, or the learner's function
+/// @param last_only   not all versions, but the last one, or the learner's function
+/// @param with_fault  behind the keys of the last row there is one that does not exist
 inline void grade_equal(const HostCsr& pattern,
                         bool blocks,
                         const std::string& text,
                         int64_t head_dim = 32,
-                        bool last_only = false) {
+                        bool last_only = false,
+                        bool with_fault = false) {
     const auto shape = shape_of(pattern, head_dim);
     const auto inputs = wb::testing::chosen_keys(shape, 1);
     auto expected = expect_sparse(shape, pattern, inputs);
@@ -116,14 +118,27 @@ inline void grade_equal(const HostCsr& pattern,
     for (std::size_t i = 0; i < expected.o.size(); ++i)
         expected.o_bound[i] =
             wb::testing::float_bound(3, std::abs(expected.o[i])) + 1e-12;
+    PatternStatus fault;
     const auto graded = [&](const auto& all, const auto& host) {
         wb::testing::grade_sparse(last_only ? wb::testing::last_of(all) : all,
                                   shape,
                                   host,
                                   inputs,
                                   expected,
-                                  "seven keys of eight chosen, " + text);
+                                  "seven keys of eight chosen, " + text,
+                                  fault);
     };
+    if (with_fault) {
+        HostCsr wrong = pattern;
+        const auto key = static_cast<int32_t>(pattern.keys);
+        wrong.indices.push_back(key);
+        fault = {static_cast<int32_t>(PatternFault::index),
+                 static_cast<int32_t>(pattern.queries) - 1,
+                 wrong.offsets.back()++,
+                 key};
+        graded(wb::implementations("sparse_attention", sparse_attention), wrong);
+        return;
+    }
     if (blocks)
         graded(wb::implementations("block_sparse_attention", block_sparse_attention),
                to_blocks(pattern));

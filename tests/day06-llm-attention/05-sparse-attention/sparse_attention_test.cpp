@@ -70,8 +70,8 @@ TEST_CASE("nothing is kept from call to call", "[first]") {
     wb::testing::on_another_device([] {
         const auto pattern = wb::dense_pattern(3, 5, true);
         for (const int64_t D : kHeadDims) {
-            grade_rows(shape_of(pattern, D), pattern, "causal");
-            grade_blocks(shape_of(pattern, D), pattern, "causal");
+            grade_rows(shape_of(pattern, D, 1, 2), pattern, "causal");
+            grade_blocks(shape_of(pattern, D, 1, 2), pattern, "causal");
         }
     });
 }
@@ -273,15 +273,19 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     // Rows with all keys of many, some twice; many rows of one key.
     const auto long_rows = rows_of_lengths(4100, {8193, 1, 4097});
     grade_equal(long_rows, false, "rows of 8193, 1 and 4097 keys");
-    // More rows than 16 bits with a sign hold, and more rows of blocks than eight bits.
-    std::vector<std::vector<int32_t>> rows(33'003, {0});
-    rows.back() = {1, 2};
-    for (const bool blocks : {false, true})
-        grade_equal(rows_of(3, rows),
-                    blocks,
-                    "rows of one key, the last sees others",
-                    32,
-                    /*last_only=*/blocks);
+    // More rows than 16 bits hold, and more rows of blocks than nine bits; of the other
+    // head dimensions, more rows than twelve bits.
+    for (const int64_t D : kHeadDims) {
+        std::vector<std::vector<int32_t>> rows(D == 32 ? 65'541 : 4133, {0});
+        rows.back() = {1, 2};
+        for (const bool blocks : {false, true})
+            grade_equal(rows_of(3, rows),
+                        blocks,
+                        "rows of one key, the last sees others",
+                        D,
+                        /*last_only=*/true,
+                        /*with_fault=*/!blocks);
+    }
     for (const int64_t D : {64, 128}) {
         const auto wide = wb::dense_pattern(1, 1091, false);  // 17 full blocks, and 3
         const auto shape = shape_of(wide, D, D / 64, D == 64 ? 3 : 1);
@@ -354,6 +358,12 @@ TEST_CASE("an index that is no key is reported, and not read", "[first]") {
     }
     if (wb::testing::is_watched()) return;
     faults::grade_index_of_long_row(32, 1100, 4'099, {1050});
+    // The thread that reports it may be another head's.
+    for (const unsigned seed : {1u, 2u, 3u, 4u}) {
+        wb::testing::shuffle_threads(seed);
+        faults::grade_index(9, 5, 32);
+    }
+    wb::testing::shuffle_threads(0);
 }
 
 TEST_CASE("offsets that are no range are reported, and the row is empty") {

@@ -5,6 +5,8 @@
 #include <wb/testing/attention_sizes.h>
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/independent_calls.h>
+#include <wb/testing/special_attention.h>
 
 #include <string>
 
@@ -35,6 +37,14 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
                        larger,
                        wb::testing::steps_of_rows(of_larger, 1),
                        "each row's scores rise at another key");
+        }
+
+        for (const float scale : {0.0f, -2.5f}) {
+            shape.scale = scale;
+            grade_both(shape,
+                       wb::dense_pattern(5, 7, true),
+                       random_attention(shape, 1),
+                       "scale " + std::to_string(scale));
         }
 
         shape.scale = wb::testing::kFarthestScale;
@@ -122,6 +132,108 @@ TEST_CASE("nothing belongs to an address") {
                       now,
                       to_blocks(before),
                       to_blocks(now));
+}
+
+TEST_CASE("small queries and small keys have all their digits") {
+    wb::testing::for_each_small_numbers([](const AttentionShape& shape,
+                                           const AttentionInputs& inputs,
+                                           const std::string& text) {
+        grade_both(
+            shape, wb::dense_pattern(shape.queries, shape.keys, false), inputs, text);
+    });
+}
+
+TEST_CASE("many keys, of which few have all the weight", "[long]") {
+    for (const int64_t D : kHeadDims)
+        for (const int64_t keys : {203, 4243, 65'601}) {
+            if (keys > 5000 && D > 32) continue;
+            const auto pattern = wb::dense_pattern(1, keys, false);
+            const auto shape = shape_of(pattern, D);
+            auto inputs = wb::testing::two_of_many(shape, 1);
+            auto expected = wb::testing::expect_two_of_many(shape, inputs);
+            if (keys == 4243) {
+                constexpr double kUnit = 0x1p-136;
+                inputs.v = wb::testing::subnormal_values(shape, kUnit).v;
+                expected = wb::testing::expect_subnormal(
+                    shape, inputs, kUnit, wb::testing::expect_two_of_many);
+            }
+            std::vector<int32_t> some;  // another block's mask would hide what counts
+            for (int32_t key = 0; key < keys; ++key)
+                if (key % 8 != 0 || wb::testing::is_of_two(shape, key))
+                    some.push_back(key);
+            const auto graded = [&](const auto& versions, const auto& host) {
+                wb::testing::grade_sparse(wb::testing::last_of(versions),
+                                          shape,
+                                          host,
+                                          inputs,
+                                          expected,
+                                          "few keys have all the weight");
+            };
+            graded(wb::implementations("sparse_attention", sparse_attention), pattern);
+            graded(
+                wb::implementations("block_sparse_attention", block_sparse_attention),
+                to_blocks(keys == 65'601 ? rows_of(keys, {some}) : pattern));
+        }
+}
+
+TEST_CASE("nothing is kept from call to call of long rows and many heads", "[long]") {
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    for (const bool many_heads : {false, true}) {
+        const auto pattern = wb::dense_pattern(3, many_heads ? 5 : 1301, true);
+        const auto shape = shape_of(pattern, 32, 1, many_heads ? 130 : 1);
+        const auto host = to_blocks(pattern);
+        const auto graded = [&](uint64_t seed) {
+            const auto inputs = random_attention(shape, seed);
+            const auto expected = expect_sparse(shape, pattern, inputs);
+            const std::string text = "causal, seed " + std::to_string(seed);
+            wb::testing::grade_sparse(wb::testing::last_of(wb::implementations(
+                                          "sparse_attention", sparse_attention)),
+                                      shape,
+                                      pattern,
+                                      inputs,
+                                      expected,
+                                      text);
+            wb::testing::grade_sparse(
+                wb::testing::last_of(wb::implementations("block_sparse_attention",
+                                                         block_sparse_attention)),
+                shape,
+                host,
+                inputs,
+                expected,
+                text);
+        };
+        wb::testing::expect_independent([&] { graded(1); }, [&] { graded(3); });
+    }
+}
+
+TEST_CASE("where nothing is listed, arrays of nothing may be null") {
+    const auto none = rows_of(0, {{}, {}, {}});
+    const auto shape = shape_of(none, 32, 1, 2);
+    const std::vector<double> zeros(2 * 3 * 32);
+    const auto graded = [&](const auto& versions, const auto& host, auto forget) {
+        for (const auto& [name, idea, attention] : versions) {
+            Grader grade(name, describe(shape) + ", arrays of nothing are null");
+            auto pattern = upload(grade, host);
+            forget(pattern);
+            const wb::PatternCheck check;
+            const float* q = grade.input("q", random_attention(shape, 1).q);
+            float* o = grade.output<float>("o", {2, 3, 32});
+            grade.run([&, attention = attention](cudaStream_t s) {
+                attention(
+                    shape, pattern, q, nullptr, nullptr, o, nullptr, check.status(), s);
+            });
+            grade.expect("o", zeros, [](int64_t) { return 0.0; });
+        }
+    };
+    graded(wb::implementations("sparse_attention", sparse_attention),
+           none,
+           [](wb::CsrPattern& pattern) { pattern.indices = nullptr; });
+    graded(wb::implementations("block_sparse_attention", block_sparse_attention),
+           to_blocks(none),
+           [](wb::BlockPattern& pattern) {
+               pattern.full.blocks = pattern.partial.blocks = nullptr;
+               pattern.masks = nullptr;
+           });
 }
 
 TEST_CASE("one array is q and k and v") {

@@ -141,6 +141,27 @@ inline void grade_many_keys(const std::string& exercise,
     }
 }
 
+/// Grades two_of_many(): the last version, or the learner's function. For each head
+/// dimension more keys than tiles of keys have; and more than 16 bits count.
+/// @param group  query heads of the K/V head
+inline void grade_two_of_many(const std::string& exercise,
+                              AttentionFunction* contract,
+                              int64_t group = 1) {
+    auto shapes = shapes_of_many_keys({32, 64, 128, 256});
+    shapes.push_back(plain_attention(1, 1, 1, 65'601, 32, true));  // decoding
+    for (const int64_t head_dim : {32, 64, 128, 256})
+        shapes.push_back(plain_attention(1, 1, 2, 203, head_dim, head_dim < 100));
+    for (AttentionShape shape : shapes) {
+        shape.query_heads = group;
+        const auto inputs = two_of_many(shape, 1);
+        grade_attention(last_of(implementations(exercise, contract)),
+                        shape,
+                        inputs,
+                        expect_two_of_many(shape, inputs),
+                        ", few keys have all the weight");
+    }
+}
+
 /// Grades problems without keys, of a chapter in float.
 inline void grade_no_keys(const std::string& exercise,
                           AttentionFunction* contract,
@@ -158,6 +179,17 @@ inline void grade_no_keys(const std::string& exercise,
                             with_lse);
         },
         group);
+    // An array of nothing may be null.
+    const auto shape = plain_attention(1, 2, 3, 0, 32);
+    for (const auto& [name, idea, attention] : implementations(exercise, contract)) {
+        Grader grade(name, describe(shape) + ", k = v = nullptr");
+        const float* q = grade.input("q", random_attention(shape, 1).q);
+        float* o = grade.output<float>("o", {2, 3, 32});
+        grade.run([&, attention = attention](cudaStream_t stream) {
+            attention(shape, q, nullptr, nullptr, o, nullptr, stream);
+        });
+        grade.expect("o", std::vector<double>(2 * 3 * 32), [](int64_t) { return 0.0; });
+    }
 }
 
 /// Grades one query and more than 4096 keys, the largest score in their middle.

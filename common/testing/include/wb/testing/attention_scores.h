@@ -142,6 +142,76 @@ inline AttentionExpected expect_uneven_choice(const AttentionShape& shape,
     return expected;
 }
 
+/// Which keys count in two_of_many(): one, the last that all rows see, and those that
+/// only some see.
+inline bool is_of_two(const AttentionShape& shape, int64_t key) {
+    const int64_t last =
+        visible_keys(shape.queries, shape.keys, shape.causal, int64_t{0}) - 1;
+    return key >= last || key == last * 5 / 8;
+}
+
+/// Random numbers with all their digits, of which two keys, or a few more with a mask,
+/// have all the weight: those of the others are 0 in float. The error of many keys is
+/// that of two then. What the bound of many would excuse shows: a query, a key, a value
+/// or a weight that is rounded to 16 bits, or to those of TF32. A lost key does, too.
+/// Scores are sums of three products.
+/// @param shape  with a mask, of more keys than queries
+inline AttentionInputs two_of_many(const AttentionShape& shape, std::uint64_t seed) {
+    constexpr float kQuery = 64.0f;
+    AttentionInputs inputs = random_attention(shape, seed);
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    const std::size_t common = seed % dim;
+    const float far = -4096.0f / (kQuery * shape.scale);
+    const float factor = 0.5f / shape.scale;
+    const auto set = [&](std::vector<float>& numbers, auto in_common, float by) {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const std::size_t d = i % dim;
+            const bool is_noise = (d + dim - common) % (dim / 4) == 0;
+            if (d == common)
+                numbers[i] = in_common(static_cast<int64_t>(i / dim));
+            else
+                numbers[i] = is_noise ? by * numbers[i] : 0.0f;
+        }
+    };
+    set(
+        inputs.q, [](int64_t) { return kQuery; }, 1.0f);
+    set(
+        inputs.k,
+        [&](int64_t row) { return is_of_two(shape, row % shape.keys) ? 0.0f : far; },
+        factor);
+    return inputs;
+}
+
+/// What is expected of two_of_many(): attention over the keys that count.
+inline AttentionExpected expect_two_of_many(const AttentionShape& shape,
+                                            const AttentionInputs& inputs) {
+    AttentionExpected expected;
+    const auto dim = static_cast<std::size_t>(shape.head_dim);
+    const int64_t group = shape.query_heads / shape.kv_heads;
+    for (int64_t row = 0; row < shape.rows(); ++row) {
+        const int64_t visible =
+            visible_keys(shape.queries, shape.keys, shape.causal, row % shape.queries);
+        const int64_t first = row / shape.queries / group * shape.keys;
+        const auto append =
+            [&](std::vector<float>& to, const std::vector<float>& from, int64_t which) {
+                const float* const begin = &from[static_cast<std::size_t>(which) * dim];
+                to.insert(to.end(), begin, begin + dim);
+            };
+        AttentionInputs few;
+        append(few.q, inputs.q, row);
+        for (int64_t key = 0; key < visible; ++key) {
+            if (!is_of_two(shape, key)) continue;
+            append(few.k, inputs.k, first + key);
+            append(few.v, inputs.v, first + key);
+        }
+        auto of_few = plain_attention(
+            1, 1, 1, static_cast<int64_t>(few.k.size() / dim), shape.head_dim);
+        of_few.scale = shape.scale;
+        expect_row(of_few, few, 0, expected);
+    }
+    return expected;
+}
+
 /// Each row's scores rise once, by 150, at a key that is not its neighbours': a warp or
 /// a block whose rows share a decision, to rescale or to leave that out, needs to have
 /// asked all of them. Every fifth column of q and k up to the 32nd decides, in turn.

@@ -36,10 +36,11 @@ inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t se
 /// More than 4096 of each: batches, K/V heads, and, if wanted, query heads of a group,
 /// with one query and two keys each, for they cost a block in the simulator. On a GPU
 /// more than 65,535 of these: a grid has no more blocks along y and along z. Then more
-/// queries than 16 bits with a sign hold, of two heads, which are more rows than 16
-/// bits without a sign hold. Then as many queries as keys, causal, as far as that is
-/// to be had. Last, of the other head dimensions, more batches and more heads than
-/// eight bits hold.
+/// queries than 16 bits with a sign hold, of two heads, which share keys if wanted:
+/// more rows than 16 bits without a sign hold. So many queries of one head. As many
+/// queries as keys, causal, as far as that is to be had, and a few less. Last, of the
+/// other head dimensions, more batches and more heads than eight bits hold, more than
+/// 2048 queries, and if wanted groups of more than 128.
 /// @param in_simulator  as many, instead, in the simulator
 /// @param others        the other head dimensions
 inline std::vector<AttentionShape> shapes_of_many(
@@ -63,10 +64,17 @@ inline std::vector<AttentionShape> shapes_of_many(
         shapes.back().kv_heads = 1;
     }
     shapes.push_back(plain_attention(1, 2, 33'003, 1, head_dim));
+    if (groups) shapes.back().kv_heads = 1;
+    shapes.push_back(plain_attention(1, 1, 65'541, 1, head_dim));
     shapes.push_back(plain_attention(1, 1, kSide, kSide, head_dim, true));
+    shapes.push_back(plain_attention(1, 1, kSide - 37, kSide, head_dim, true));
     for (const int64_t other : others) {
         shapes.push_back(plain_attention(259, 1, 1, 2, other));
         shapes.push_back(plain_attention(1, 259, 1, 2, other));
+        shapes.push_back(plain_attention(1, 1, 2077, 2, other));
+        if (!groups) continue;
+        shapes.push_back(plain_attention(1, 2 * 131, 1, 2, other));
+        shapes.back().kv_heads = 2;
     }
     return shapes;
 }

@@ -10,6 +10,7 @@
 #include <wb/testing/attention_scores.h>
 #include <wb/testing/attention_sizes.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/independent_calls.h>
 #include <wb/testing/memory_watch.h>
 #include <wb/testing/simulator.h>
 
@@ -106,6 +107,17 @@ inline void grade_traps(const std::string& exercise,
                    "each row's scores rise at another key");
         }
 
+        auto masked = shape;
+        masked.causal = true;
+        for (const float scale : {0.0f, -2.5f}) {
+            masked.scale = scale;
+            inputs = random_attention(masked, 1);
+            graded(masked,
+                   inputs,
+                   expect_attention(masked, inputs),
+                   "scale " + std::to_string(scale));
+        }
+
         shape.scale = kFarthestScale;
         for (const float product : {-0x1p20f, 0x1p20f}) {
             inputs = far_scores(shape, product);
@@ -173,6 +185,29 @@ inline void grade_same_arrays(const std::string& exercise,
         grade.expect("lse", expected.lse, [&](int64_t i) {
             return expected.lse_bound[static_cast<std::size_t>(i)];
         });
+    }
+}
+
+/// Passes if two calls have nothing in common where a kernel for small problems will
+/// not do: many keys, which may be shared out to several blocks, and many heads. The
+/// last version, or the learner's function.
+/// @param group  query heads of each K/V head where there are many keys
+inline void expect_large_independent(const std::string& exercise,
+                                     AttentionFunction* contract,
+                                     int64_t group) {
+    if (is_watched()) return;  // there, accesses are no others
+    auto many_keys = plain_attention(1, group, 7, 1301, 32);
+    many_keys.kv_heads = 1;
+    for (const auto& shape : {many_keys, plain_attention(1, 130, 1, 2, 32)}) {
+        const auto graded = [&, shape = shape](std::uint64_t seed) {
+            const auto inputs = random_attention(shape, seed);
+            grade_attention(last_of(implementations(exercise, contract)),
+                            shape,
+                            inputs,
+                            expect_attention(shape, inputs),
+                            ", seed " + std::to_string(seed));
+        };
+        expect_independent([&] { graded(1); }, [&] { graded(3); });
     }
 }
 

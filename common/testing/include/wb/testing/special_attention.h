@@ -364,7 +364,73 @@ inline void grade_subnormal(const std::string& exercise, AttentionFunction* cont
         longer.keys = 150;
         const auto huge = huge_values(longer);
         graded(longer, huge, expect_attention(longer, huge), ", huge v, rising logits");
+        if (is_watched()) continue;
+        // Many keys may be another kernel's, which is the last version's.
+        auto longest = plain_attention(1, 1, 2, 1031, head_dim);
+        const auto last = [&](const AttentionInputs& its,
+                              const AttentionExpected& expected,
+                              const char* text) {
+            grade_attention(last_of(implementations(exercise, contract)),
+                            longest,
+                            its,
+                            expected,
+                            text);
+        };
+        auto two = two_of_many(longest, 1);
+        two.v = subnormal_values(longest, kUnit).v;
+        last(two,
+             expect_subnormal(longest, two, kUnit, expect_two_of_many),
+             ", subnormal v, few keys have all the weight");
+        const auto rising = huge_values(longest);
+        last(rising, expect_attention(longest, rising), ", huge v, rising logits");
     }
+}
+
+/// Queries or keys that are above the smallest float with all its digits; what is left
+/// of them behind the first eleven, as TF32 has them, is not. Large keys or a large
+/// scale make them count.
+/// @param grade  is given a shape, inputs, and what is told of them
+template <class Grade>
+void for_each_small_numbers(Grade grade) {
+    constexpr float kSmall = 0x1p-124f;  // whose inverse, times q, is finite
+    const auto inputs_of = [](const AttentionShape& shape) {
+        AttentionInputs inputs = random_attention(shape, 2);
+        for (float& x : inputs.q)
+            x = std::clamp(x, -4.0f, 4.0f);
+        return inputs;
+    };
+    for (const int64_t head_dim : {32, 128}) {
+        auto shape = plain_attention(1, 1, 35, 2, head_dim);  // nothing evens out
+        auto inputs = inputs_of(shape);
+        for (float& x : inputs.q)
+            x *= 0x1p-118f;
+        for (float& x : inputs.k)
+            x *= 0x1p118f;
+        grade(shape, inputs, "small q, large k");
+        inputs = inputs_of(shape);
+        for (float& x : inputs.k)
+            x *= kSmall;
+        shape.scale /= kSmall;
+        grade(shape, inputs, "small k, large scale");
+    }
+    // Some keys behind the first tiles, whose keys are zeros; too many rows for parts.
+    auto shape = plain_attention(1, 1, 100, 67, 32);
+    auto inputs = inputs_of(shape);
+    for (std::size_t i = 0; i < inputs.k.size(); ++i)
+        inputs.k[i] *= i < 64 * 32 ? 0.0f : kSmall;
+    shape.scale *= 4.0f / kSmall;
+    grade(shape, inputs, "the last keys small, large scale");
+}
+
+/// Both, for every rung of a chapter in float, or the learner's function.
+inline void grade_small_numbers(const std::string& exercise,
+                                AttentionFunction* contract) {
+    for_each_small_numbers([&](const AttentionShape& shape,
+                               const AttentionInputs& inputs,
+                               const std::string& text) {
+        const auto expected = expect_attention(shape, inputs);
+        grade_attention(exercise, contract, shape, inputs, expected, ", " + text);
+    });
 }
 
 }  // namespace wb::testing
