@@ -301,6 +301,27 @@ TEST_CASE("more than 4096 sequences, and more than 4096 heads", "[long]") {
     grade(fp32, heads, 2, Passes::both, Versions::last);
 }
 
+TEST_CASE("more rows than 16 bits count", "[long]") {
+    // Of 657 sequences of 100 rows, those of the last see something.
+    if (wb::testing::is_watched()) return;
+    Call c{std::vector<int64_t>(657, 100)};
+    c.mask = HstuMask::arbitrary;
+    grade_changed(GENERATE(fp32, bf16),
+                  c,
+                  1,
+                  ", rows of the last sequence see it",
+                  Passes::forward,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      p.intervals.clear();
+                      p.offsets.assign(65'601, 0);
+                      for (int32_t i = 0; i < 100; ++i) {
+                          p.intervals.insert(p.intervals.end(), {0, i + 1});
+                          p.offsets.push_back(i + 1);
+                      }
+                  });
+}
+
 TEST_CASE("more intervals than 16 bits count", "[long]") {
     if (wb::testing::is_watched()) return;
     Call c{{370}};

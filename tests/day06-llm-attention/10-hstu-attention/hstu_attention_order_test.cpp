@@ -9,8 +9,9 @@ using namespace hstu_grading;
 
 namespace {
 
-/// A sequence of 300 rows: rows and keys of the last of three blocks of 128 take away
-/// again what as many of the first have added, which is 2^20 times what the others add.
+/// The first sequence has 300 rows: rows and keys of the last of three blocks of 128
+/// take away again what as many of the first have added, which is 2^20 times what the
+/// others add.
 /// So each order in which blocks add to dq, dk or dv has a sum of its own, and the
 /// difference is no matter of rounding. All scores are alpha: but for the first column,
 /// q is 0 in odd ones and k in even ones.
@@ -20,13 +21,14 @@ HstuProblem where_order_shows(const Call& c) {
     constexpr std::size_t kFirst = 44;  // of a block, and all rows of the last one
     HstuProblem p = random_problem<T>(c, 6);
     const std::size_t dim = at(p.head_dim);
-    for (std::size_t i = 0; i < kRows * dim; ++i) {
-        const std::size_t row = i / dim;
+    const std::size_t numbers = dim * at(p.heads);  // of a row
+    for (std::size_t i = 0; i < kRows * numbers; ++i) {
+        const std::size_t row = i / numbers;
         const std::size_t column = i % dim;
         const bool is_last = row >= kRows - kFirst;
         const float large = std::is_same_v<T, __half> ? 0x1p5f : 0x1p10f;
         const float size = is_last || row < kFirst ? large : 0x1p-10f;
-        const std::size_t first = i - (kRows - kFirst) * dim;  // of the first block
+        const std::size_t first = i - (kRows - kFirst) * numbers;  // of the first block
         p.d_o[i] = is_last ? -p.d_o[first] : p.d_o[i] * size;
         if (is_last) p.v[i] = p.v[first];
         if (is_last) p.q[i] = p.q[first];
@@ -125,6 +127,7 @@ TEST_CASE("dq, dk and dv are the same bits where the order of blocks shows") {
         int64_t head_dim;
         HstuMask mask = HstuMask::full;
         Bias bias = Bias::none;
+        int64_t heads = 1;
     };
     const auto kernel = GENERATE(Kernel{fp32, 32},
                                  Kernel{fp32, 64, HstuMask::full, Bias::both},
@@ -132,12 +135,16 @@ TEST_CASE("dq, dk and dv are the same bits where the order of blocks shows") {
                                  Kernel{fp16, 64},
                                  Kernel{fp16, 128},
                                  Kernel{bf16, 64},
+                                 Kernel{bf16, 64, HstuMask::causal, Bias::none, 2},
+                                 Kernel{fp16, 128, HstuMask::target},
                                  Kernel{bf16, 64, HstuMask::full, Bias::both},
                                  Kernel{bf16, 64, HstuMask::arbitrary},
                                  Kernel{bf16, 256});
     c.head_dim = kernel.head_dim;
     c.mask = kernel.mask;
     c.bias = kernel.bias;
+    c.heads = kernel.heads;
+    if (c.heads > 1) c.lengths = {300, 40};  // and another sequence
     with_type(kernel.type, [&]<class T>(T, const char* suffix, auto*, auto* backward) {
         HstuProblem p = where_order_shows<T>(c);
         std::fill(p.positions.begin(), p.positions.end(), 0.0f);

@@ -305,6 +305,7 @@ TEST_CASE("a token without a place is reported, and the others are done") {
     c.spare_angles = 40;  // angles, but no place
     c.shuffled = false;
     const auto place = GENERATE(as<int64_t>(), 0, 9, 24);
+    if (place == 9) c.rotary_dim = 0;
     const auto type = any_type();
     const std::string token = "token " + std::to_string(place);
     const auto put = [&](int32_t sequence, int32_t position, const std::string& part) {
@@ -331,6 +332,14 @@ TEST_CASE("a token without a place is reported, and the others are done") {
     SECTION("a negative position") {
         put(0, -1, "sequence 0: " + token + " is for position -1");
     }
+    SECTION("far past all sequences") {
+        put(INT32_MAX, 0, token + " is for sequence 2147483647");
+        put(INT32_MIN, 0, token + " is for sequence -2147483648");
+    }
+    SECTION("far past all positions") {
+        put(1, INT32_MAX, token + " is for position 2147483647");
+        put(1, INT32_MIN, token + " is for position -2147483648");
+    }
     SECTION("a page that the table does not have") {
         put(1, 16, "sequence 1: entry 1 of its block table is -1");
     }
@@ -339,18 +348,23 @@ TEST_CASE("a token without a place is reported, and the others are done") {
     }
 }
 
-TEST_CASE("a page past the end of the pool is reported") {
+TEST_CASE("a page that the pool does not have is reported") {
     Call c{{{0, 20}}};
     c.head_dim = 32;
     c.query_heads = GENERATE(as<int64_t>(), 2, 0);
     const auto type = any_type();
-    grade_types(
-        type,
-        c,
-        1,
-        ", a page too many",
-        [](Inputs& in) { in.table[1] = static_cast<int32_t>(in.num_pages); },
-        "sequence 0: entry 1 of its block table is");
+    const auto graded = [&](auto page_of) {
+        grade_types(
+            type,
+            c,
+            1,
+            ", a page too many",
+            [&](Inputs& in) { in.table[1] = page_of(in); },
+            "sequence 0: entry 1 of its block table is");
+    };
+    graded([](const Inputs& in) { return static_cast<int32_t>(in.num_pages); });
+    for (const int32_t page : {-2, INT32_MIN, INT32_MAX})
+        graded([&](const Inputs&) { return page; });
 }
 
 TEST_CASE("the arrays of an earlier call, which was of other sizes") {
