@@ -60,8 +60,10 @@ void* Grader::add(const std::string& name,
     // By the case's words, so that the case alone is the same. An array ends where the
     // simulator's memory does: what is to begin elsewhere has something behind it. The
     // checker is to see the true end, and compute-sanitizer, too.
-    const bool only_16 = begin == Begin::vectors && canaries_wanted() &&
-                         std::hash<std::string>()(case_) % 2 == 1;
+    const bool is_odd =
+        begin == Begin::odd_vectors ||
+        (begin == Begin::vectors && std::hash<std::string>()(case_) % 2 == 1);
+    const bool only_16 = is_odd && canaries_wanted();
     const std::size_t shift = begin == Begin::anywhere ? element_bytes
                               : begin == Begin::pairs  ? 8
                               : only_16                ? 16

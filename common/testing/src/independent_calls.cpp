@@ -51,6 +51,10 @@ void expect_independent(const std::function<void()>& first,
         Meeting().hold(first, second);
         if (like_first) Meeting().hold(first, like_first);
     }
+    {
+        const StreamOrder order(kOrders[0]);
+        Meeting().from_one_thread().hold(first, second);
+    }
     const StreamOrder order(kOrderOfTurns);
     Meeting(true).hold(first, second);
     if (like_first) Meeting(true).hold(first, like_first);

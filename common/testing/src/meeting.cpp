@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 #ifdef SIMT_CPU
 #include <simt/streams.h>
 #endif
@@ -72,7 +73,9 @@ std::exception_ptr Meeting::take_part(int number, const std::function<void()>& p
     std::exception_ptr error;
     t_meeting = this;
     t_number = number;
-    circumstance() = ", while another host thread calls it on another stream";
+    circumstance() = from_one_thread_
+                         ? ", while the same host thread calls it on another stream"
+                         : ", while another host thread calls it on another stream";
     try {
         part();
     } catch (...) {
@@ -92,7 +95,7 @@ void Meeting::at_once(const std::function<void()>& prepare,
     try {
         prepare();
         t_takes_turns = in_turns_;
-        call();
+        make_call(call);
     } catch (...) {
         error = std::current_exception();
     }
@@ -100,6 +103,28 @@ void Meeting::at_once(const std::function<void()>& prepare,
     wait_for_other();
     baton_.lock();
     if (error) std::rethrow_exception(error);
+}
+
+void Meeting::make_call(const std::function<void()>& call) {
+    if (!from_one_thread_) return call();
+    if (!is_first()) handed_ = &call;
+    wait_for_other();  // both have come, or the other one is gone
+    if (is_first()) {
+        call();
+        if (handed_ == nullptr) return;
+        try {
+            (*handed_)();
+        } catch (...) {
+            handed_error_ = std::current_exception();
+        }
+        handed_ = nullptr;
+    }
+    wait_for_other();
+    if (is_first()) return;
+    const bool was_made = handed_ == nullptr;
+    handed_ = nullptr;
+    if (!was_made) return call();
+    if (handed_error_) std::rethrow_exception(std::exchange(handed_error_, nullptr));
 }
 
 void Meeting::begin_turns() {

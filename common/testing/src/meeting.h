@@ -18,6 +18,13 @@ class Meeting {
     ///                  other finds it, an event or a handle, changes hands each time
     explicit Meeting(bool in_turns = false) : in_turns_(in_turns) {}
 
+    /// From now on, a launcher that both threads call at once is called by the first
+    /// one, for both: what belongs to a host thread is then found by both calls.
+    Meeting& from_one_thread() {
+        from_one_thread_ = true;
+        return *this;
+    }
+
     /// The meeting that this thread takes part in, or null.
     static Meeting* current();
 
@@ -44,6 +51,8 @@ class Meeting {
     void begin_turns();
     void end_turns();
     void wait_for_other();
+    /// Calls, or has the first thread call. Rethrows what that throws here.
+    void make_call(const std::function<void()>& call);
     void leave();
 
     std::mutex baton_;
@@ -56,6 +65,9 @@ class Meeting {
     int calling_ = 0;
     unsigned long requests_[2] = {};  // of each thread, in its call
     bool is_held_up_ = false;         // no more turns in this call
+    bool from_one_thread_ = false;
+    const std::function<void()>* handed_ = nullptr;  // the second thread's call
+    std::exception_ptr handed_error_;
 };
 
 /// While true, each call that this thread grades is made again (called_again.cpp),

@@ -3,6 +3,8 @@
 
 #include <wb/testing/simulator.h>
 
+#include <memory>
+
 using namespace hstu_grading;
 
 TEST_CASE("more sequences and more heads than a byte counts, and long contexts") {
@@ -77,6 +79,48 @@ TEST_CASE("windows without an end, and distances that 16 bits do not hold") {
     c.bias = Bias::none;
     c.head_dim = 64;
     grade(type, c, 1, Passes::both, Versions::last);
+}
+
+TEST_CASE("a table of positions of more than 2^31 numbers") {
+    // 19 numbers of each head are ever looked at: rows are nine.
+    if (wb::testing::is_watched()) return;
+    constexpr int64_t kHeads = 33;
+    constexpr int64_t kDistance = int64_t{1} << 25;
+    constexpr int64_t kRow = 2 * kDistance + 1;
+    struct Free {
+        void operator()(void* memory) const { (void)cudaFree(memory); }
+    };
+    void* raw = nullptr;
+    if (cudaMalloc(&raw, kHeads * kRow * sizeof(float)) != cudaSuccess) {
+        (void)cudaGetLastError();
+        WB_SKIP("8.9 GB of device memory are not to be had");
+    }
+    const std::unique_ptr<void, Free> memory(raw);
+    auto* const positions = static_cast<float*>(raw);
+    Call c{{9}};
+    c.heads = kHeads;
+    c.bias = Bias::positions;
+    c.max_distance = 9;
+    const auto graded = [&]<class T>(const char* exercise, Forward<T>* contract) {
+        const HstuProblem p = random_problem<T>(c, 1);
+        CUDA_CHECK(cudaMemcpy2D(positions + kDistance - 9,
+                                kRow * sizeof(float),
+                                p.positions.data(),
+                                19 * sizeof(float),
+                                19 * sizeof(float),
+                                kHeads,
+                                cudaMemcpyHostToDevice));
+        const auto last = wb::implementations(exercise, contract).back();
+        Grader grade(last.name, c.text() + " up to a distance of 2^25");
+        HstuCall<T> call = call_of<T>(grade, p);
+        call.bias.positions = positions;
+        call.bias.max_distance = kDistance;
+        call.o = grade.output<T>("o", {p.total(), p.heads, p.head_dim});
+        grade.run([&](cudaStream_t stream) { last.function(call, stream); });
+        expect(grade, "o", expect_forward<T>(p).o);
+    };
+    graded.operator()<float>("hstu_attention_fp32", hstu_attention_fp32);
+    graded.operator()<__nv_bfloat16>("hstu_attention_bf16", hstu_attention_bf16);
 }
 
 TEST_CASE("causal: more than 1024 keys") {
@@ -255,6 +299,27 @@ TEST_CASE("more than 4096 sequences, and more than 4096 heads", "[long]") {
     heads.bias = Bias::both;
     heads.max_distance = 1;
     grade(fp32, heads, 2, Passes::both, Versions::last);
+}
+
+TEST_CASE("more rows than 16 bits count", "[long]") {
+    // Of 657 sequences of 100 rows, those of the last see something.
+    if (wb::testing::is_watched()) return;
+    Call c{std::vector<int64_t>(657, 100)};
+    c.mask = HstuMask::arbitrary;
+    grade_changed(GENERATE(fp32, bf16),
+                  c,
+                  1,
+                  ", rows of the last sequence see it",
+                  Passes::forward,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      p.intervals.clear();
+                      p.offsets.assign(65'601, 0);
+                      for (int32_t i = 0; i < 100; ++i) {
+                          p.intervals.insert(p.intervals.end(), {0, i + 1});
+                          p.offsets.push_back(i + 1);
+                      }
+                  });
 }
 
 TEST_CASE("more intervals than 16 bits count", "[long]") {

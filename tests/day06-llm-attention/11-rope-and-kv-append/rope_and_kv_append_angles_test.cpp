@@ -78,6 +78,19 @@ TEST_CASE("angles: positions where a float has lost its digits") {
     grade_angles({7.3, 0.9}, 1.0, rows, "70,003 positions");
 }
 
+TEST_CASE("angles: more pairs than 1024, and more numbers than 2^20") {
+    if (wb::testing::is_watched()) return;
+    std::vector<double> frequencies;
+    for (int j = 0; j < 1031; ++j)
+        frequencies.push_back(std::exp2(-j / 100.0));
+    grade_angles(frequencies, 1.0, 1030, "rows = 1030, pairs = 1031");
+}
+
+TEST_CASE("angles: positions past 2^24, which a float does not tell apart", "[long]") {
+    if (wb::testing::is_watched()) return;
+    grade_angles({0.7}, 1.0, (int64_t{1} << 24) + 70, "2^24 + 70 positions");
+}
+
 TEST_CASE("angles: no positions or no pairs, no work") {
     Grader grade("rope_angles", "rows = 0, or pairs = 0");
     const double* const f = grade.input("frequencies", std::vector<double>{1.0});

@@ -245,6 +245,103 @@ TEST_CASE("tokens that are 2^31 elements apart") {
     }
 }
 
+TEST_CASE("a cache of more than 2^32 numbers, and the most heads of keys") {
+    // One token, of the last of more sequences than 16 bits count, in the last page.
+    if (wb::testing::is_watched()) return;
+    using Fp8 = __nv_fp8_e4m3;
+    constexpr int64_t kHeads = 65'536;
+    constexpr int64_t kPages = 258;
+    constexpr int64_t kPool = kPages * kHeads * 16 * 16;
+    constexpr int64_t kSlot = 5;
+    constexpr int32_t kSequence = 65'539;
+    struct Free {
+        void operator()(void* memory) const { (void)cudaFree(memory); }
+    };
+    void* raw = nullptr;
+    if (cudaMalloc(&raw, 2 * kPool) != cudaSuccess) {
+        (void)cudaGetLastError();
+        WB_SKIP("8.7 GB of device memory are not to be had");
+    }
+    const std::unique_ptr<void, Free> memory(raw);
+    auto* const pool = static_cast<Fp8*>(raw);
+    const auto k = random_stored<__nv_bfloat16>(kHeads * 16, 1);
+    const auto v = random_stored<__nv_bfloat16>(kHeads * 16, 2);
+    std::vector<float> scales;
+    for (int64_t h = 0; h < kHeads; ++h)
+        scales.push_back(0.25f * static_cast<float>(1 + h % 7));
+    std::vector<int32_t> table(kSequence + 1, -1);
+    table[kSequence] = kPages - 1;
+    const auto wanted = [&](const std::vector<float>& numbers) {
+        Wanted w;
+        for (int64_t i = 0; i < kHeads * 16; ++i) {
+            const double exact = double{numbers[at(i)]} / double{scales[at(i / 16)]};
+            const auto [value, bound] =
+                as_stored<Fp8>(exact, 0x1p-22 * std::abs(exact));
+            w.values.push_back(value);
+            w.bounds.push_back(bound);
+        }
+        return w;
+    };
+    const Wanted of_k = wanted(k);
+    const Wanted of_v = wanted(v);
+    for (const auto& [name, idea, launch] :
+         wb::implementations("rope_append_fp8", rope_append_fp8)) {
+        const wb::PagedWorkspace workspace(1);
+        Grader grade(name, "Hkv65536 D16, the last of 258 pages and 65,540 sequences");
+        Fp8Call call = {};
+        call.k = grade.input("k", stored_as<__nv_bfloat16>(k));
+        call.v = grade.input("v", stored_as<__nv_bfloat16>(v));
+        call.k_stride = call.v_stride = kHeads * 16;
+        call.sequences = grade.input("sequences", std::vector<int32_t>{kSequence});
+        call.positions = grade.input("positions", std::vector<int32_t>{kSlot});
+        call.tokens = 1;
+        call.k_scale = call.v_scale = grade.input("scales", scales);
+        call.cache = {pool,
+                      pool + kPool,
+                      grade.input("cache.block_table", table),
+                      grade.input("cache.lengths", std::vector<int32_t>(1)),
+                      kSequence + 1,
+                      1,
+                      kPages,
+                      kHeads,
+                      16,
+                      16};
+        const int64_t first = call.cache.row(kPages - 1, 0, kSlot);
+        auto* const seen_k = grade.output<Fp8>("cache.k", {kHeads, 16});
+        auto* const seen_v = grade.output<Fp8>("cache.v", {kHeads, 16});
+        grade.run([&, launch = launch](cudaStream_t s) {
+            constexpr size_t kPage = kHeads * 16 * 16;  // the last one is set to NaN
+            CUDA_CHECK(cudaMemsetAsync(pool + kPool - kPage, 0x7f, kPage, s));
+            CUDA_CHECK(cudaMemsetAsync(pool + 2 * kPool - kPage, 0x7f, kPage, s));
+            launch(call, workspace, s);
+            const auto gather = [&](Fp8* to, const Fp8* from) {
+                CUDA_CHECK(cudaMemcpy2DAsync(to,
+                                             16,
+                                             from + first,
+                                             16 * 16,
+                                             16,
+                                             kHeads,
+                                             cudaMemcpyDeviceToDevice,
+                                             s));
+            };
+            gather(seen_k, call.cache.k);
+            gather(seen_v, call.cache.v);
+        });
+        std::string fault;
+        try {
+            workspace.check(nullptr);
+        } catch (const wb::PagedCacheError& error) {
+            fault = error.what();
+        }
+        const auto compare = [&](const char* array, const Wanted& w) {
+            grade.expect(array, w.values, [&](int64_t i) { return w.bounds[at(i)]; });
+        };
+        compare("cache.k", of_k);
+        compare("cache.v", of_v);
+        wb::testing::expect_report(name, "one token", fault, "");
+    }
+}
+
 TEST_CASE("more than 2^31 pairs", "[large][serial]") {
     grade(fp16, Call{{{0, 1}}});
 #ifdef SIMT_CPU

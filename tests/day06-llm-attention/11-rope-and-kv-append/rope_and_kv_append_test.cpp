@@ -36,7 +36,7 @@ TEST_CASE("as many tokens as a warp has lanes, and one less, and one more") {
 }
 
 TEST_CASE("every head dimension, all of it or a quarter of it rotary") {
-    const auto head_dim = GENERATE(as<int64_t>(), 64, 80, 96, 128, 256);
+    const auto head_dim = GENERATE(as<int64_t>(), 64, 80, 96, 128, 208, 256);
     Call c{{{3, 2}, {40, 1}}};
     c.head_dim = head_dim;
     c.pairs = any_pairs();
@@ -278,6 +278,14 @@ TEST_CASE("FP8: large numbers end at 448, small ones are not lost") {
         in.v_scale = {0x1p-9f, 0x1p-20f};
         in.k_scale = {0x1p-12f, 0x1p-7f};
     });
+    // Keys are small beside scales whose inverse is no normal number.
+    grade_types(fp8, c, 1, ", scales far above 1", [](Inputs& in) {
+        for (float& x : in.k)
+            x = std::ldexp(std::clamp(x, -2.0f, 2.0f), 122);
+        for (float& x : in.angles)
+            x = std::clamp(x, -1.0f, 1.0f);
+        in.k_scale = {0x1.8p+126f, 0x1p+127f};
+    });
     // What is not 0 becomes infinite, and so 448.
     grade_types(fp8, c, 1, ", scales of 0", [](Inputs& in) {
         in.k_scale = {0.0f, 1.0f};
@@ -297,6 +305,7 @@ TEST_CASE("a token without a place is reported, and the others are done") {
     c.spare_angles = 40;  // angles, but no place
     c.shuffled = false;
     const auto place = GENERATE(as<int64_t>(), 0, 9, 24);
+    if (place == 9) c.rotary_dim = 0;
     const auto type = any_type();
     const std::string token = "token " + std::to_string(place);
     const auto put = [&](int32_t sequence, int32_t position, const std::string& part) {
@@ -323,6 +332,14 @@ TEST_CASE("a token without a place is reported, and the others are done") {
     SECTION("a negative position") {
         put(0, -1, "sequence 0: " + token + " is for position -1");
     }
+    SECTION("far past all sequences") {
+        put(INT32_MAX, 0, token + " is for sequence 2147483647");
+        put(INT32_MIN, 0, token + " is for sequence -2147483648");
+    }
+    SECTION("far past all positions") {
+        put(1, INT32_MAX, token + " is for position 2147483647");
+        put(1, INT32_MIN, token + " is for position -2147483648");
+    }
     SECTION("a page that the table does not have") {
         put(1, 16, "sequence 1: entry 1 of its block table is -1");
     }
@@ -331,17 +348,23 @@ TEST_CASE("a token without a place is reported, and the others are done") {
     }
 }
 
-TEST_CASE("a page past the end of the pool is reported") {
+TEST_CASE("a page that the pool does not have is reported") {
     Call c{{{0, 20}}};
     c.head_dim = 32;
+    c.query_heads = GENERATE(as<int64_t>(), 2, 0);
     const auto type = any_type();
-    grade_types(
-        type,
-        c,
-        1,
-        ", a page too many",
-        [](Inputs& in) { in.table[1] = static_cast<int32_t>(in.num_pages); },
-        "sequence 0: entry 1 of its block table is");
+    const auto graded = [&](auto page_of) {
+        grade_types(
+            type,
+            c,
+            1,
+            ", a page too many",
+            [&](Inputs& in) { in.table[1] = page_of(in); },
+            "sequence 0: entry 1 of its block table is");
+    };
+    graded([](const Inputs& in) { return static_cast<int32_t>(in.num_pages); });
+    for (const int32_t page : {-2, INT32_MIN, INT32_MAX})
+        graded([&](const Inputs&) { return page; });
 }
 
 TEST_CASE("the arrays of an earlier call, which was of other sizes") {
@@ -376,6 +399,25 @@ TEST_CASE("the arrays of an earlier call, which was of other sizes") {
     graded("rope_append_fp16", rope_append_fp16);
     graded("rope_append_bf16", rope_append_bf16);
     graded("rope_append_fp8", rope_append_fp8);
+}
+
+TEST_CASE("a call is done while a fault of an earlier one waits for check()") {
+    const Call c{{{3, 40}}};
+    const Inputs in = random_inputs<__half>(c, 1);
+    const auto e = expected_of<__half, __half>(in, 1);
+    for (const auto& [name, idea, run] :
+         wb::implementations("rope_append_fp16", rope_append_fp16)) {
+        const auto twice = [run = run](const RopeAppend<__half, __half>& call,
+                                       const wb::PagedWorkspace& workspace,
+                                       cudaStream_t stream) {
+            auto before = call;
+            before.cache.batch = 0;  // there is no such sequence
+            run(before, workspace, stream);
+            run(call, workspace, stream);
+        };
+        const std::string text = c.text() + ", after a call without places";
+        grade_one<__half, __half>(name, twice, in, e, text, "is for sequence 0");
+    }
 }
 
 TEST_CASE("calls have nothing in common") {

@@ -8,6 +8,7 @@
 #include <wb/testing/simulator.h>
 
 using namespace backward_grading;
+using wb::testing::Begin;
 using wb::testing::plain_attention;
 using Bf16 = __nv_bfloat16;
 
@@ -125,13 +126,16 @@ void grade_last(const AttentionShape& shape, bool deterministic) {
 }
 
 /// All gradients of a launch, bit by bit: floats hold bf16 exactly.
+///
+/// @param begin  where arrays begin
 template <class T>
 std::vector<double> bits_of(const std::string& name,
                             Launcher<T>* launch,
                             const AttentionShape& shape,
-                            const Inputs& in) {
+                            const Inputs& in,
+                            Begin begin = Begin::aligned) {
     Grader grade(name, wb::describe(shape) + ", deterministic");
-    const auto call = call_of<T>(grade, shape, in, true);
+    const auto call = call_of<T>(grade, shape, in, true, begin);
     grade.run([&](cudaStream_t stream) { launch(call, stream); });
     std::vector<double> all;
     for (const char* array : {"dq", "dk", "dv"})
@@ -140,18 +144,18 @@ std::vector<double> bits_of(const std::string& name,
     return all;
 }
 
-/// Three blocks of 128 keys, and keys of the third that take away again what as many of
-/// the first have added to dq: 2^20 times what the others add. So each order in which
-/// blocks may add has a sum of its own, and the difference is no matter of rounding.
+/// Keys of a head, and the last 44 of them take away again what the first 44 have added
+/// to dq: 2^20 times what the others add. So each order in which three or more parts of
+/// the keys may add has a sum of its own, and the difference is no matter of rounding.
 Inputs where_order_shows(const AttentionShape& shape) {
-    constexpr int64_t kBlock = 128;
+    constexpr int64_t kTaken = 44;  // of 300 keys, those behind 2 * 128
     Inputs in = whole_numbers(shape, 5);
     for (int64_t head = 0; head < shape.batch * shape.kv_heads; ++head) {
         for (int64_t key = 0; key < shape.keys; ++key) {
-            const bool is_taken = key >= 2 * kBlock;
-            const bool is_large = is_taken || key < shape.keys - 2 * kBlock;
+            const bool is_taken = key >= shape.keys - kTaken;
+            const bool is_large = key < kTaken;
             const int64_t to = (head * shape.keys + key) * shape.head_dim;
-            const int64_t from = to - 2 * kBlock * shape.head_dim;
+            const int64_t from = to - (shape.keys - kTaken) * shape.head_dim;
             for (int64_t d = 0; d < shape.head_dim; ++d) {
                 if (is_taken) {
                     in.k[at(to + d)] = -in.k[at(from + d)];
@@ -160,6 +164,28 @@ Inputs where_order_shows(const AttentionShape& shape) {
                     in.k[at(to + d)] *= is_large ? 0x1p10f : 0x1p-10f;
                 }
             }
+        }
+    }
+    return in;
+}
+
+/// The same of queries of one head: the last 44 take away from dk and dv what the first
+/// 44 have added.
+Inputs where_order_of_queries_shows(const AttentionShape& shape) {
+    constexpr int64_t kTaken = 44;
+    Inputs in = whole_numbers(shape, 5);
+    for (int64_t query = 0; query < shape.queries; ++query) {
+        const bool is_taken = query >= shape.queries - kTaken;
+        const float size = query < kTaken ? 0x1p10f : 0x1p-10f;
+        const int64_t from = query - (shape.queries - kTaken);
+        if (is_taken) in.lse[at(query)] = in.lse[at(from)];
+        for (int64_t d = 0; d < shape.head_dim; ++d) {
+            const auto to = at(query * shape.head_dim + d);
+            const auto first = at(from * shape.head_dim + d);
+            // S has two factors d_o, so that its sign is that of q.
+            in.q[to] = is_taken ? in.q[first] : in.q[to];
+            in.d_o[to] = is_taken ? -in.d_o[first] : in.d_o[to] * size;
+            if (is_taken) in.o[to] = in.o[first];
         }
     }
     return in;
@@ -183,7 +209,7 @@ Inputs where_order_of_heads_shows(const AttentionShape& shape) {
 
 /// Of threads and blocks. In every third one a block may come late, where there is room
 /// for few.
-constexpr unsigned kOrders[] = {0, 1, 3, 6, 9};
+constexpr unsigned kOrders[] = {1, 3, 6, 9};
 
 template <class T>
 void compare_bits(const AttentionShape& shape,
@@ -192,21 +218,26 @@ void compare_bits(const AttentionShape& shape,
     auto versions = implementations_of<T>();
     if (last_alone) versions = wb::testing::last_of(versions);
     for (const auto& [name, idea, launch] : versions) {
-        std::vector<double> first;
+        const auto first = bits_of<T>(name, launch, shape, in);
+        const auto compare = [&, name = name, launch = launch](
+                                 const char* where, const char* cause, Begin begin) {
+            if (bits_of<T>(name, launch, shape, in, begin) == first) return;
+            wb::testing::fail(wb::testing::Kind::contract,
+                              name + " gives other bits " + where +
+                                  ", though call.deterministic is true",
+                              cause);
+        };
         for (const unsigned seed : kOrders) {
             wb::testing::shuffle_threads(seed);
-            const auto now = bits_of<T>(name, launch, shape, in);
+            compare("in another order of threads and blocks",
+                    "likely cause: atomic additions of floats, whose sum depends on "
+                    "the order",
+                    Begin::aligned);
             wb::testing::shuffle_threads(0);
-            if (seed == 0) first = now;
-            if (now == first) continue;
-            wb::testing::fail(
-                wb::testing::Kind::contract,
-                name +
-                    " gives other bits in another order of threads and blocks, "
-                    "though call.deterministic is true",
-                "likely cause: atomic additions of floats, whose sum depends on the "
-                "order");
         }
+        compare("if arrays begin elsewhere", "", Begin::odd_vectors);
+        const wb::testing::FewMultiprocessors few(2);
+        compare("on a GPU with fewer multiprocessors", "", Begin::aligned);
     }
 }
 
@@ -353,49 +384,64 @@ TEST_CASE("NaN goes where the formulas take it, by a weight of 0, too") {
     // whatever their weight is. In head 1 one number of d_o: to dv of all that this
     // query sees, in its column alone, to their dk, and to dq of the query. In head 2
     // lse of a query: to what depends on its weights. To nothing else.
-    const auto graded = [](auto zero, int64_t dim) {
+    const auto graded = [](auto zero, int64_t dim, bool causal = false) {
         using T = decltype(zero);
         constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-        const auto shape = plain_attention(1, 3, 20, 19, dim);
+        // All queries see key 2. With a mask, the last query alone sees all keys.
+        const auto shape = plain_attention(1, 3, 20, causal ? 31 : 19, dim, causal);
         Inputs in = whole_numbers(shape, 6);
         in.v[at(2 * dim + 5)] = kNaN;
         in.lse[3] = 1000.0f;
-        in.d_o[at((20 + 4) * dim + 7)] = kNaN;
-        in.lse[2 * 20 + 9] = kNaN;
+        in.d_o[at((20 + (causal ? 19 : 4)) * dim + 7)] = kNaN;
+        in.lse[2 * 20 + (causal ? 19 : 9)] = kNaN;
         grade_type<T>(shape, in, ", NaN in v, d_o and lse");
     };
     graded(float(), 64);
     graded(Bf16(), 64);
     graded(Bf16(), 128);
+    if (wb::testing::is_watched()) return;
+    graded(float(), 128);
+    for (const int64_t dim : {64, 128}) {
+        graded(float(), dim, true);
+        graded(Bf16(), dim, true);
+    }
 }
 
 TEST_CASE("NaN and infinity of o, lse, q and k reach what the formulas say") {
     // In head 0 a number of o: to dk of all keys, and to dq of its query. In head 1 the
     // weights of a query are infinite: its dq, all dk and dv. In head 2 they are 0, and
-    // a value is NaN: dq of this query, too. In head 3 they are NaN, and d_o is 0. In
-    // head 4 a number of the first key: all of its dq, but nothing of the head before.
-    const auto graded = [](auto zero, int64_t dim, float scale = 1.0f) {
+    // a value is NaN: dq of this query, too. In head 3 they are NaN, and so is a value;
+    // all of d_o is 0. In head 4 a number of the first key: all of its dq, but nothing
+    // of the head before.
+    const auto graded = [](auto zero, int64_t dim, bool causal, float scale = 1.0f) {
         using T = decltype(zero);
         constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
         constexpr float kInfinity = std::numeric_limits<float>::infinity();
-        auto shape = plain_attention(1, 5, 20, 19, dim);
+        // All queries see the first keys. With a mask, the last query sees all keys.
+        const int64_t keys = causal ? 31 : 19;
+        auto shape = plain_attention(1, 5, 20, keys, dim, causal);
         if (scale == 0.0f) shape.scale = scale;
         Inputs in = whole_numbers(shape, 7);
-        in.o[at(3 * dim + 5)] = kNaN;
-        in.lse[20 + 9] = -kInfinity;
+        in.o[at((causal ? 19 : 3) * dim + 5)] = kNaN;
+        in.lse[20 + (causal ? 19 : 9)] = -kInfinity;
         in.lse[2 * 20 + 5] = kInfinity;
-        in.v[at((2 * 19 + 3) * dim + 1)] = kNaN;
-        in.q[at((3 * 20 + 7) * dim + 2)] = kNaN;
-        for (int64_t d = 0; d < dim; ++d)
-            in.d_o[at((3 * 20 + 7) * dim + d)] = 0.0f;
-        in.k[at(4 * 19 * dim + 3)] = kNaN;
+        in.v[at((2 * keys + 3) * dim + 1)] = kNaN;
+        const int64_t row = 3 * 20 + (causal ? 19 : 7);
+        in.q[at(row * dim + 2)] = kNaN;
+        in.v[at((3 * keys + 1) * dim + 4)] = kNaN;
+        std::fill_n(in.d_o.begin() + 3 * 20 * dim, 20 * dim, 0.0f);
+        in.k[at(4 * keys * dim + 3)] = kNaN;
         grade_type<T>(shape, in, ", NaN and infinity in o, lse, v, q and k");
     };
-    graded(float(), 64);
-    graded(Bf16(), 64);
-    graded(Bf16(), 128);
-    graded(float(), 64, 0.0f);  // 0 * NaN is NaN
-    graded(Bf16(), 64, 0.0f);
+    for (const bool causal : {false, true}) {
+        for (const int64_t dim : {64, 128}) {
+            graded(float(), dim, causal);
+            graded(Bf16(), dim, causal);
+            if (wb::testing::is_watched()) return;
+        }
+        graded(float(), 64, causal, 0.0f);  // 0 * NaN is NaN
+        graded(Bf16(), 64, causal, 0.0f);
+    }
 }
 
 TEST_CASE("scores of -2^17: what the mask hides has no weight, however low it is put") {
@@ -418,6 +464,28 @@ TEST_CASE("scores of -2^17: what the mask hides has no weight, however low it is
     graded(Bf16(), 40, 35);
 }
 
+TEST_CASE("scales near the ends of float, for numbers near the other end") {
+    // Sums of products stay below 2^127, and so scores of the subnormal scale near 0.
+    const auto graded = [](auto zero, int64_t dim, float scale, int power) {
+        using T = decltype(zero);
+        auto shape = plain_attention(1, 1, 20, 33, dim);
+        shape.scale = scale;
+        auto numbers = wb::testing::random_attention(shape, 9);
+        for (auto* array : {&numbers.q, &numbers.k})
+            for (float& x : *array)
+                x = std::ldexp(x, power);
+        const Inputs in = inputs_of<T>(shape, numbers, 9);
+        grade_type<T>(shape, in, ", q and k times 2^" + std::to_string(power));
+    };
+    if (wb::testing::is_watched()) return;
+    for (const int64_t dim : {64, 128}) {
+        graded(float(), dim, 0x1p-129f, 56);
+        graded(Bf16(), dim, 0x1p-129f, 56);
+        graded(float(), dim, 0x1p+117f, -60);
+        graded(Bf16(), dim, 0x1p+117f, -60);
+    }
+}
+
 TEST_CASE("a scale of zero: dq and dk are zeros") {
     auto shape = plain_attention(1, 2, 20, 33, 64);
     shape.scale = 0.0f;
@@ -438,14 +506,32 @@ TEST_CASE("deterministic: the same bits in any order of threads and blocks") {
     random(float(), plain_attention(1, 1, 20, 40, 128, true));
     random(Bf16(), plain_attention(1, 1, 20, 40, 128));
     random(Bf16(), plain_attention(1, 1, 20, 40, 64, true));
-    const auto heads = grouped(plain_attention(1, 1, 20, 40, 64), 3);
-    compare_bits<float>(heads, where_order_of_heads_shows(heads));
-    compare_bits<Bf16>(heads, where_order_of_heads_shows(heads), true);
     for (const int64_t dim : {64, 128}) {
-        const auto shape = plain_attention(1, 1, 20, 300, dim);
-        const wb::testing::FewBlocks few(3);  // the blocks of its keys
-        compare_bits<Bf16>(shape, where_order_shows(shape), dim == 128);
+        const auto heads = grouped(plain_attention(1, 1, 20, 40, dim), 3);
+        compare_bits<float>(heads, where_order_of_heads_shows(heads), true);
+        compare_bits<Bf16>(heads, where_order_of_heads_shows(heads), true);
+        for (const bool causal : {false, true}) {
+            const int64_t heads = causal ? 2 : 1;
+            const auto small = plain_attention(1, heads, 20, 300, dim, causal);
+            if (dim == 64) compare_bits<float>(small, where_order_shows(small), true);
+            // More tiles of queries, too.
+            const auto shape = plain_attention(
+                1, heads, causal && dim == 64 ? 140 : 20, 300, dim, causal);
+            const Inputs in = where_order_shows(shape);
+            const wb::testing::FewBlocks few(3);  // the blocks of its keys
+            compare_bits<Bf16>(shape, in, dim == 128 || causal);
+        }
     }
+}
+
+TEST_CASE("deterministic: the same bits, of many queries and of many keys") {
+    if (wb::testing::is_watched()) return;
+    const auto queries = plain_attention(1, 1, 1500, 3, 64);
+    const auto keys = plain_attention(1, 1, 2, 1500, 64);
+    compare_bits<float>(queries, where_order_of_queries_shows(queries), true);
+    compare_bits<Bf16>(queries, where_order_of_queries_shows(queries), true);
+    compare_bits<float>(keys, where_order_shows(keys), true);
+    compare_bits<Bf16>(keys, where_order_shows(keys), true);
 }
 
 TEST_CASE("deterministic: room for one block, or for two") {

@@ -246,28 +246,30 @@ auto implementations_of() {
 }
 
 /// The call whose arrays a grader owns.
+///
+/// @param begin  where they begin, but lse, which begins anywhere
 template <class T>
 AttentionBackward<T> call_of(Grader& grade,
                              const AttentionShape& shape,
                              const Inputs& in,
-                             bool deterministic) {
+                             bool deterministic,
+                             wb::testing::Begin begin = wb::testing::Begin::vectors) {
     using wb::testing::rounded;
-    constexpr auto kVectors = wb::testing::Begin::vectors;
     const auto heads = shape.query_heads;
     AttentionBackward<T> call = {};
     call.shape = shape;
-    call.q = grade.input("q", rounded<T>(in.q), kVectors);
-    call.k = grade.input("k", rounded<T>(in.k), kVectors);
-    call.v = grade.input("v", rounded<T>(in.v), kVectors);
-    call.o = grade.input("o", rounded<T>(in.o), kVectors);
+    call.q = grade.input("q", rounded<T>(in.q), begin);
+    call.k = grade.input("k", rounded<T>(in.k), begin);
+    call.v = grade.input("v", rounded<T>(in.v), begin);
+    call.o = grade.input("o", rounded<T>(in.o), begin);
     call.lse = grade.input("lse", in.lse, wb::testing::Begin::anywhere);
-    call.d_o = grade.input("d_o", rounded<T>(in.d_o), kVectors);
+    call.d_o = grade.input("d_o", rounded<T>(in.d_o), begin);
     call.dq = grade.output<T>(
-        "dq", {shape.batch, heads, shape.queries, shape.head_dim}, kVectors);
+        "dq", {shape.batch, heads, shape.queries, shape.head_dim}, begin);
     const wb::testing::Shape of_keys = {
         shape.batch, shape.kv_heads, shape.keys, shape.head_dim};
-    call.dk = grade.output<T>("dk", of_keys, kVectors);
-    call.dv = grade.output<T>("dv", of_keys, kVectors);
+    call.dk = grade.output<T>("dk", of_keys, begin);
+    call.dv = grade.output<T>("dv", of_keys, begin);
     call.deterministic = deterministic;
     return call;
 }

@@ -31,8 +31,8 @@ namespace wb::testing {
 /// own elements, as what a contract does not say to be aligned; `pairs`, at a multiple
 /// of 8 bytes that is none of 16, for what are pairs of four bytes; or, `vectors`, at a
 /// multiple of 16 bytes that in half of the cases is none of 32, for what a contract
-/// says to be 16-byte aligned.
-enum class Begin { aligned, anywhere, pairs, vectors };
+/// says to be 16-byte aligned; `odd_vectors`, in all cases.
+enum class Begin { aligned, anywhere, pairs, vectors, odd_vectors };
 
 /// Turns raw bytes of an output into doubles.
 using ReadElement = double (*)(const unsigned char* element);
