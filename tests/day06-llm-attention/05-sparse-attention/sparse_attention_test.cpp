@@ -353,6 +353,8 @@ TEST_CASE("an index that is no key is reported, and not read", "[first]") {
         faults::grade_index(-1, 2, D);
         faults::grade_index(9, 1, D);
         faults::grade_index(std::numeric_limits<int32_t>::max(), 1, D);
+        // Its offset in k is 0 in 32 bits.
+        faults::grade_index(static_cast<int32_t>((int64_t{1} << 32) / D), 1, D);
         faults::grade_index_of_long_row(D, 35, 1, {0, 1, 2, 3, 5, 16, 33, 34, 35});
         faults::grade_index_of_long_row(D, 259, 130, {257});
     }
