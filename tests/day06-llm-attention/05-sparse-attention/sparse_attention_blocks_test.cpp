@@ -312,8 +312,10 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
         faults::grade_block(std::numeric_limits<int32_t>::max(), true, 1, D, row);
         faults::grade_only_block(D != 64, D);
         if (wb::testing::is_watched()) continue;
-        // Its first key is 0 in 32 bits.
+        // Its first key is 0 in 32 bits; or its offset in k is.
         faults::grade_block(1 << 26, /*partial=*/D == 64, 1, D, row);
+        faults::grade_block(
+            static_cast<int32_t>((1 << 26) / D), /*partial=*/D != 64, 1, D, row);
     }
     for (const int64_t behind : {1, 2})
         faults::grade_block(3, true, 1, 32, 1, behind);

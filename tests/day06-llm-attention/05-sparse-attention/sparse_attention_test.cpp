@@ -198,6 +198,27 @@ TEST_CASE("a NaN reaches the rows that list it, and no others") {
     }
 }
 
+TEST_CASE("a NaN counts where scores seem not to matter") {
+    // In a query and a value, which blocks do not allow; or in keys.
+    for (const uint64_t turn : {0, 2})
+        for (const int64_t keys : {1, 40}) {
+            const auto pattern = wb::dense_pattern(3, keys, false);
+            for (const int64_t D : kHeadDims) {
+                auto shape = shape_of(pattern, D, 1, 2);
+                if (keys > 1) shape.scale = 0.0f;
+                const wb::testing::NotFinite numbers(shape, turn);
+                const auto inputs = random_attention(shape, 1);
+                const auto spoilt = numbers.spoilt(inputs);
+                const auto expected =
+                    numbers.spoilt(expect_sparse(shape, pattern, inputs));
+                const std::string text = "scale 0 or a single key, NaN";
+                grade_rows(shape, pattern, spoilt, expected, text);
+                if (turn == 2)
+                    grade_blocks(shape, to_blocks(pattern), spoilt, expected, text);
+            }
+        }
+}
+
 TEST_CASE("a NaN in a value counts, even with a weight of 0") {
     const auto pattern = wb::dense_pattern(3, 150, false);
     for (const int64_t D : kHeadDims)
@@ -353,6 +374,8 @@ TEST_CASE("an index that is no key is reported, and not read", "[first]") {
         faults::grade_index(-1, 2, D);
         faults::grade_index(9, 1, D);
         faults::grade_index(std::numeric_limits<int32_t>::max(), 1, D);
+        // Its offset in k is 0 in 32 bits.
+        faults::grade_index(static_cast<int32_t>((int64_t{1} << 32) / D), 1, D);
         faults::grade_index_of_long_row(D, 35, 1, {0, 1, 2, 3, 5, 16, 33, 34, 35});
         faults::grade_index_of_long_row(D, 259, 130, {257});
     }

@@ -72,6 +72,40 @@ struct BesideZeros {
 /// begins a maximum with. See kFarScale.
 inline constexpr float kFarthestScale = 0x1p7f * kFarScale;
 
+/// A score whose exponential is a float, and keys enough that their sum is not.
+inline constexpr float kOfLargeExp = 84.0f;
+inline constexpr std::int64_t kOfLargeSum = 203;
+
+/// Grades a scale of 0 and a large one of the other sign, with a mask; and equal scores
+/// whose exponential is a float, while the sum of these is not.
+inline void grade_plain_traps(const std::string& exercise,
+                              AttentionFunction* contract,
+                              const AttentionShape& shape) {
+    auto masked = shape;
+    masked.causal = true;
+    for (const float scale : {0.0f, -2.5f}) {
+        masked.scale = scale;
+        const auto inputs = random_attention(masked, 1);
+        grade_attention(exercise,
+                        contract,
+                        masked,
+                        inputs,
+                        expect_attention(masked, inputs),
+                        ", scale " + std::to_string(scale));
+    }
+    auto many = shape;
+    many.queries = 2;
+    many.keys = kOfLargeSum;
+    many.scale = 1.0f;
+    const auto inputs = far_scores(many, kOfLargeExp);
+    grade_attention(exercise,
+                    contract,
+                    many,
+                    inputs,
+                    expect_far_scores(many, inputs),
+                    ", every score 84: exp() of it is a float, the sum is not");
+}
+
 /// Grades all of them, of a chapter in float. The heads are at least 2.
 inline void grade_traps(const std::string& exercise,
                         AttentionFunction* contract,
@@ -105,17 +139,7 @@ inline void grade_traps(const std::string& exercise,
                    inputs,
                    expect_attention(larger, inputs),
                    "each row's scores rise at another key");
-        }
-
-        auto masked = shape;
-        masked.causal = true;
-        for (const float scale : {0.0f, -2.5f}) {
-            masked.scale = scale;
-            inputs = random_attention(masked, 1);
-            graded(masked,
-                   inputs,
-                   expect_attention(masked, inputs),
-                   "scale " + std::to_string(scale));
+            grade_plain_traps(exercise, contract, shape);
         }
 
         shape.scale = kFarthestScale;
