@@ -3,7 +3,6 @@
 #include "grading.h"
 
 #include <bit>
-#include <numbers>
 
 using namespace rope_grading;
 
@@ -77,14 +76,6 @@ TEST_CASE("angles: positions where a float has lost its digits") {
     // The last positions have angles of 100,000 radians and more.
     const int64_t rows = 70'003;
     grade_angles({7.3, 0.9}, 1.0, rows, "70,003 positions");
-}
-
-TEST_CASE("angles: a cosine near 0 shows the error of its angle") {
-    // Position p is a quarter of a turn from where it would be 0 but for roundings.
-    std::vector<double> frequencies;
-    for (const double p : {1.0, 31.0, 40.0, 63.0, 101.0, 255.0})
-        frequencies.push_back(std::numbers::pi / 2.0 / p);
-    grade_angles(frequencies, 1.0, 256, "rows = 256, angles of a quarter of a turn");
 }
 
 TEST_CASE("angles: more pairs than 1024, and more numbers than 2^20") {
