@@ -118,8 +118,8 @@ TEST_CASE("e4m3: scales follow the numbers, block by block") {
 TEST_CASE("e4m3: each head and each block of it has a scale of its own") {
     NEEDS_FP8();
     // Numbers of each head of keys are 2^12 times those of the head before; those of q
-    // go the other way, so that scores are usual, but those of one block in three, which
-    // are near zero.
+    // go the other way, so that scores are usual; those of one block in three are near
+    // zero.
     const auto graded = [](const AttentionShape& shape, bool with_lse) {
         auto inputs = random_attention(shape, 1);
         const auto factor = [&](float* numbers, int64_t rows, int64_t size, bool is_q) {
