@@ -289,11 +289,11 @@ TEST_CASE("more than 4096 sequences, and more than 4096 heads", "[long]") {
     constexpr int64_t kSequences = 65'539;
     constexpr int64_t kHeads = 65'535;
 #endif
-    grade(fp32,
-          Call{std::vector<int64_t>(kSequences, 1)},
-          2,
-          Passes::forward,
-          Versions::last);
+    Call sequences{std::vector<int64_t>(kSequences, 1)};
+    grade(fp32, sequences, 2, Passes::both, Versions::last);
+    sequences.lengths.resize(1031);
+    sequences.head_dim = 64;
+    grade(bf16, sequences, 2, Passes::both, Versions::last);
     Call heads{{1}};
     heads.heads = kHeads;
     heads.bias = Bias::both;
@@ -310,7 +310,7 @@ TEST_CASE("more rows than 16 bits count", "[long]") {
                   c,
                   1,
                   ", rows of the last sequence see it",
-                  Passes::forward,
+                  Passes::both,
                   Versions::last,
                   [](HstuProblem& p) {
                       p.intervals.clear();

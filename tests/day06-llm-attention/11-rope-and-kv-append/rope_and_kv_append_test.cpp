@@ -168,9 +168,9 @@ TEST_CASE("more tokens than 16 bits hold, and the most query heads", "[long]") {
     c.query_heads = 1;
     c.kv_heads = 1;
     c.head_dim = 16;
-    c.rotary_dim = 0;
     c.page_size = 256;
-    grade(fp16, c);
+    for (const Types type : {fp16, bf16, fp8})
+        grade(type, c);
     Call heads{{{0, 1}}};
     heads.query_heads = 65'536;
     grade(bf16, heads);

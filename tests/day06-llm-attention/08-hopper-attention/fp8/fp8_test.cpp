@@ -1,6 +1,7 @@
 // Tests v6 of Hopper attention, on e4m3 numbers: how large its error is, and the scales
 // of heads and blocks.
 #include <wb/testing/covering.h>
+#include <wb/testing/simulator.h>
 
 #include <algorithm>
 #include <cmath>
@@ -117,8 +118,8 @@ TEST_CASE("e4m3: scales follow the numbers, block by block") {
 TEST_CASE("e4m3: each head and each block of it has a scale of its own") {
     NEEDS_FP8();
     // Numbers of each head of keys are 2^12 times those of the head before; those of q
-    // go the other way, so that scores are usual, but those of each second block, which
-    // are near zero.
+    // go the other way, so that scores are usual; those of one block in three are near
+    // zero.
     const auto graded = [](const AttentionShape& shape, bool with_lse) {
         auto inputs = random_attention(shape, 1);
         const auto factor = [&](float* numbers, int64_t rows, int64_t size, bool is_q) {
@@ -126,7 +127,7 @@ TEST_CASE("e4m3: each head and each block of it has a scale of its own") {
             const int64_t heads = shape.batch * shape.kv_heads * group;
             for (int64_t i = 0; i < heads * rows * 128; ++i) {
                 const int64_t head = i / 128 / rows / group;
-                const bool is_small = size != 0 && i / 128 % rows / size % 2 == 1;
+                const bool is_small = size != 0 && i / 128 % rows / size % 3 == 1;
                 const auto power = static_cast<float>(12 * head - 24);
                 numbers[i] *=
                     std::exp2((is_q ? -power : power) - (is_small ? 6.0f : 0.0f));
@@ -139,15 +140,61 @@ TEST_CASE("e4m3: each head and each block of it has a scale of its own") {
     };
     const auto shape = grouped(plain_attention(2, 4, 130, 260, 128), 2);
     graded(shape, true);
-    graded(plain_attention(1, 1, 2, 1300, 128), true);
+    graded(plain_attention(1, 1, 2, 4300, 128), true);
     graded(plain_attention(1, 2, 8200, 2, 128), false);  // 129 blocks of queries
+}
+
+TEST_CASE("e4m3: small numbers of a block count beside large ones of its neighbours") {
+    NEEDS_FP8();
+    // Each second block of queries has its numbers in the last 64 columns, where each
+    // second block of keys has its own; all others have theirs in the first. Sizes are
+    // 2^20 apart, and scores usual.
+    const auto shape = plain_attention(1, 2, 200, 300, 128);
+    auto inputs = random_attention(shape, 1);
+    const auto set = [](auto& numbers, int64_t rows, int64_t size, int power) {
+        for (size_t i = 0; i < numbers.size(); ++i) {
+            const bool is_second = static_cast<int64_t>(i) / 128 % rows / size % 2 == 1;
+            const bool is_used = (i % 128 >= 64) == is_second;
+            numbers[i] =
+                is_used ? std::ldexp(numbers[i], is_second ? -power : power) : 0;
+        }
+    };
+    set(inputs.q, shape.queries, 64, 10);
+    set(inputs.k, shape.keys, 128, -10);
+    expect_small_errors(shape, run(shape, inputs));
+}
+
+TEST_CASE("e4m3: blocks that take many tiles each") {
+    NEEDS_FP8();
+    // More tiles than stages of q, and more blocks of keys than stages of these.
+    const wb::testing::FewMultiprocessors few(1);
+    grade_random(plain_attention(1, 3, 200, 700, 128));
+}
+
+TEST_CASE("e4m3: an infinity of a head stays in it") {
+    NEEDS_FP8();
+    // In v of the second head, in q of query 70 of the first, in k of the third.
+    const auto shape = plain_attention(1, 4, 100, 100, 128);
+    auto inputs = random_attention(shape, 1);
+    const auto expected = expect_half<T>(shape, as_stored<T>(inputs));
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    inputs.v[(100 + 7) * 128 + 3] = kInfinity;
+    inputs.q[70 * 128 + 3] = kInfinity;
+    inputs.k[(200 + 7) * 128 + 3] = kInfinity;
+    const auto result = run(shape, inputs);
+    for (size_t i = 100 * 128; i < 200 * 128; ++i)
+        REQUIRE((std::isnan(result.o[i]) || result.o[i] == 0.0));
+    for (const size_t first : {size_t{0}, size_t{300} * 128}) {
+        const size_t last = first == 0 ? 64 * 128 : 400 * 128;
+        REQUIRE(relative_error(result.o, expected.o, first, last) < 0.12);
+    }
 }
 
 TEST_CASE("e4m3: the largest value of a head, wherever it is") {
     NEEDS_FP8();
     // The last value of the second head is 400 times as large as any other: a scale
     // without it cuts it.
-    const auto shape = plain_attention(1, 2, 20, 3000, 128);
+    const auto shape = plain_attention(1, 2, 20, 5000, 128);
     auto inputs = random_attention(shape, 1);
     std::fill(inputs.q.begin(), inputs.q.end(), 0.0f);
     for (size_t i = 0; i < inputs.v.size(); ++i)
