@@ -31,7 +31,7 @@
 ///
 /// Traffic  reads and writes 2 * tokens * kv_heads * head_dim * 2 B
 /// Throws   wb::InvalidArgument for what check_paged_cache() refuses, a negative number
-///          of tokens, a null or a host pointer
+///          of tokens, a null or a host pointer, or one that is not aligned
 void append_kv(const wb::PagedCache& cache,
                const __nv_bfloat16* k,
                const __nv_bfloat16* v,
@@ -72,7 +72,7 @@ void append_kv(const wb::PagedCache& cache,
 ///          taken for zeros
 /// Throws   wb::InvalidArgument for what check_paged_cache() refuses, heads that do not
 ///          divide, a scale that is not finite, too few counters, a null or a host
-///          pointer
+///          pointer, or one that is not aligned
 void paged_attention(const wb::PagedCache& cache,
                      const __nv_bfloat16* q,
                      __nv_bfloat16* o,

@@ -164,10 +164,11 @@ int FewMultiprocessors::count() {
     return count;
 }
 
-FewBlocks::FewBlocks([[maybe_unused]] unsigned resident) {
+FewBlocks::FewBlocks([[maybe_unused]] unsigned resident,
+                     [[maybe_unused]] bool last_first) {
 #ifdef SIMT_CPU
     simt::set_resident_blocks(resident);
-    simt::set_backwards(true);
+    simt::set_backwards(last_first);
 #endif
 }
 

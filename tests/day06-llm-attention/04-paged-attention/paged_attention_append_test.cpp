@@ -60,6 +60,16 @@ TEST_CASE("tokens of many sequences") {
     }
 }
 
+TEST_CASE("more sequences than 16 bits count, two of which get tokens") {
+    PagedShape shape{std::vector<int64_t>(66'003, 0)};
+    shape.lengths[3] = 20;
+    shape.lengths[66'000] = 17;
+    shape.query_heads = 1;
+    const PagedInputs inputs = random_paged(shape, 8, 7);
+    grade_append(
+        inputs, tokens_of(inputs, {{66'000, 0, 17}, {3, 0, 20}}), with_seed(inputs, 8));
+}
+
 TEST_CASE("decoding appends one token to each sequence and changes nothing else") {
     PagedShape shape{{1, 16, 17, 40}};
     shape.kv_heads = 3;

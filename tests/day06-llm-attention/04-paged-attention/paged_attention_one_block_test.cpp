@@ -2,7 +2,9 @@
 // with as many blocks as run at once has one, which goes from sequence to sequence.
 #include "paged_grading.h"
 
+#include <wb/testing/attention_cases.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_attention.h>
 
 #include <vector>
 
@@ -31,6 +33,26 @@ TEST_CASE("one block for all: as many tiles as warps, fewer, and more") {
             shape.head_dim = D;
             grade_last(shape, static_cast<uint64_t>(tiles));
         }
+    }
+}
+
+TEST_CASE("one block for all: scores that rise slowly, and huge values") {
+    // Who keeps an old maximum, for a new one is not much larger, has sums past the
+    // largest float at last.
+    const FewMultiprocessors few(1);
+    for (const int64_t D : {64, 128}) {
+        PagedShape shape{{2'101}};
+        shape.query_heads = 1;
+        shape.head_dim = D;
+        PagedInputs inputs = random_paged(shape, 52, 7);
+        const auto problem = problem_of(inputs, 0);
+        auto made =
+            wb::testing::with_logits(problem, wb::testing::Logits::gentle, {}, 52);
+        made.v = wb::testing::huge_values(problem).v;
+        set_sequence(inputs, 0, made);
+        const AttentionExpected expected = expect_paged(inputs);
+        for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
+            attend(name, function, inputs, &expected, "huge v, gently rising logits");
     }
 }
 

@@ -91,6 +91,40 @@ TEST_CASE("nothing is kept from call to call") {
     });
 }
 
+TEST_CASE("nothing is kept from call to call with many keys and heads", "[long]") {
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    PagedShape many_keys{{2'101}, 64};
+    PagedShape many_heads{{20}};
+    many_heads.query_heads = many_heads.kv_heads = 66;
+    for (const PagedShape& shape : {many_keys, many_heads}) {
+        const auto graded = [&](uint64_t seed) {
+            const PagedInputs inputs = random_paged(shape, seed, 7);
+            const AttentionExpected expected = expect_paged(inputs);
+            for (const auto& [name, idea, function] :
+                 wb::testing::last_of(attentions()))
+                attend(name, function, inputs, &expected, with_seed(inputs, seed));
+        };
+        const auto appended = [&](uint64_t seed) {
+            const PagedInputs inputs = random_paged(shape, seed, seed);
+            const Append append = tokens_of(inputs, {{0, 0, inputs.lengths[0]}});
+            grade_append(inputs, append, with_seed(inputs, seed));
+        };
+        wb::testing::expect_independent([&] { graded(1); }, [&] { graded(3); });
+        wb::testing::expect_independent([&] { appended(1); }, [&] { appended(3); });
+    }
+}
+
+TEST_CASE("no block waits for one that may not have begun") {
+    // A workspace's counters say who is last: whoever that is does the rest.
+    PagedShape shape{{700, 20, 0, 130}};
+    shape.query_heads = 4;
+    shape.kv_heads = 2;
+    for (const bool last_first : {true, false}) {
+        const wb::testing::FewBlocks few(2, last_first);
+        grade_random(shape, 24);
+    }
+}
+
 TEST_CASE("a group of query heads shares a K/V head") {
     struct Heads {
         int64_t query;
@@ -380,12 +414,20 @@ TEST_CASE("wrong arguments are refused by name") {
             });
         }
     };
-    refused("cache.page_size is 24", [](auto& c) { c.page_size = 24; });
-    refused("cache.page_size is 8", [](auto& c) { c.page_size = 8; });
-    refused("cache.head_dim is 32", [](auto& c) { c.head_dim = 32; });
+    for (const int64_t size : {0, 8, 24, 48, 512, -16})
+        refused("cache.page_size is " + std::to_string(size),
+                [size](auto& c) { c.page_size = size; });
+    for (const int64_t dim : {0, 32, 96, 192, 256, -64})
+        refused("cache.head_dim is " + std::to_string(dim),
+                [dim](auto& c) { c.head_dim = dim; });
     refused("cache.batch is -1", [](auto& c) { c.batch = -1; });
     refused("cache.kv_heads is 0", [](auto& c) { c.kv_heads = 0; });
+    refused("cache.kv_heads is -1", [](auto& c) { c.kv_heads = -1; });
     refused("cache.num_pages is 0", [](auto& c) { c.num_pages = 0; });
+    refused("cache.num_pages is 2147483648",
+            [](auto& c) { c.num_pages = int64_t{1} << 31; });
+    refused("cache.pages_per_sequence is -1",
+            [](auto& c) { c.pages_per_sequence = -1; });
     refused("pages_per_sequence * page_size is 1073741840",
             [](auto& c) { c.pages_per_sequence = (1 << 26) + 1; });
     refused("cache.k is a null pointer", [](auto& c) { c.k = nullptr; });

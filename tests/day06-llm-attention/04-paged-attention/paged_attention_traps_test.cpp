@@ -167,26 +167,79 @@ TEST_CASE("what counts is neither skipped nor shared nor hidden") {
     }
 }
 
-TEST_CASE("nothing belongs to an address") {
+TEST_CASE("once more in the same arrays, but for one thing") {
     const PagedInputs inputs = random_paged(two_heads(kLayouts[0], {7, 33}), 1, 7);
     const AttentionExpected expected = expect_paged(inputs);
     const int64_t heads = inputs.shape.query_heads;
-    for (const auto& [name, idea, function] : attentions()) {
-        const PagedWorkspace workspace(2 * heads);
-        Grader grade(name, inputs.text() + ", in the arrays of another call");
-        const PagedCache cache = cache_on_device(grade, inputs);
-        const auto* q = grade.input("q", inputs.q);
-        auto* o = grade.output<__nv_bfloat16>("o", {2, heads, 64});
-        grade.run([&, function = function](cudaStream_t s) {
-            PagedCache before = cache;
-            before.batch = 1;
-            function(before, q, o, nullptr, 2, -1.0f, workspace, s);
-            function(cache, q, o, nullptr, heads, inputs.scale(), workspace, s);
-        });
-        grade.expect("o", expected.o, [&](int64_t i) {
-            return expected.o_bound[static_cast<size_t>(i)];
-        });
-    }
+    struct Call {  // the one before it
+        PagedCache cache;
+        float* lse;
+        int64_t heads;
+        float scale;
+        bool other_tables;
+    };
+    using Change = std::pair<const char*, void (*)(Call&)>;
+    for (const auto& [what, change] :
+         {Change{"the scale", [](Call& c) { c.scale *= -4.0f; }},
+          {"the query heads", [](Call& c) { c.heads = 2; }},
+          {"the K/V heads", [](Call& c) { c.cache.kv_heads = 1; }},
+          {"that lse is wanted", [](Call& c) { c.lse = nullptr; }},
+          {"the number of sequences", [](Call& c) { c.cache.batch = 1; }},
+          {"what the table and the lengths hold",
+           [](Call& c) { c.other_tables = true; }}})
+        for (const auto& [name, idea, function] : attentions()) {
+            const PagedWorkspace workspace(2 * heads);
+            Grader grade(name, inputs.text() + ", as before but for " + what);
+            const auto* q = grade.input("q", inputs.q);
+            auto* o = grade.output<__nv_bfloat16>("o", {2, heads, 64});
+            auto* lse = grade.output<float>("lse", {2, heads});
+            Call before{
+                cache_on_device(grade, inputs), lse, heads, inputs.scale(), false};
+            const PagedCache cache = before.cache;
+            change(before);
+            // The table of before: each page of the first sequence, for both.
+            std::vector<int32_t> table(inputs.table.size(), inputs.table[0]);
+            const auto* old_table = grade.input("table before", table);
+            const auto* new_table = grade.input("table", inputs.table);
+            const auto* old_lengths =
+                grade.input("lengths before", std::vector<int32_t>{16, 20});
+            const auto* new_lengths = grade.input("lengths", inputs.lengths);
+            auto* d_table = grade.in_out<int32_t>(
+                "tables", {static_cast<int64_t>(table.size())}, table);
+            auto* d_lengths = grade.in_out<int32_t>("all lengths", {2}, {0, 0});
+            const auto fill = [&](const int32_t* t, const int32_t* l, cudaStream_t s) {
+                CUDA_CHECK(cudaMemcpyAsync(d_table,
+                                           t,
+                                           table.size() * sizeof(int32_t),
+                                           cudaMemcpyDeviceToDevice,
+                                           s));
+                CUDA_CHECK(cudaMemcpyAsync(
+                    d_lengths, l, 2 * sizeof(int32_t), cudaMemcpyDeviceToDevice, s));
+            };
+            const auto call = [&, function = function](const Call& c, cudaStream_t s) {
+                PagedCache of = c.cache;
+                of.block_table = d_table;
+                of.lengths = d_lengths;
+                function(of, q, o, c.lse, c.heads, c.scale, workspace, s);
+            };
+            grade.run([&](cudaStream_t s) {
+                if (before.other_tables) {
+                    fill(old_table, old_lengths, s);
+                } else {
+                    fill(new_table, new_lengths, s);
+                }
+                call(before, s);
+                fill(new_table, new_lengths, s);
+                call({cache, lse, heads, inputs.scale(), false}, s);
+            });
+            workspace.check(nullptr);
+            grade.expect("o", expected.o, [&](int64_t i) {
+                return expected.o_bound[static_cast<size_t>(i)];
+            });
+            grade.expect("lse", expected.lse, [&](int64_t i) {
+                return expected.lse_bound[static_cast<size_t>(i)];
+            });
+        }
 }
 
 TEST_CASE("more heads than a byte counts, and query heads than 12 bits", "[long]") {
@@ -335,6 +388,13 @@ TEST_CASE("each pointer that is wrong is refused by name") {
         append_refused, "sequences", [](Pointers & p) -> auto& { return p.sequences; });
     each_way(
         append_refused, "positions", [](Pointers & p) -> auto& { return p.positions; });
+    for (const int64_t by : {1, 4}) {
+        const std::string text = " is not aligned";
+        attention_refused("q" + text, [by](auto& p) { p.q += by; });
+        attention_refused("o" + text, [by](auto& p) { p.o += by; });
+        append_refused("k" + text, [by](auto& p) { p.q += by; });
+        append_refused("v" + text, [by](auto& p) { p.o += by; });
+    }
     for (const auto& refused : {std::string("cache.k is"), std::string("cache.v is")}) {
         const bool is_k = refused == "cache.k is";
         const auto shift = [&](auto& p) { (is_k ? p.cache.k : p.cache.v) += 1; };

@@ -126,6 +126,12 @@ inline void grade_subnormal_scores(const Layout& layout) {
     grade_inputs(inputs, "subnormal q or k");
     for (int64_t s = 0; s < inputs.batch(); ++s) {
         auto problem = problem_of(inputs, s);
+        set_sequence(inputs, s, wb::testing::smallest_queries(problem, 0x1p-133));
+        inputs.shape.scale = problem.scale;
+    }
+    grade_inputs(inputs, "q a few times the smallest number");
+    for (int64_t s = 0; s < inputs.batch(); ++s) {
+        auto problem = problem_of(inputs, s);
         set_sequence(inputs, s, wb::testing::subnormal_scale(problem));
         inputs.shape.scale = problem.scale;
     }
@@ -294,7 +300,8 @@ inline void grade_append_again() {
     first.kv_heads = 2;
     const PagedShape other{{33, 1, 3}, 32};
     wb::testing::expect_independent([&] { graded(first, 1); },
-                                    [&] { graded(other, 2); });
+                                    [&] { graded(other, 2); },
+                                    [&] { graded(first, 3); });
 }
 
 }  // namespace paged_grading

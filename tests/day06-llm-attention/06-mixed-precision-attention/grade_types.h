@@ -38,11 +38,13 @@ void grade_type(const AttentionShape& shape,
     for (const auto& [name, idea, attention] : last_only ? last_of(all) : all) {
         Grader grade(name,
                      std::string(Format<T>::kName) + ", " + describe(shape) + text);
-        const T* d_q = grade.input("q", rounded<T>(inputs.q));
-        const T* d_k = grade.input("k", rounded<T>(inputs.k));
-        const T* d_v = grade.input("v", rounded<T>(inputs.v));
+        const T* d_q = grade.input("q", rounded<T>(inputs.q), Begin::vectors);
+        const T* d_k = grade.input("k", rounded<T>(inputs.k), Begin::vectors);
+        const T* d_v = grade.input("v", rounded<T>(inputs.v), Begin::vectors);
         T* d_o = grade.output<T>(
-            "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+            "o",
+            {shape.batch, shape.query_heads, shape.queries, shape.head_dim},
+            Begin::vectors);
         float* d_lse = nullptr;
         if (with_lse) {
             d_lse = grade.output<float>("lse",

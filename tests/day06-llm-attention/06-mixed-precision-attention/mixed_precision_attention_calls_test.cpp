@@ -3,6 +3,7 @@
 #include "grade_types.h"
 
 #include <wb/scratch.h>
+#include <wb/testing/attention_again.h>
 #include <wb/testing/attention_arguments.h>
 #include <wb/testing/attention_memory.h>
 #include <wb/testing/attention_sizes.h>
@@ -19,6 +20,34 @@ using wb::AttentionShape;
 
 TEST_CASE("no memory for scores", "[serial]") {
     expect_no_scores_in_memory<__half>(implementations_of<__half>(), 32);
+}
+
+TEST_CASE("no memory, whatever the type, the mask and the head dimension", "[serial]") {
+    const std::vector<int64_t> head_dims = {32, 64, 128};
+    expect_no_memory<__half>(implementations_of<__half>(), head_dims, 1);
+    expect_no_memory<__nv_bfloat16>(implementations_of<__nv_bfloat16>(), head_dims, 1);
+}
+
+/// What is expected of numbers of T.
+template <class T>
+static AttentionExpected expect_rounded(const AttentionShape& shape,
+                                        const AttentionInputs& inputs) {
+    auto expected = expect_attention(shape, inputs);
+    for (size_t i = 0; i < expected.o.size(); ++i)
+        expected.o_bound[i] = stored_bound<T>(expected.o[i], expected.o_bound[i]);
+    return expected;
+}
+
+TEST_CASE("once more in the same arrays, but for one thing") {
+    if (is_watched()) return;  // other cases make the same accesses
+    const auto again = [](auto zero) {
+        using T = decltype(zero);
+        const auto versions = implementations_of<T>();
+        grade_again<T>(versions, /*groups=*/false, expect_rounded<T>);
+        grade_as_one_array<T>(versions, expect_rounded<T>);
+    };
+    again(__half());
+    again(__nv_bfloat16());
 }
 
 TEST_CASE("rows and keys of one head past 2^31 elements", "[large][serial]") {

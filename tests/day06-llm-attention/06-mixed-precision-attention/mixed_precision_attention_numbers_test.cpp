@@ -2,6 +2,7 @@
 // show.
 #include "grade_types.h"
 
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/special_attention.h>
@@ -106,7 +107,7 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
 TEST_CASE("scores of a million, all alike, of either sign") {
     for (const int64_t D : {32, 64, 128}) {
         auto shape = plain_attention(1, 2, 5, 67, D, true);
-        for (const float scale : {1.0f, kFarScale}) {
+        for (const float scale : {1.0f, kFarScale, kFarthestScale}) {
             shape.scale = scale;
             for (const float score : {-0x1p20f, 0x1p20f}) {
                 const auto inputs = far_scores(shape, score);
@@ -218,6 +219,8 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
         auto scaled = shape;
         const auto small = subnormal_scores(scaled, kSmallest);
         grade_type<T>(scaled, small, ", subnormal q or k");
+        const auto smallest = smallest_queries(scaled, kSmallest);
+        grade_type<T>(scaled, smallest, ", q a few times the smallest number");
     };
     for (const int64_t D : {32, 64, 128}) {
         graded(__half(), D);

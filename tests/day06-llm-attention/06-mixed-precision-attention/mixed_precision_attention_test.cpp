@@ -127,8 +127,30 @@ TEST_CASE("nothing is kept from call to call") {
     const auto first = plain_attention(1, 2, 5, 33, 64);
     auto other = plain_attention(2, 3, 35, 17, 32, true);
     other.scale = -0.3f;
-    wb::testing::expect_independent([&] { grade(first); }, [&] { grade(other); });
+    wb::testing::expect_independent(
+        [&] { grade(first); }, [&] { grade(other); }, [&] { grade(first, 3); });
     wb::testing::on_another_device([&] { grade(first); });
+}
+
+TEST_CASE("nothing is kept from call to call with many keys and heads", "[long]") {
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    for (const auto& shape :
+         {plain_attention(1, 1, 7, 1301, 32), plain_attention(1, 130, 1, 2, 32)}) {
+        const auto graded = [&](uint64_t seed) {
+            const auto inputs = random_attention(shape, seed);
+            const std::string text = ", seed " + std::to_string(seed);
+            grade_type<__half>(shape, inputs, text, true, /*last_only=*/true);
+        };
+        wb::testing::expect_independent([&] { graded(1); }, [&] { graded(3); });
+    }
+}
+
+TEST_CASE("no block waits for one that may not have begun") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    for (const bool last_first : {true, false}) {
+        const FewBlocks few(2, last_first);
+        grade(plain_attention(1, 3, 130, 67, 32));
+    }
 }
 
 TEST_CASE("batches and heads keep to themselves") {
@@ -205,7 +227,7 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
         grade_type<__half>(
             shape, chosen_keys(shape, 1), ", seven keys of eight chosen");
 #ifdef SIMT_CPU
-    constexpr int64_t kKeys = 12'301;  // more than 48 KB have floats
+    constexpr int64_t kKeys = 65'601;  // more than 16 bits count
 #else
     constexpr int64_t kKeys = 70'001;  // over 1024 tiles: too many for a simulator
 #endif
@@ -226,7 +248,9 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     auto inputs = constant_inputs(shape, 1.0f, 0.0f, 1.0f);
     inputs.k[(kKeys - 1) * 32] = 16.0f;
     std::fill_n(inputs.v.begin() + (kKeys - 1) * 32, 32, -1.0f);
-    grade(shape, inputs, ", the last score 16, the others 0");
+    const std::string text = ", the last score 16, the others 0";
+    grade_type<__half>(shape, inputs, text, true, /*last_only=*/true);
+    grade_type<__nv_bfloat16>(shape, inputs, text, true, /*last_only=*/true);
 }
 
 TEST_CASE("many keys of each head dimension and type, seen or masked", "[long]") {

@@ -3,6 +3,8 @@
 #include "grade_types.h"
 
 #include <wb/scratch.h>
+#include <wb/testing/attention_again.h>
+#include <wb/testing/attention_arguments.h>
 #include <wb/testing/attention_memory.h>
 #include <wb/testing/attention_sizes.h>
 #include <wb/testing/attention_traps.h>
@@ -10,7 +12,6 @@
 #include <wb/testing/grader.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,24 @@ using wb::AttentionShape;
 
 TEST_CASE("no memory for scores", "[serial]") {
     expect_no_scores_in_memory<__half>(implementations_of<__half>(), 64);
+}
+
+TEST_CASE("no memory, whatever the type, the mask and the head dimension", "[serial]") {
+    const std::vector<int64_t> head_dims = {64, 128};
+    expect_no_memory<__half>(implementations_of<__half>(), head_dims, 3);
+    expect_no_memory<__nv_bfloat16>(implementations_of<__nv_bfloat16>(), head_dims, 3);
+}
+
+TEST_CASE("once more in the same arrays, but for one thing") {
+    if (is_watched()) return;  // other cases make the same accesses
+    const auto again = [](auto zero) {
+        using T = decltype(zero);
+        const auto versions = implementations_of<T>();
+        grade_again<T>(versions, /*groups=*/true, expect_stored<T>);
+        grade_as_one_array<T>(versions, expect_stored<T>);
+    };
+    again(__half());
+    again(__nv_bfloat16());
 }
 
 TEST_CASE("rows and keys of one head past 2^31 elements", "[large][serial]") {
@@ -123,21 +142,23 @@ TEST_CASE("wrong arguments are refused by name") {
     Grader memory("tensor_core_attention", "wrong arguments");
     __half* d = memory.output<__half>("d", {2 * 4 * 64 + 8});
     const auto good = plain_attention(1, 2, 4, 4, 64);
-    const auto refused = [&](const std::string& part, const AttentionShape& shape) {
-        expect_refused("tensor_core_attention", describe(shape), part, [&] {
-            tensor_core_attention(shape, d, d, d, d, nullptr, nullptr);
+    const auto refused = [&](auto* p) {
+        const auto call = [&](const AttentionShape& shape) {
+            tensor_core_attention(shape, p, p, p, p, nullptr, nullptr);
+        };
+        expect_shapes_refused("tensor_core_attention", good, /*groups=*/true, call);
+        for (const int64_t head_dim : {32, 96, 256}) {
+            const auto shape = plain_attention(1, 2, 4, 4, head_dim);
+            const std::string part = "shape.head_dim is " + std::to_string(head_dim);
+            expect_refused(
+                "tensor_core_attention", describe(shape), part, [&] { call(shape); });
+        }
+        expect_refused("tensor_core_attention", "heads", "kv_heads, which is 3", [&] {
+            call(grouped(plain_attention(1, 4, 4, 4, 64), 3));
         });
     };
-    refused("shape.batch is -1", plain_attention(-1, 2, 4, 4, 64));
-    refused("shape.queries is -4", plain_attention(1, 2, -4, 4, 64));
-    refused("shape.keys is 2147483648", plain_attention(1, 2, 4, int64_t{1} << 31, 64));
-    refused("shape.head_dim is 32", plain_attention(1, 2, 4, 4, 32));
-    refused("shape.head_dim is 96", plain_attention(1, 2, 4, 4, 96));
-    refused("shape.head_dim is 256", plain_attention(1, 2, 4, 4, 256));
-    refused("shape.kv_heads, which is 3", grouped(plain_attention(1, 4, 4, 4, 64), 3));
-    auto scaled = good;
-    scaled.scale = std::numeric_limits<float>::infinity();
-    refused("shape.scale is inf", scaled);
+    refused(d);
+    refused(reinterpret_cast<__nv_bfloat16*>(d));
     const auto pointers = [&](auto zero) {
         wb::testing::expect_pointers_refused<decltype(zero)>(
             "tensor_core_attention",

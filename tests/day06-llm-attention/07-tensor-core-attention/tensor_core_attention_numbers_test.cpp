@@ -1,6 +1,7 @@
 // Grades day06-llm-attention/07-tensor-core-attention: numbers at which shortcuts show.
 #include "grade_types.h"
 
+#include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/simulator.h>
@@ -93,7 +94,7 @@ TEST_CASE("scores of a million, all alike, of either sign") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     for (const int64_t D : {64, 128}) {
         auto shape = plain_attention(1, 1, 5, 67, D, true);
-        for (const float scale : {1.0f, kFarScale}) {
+        for (const float scale : {1.0f, kFarScale, kFarthestScale}) {
             shape.scale = scale;
             for (const float score : {-0x1p20f, 0x1p20f}) {
                 grade_far<__half>(shape, score);
@@ -147,10 +148,14 @@ TEST_CASE("logits that hardly rise: a scale of nearly 1 is one, too") {
     // Each tile of 64 keys raises the maximum by 6e-4. One that is not rescaled for
     // that shows nowhere; thirty do, where values do not cancel out.
     const auto shape = plain_attention(1, 1, 3, 2101, 64);
-    auto inputs = large_logits(shape, 0.01, true, 1);
-    for (float& value : inputs.v)
-        value = 8.0f + std::clamp(value, -3.0f, 3.0f);
-    grade_type<__half>(shape, inputs, ", logits rising to 0.01");
+    for (const double peak : {0.01, 0.3}) {
+        auto inputs = large_logits(shape, peak, true, 1);
+        for (float& value : inputs.v)
+            value = 8.0f + std::clamp(value, -3.0f, 3.0f);
+        const std::string text = ", logits rising to " + std::to_string(peak);
+        grade_type<__half>(shape, inputs, text);
+        if (peak > 0.1) grade_type<__nv_bfloat16>(shape, inputs, text);
+    }
 }
 
 TEST_CASE("logits far from zero, close to each other") {
@@ -239,6 +244,8 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
         auto scaled = shape;
         const auto small = subnormal_scores(scaled, kSmallest);
         grade_type<T>(scaled, small, ", subnormal q or k");
+        const auto smallest = smallest_queries(scaled, kSmallest);
+        grade_type<T>(scaled, smallest, ", q a few times the smallest number");
     };
     for (const int64_t D : {64, 128}) {
         graded(__half(), D);

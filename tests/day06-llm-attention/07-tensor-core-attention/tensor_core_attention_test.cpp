@@ -146,8 +146,51 @@ TEST_CASE("nothing is kept from call to call") {
     const auto first = plain_attention(1, 2, 5, 33, 128);
     auto other = plain_attention(2, 3, 35, 17, 64, true);
     other.scale = -0.3f;
-    wb::testing::expect_independent([&] { grade(first); }, [&] { grade(other); });
+    wb::testing::expect_independent(
+        [&] { grade(first); }, [&] { grade(other); }, [&] { grade(first, 3); });
     wb::testing::on_another_device([&] { grade(first); });
+}
+
+TEST_CASE("nothing is kept from call to call with many keys and heads", "[long]") {
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    using T = __half;
+    for (const auto& shape :
+         {plain_attention(1, 1, 7, 1301, 64), plain_attention(1, 66, 1, 2, 64)}) {
+        const auto graded = [&](uint64_t seed) {
+            const auto stored = as_stored<T>(random_attention(shape, seed));
+            const auto expected = expect_stored<T>(shape, stored);
+            const std::string text = ", seed " + std::to_string(seed);
+            for (const auto& [name, idea, attention] : last_of(implementations_of<T>()))
+                grade_rung<T>(name, attention, shape, stored, expected, text);
+        };
+        wb::testing::expect_independent([&] { graded(1); }, [&] { graded(3); });
+    }
+}
+
+TEST_CASE("no block waits for one that may not have begun") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    for (const bool last_first : {true, false}) {
+        const FewBlocks few(2, last_first);
+        grade(plain_attention(1, 3, 130, 67, 64));
+    }
+}
+
+TEST_CASE("more keys than 16 bits count: the last one decides", "[long]") {
+    constexpr int64_t kKeys = 65'601;
+    const auto graded = [](auto zero, bool causal) {
+        using T = decltype(zero);
+        auto shape = plain_attention(1, 1, causal ? 2 : 1, kKeys, 64, causal);
+        shape.scale = 1.0f;
+        auto inputs = constant_inputs(shape, 1.0f, 0.0f, 1.0f);
+        inputs.k[(kKeys - 1) * 64] = 16.0f;
+        std::fill_n(inputs.v.begin() + (kKeys - 1) * 64, 64, -1.0f);
+        const auto expected = expect_stored<T>(shape, inputs);
+        for (const auto& [name, idea, attention] : last_of(implementations_of<T>()))
+            grade_rung<T>(
+                name, attention, shape, inputs, expected, ", the last score 16");
+    };
+    graded(__half(), false);
+    graded(__nv_bfloat16(), true);
 }
 
 TEST_CASE("batches and heads keep to themselves") {

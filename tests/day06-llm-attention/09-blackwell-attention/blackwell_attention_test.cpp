@@ -233,6 +233,9 @@ TEST_CASE("attention: edges meet") {
         levels.keys = {1, 64, 65, 129, 256};
         levels.logits = {wb::testing::Logits::usual,
                          wb::testing::Logits::rising,
+                         wb::testing::Logits::falling,
+                         wb::testing::Logits::high,
+                         wb::testing::Logits::unseen,
                          wb::testing::Logits::low};
         levels.scales = {0.0f, 0.05f, 1.0f};  // not negative
         levels.most_products = 3'000'000;
@@ -312,7 +315,8 @@ TEST_CASE("attention: nothing is kept from call to call") {
     const auto first = plain_attention(1, 2, 5, 33, 64);
     const auto other = plain_attention(2, 3, 35, 17, 128, true);
     if (!has_tensor_memory()) return expect_refusal(first, "sm_100a");
-    expect_independent([&] { grade(first, 1); }, [&] { grade(other, 2); });
+    expect_independent(
+        [&] { grade(first, 1); }, [&] { grade(other, 2); }, [&] { grade(first, 3); });
     on_another_device([&] { grade(first, 1); });
 }
 

@@ -5,6 +5,7 @@
 #include "blackwell_attention.h"
 
 #include <wb/arguments.h>
+#include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
@@ -19,6 +20,11 @@ namespace blackwell_grading {
 using namespace wb::testing;
 using wb::AttentionShape;
 using Stored = __nv_bfloat16;
+
+/// The learner's function.
+inline auto attentions() {
+    return wb::implementations("blackwell_attention", blackwell_attention);
+}
 
 /// What is expected of numbers of bfloat16: the bound of float kernels, one rounding of
 /// each weight, and one of the result.
@@ -45,11 +51,13 @@ inline void grade_stored(const AttentionShape& shape,
                          const std::string& text,
                          bool with_lse = true) {
     Grader grader("blackwell_attention", wb::describe(shape) + text);
-    const auto* q = grader.input("q", rounded<Stored>(stored.q));
-    const auto* k = grader.input("k", rounded<Stored>(stored.k));
-    const auto* v = grader.input("v", rounded<Stored>(stored.v));
+    const auto* q = grader.input("q", rounded<Stored>(stored.q), Begin::vectors);
+    const auto* k = grader.input("k", rounded<Stored>(stored.k), Begin::vectors);
+    const auto* v = grader.input("v", rounded<Stored>(stored.v), Begin::vectors);
     auto* o = grader.output<Stored>(
-        "o", {shape.batch, shape.query_heads, shape.queries, shape.head_dim});
+        "o",
+        {shape.batch, shape.query_heads, shape.queries, shape.head_dim},
+        Begin::vectors);
     float* lse = nullptr;
     if (with_lse)
         lse = grader.output<float>(

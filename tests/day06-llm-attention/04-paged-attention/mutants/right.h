@@ -82,8 +82,8 @@ inline void check_append(const PagedCache& cache,
     const wb::Arguments arguments("append_kv");
     wb::check_paged_cache(arguments, cache);
     arguments.size("tokens", tokens)
-        .device("k", k, tokens)
-        .device("v", v, tokens)
+        .device("k", reinterpret_cast<const uint4*>(k), tokens)
+        .device("v", reinterpret_cast<const uint4*>(v), tokens)
         .device("sequences", sequences, tokens)
         .device("positions", positions, tokens);
 }
@@ -105,8 +105,8 @@ inline void check_attention(const PagedCache& cache,
                  "must be a multiple of cache.kv_heads")
         .finite("scale", scale);
     const int64_t rows = cache.batch * query_heads;
-    arguments.device("q", q, rows)
-        .device("o", o, rows)
+    arguments.device("q", reinterpret_cast<const uint4*>(q), rows)
+        .device("o", reinterpret_cast<const uint4*>(o), rows)
         .device("lse", lse, lse == nullptr ? 0 : rows)
         .require(workspace.num_counters() >= rows,
                  "workspace.num_counters",

@@ -3,8 +3,10 @@
 
 #include <wb/attention.h>
 #include <wb/describe.h>
+#include <wb/testing/attention_cases.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/memory_watch.h>
+#include <wb/testing/simulator.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +42,41 @@ void expect_no_scores_in_memory(const Versions& versions, int64_t head_dim) {
         grade.expect(
             "o", std::vector<double>(query_elements), [](int64_t) { return 0.0; });
     }
+}
+
+/// Fails the test case if the last version, or the learner's function, takes any memory
+/// at all, whatever the mask, the head dimension and the number of keys are, and
+/// whether heads share keys.
+/// @param group  query heads of each K/V head
+template <class T, class Versions>
+void expect_no_memory(const Versions& versions,
+                      const std::vector<int64_t>& head_dims,
+                      int64_t group) {
+    const auto expect_none = [&](const AttentionShape& shape) {
+        const auto zeros = [](int64_t count) {
+            return std::vector<T>(static_cast<size_t>(count), T(0.0f));
+        };
+        for (const auto& [name, idea, attention] : last_of(versions)) {
+            Grader grade(name, describe(shape) + ", all zeros");
+            const T* q = grade.input("q", zeros(shape.query_elements()));
+            const T* k = grade.input("k", zeros(shape.kv_elements()));
+            T* o = grade.output<T>("o", {group, shape.queries, shape.head_dim});
+            const auto call = [&, attention = attention](cudaStream_t stream) {
+                attention(shape, q, k, k, o, nullptr, stream);
+            };
+            grade.run(call);  // loads the kernel's code, which takes memory
+            const MemoryWatch watch;
+            grade.run(call);
+            watch.expect_at_most(0, name + ", " + describe(shape));
+            const auto count = static_cast<size_t>(shape.query_elements());
+            grade.expect("o", std::vector<double>(count), [](int64_t) { return 0.0; });
+        }
+    };
+    if (is_watched()) return;  // its accesses are those of other cases
+    for (const int64_t head_dim : head_dims)
+        for (const bool causal : {false, true})
+            for (const int64_t keys : {3, 70, 600})
+                expect_none({1, group, 1, 3, keys, head_dim, causal, 0.1f});
 }
 
 }  // namespace wb::testing

@@ -55,12 +55,13 @@ class FewMultiprocessors {
 };
 
 /// Under the simulator: while this lives, no more than so many blocks of a launch have
-/// begun and not ended, and the last block begins first (with shuffle_threads(): they
-/// begin in any order, and take turns at random). A block that waits for one that
-/// cannot begin is a hang, which is found. On a GPU: nothing, the order is never sure.
+/// begun and not ended, and the last block begins first, or, if so wanted, the first
+/// one (with shuffle_threads(): they begin in any order, and take turns at random). A
+/// block that waits for one that cannot begin is a hang, which is found. On a GPU:
+/// nothing, the order is never sure.
 class FewBlocks {
  public:
-    explicit FewBlocks(unsigned resident);
+    explicit FewBlocks(unsigned resident, bool last_first = true);
     ~FewBlocks();
     FewBlocks(const FewBlocks&) = delete;
     FewBlocks& operator=(const FewBlocks&) = delete;

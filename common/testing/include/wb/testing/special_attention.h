@@ -270,6 +270,21 @@ inline AttentionInputs subnormal_scores(AttentionShape& shape, double unit) {
     return inputs;
 }
 
+/// Queries of a few times the smallest number of a type, whose digits the scale, 1/8,
+/// takes if it is multiplied into them as numbers of this type. Keys are so large that
+/// the queries count.
+/// @param unit  the smallest number
+inline AttentionInputs smallest_queries(AttentionShape& shape, double unit) {
+    shape.scale = 0.125f;
+    AttentionInputs inputs = random_attention(shape, 3);
+    const double key = unit > 0x1p-100 ? 0x1p14 : 0x1p124;
+    for (float& x : inputs.q)
+        x = static_cast<float>(unit * std::trunc(5.0 * double{x}));
+    for (float& x : inputs.k)
+        x = static_cast<float>(key * std::clamp(double{x}, -3.0, 3.0));
+    return inputs;
+}
+
 /// Scores between -2 and 2 that are products of large queries, large keys, and a scale
 /// that is a subnormal number, which the shape gets. One product a score, so that no
 /// order of factors overflows.

@@ -1,0 +1,85 @@
+// Grades day06-llm-attention/09-blackwell-attention: what is refused, and calls that
+// have something in common with an earlier one.
+#include "grade_attention.h"
+
+#include <wb/testing/attention_again.h>
+#include <wb/testing/attention_arguments.h>
+#include <wb/testing/attention_traps.h>
+#include <wb/testing/catch.h>
+#include <wb/testing/independent_calls.h>
+#include <wb/testing/simulator.h>
+
+#include <string>
+
+using namespace blackwell_grading;
+
+TEST_CASE("attention: each number of a shape that is wrong is refused by name") {
+    Grader memory("blackwell_attention", "wrong arguments");
+    Stored* const d = memory.output<Stored>("d", {2 * 4 * 64});
+    const auto good = plain_attention(1, 2, 4, 4, 64);
+    const auto call = [&](const AttentionShape& shape) {
+        blackwell_attention(shape, d, d, d, d, nullptr, nullptr);
+    };
+    expect_shapes_refused("blackwell_attention", good, /*groups=*/true, call);
+    for (const int64_t head_dim : {32, 96, 256}) {
+        const auto shape = plain_attention(1, 2, 4, 4, head_dim);
+        const std::string part = "shape.head_dim is " + std::to_string(head_dim);
+        expect_refused(
+            "blackwell_attention", describe(shape), part, [&] { call(shape); });
+    }
+    auto negative = good;
+    negative.scale = -0x1p-149f;
+    expect_refused("blackwell_attention", "a negative scale", "shape.scale is ", [&] {
+        call(negative);
+    });
+}
+
+TEST_CASE("attention: each pointer that is wrong is refused by name") {
+    const auto shape = plain_attention(1, 1, 4, 4, 64);
+    if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
+    expect_pointers_refused<Stored>(
+        "blackwell_attention",
+        [](auto... arguments) { blackwell_attention(arguments...); },
+        shape,
+        /*vectors=*/true);
+}
+
+TEST_CASE("attention: no queries, no work") {
+    const auto shape = plain_attention(1, 1, 0, 7, 64);
+    if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
+    grade(plain_attention(1, 1, 1, 1, 64), 1);  // what is not written says so
+    Grader grader("blackwell_attention", "queries = 0, batch = 0, or no heads");
+    grader.expect_no_work([](cudaStream_t s) {
+        Stored* const null = nullptr;
+        auto no_heads = plain_attention(2, 0, 7, 7, 64);
+        no_heads.kv_heads = 1;
+        for (const auto& none : {plain_attention(1, 1, 0, 7, 64),
+                                 plain_attention(0, 2, 7, 7, 64),
+                                 no_heads})
+            blackwell_attention(none, null, null, null, null, nullptr, s);
+    });
+}
+
+TEST_CASE("attention: nothing is kept with many keys and heads", "[long]") {
+    for (const auto& shape :
+         {plain_attention(1, 1, 7, 1301, 64), plain_attention(1, 66, 1, 2, 64)}) {
+        if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
+        expect_independent([&] { grade(shape, 1); }, [&] { grade(shape, 3); });
+    }
+}
+
+TEST_CASE("attention: no block waits for one that may not have begun") {
+    for (const bool last_first : {true, false}) {
+        const FewBlocks few(2, last_first);
+        grade(plain_attention(1, 3, 130, 67, 64), 1);
+    }
+}
+
+TEST_CASE("attention: once more in the same arrays, but for one thing") {
+    if (!has_tensor_memory())
+        return expect_refusal(plain_attention(1, 1, 1, 1, 64), "sm_100a");
+    grade_again<Stored>(
+        attentions(), /*groups=*/true, [](const auto& shape, const auto& inputs) {
+            return expect_stored(shape, inputs);
+        });
+}
