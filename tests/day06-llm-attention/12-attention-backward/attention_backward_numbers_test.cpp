@@ -413,15 +413,15 @@ TEST_CASE("NaN and infinity of o, lse, q and k reach what the formulas say") {
     // In head 0 a number of o: to dk of all keys, and to dq of its query. In head 1 the
     // weights of a query are infinite: its dq, all dk and dv. In head 2 they are 0, and
     // a value is NaN: dq of this query, too. In head 3 they are NaN, and so is a value;
-    // all of d_o is 0. In head 4 a number of the first key: all of its dq, but nothing
-    // of the head before.
+    // all of d_o is 0. Head 4 has nothing of that. In head 5 a number of the first key:
+    // all of its dq, but nothing of the head before.
     const auto graded = [](auto zero, int64_t dim, bool causal, float scale = 1.0f) {
         using T = decltype(zero);
         constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
         constexpr float kInfinity = std::numeric_limits<float>::infinity();
         // All queries see the first keys. With a mask, the last query sees all keys.
         const int64_t keys = causal ? 31 : 19;
-        auto shape = plain_attention(1, 5, 20, keys, dim, causal);
+        auto shape = plain_attention(1, 6, 20, keys, dim, causal);
         if (scale == 0.0f) shape.scale = scale;
         Inputs in = whole_numbers(shape, 7);
         in.o[at((causal ? 19 : 3) * dim + 5)] = kNaN;
@@ -432,7 +432,7 @@ TEST_CASE("NaN and infinity of o, lse, q and k reach what the formulas say") {
         in.q[at(row * dim + 2)] = kNaN;
         in.v[at((3 * keys + 1) * dim + 4)] = kNaN;
         std::fill_n(in.d_o.begin() + 3 * 20 * dim, 20 * dim, 0.0f);
-        in.k[at(4 * keys * dim + 3)] = kNaN;
+        in.k[at(5 * keys * dim + 3)] = kNaN;
         grade_type<T>(shape, in, ", NaN and infinity in o, lse, v, q and k");
     };
     for (const bool causal : {false, true}) {

@@ -3,6 +3,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
+#include <wb/testing/special_values.h>
 
 #include <cmath>
 #include <limits>
@@ -85,21 +86,7 @@ TEST_CASE("much under way, of many threads") {
 }
 
 TEST_CASE("a copy keeps each bit") {
-    // Zeros of both signs, subnormal numbers, infinities, and NaN of many kinds.
-    std::vector<uint32_t> bits = {0x00000000u,
-                                  0x80000000u,
-                                  0x00000001u,
-                                  0x807FFFFFu,
-                                  0x7F800000u,
-                                  0xFF800000u,
-                                  0x7FC00000u,
-                                  0x7F800001u,
-                                  0xFFC00123u,
-                                  0xFFA00000u,
-                                  0x7FFFFFFFu,
-                                  0xFF7FFFFFu};
-    while (bits.size() < 3000)
-        bits.push_back(bits[bits.size() % 11] ^ static_cast<uint32_t>(bits.size()));
+    const auto bits = wb::testing::special_bits(3000);
     const auto n = static_cast<int64_t>(bits.size());
     const std::vector<double> expected(bits.begin(), bits.end());
     for (const int each : {1, 4})

@@ -3,6 +3,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/random.h>
+#include <wb/testing/special_values.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,21 +35,7 @@ TEST_CASE("arrays begin anywhere") {
 }
 
 TEST_CASE("copy_floats: each bit, of numbers that are none, too") {
-    // Zeros of both signs, subnormal numbers, infinities, and NaN of many kinds.
-    std::vector<uint32_t> bits = {0x00000000u,
-                                  0x80000000u,
-                                  0x00000001u,
-                                  0x807FFFFFu,
-                                  0x7F800000u,
-                                  0xFF800000u,
-                                  0x7FC00000u,
-                                  0x7F800001u,
-                                  0xFFC00123u,
-                                  0xFFA00000u,
-                                  0x7FFFFFFFu,
-                                  0xFF7FFFFFu};
-    while (bits.size() < 2003)
-        bits.push_back(bits[bits.size() % 11] ^ static_cast<uint32_t>(bits.size()));
+    const auto bits = wb::testing::special_bits(2003);
     const auto n = static_cast<int64_t>(bits.size());
     for (const Begin begin : {Begin::aligned, Begin::anywhere})
         for (const auto& [name, idea, copy] :

@@ -158,6 +158,9 @@ def _covers(mutant: Mutant, line: int) -> bool:
     return mutant.line <= line <= code.line(last)
 
 
+NO_SUCH_CASE = "no such case"
+
+
 @dataclass
 class Outcome:
     """What became of some test cases."""
@@ -213,7 +216,7 @@ class Program:
         if not verdict:
             return "crash"
         if not verdict.cases and not self.checked:
-            return "no such case"
+            return NO_SUCH_CASE
         found = verdicts.findings(verdict)
         if self.checked:
             found = [f for f in found if f.kind != "refused_launch"]

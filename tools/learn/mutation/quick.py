@@ -58,7 +58,7 @@ def _die(chapter: Chapter, first: list[tuple[Mutant, int, str]]) -> bool:
     for mutant, version, case in first:
         outcome = program.run(
             case, mutant=mutant.number, version=version, usual=PATIENCE)
-        if not outcome.killed_by:
+        if outcome.killed_by in ("", programs.NO_SUCH_CASE):
             ui.note(f"{chapter.label}: not killed by '{case}' any more: {mutant.key}")
             return False
     ui.say(f"{chapter.label}: {len(first)} mutants, all killed")

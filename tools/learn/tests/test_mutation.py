@@ -4,11 +4,13 @@ import os
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 from learn import ui
 from learn.course import Chapter
 from learn.mutate import shuffled
-from learn.mutation import known, ladder, programs
+from learn.mutation import known, ladder, programs, quick
 from learn.mutation.code import Code
 from learn.mutation.hunt import Hunt, Run
 from learn.mutation.mutant import number_mutants
@@ -394,6 +396,28 @@ class Known(unittest.TestCase):
         self.assertIn('"day01-basics/01-f/g"', known.SCORES.read_text())
         known.file_of(part).write_text("h: c  # slow")
         self.assertEqual(known.equivalents(part), {"h: c": "slow"})
+
+
+class QuickTest(unittest.TestCase):
+    """What the score's file says of a mutant's killer may be out of date."""
+
+    def dies(self, killed_by: str) -> bool:
+        chapter = SimpleNamespace(label="day01/01-f", target="day01_f")
+        mutant = SimpleNamespace(number=1, key="f: drop: x; -> nothing")
+        outcome = programs.Outcome(killed_by, 0.1)
+        with (mock.patch.object(quick.build, "program", return_value=Path("p")),
+              mock.patch.object(programs.Program, "run", return_value=outcome),
+              mock.patch.object(ui, "say"), mock.patch.object(ui, "note")):
+            return quick._die(chapter, [(mutant, 1, "a case")])
+
+    def test_killed(self):
+        self.assertTrue(self.dies("wrong_result"))
+
+    def test_alive(self):
+        self.assertFalse(self.dies(""))
+
+    def test_a_case_that_has_another_name_kills_nothing(self):
+        self.assertFalse(self.dies(programs.NO_SUCH_CASE))
 
 
 if __name__ == "__main__":

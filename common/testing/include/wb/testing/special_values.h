@@ -1,6 +1,8 @@
 /// wb/testing/special_values.h: numbers at which shortcuts show.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -31,6 +33,28 @@ inline std::pair<std::vector<float>, std::vector<float>> special_pairs() {
             pairs.second.push_back(b);
         }
     return pairs;
+}
+
+/// Bits of floats, for what must keep each: zeros of both signs, subnormal numbers,
+/// infinities, NaN of many kinds, quiet and signalling, and what is near these.
+inline std::vector<std::uint32_t> special_bits(std::size_t count) {
+    std::vector<std::uint32_t> bits = {0x00000000u,
+                                       0x80000000u,
+                                       0x00000001u,
+                                       0x807FFFFFu,
+                                       0x7F800000u,
+                                       0xFF800000u,
+                                       0x7FC00000u,
+                                       0x7F800001u,
+                                       0xFFC00123u,
+                                       0xFFA00000u,
+                                       0x7FFFFFFFu};
+    const std::size_t kinds = bits.size();
+    while (bits.size() < count)
+        bits.push_back(bits[bits.size() % kinds] ^
+                       static_cast<std::uint32_t>(bits.size()));
+    bits.resize(count);
+    return bits;
 }
 
 }  // namespace wb::testing
