@@ -5,6 +5,7 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_values.h>
 
 using namespace coalescing_grading;
 
@@ -132,7 +133,7 @@ TEST_CASE("a copy: more words than a grid takes at once", "[long]") {
 }
 
 TEST_CASE("a copy: any bits, also those of no number") {
-    const auto bits = odd_bits(1009);
+    const auto bits = wb::testing::special_bits(1009);
     const std::vector<double> expected(bits.begin(), bits.end());
     for_each_version("copy_bytes", copy_bytes, [&](auto& name, auto copy) {
         Grader grade(name, "odd numbers");

@@ -5,6 +5,7 @@
 #include <wb/testing/covering.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
+#include <wb/testing/special_values.h>
 
 using namespace coalescing_grading;
 
@@ -150,7 +151,12 @@ TEST_CASE("a strided copy: far apart") {
 
 TEST_CASE("a strided copy: any bits, also those of no number") {
     const int64_t stride = GENERATE(as<int64_t>(), 1, 2);
-    grade_strided(odd_bits(1099 * stride + 1), 1100, stride, 0, 0, "odd numbers");
+    grade_strided(wb::testing::special_bits(1099 * stride + 1),
+                  1100,
+                  stride,
+                  0,
+                  0,
+                  "odd numbers");
 }
 
 TEST_CASE("a strided copy: arrays that touch do not overlap") {
@@ -201,7 +207,8 @@ TEST_CASE("records: sizes, fields and where slices start") {
 
 TEST_CASE("records: any bits, also those of no number") {
     const int fields = GENERATE(1, 2, 3, 4);
-    grade_records(odd_bits(100 * fields), 100, fields, 0, 0, "odd numbers");
+    grade_records(
+        wb::testing::special_bits(100 * fields), 100, fields, 0, 0, "odd numbers");
 }
 
 TEST_CASE("records are right whatever order the threads run in") {

@@ -40,26 +40,6 @@ inline std::vector<uint8_t> random_bytes(int64_t count, uint64_t seed) {
     return bytes;
 }
 
-/// The bits of floats, of any kind: zeros of both signs, subnormal numbers, infinities,
-/// NaNs with whatever else is in them, quiet and signalling.
-inline std::vector<uint32_t> odd_bits(int64_t count) {
-    const uint32_t kinds[] = {0x00000000u,
-                              0x80000000u,
-                              0x00000001u,
-                              0x807FFFFFu,
-                              0x7F800000u,
-                              0xFF800000u,
-                              0x7FC00000u,
-                              0xFFC12345u,
-                              0x7F800001u,
-                              0xFFABCDEFu,
-                              0x3F800000u};
-    std::vector<uint32_t> bits(at(count));
-    for (std::size_t i = 0; i < bits.size(); ++i)
-        bits[i] = kinds[i % std::size(kinds)];
-    return bits;
-}
-
 /// `before` with `slice` in it, as numbers.
 template <class T>
 std::vector<double> with_slice(const std::vector<T>& before,

@@ -6,6 +6,7 @@
 #include <wb/implementations.h>
 #include <wb/testing/attention.h>
 #include <wb/testing/attention_cases.h>
+#include <wb/testing/attention_stored.h>
 #include <wb/testing/attention_triples.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/stored_types.h>
@@ -117,34 +118,7 @@ void grade_type(const AttentionShape& shape,
 
 /// What grade_triple() asks of a type.
 template <class T>
-struct InType {
-    static AttentionInputs stored(const AttentionInputs& inputs) {
-        return as_stored<T>(inputs);
-    }
-    static AttentionExpected expect(const AttentionShape& shape,
-                                    const AttentionInputs& inputs) {
-        return expect_stored<T>(shape, inputs);
-    }
-    static AttentionExpected chosen(const AttentionShape& shape,
-                                    const AttentionInputs& inputs) {
-        AttentionExpected expected = expect_equal_weights(shape, inputs);
-        for (std::size_t i = 0; i < expected.o.size(); ++i)
-            expected.o_bound[i] = stored_bound<T>(expected.o[i], expected.o_bound[i]);
-        return expected;
-    }
-    static AttentionExpected uneven(const AttentionShape& shape,
-                                    const AttentionInputs& inputs) {
-        AttentionExpected expected = expect(shape, inputs);
-        expected.lse_bound = expect_uneven_choice(shape, inputs).lse_bound;
-        return expected;
-    }
-    static AttentionExpected stepped(const AttentionShape& shape,
-                                     const AttentionInputs& inputs) {
-        AttentionExpected expected = expect(shape, inputs);
-        expected.lse_bound = expect_stepped(shape, inputs).lse_bound;
-        return expected;
-    }
-};
+using InType = wb::testing::StoredTriples<T, expect_stored<T>>;
 
 /// Runs the last rung, or the contract's function, on a case of strength three.
 template <class T>

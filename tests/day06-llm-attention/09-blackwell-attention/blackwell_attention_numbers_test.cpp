@@ -4,6 +4,7 @@
 
 #include <wb/testing/attention_scores.h>
 #include <wb/testing/attention_sizes.h>
+#include <wb/testing/attention_stored.h>
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/attention_triples.h>
 #include <wb/testing/catch.h>
@@ -36,35 +37,7 @@ void grade_exact(const AttentionShape& shape,
 }
 
 /// What grade_triple() asks of a type.
-struct InStored {
-    static AttentionInputs stored(const AttentionInputs& inputs) {
-        return as_stored<Stored>(inputs);
-    }
-    static AttentionExpected expect(const AttentionShape& shape,
-                                    const AttentionInputs& inputs) {
-        return expect_stored(shape, inputs);
-    }
-    static AttentionExpected chosen(const AttentionShape& shape,
-                                    const AttentionInputs& inputs) {
-        AttentionExpected expected = expect_equal_weights(shape, inputs);
-        for (size_t i = 0; i < expected.o.size(); ++i)
-            expected.o_bound[i] =
-                stored_bound<Stored>(expected.o[i], expected.o_bound[i]);
-        return expected;
-    }
-    static AttentionExpected uneven(const AttentionShape& shape,
-                                    const AttentionInputs& inputs) {
-        AttentionExpected expected = expect(shape, inputs);
-        expected.lse_bound = expect_uneven_choice(shape, inputs).lse_bound;
-        return expected;
-    }
-    static AttentionExpected stepped(const AttentionShape& shape,
-                                     const AttentionInputs& inputs) {
-        AttentionExpected expected = expect(shape, inputs);
-        expected.lse_bound = expect_stepped(shape, inputs).lse_bound;
-        return expected;
-    }
-};
+using InStored = wb::testing::StoredTriples<Stored, expect_stored>;
 
 void grade_triples(bool causal) {
     static const auto cases = [] {

@@ -336,4 +336,14 @@ inline AttentionShape grouped(AttentionShape shape, int64_t group) {
     return shape;
 }
 
+/// Whole numbers in bf16, for the last version.
+inline void grade_last(const AttentionShape& shape, bool deterministic) {
+    const Inputs in = whole_numbers(shape, 3);
+    const Expected e = expect<__nv_bfloat16>(shape, in);
+    for (const auto& [name, idea, launch] :
+         wb::testing::last_of(implementations_of<__nv_bfloat16>()))
+        grade_one<__nv_bfloat16>(
+            name, launch, shape, in, e, ", whole numbers", deterministic);
+}
+
 }  // namespace backward_grading
