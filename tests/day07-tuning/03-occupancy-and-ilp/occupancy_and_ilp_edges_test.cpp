@@ -144,6 +144,13 @@ TEST_CASE("maps that do not shrink, and numbers that are none") {
                    {0x1p-149f, 0.0f, 0x1p-128f});
 }
 
+TEST_CASE("iterate: more steps than 16 bits count") {
+    expect_exactly("t + 1, 66000 times",
+                   {0.0f, -5.0f},
+                   {1.0f, 1.0f, 66'000},
+                   {66'000.0f, 65'995.0f});
+}
+
 TEST_CASE("iterate: y may be x, and arrays begin anywhere") {
     for (const int64_t n : {1, 127, 1024, 4100}) {
         const auto x = wb::testing::random_normal(n, 3);

@@ -34,6 +34,22 @@ TEST_CASE("arrays begin anywhere") {
     }
 }
 
+TEST_CASE("more elements than 16 bits count") {
+    constexpr int64_t kN = 66'003;
+    Random random(3);
+    std::vector<float> x;
+    std::vector<std::pair<float, float>> pairs;
+    std::vector<uint32_t> numbers;
+    for (int64_t i = 0; i < kN; ++i) {
+        x.push_back(static_cast<float>(175.0 * random.uniform() - 87.0));
+        numbers.push_back(static_cast<uint32_t>(random.bits()));
+        if (i % 2 == 0) pairs.emplace_back(x.back(), static_cast<float>(i));
+    }
+    expect_exponentials(x);
+    grade_pairs(pairs);  // each both ways
+    grade_quotients(numbers, 11);
+}
+
 TEST_CASE("copy_floats: each bit, of numbers that are none, too") {
     const auto bits = wb::testing::special_bits(2003);
     const auto n = static_cast<int64_t>(bits.size());
