@@ -54,6 +54,8 @@ void wmma_bf16(const wb::GemmShape& shape,
 ///
 /// Traffic  reads (M K + K N) * 4 B and writes M N * 4 B at least
 /// Error    as above, beside the product of the rounded numbers
+/// NaN      as above; one that has none of TF32's 10 bits set may count as an infinity,
+///          which is what the GPU's conversion makes of it
 void wmma_tf32(const wb::GemmShape& shape,
                const float* A,
                const float* B,

@@ -131,14 +131,15 @@ int main() {
     const float expected[] = {1.0f + 0x1p-10f, 1.0f, -1.0f - 0x1p-10f, 1.0f + 0x1p-9f};
     check::expect(check::all_equal(values.host(), [&](int i) { return expected[i]; }),
                   "__float_to_tf32 rounds ties away from zero");
-    const std::vector<unsigned> bits = {0x7F800001u, 0xFFFFFFFFu};
-    std::vector<float> any_nan(2);
-    std::memcpy(any_nan.data(), bits.data(), sizeof(unsigned) * 2);
+    // What an H200 gives: the first has no bits but those that tf32 lacks.
+    const std::vector<unsigned> bits = {0x7F801FFFu, 0xFF803000u, 0xFFFFFFFFu};
+    std::vector<float> any_nan(3);
+    std::memcpy(any_nan.data(), bits.data(), sizeof(unsigned) * 3);
     const check::Array<float> nan(any_nan);
-    round_tf32<<<1, 2>>>(nan.data());
+    round_tf32<<<1, 3>>>(nan.data());
     const std::vector<float> rounded = nan.host();
-    const unsigned one_nan[] = {0x7FFFFFFFu, 0x7FFFFFFFu};
-    check::expect(std::memcmp(rounded.data(), one_nan, sizeof one_nan) == 0,
-                  "__float_to_tf32 of any NaN is that of cvt.rna");
+    const unsigned cut_off[] = {0x7F800000u, 0xFF802000u, 0xFFFFE000u};
+    check::expect(std::memcmp(rounded.data(), cut_off, sizeof cut_off) == 0,
+                  "__float_to_tf32 cuts off the lower bits of a NaN");
     return check::report();
 }

@@ -44,12 +44,12 @@ constexpr Rounding kRounding = kMode == FE_TOWARDZERO ? Rounding::zero
                                                       : Rounding::nearest;
 
 /// cvt.rna.tf32: a float with 10 bits of mantissa, ties away from zero, as its bits.
-/// There is one NaN.
+/// Of a NaN the other bits are cut off: one that has no other bits becomes an infinity
+/// (measured on an H200, CUDA 13.0).
 inline uint32_t to_tf32(float a) {
     const uint32_t bits = std::bit_cast<uint32_t>(a);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
-    if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
-    return (bits + 0x1000u) & 0xffffe000u;
+    const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
+    return (finite ? bits + 0x1000u : bits) & 0xffffe000u;
 }
 
 /// cvt.rn.satfinite.e4m3x2, .e5m2x2: two bytes, the second number in the low one.

@@ -133,14 +133,13 @@ class fragment {
     storage_element_type x[num_elements];
 };
 
-/// A float rounded to the 10 mantissa bits of tf32, ties away from zero. Each NaN
-/// becomes the one that cvt.rna.tf32.f32 gives: of some, only bits are set that tf32
-/// does not have.
+/// A float rounded to the 10 mantissa bits of tf32, ties away from zero. Of a NaN the
+/// other bits are cut off, as by cvt.rna.tf32.f32: one that has no other bits becomes an
+/// infinity (measured on an H200, CUDA 13.0).
 inline float __float_to_tf32(float value) {
     const uint32_t bits = std::bit_cast<uint32_t>(value);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return std::bit_cast<float>(0x7fffffffu);
-    if ((bits & 0x7f800000u) == 0x7f800000u) return value;
-    return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
+    const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
+    return std::bit_cast<float>((finite ? bits + 0x1000u : bits) & 0xffffe000u);
 }
 
 }  // namespace nvcuda::wmma
