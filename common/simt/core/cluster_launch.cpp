@@ -126,7 +126,7 @@ dim3 cluster_of(const Config& config, const void* kernel) {
 }
 
 bool knows_clusters() {
-    return device_model().arch >= kFirstClusterArch;
+    return compute_capability() >= kFirstClusterArch;
 }
 
 bool has_clusters(const Config& config, const Body& body) {
@@ -139,8 +139,8 @@ bool has_clusters(const Config& config, const Body& body) {
                body.name,
                format("thread block clusters need compute capability 9.0, and the "
                       "device is of %d.%d: compile with -arch=sm_90",
-                      device_model().major(),
-                      device_model().minor()));
+                      compute_capability() / 10,
+                      compute_capability() % 10));
         return false;
     }
     const std::string why = wrong_with(config, cluster, body.address);

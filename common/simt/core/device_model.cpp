@@ -70,6 +70,12 @@ const DeviceModel& device_model() {
     return find_model(arch == 0 ? kDefaultArch : arch);
 }
 
+int compute_capability() {
+    const int asked = options().compute_capability;
+    const int arch = device_model().arch;
+    return asked > 0 ? std::min(asked, arch) : arch;
+}
+
 int multiprocessors() {
     const int asked = options().multiprocessors;
     return asked > 0 ? asked : device_model().multiprocessors;

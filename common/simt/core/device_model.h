@@ -31,8 +31,6 @@ struct DeviceModel {
     static constexpr size_t kReservedSharedPerBlock = 1024;  // 0 before sm_80
     static constexpr size_t kConstantBytes = 65536;
 
-    int major() const { return arch / 10; }
-    int minor() const { return arch % 10; }
     size_t reserved_shared_per_block() const {
         return arch >= 80 ? kReservedSharedPerBlock : 0;
     }
@@ -41,6 +39,10 @@ struct DeviceModel {
 /// The model of the architecture that the program was compiled for (sm_80 unless the
 /// program is compiled with another -arch).
 const DeviceModel& device_model();
+
+/// What the device says of its compute capability, times 10: the model's, or an older
+/// one if that was asked for.
+int compute_capability();
 
 /// How many multiprocessors the device has: the model's, or as many as were asked for.
 int multiprocessors();

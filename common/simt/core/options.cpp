@@ -48,6 +48,8 @@ Options read_environment() {
     o.time_limit = number("SIMT_TIME_LIMIT", 30);
     o.multiprocessors =
         static_cast<int>(std::clamp(number("SIMT_MULTIPROCESSORS", 0), 0.0, 1024.0));
+    o.compute_capability =
+        static_cast<int>(std::clamp(number("SIMT_COMPUTE_CAPABILITY", 0), 0.0, 990.0));
     o.devices = static_cast<int>(std::clamp(number("SIMT_DEVICES", 1), 1.0, 16.0));
     const double shared = std::clamp(number("SIMT_SHARED_KB", 0), 0.0, 1024.0);
     o.shared_bytes = static_cast<size_t>(shared) * 1024;
@@ -105,6 +107,9 @@ void set_seed(unsigned seed) {
 }
 void set_multiprocessors(int count) {
     detail::options().multiprocessors = count;
+}
+void set_compute_capability(int capability) {
+    detail::options().compute_capability = capability;
 }
 void set_devices(int count) {
     detail::options().devices = std::clamp(count, 1, detail::kMostDevices);

@@ -9,17 +9,18 @@
 namespace simt::detail {
 
 struct Options {
-    uint64_t seed;         // SIMT_SEED: 0 = threads and blocks in order
-    bool live_streams;     // SIMT_STREAMS=live: work runs beside the host
-    uint64_t stream_seed;  // SIMT_STREAMS: 0 = work runs when it is issued
-    unsigned workers;      // SIMT_WORKERS: OS threads that run blocks
-    size_t stack_bytes;    // SIMT_STACK_KB: of one CUDA thread
-    size_t memory_bytes;   // SIMT_MEMORY_MB: all allocations together
-    double time_limit;     // SIMT_TIME_LIMIT: seconds without progress; 0 = no limit
-    int multiprocessors;   // SIMT_MULTIPROCESSORS: 0 = those of the device model
-    int devices;           // SIMT_DEVICES: how many GPUs there are
-    size_t shared_bytes;   // SIMT_SHARED_KB: of a block; 0 = as the device model
-    size_t l2_bytes;       // SIMT_L2_KB: 0 = the L2 cache of the device model
+    uint64_t seed;           // SIMT_SEED: 0 = threads and blocks in order
+    bool live_streams;       // SIMT_STREAMS=live: work runs beside the host
+    uint64_t stream_seed;    // SIMT_STREAMS: 0 = work runs when it is issued
+    unsigned workers;        // SIMT_WORKERS: OS threads that run blocks
+    size_t stack_bytes;      // SIMT_STACK_KB: of one CUDA thread
+    size_t memory_bytes;     // SIMT_MEMORY_MB: all allocations together
+    double time_limit;       // SIMT_TIME_LIMIT: seconds without progress; 0 = no limit
+    int multiprocessors;     // SIMT_MULTIPROCESSORS: 0 = those of the device model
+    int compute_capability;  // SIMT_COMPUTE_CAPABILITY: 0 = that of the device model
+    int devices;             // SIMT_DEVICES: how many GPUs there are
+    size_t shared_bytes;     // SIMT_SHARED_KB: of a block; 0 = as the device model
+    size_t l2_bytes;         // SIMT_L2_KB: 0 = the L2 cache of the device model
     unsigned resident;  // SIMT_RESIDENT_BLOCKS: that have begun and not ended; 0: any
     bool backwards;     // SIMT_BACKWARDS: the last block begins first
     bool poison;        // SIMT_POISON=0: fresh memory is not filled with 0xFF

@@ -28,6 +28,13 @@ bool is_too_much(int bytes) {
     return bytes > most;
 }
 
+/// Of the true one, times 10, what a program is told.
+int compute_capability(int major, int minor) {
+    int value = 10 * major + minor;
+    lower(value, PretendedGpu::instance().compute_capability);
+    return value;
+}
+
 }  // namespace
 
 PretendedGpu& PretendedGpu::instance() {
@@ -72,6 +79,17 @@ cudaError_t __wrap_cudaDeviceGetAttribute(int* value,
     if (which == cudaDevAttrMaxSharedMemoryPerBlockOptin)
         lower(*value, gpu.shared_bytes);
     if (which == cudaDevAttrL2CacheSize) lower(*value, gpu.l2_bytes);
+    const bool is_major = which == cudaDevAttrComputeCapabilityMajor;
+    if (is_major || which == cudaDevAttrComputeCapabilityMinor) {
+        int major = 0;
+        int minor = 0;
+        __real_cudaDeviceGetAttribute(
+            &major, cudaDevAttrComputeCapabilityMajor, device);
+        __real_cudaDeviceGetAttribute(
+            &minor, cudaDevAttrComputeCapabilityMinor, device);
+        const int told = compute_capability(major, minor);
+        *value = is_major ? told / 10 : told % 10;
+    }
     return error;
 }
 
@@ -82,6 +100,9 @@ cudaError_t WB_WRAPPED_PROPERTIES(cudaDeviceProp* properties, int device) {
     lower(properties->multiProcessorCount, gpu.multiprocessors);
     lower(properties->sharedMemPerBlockOptin, gpu.shared_bytes);
     lower(properties->l2CacheSize, gpu.l2_bytes);
+    const int told = compute_capability(properties->major, properties->minor);
+    properties->major = told / 10;
+    properties->minor = told % 10;
     return error;
 }
 

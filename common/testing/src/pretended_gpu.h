@@ -11,7 +11,8 @@ namespace wb::testing {
 /// its threads.
 struct PretendedGpu {
     std::atomic<int> multiprocessors{0};
-    std::atomic<int> shared_bytes{0};  // of a block
+    std::atomic<int> compute_capability{0};  // times 10
+    std::atomic<int> shared_bytes{0};        // of a block
     std::atomic<int> l2_bytes{0};
 
     static PretendedGpu& instance();

@@ -179,6 +179,22 @@ FewBlocks::~FewBlocks() {
 #endif
 }
 
+OlderGpu::OlderGpu(int compute_capability) {
+#ifdef SIMT_CPU
+    simt::set_compute_capability(compute_capability);
+#else
+    PretendedGpu::instance().compute_capability = compute_capability;
+#endif
+}
+
+OlderGpu::~OlderGpu() {
+#ifdef SIMT_CPU
+    simt::set_compute_capability(0);
+#else
+    PretendedGpu::instance().compute_capability = 0;
+#endif
+}
+
 LittleSharedMemory::LittleSharedMemory() {
 #ifdef SIMT_CPU
     simt::set_shared_per_block(48 * 1024);

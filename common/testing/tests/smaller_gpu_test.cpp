@@ -46,6 +46,22 @@ TEST_CASE("a smaller GPU: little shared memory, for a while") {
     CHECK(allow_shared(most) == cudaSuccess);
 }
 
+TEST_CASE("a smaller GPU: an older one, for a while") {
+    const int capability = wb::compute_capability();
+    REQUIRE(capability > 75);
+    {
+        const OlderGpu older(75);
+        CHECK(wb::compute_capability() == 75);
+        CHECK(10 * properties().major + properties().minor == 75);
+    }
+    {
+        const OlderGpu not_newer(990);
+        CHECK(wb::compute_capability() == capability);
+    }
+    CHECK(wb::compute_capability() == capability);
+    CHECK(10 * properties().major + properties().minor == capability);
+}
+
 TEST_CASE("a smaller GPU: a small cache, for a while") {
     const int bytes = wb::device_attribute(cudaDevAttrL2CacheSize);
     REQUIRE(bytes > 4096);

@@ -4,6 +4,7 @@
 #include <wb/check.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/large.h>
+#include <wb/testing/refuses.h>
 
 #include <algorithm>
 #include <cstring>
@@ -35,6 +36,9 @@ void refuse_wrong_arguments() {
             Format<T>::kContract(a.shape, a.A, a.B, a.C, nullptr);
         });
     };
+    wb::testing::expect_older_gpu_refused(Format<T>::kFunction, [&] {
+        Format<T>::kContract(right.shape, right.A, right.B, right.C, nullptr);
+    });
     constexpr int64_t kHuge = int64_t{1} << 61;
     const std::string size = std::to_string(sizeof(T));
     refuse("shape.M is -1", [](auto& a) { a.shape.M = -1; });

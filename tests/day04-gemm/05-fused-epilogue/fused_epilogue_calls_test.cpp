@@ -93,6 +93,7 @@ TEST_CASE("linear_act: wrong arguments are refused by name") {
     const auto z = [](auto& a) -> auto& {
         return a.z;
     };
+    refuse.older_gpu();
     refuse_layer(refuse);
     refuse_pointer(refuse, "z", true, z);
     refuse_layers_overlap(refuse, "z", z, kOfY);
@@ -121,6 +122,7 @@ TEST_CASE("linear_act_fp8: wrong arguments are refused by name") {
     const auto amax = [](auto& a) -> auto& {
         return a.amax;
     };
+    refuse.older_gpu();
     refuse_layer(refuse);
     refuse_pointer(refuse, "scale", false, scale);
     refuse_pointer(refuse, "amax", false, amax);
@@ -142,6 +144,7 @@ TEST_CASE("linear_act_backward: wrong arguments are refused by name") {
                                          {{kShape, Activation::silu, d[0], d[1], d[2]},
                                           d[3],
                                           reinterpret_cast<float*>(d[4])}};
+    refuse.older_gpu();
     refuse_shapes(refuse);
     const auto dy = [](auto& a) -> auto& {
         return a.in.dy;
@@ -178,6 +181,7 @@ TEST_CASE("mlp: wrong arguments are refused by name") {
         "mlp",
         call,
         {{4, 8, 10, 6, Activation::silu, d[0], d[1], d[2], d[3], d[4], d[5]}, d[6]}};
+    refuse.older_gpu();
     refuse("M is -1", [](auto& a) { a.in.M = -1; });
     refuse("K is -1", [](auto& a) { a.in.K = -1; });
     refuse("H is -1", [](auto& a) { a.in.H = -1; });

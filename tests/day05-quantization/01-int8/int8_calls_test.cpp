@@ -109,6 +109,7 @@ TEST_CASE("product: wrong arguments are refused by name") {
     grade_whole({1, 8, 16}, true, true);
     Memory memory("int8_matmul");
     const Refuses refuse = {"int8_matmul", call_matmul, memory.right};
+    refuse.older_gpu();
     refuse("shape.M is -1", [](auto& a) { a.shape.M = -1; });
     refuse("shape.N is -8", [](auto& a) { a.shape.N = -8; });
     refuse("shape.K is -16", [](auto& a) { a.shape.K = -16; });

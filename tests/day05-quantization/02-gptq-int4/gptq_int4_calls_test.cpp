@@ -131,6 +131,7 @@ TEST_CASE("product: wrong arguments are refused by name") {
     grade_whole({1, 8, 8});  // what was read then does not count any more
     Memory memory("gptq_matmul");
     const Refuses refuse = {"gptq_matmul", call_matmul, memory.right};
+    refuse.older_gpu();
     refuse_shapes_and_tensors(refuse);
     refuse("packed is a null pointer", [](auto& a) { a.packed = nullptr; });
     refuse("x is a null pointer", [](auto& a) { a.x = nullptr; });

@@ -106,6 +106,7 @@ TEST_CASE("wrong arguments are refused by name") {
     grade_whole({1, 1, 8});  // what was read then does not count any more
     Memory memory("layernorm_gptq_qkv");
     const Refuses refuse = {"layernorm_gptq_qkv", call_qkv, memory.right};
+    refuse.older_gpu();
     refuse_shapes_and_tensors(refuse);
     refuse("norm.eps is -0.5", [](auto& a) { a.norm.eps = -0.5f; });
     refuse("norm.eps is nan",

@@ -109,6 +109,7 @@ TEST_CASE("quantise: wrong arguments are refused by name") {
 TEST_CASE("product: wrong arguments are refused by name") {
     Memory memory("fp4_linear");
     const Refuses refuse = {"fp4_linear", call_linear, memory.right};
+    refuse.older_gpu();
     refuse_shapes_and_tensors(refuse);
     refuse("activation is 3",
            [](auto& a) { a.activation = static_cast<Fp4Activation>(3); });

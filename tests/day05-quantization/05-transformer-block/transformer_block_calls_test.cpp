@@ -137,6 +137,7 @@ TEST_CASE("wrong arguments are refused by name, and nothing is launched") {
     SECTION("forward") {
         const Refuses refuse = {"block_forward", call_forward, memory.right()};
         refuse_all(refuse);
+        refuse.older_gpu(80);
         refuse("tokens is -1", [](auto& a) { a.tokens.tokens = -1; });
         refuse("tokens is 268435457", [](auto& a) { a.tokens.tokens = (1 << 28) + 1; });
         refuse("sequences is -1", [](auto& a) {
@@ -153,6 +154,7 @@ TEST_CASE("wrong arguments are refused by name, and nothing is launched") {
     SECTION("decode") {
         const Refuses refuse = {"block_decode", call_decode, memory.right()};
         refuse_all(refuse);
+        refuse.older_gpu(80);
         refuse("tokens is -1", [](auto& a) { a.cache.pages.batch = -1; });
     }
 }

@@ -10,6 +10,7 @@
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/refuses.h>
 
 #include <algorithm>
 #include <string>
@@ -147,6 +148,8 @@ TEST_CASE("wrong arguments are refused by name") {
             tensor_core_attention(shape, p, p, p, p, nullptr, nullptr);
         };
         expect_shapes_refused("tensor_core_attention", good, /*groups=*/true, call);
+        wb::testing::expect_older_gpu_refused("tensor_core_attention",
+                                              [&] { call(good); });
         for (const int64_t head_dim : {32, 96, 256}) {
             const auto shape = plain_attention(1, 2, 4, 4, head_dim);
             const std::string part = "shape.head_dim is " + std::to_string(head_dim);

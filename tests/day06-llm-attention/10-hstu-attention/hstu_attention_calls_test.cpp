@@ -245,6 +245,7 @@ TEST_CASE("wrong arguments of the forward pass are refused by name") {
             const wb::testing::Refuses<HstuCall<T>> refuse = {
                 name.c_str(), Function<T>::run_forward, memory.call};
             refuse_all<T>({refuse});
+            refuse.older_gpu();
             refuse("o is a null", [](auto& c) { c.o = nullptr; });
             refuse("o is not aligned", [](auto& c) { c.o += 1; });
             refuse("q - o in bytes", [](auto& c) { c.o = const_cast<T*>(c.q) + 304; });
@@ -301,6 +302,7 @@ TEST_CASE("wrong arguments of the backward pass are refused by name") {
             const wb::testing::Refuses<HstuCall<T>> refuse_call = {
                 name.c_str(), Function<T>::run_backward, memory.call};
             refuse_all<T>({refuse_call});
+            refuse_call.older_gpu();
             refuse_call("d_positions is", [](auto& c) { c.bias.positions = nullptr; });
             refuse_call("d_times is", [](auto& c) { c.bias.times = nullptr; });
             const wb::testing::Refuses<HstuGradients<T>> refuse = {

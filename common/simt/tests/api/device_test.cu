@@ -109,6 +109,27 @@ TEST(the_l2_cache_is_as_large_as_it_is_asked_to_be) {
 }
 #endif
 
+#ifdef SIMT_CPU
+TEST(the_gpu_is_as_old_as_it_is_asked_to_be) {
+    const auto expect = [](int capability) {
+        int major = 0;
+        int minor = 0;
+        cudaDeviceProp prop;
+        OK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+        OK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+        OK(cudaGetDeviceProperties(&prop, 0));
+        EXPECT(10 * major + minor == capability);
+        EXPECT(10 * prop.major + prop.minor == capability);
+    };
+    simt::set_compute_capability(75);
+    expect(75);
+    simt::set_compute_capability(990);  // not newer than what files are compiled for
+    expect(__CUDA_ARCH_LIST__ / 10);
+    simt::set_compute_capability(0);
+    expect(__CUDA_ARCH_LIST__ / 10);
+}
+#endif
+
 TEST(attributes_removed_from_the_properties) {
     int value = -1;
     OK(cudaDeviceGetAttribute(&value, cudaDevAttrClockRate, 0));

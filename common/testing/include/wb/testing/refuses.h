@@ -3,10 +3,13 @@
 #pragma once
 
 #include <wb/testing/grader.h>
+#include <wb/testing/simulator.h>
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <functional>
+#include <string>
 
 namespace wb::testing {
 
@@ -14,6 +17,18 @@ namespace wb::testing {
 template <class T>
 T* misaligned(T* array) {
     return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(array) + 1);
+}
+
+/// Right arguments are refused, too, on a GPU that is too old.
+///
+/// @param gpu  its compute capability, times 10
+inline void expect_older_gpu_refused(const char* name,
+                                     const std::function<void()>& call,
+                                     int gpu = 75) {
+    const OlderGpu older(gpu);
+    const std::string which = "on a GPU of compute capability " +
+                              std::to_string(gpu / 10) + "." + std::to_string(gpu % 10);
+    expect_refused(name, which, "compute capability", call);
 }
 
 /// Refuses what change() makes of right arguments.
@@ -29,6 +44,11 @@ struct Refuses {
         Arguments wrong = right;
         change(wrong);
         expect_refused(name, part, part, [&] { call(wrong, nullptr); });
+    }
+
+    /// @param gpu  its compute capability, times 10
+    void older_gpu(int gpu = 75) const {
+        expect_older_gpu_refused(name, [this] { call(right, nullptr); }, gpu);
     }
 };
 

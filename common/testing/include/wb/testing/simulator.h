@@ -67,6 +67,18 @@ class FewBlocks {
     FewBlocks& operator=(const FewBlocks&) = delete;
 };
 
+/// While this lives, the GPU says that it is of an older compute capability, so that a
+/// launcher refuses it, or takes other kernels. It runs all that it ran (the simulator:
+/// but clusters). A real GPU only says so.
+class OlderGpu {
+ public:
+    /// @param compute_capability  times 10; a newer one than the GPU's: no other is said
+    explicit OlderGpu(int compute_capability);
+    ~OlderGpu();
+    OlderGpu(const OlderGpu&) = delete;
+    OlderGpu& operator=(const OlderGpu&) = delete;
+};
+
 /// While this lives, a block may have no more than 48 KB of shared memory, so that a
 /// launch that asks for more is refused, and its fallback is tried. A real GPU says so,
 /// and lets no kernel have more that has not got it already.
