@@ -30,10 +30,9 @@ void set_seed(unsigned seed);
 void set_multiprocessors(int count);
 
 /// The GPU says that it is of so old a compute capability, times 10: 75. Never newer
-/// than the model of its architecture; 0: as new. Clusters are refused before 9.0, all else
-/// runs as it did: it is for launchers that refuse an older GPU, or have other kernels
-/// for it.
-/// Default: SIMT_COMPUTE_CAPABILITY, or 0.
+/// than the model of its architecture; 0: as new. Clusters are refused before 9.0, all
+/// else runs as it did: it is for launchers that refuse an older GPU, or have other
+/// kernels for it. Default: SIMT_COMPUTE_CAPABILITY, or 0.
 void set_compute_capability(int capability);
 
 /// There are so many GPUs, 1 to 16. Before anything is allocated, or after

@@ -48,7 +48,8 @@ struct Refuses {
 
     /// @param gpu  its compute capability, times 10
     void older_gpu(int gpu = 75) const {
-        expect_older_gpu_refused(name, [this] { call(right, nullptr); }, gpu);
+        expect_older_gpu_refused(
+            name, [this] { call(right, nullptr); }, gpu);
     }
 };
 

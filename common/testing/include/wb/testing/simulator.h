@@ -72,7 +72,7 @@ class FewBlocks {
 /// but clusters). A real GPU only says so.
 class OlderGpu {
  public:
-    /// @param compute_capability  times 10; a newer one than the GPU's: no other is said
+    /// @param compute_capability  times 10; a newer one than the GPU's is not said
     explicit OlderGpu(int compute_capability);
     ~OlderGpu();
     OlderGpu(const OlderGpu&) = delete;

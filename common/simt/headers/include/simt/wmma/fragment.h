@@ -134,8 +134,8 @@ class fragment {
 };
 
 /// A float rounded to the 10 mantissa bits of tf32, ties away from zero. Of a NaN the
-/// other bits are cut off, as by cvt.rna.tf32.f32: one that has no other bits becomes an
-/// infinity (measured on an H200, CUDA 13.0).
+/// other bits are cut off, as by cvt.rna.tf32.f32: one that has no other bits becomes
+/// an infinity (measured on an H200, CUDA 13.0).
 inline float __float_to_tf32(float value) {
     const uint32_t bits = std::bit_cast<uint32_t>(value);
     const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
