@@ -96,8 +96,8 @@ cudaDeviceProp device_properties(int device) {
     std::memcpy(prop.uuid.bytes, "warpbook-simt-0", sizeof prop.uuid.bytes);
     prop.uuid.bytes[14] = static_cast<char>('0' + device);
     prop.pciBusID = device;
-    prop.major = model.major();
-    prop.minor = model.minor();
+    prop.major = compute_capability() / 10;
+    prop.minor = compute_capability() % 10;
     fill_launch_limits(prop, model);
     fill_memory(prop, model);
     fill_texture_limits(prop);

@@ -86,6 +86,11 @@ size_t l2_bytes() {
     return asked > 0 ? asked : device_model().l2_bytes;
 }
 
+int compute_capability() {
+    const int asked = options().capability;
+    return asked > 0 ? asked : device_model().arch;
+}
+
 bool set_device_arch(int cuda_arch) {
     const int arch = cuda_arch / 10;
     int seen = g_arch.load();

@@ -51,6 +51,9 @@ size_t shared_per_block_optin();
 /// Bytes of the L2 cache: the model's, or as many as were asked for.
 size_t l2_bytes();
 
+/// Compute capability, times 10: what the GPU says of itself.
+int compute_capability();
+
 /// Called before main by every file that simt-c++ compiles, with the value of -arch
 /// (800 for sm_80). The newest architecture wins.
 bool set_device_arch(int cuda_arch);

@@ -53,6 +53,8 @@ Options read_environment() {
     o.shared_bytes = static_cast<size_t>(shared) * 1024;
     o.l2_bytes =
         static_cast<size_t>(std::clamp(number("SIMT_L2_KB", 0), 0.0, 1048576.0)) * 1024;
+    o.capability =
+        static_cast<int>(std::clamp(number("SIMT_COMPUTE_CAPABILITY", 0), 0.0, 999.0));
     o.resident = static_cast<unsigned>(
         std::clamp(number("SIMT_RESIDENT_BLOCKS", 0), 0.0, 65536.0));
     o.backwards = number("SIMT_BACKWARDS", 0) != 0;
@@ -114,6 +116,9 @@ void set_shared_per_block(std::size_t bytes) {
 }
 void set_l2_bytes(size_t bytes) {
     detail::options().l2_bytes = bytes;
+}
+void set_compute_capability(int times_10) {
+    detail::options().capability = times_10;
 }
 void set_resident_blocks(unsigned count) {
     detail::options().resident = count;

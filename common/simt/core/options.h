@@ -20,6 +20,7 @@ struct Options {
     int devices;           // SIMT_DEVICES: how many GPUs there are
     size_t shared_bytes;   // SIMT_SHARED_KB: of a block; 0 = as the device model
     size_t l2_bytes;       // SIMT_L2_KB: 0 = the L2 cache of the device model
+    int capability;        // SIMT_COMPUTE_CAPABILITY: times 10; 0 = of the device model
     unsigned resident;  // SIMT_RESIDENT_BLOCKS: that have begun and not ended; 0: any
     bool backwards;     // SIMT_BACKWARDS: the last block begins first
     bool poison;        // SIMT_POISON=0: fresh memory is not filled with 0xFF

@@ -21,6 +21,14 @@ void lower(T& value, const std::atomic<int>& pretended) {
         value = std::min(value, static_cast<T>(pretended));
 }
 
+/// An older GPU than there is.
+void make_older(int& major, int& minor) {
+    int both = 10 * major + minor;
+    lower(both, PretendedGpu::instance().compute_capability);
+    major = both / 10;
+    minor = both % 10;
+}
+
 /// Whether a kernel may not have so much shared memory: no GPU has more than INT_MAX.
 bool is_too_much(int bytes) {
     int most = INT_MAX;
@@ -72,6 +80,18 @@ cudaError_t __wrap_cudaDeviceGetAttribute(int* value,
     if (which == cudaDevAttrMaxSharedMemoryPerBlockOptin)
         lower(*value, gpu.shared_bytes);
     if (which == cudaDevAttrL2CacheSize) lower(*value, gpu.l2_bytes);
+    const bool is_major = which == cudaDevAttrComputeCapabilityMajor;
+    if (is_major || which == cudaDevAttrComputeCapabilityMinor) {
+        int numbers[2] = {};
+        for (const int i : {0, 1})
+            (void)__real_cudaDeviceGetAttribute(&numbers[i],
+                                                i == 0
+                                                    ? cudaDevAttrComputeCapabilityMajor
+                                                    : cudaDevAttrComputeCapabilityMinor,
+                                                device);
+        make_older(numbers[0], numbers[1]);
+        *value = numbers[is_major ? 0 : 1];
+    }
     return error;
 }
 
@@ -82,6 +102,7 @@ cudaError_t WB_WRAPPED_PROPERTIES(cudaDeviceProp* properties, int device) {
     lower(properties->multiProcessorCount, gpu.multiprocessors);
     lower(properties->sharedMemPerBlockOptin, gpu.shared_bytes);
     lower(properties->l2CacheSize, gpu.l2_bytes);
+    make_older(properties->major, properties->minor);
     return error;
 }
 

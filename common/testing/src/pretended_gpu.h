@@ -13,6 +13,7 @@ struct PretendedGpu {
     std::atomic<int> multiprocessors{0};
     std::atomic<int> shared_bytes{0};  // of a block
     std::atomic<int> l2_bytes{0};
+    std::atomic<int> compute_capability{0};  // times 10
 
     static PretendedGpu& instance();
 };

@@ -211,6 +211,22 @@ SmallCache::~SmallCache() {
 #endif
 }
 
+OldGpu::OldGpu(int compute_capability) {
+#ifdef SIMT_CPU
+    simt::set_compute_capability(compute_capability);
+#else
+    PretendedGpu::instance().compute_capability = compute_capability;
+#endif
+}
+
+OldGpu::~OldGpu() {
+#ifdef SIMT_CPU
+    simt::set_compute_capability(0);
+#else
+    PretendedGpu::instance().compute_capability = 0;
+#endif
+}
+
 unsigned long graphs_instantiated() {
 #ifdef SIMT_CPU
     return simt::issue_counters().instantiations;

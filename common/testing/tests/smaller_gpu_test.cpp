@@ -46,6 +46,19 @@ TEST_CASE("a smaller GPU: little shared memory, for a while") {
     CHECK(allow_shared(most) == cudaSuccess);
 }
 
+TEST_CASE("a smaller GPU: an older one, for a while") {
+    const int newest = wb::compute_capability();
+    REQUIRE(newest > 75);
+    {
+        const OldGpu old(75);
+        CHECK(wb::compute_capability() == 75);
+        CHECK(properties().major == 7);
+        CHECK(properties().minor == 5);
+    }
+    CHECK(wb::compute_capability() == newest);
+    CHECK(properties().major == newest / 10);
+}
+
 TEST_CASE("a smaller GPU: a small cache, for a while") {
     const int bytes = wb::device_attribute(cudaDevAttrL2CacheSize);
     REQUIRE(bytes > 4096);

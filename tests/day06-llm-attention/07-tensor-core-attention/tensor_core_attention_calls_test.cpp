@@ -10,6 +10,7 @@
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/simulator.h>
 
 #include <algorithm>
 #include <string>
@@ -159,6 +160,19 @@ TEST_CASE("wrong arguments are refused by name") {
     };
     refused(d);
     refused(reinterpret_cast<__nv_bfloat16*>(d));
+    const wb::testing::OldGpu old(75);  // it does not have these instructions
+    const std::string part = "compute capability";
+    expect_refused("tensor_core_attention", "sm_75, fp16", part, [&] {
+        tensor_core_attention(good, d, d, d, d, nullptr, nullptr);
+    });
+    expect_refused("tensor_core_attention", "sm_75, bf16", part, [&] {
+        auto* const p = reinterpret_cast<__nv_bfloat16*>(d);
+        tensor_core_attention(good, p, p, p, p, nullptr, nullptr);
+    });
+}
+
+TEST_CASE("wrong pointers are refused by name") {
+    grade(plain_attention(1, 1, 1, 1, 64));  // what is not written is not right
     const auto pointers = [&](auto zero) {
         wb::testing::expect_pointers_refused<decltype(zero)>(
             "tensor_core_attention",

@@ -43,6 +43,11 @@ void set_shared_per_block(std::size_t bytes);
 /// data. Default: SIMT_L2_KB, or 0.
 void set_l2_bytes(std::size_t bytes);
 
+/// The GPU says that its compute capability is this one, times 10; 0: what kernels are
+/// compiled for. They run all the same: whether a launcher refuses a GPU that is too
+/// old for them is tried with it. Default: SIMT_COMPUTE_CAPABILITY, or 0.
+void set_compute_capability(int times_10);
+
 /// The GPU has room for so many blocks of a launch; the others begin when one of these
 /// has ended. 0: blocks that wait for one another make room. A kernel that waits for a
 /// block which may not have begun hangs then, and is told so. Not for cooperative

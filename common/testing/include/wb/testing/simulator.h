@@ -88,6 +88,17 @@ class SmallCache {
     SmallCache& operator=(const SmallCache&) = delete;
 };
 
+/// While this lives, the GPU says that it is an older one. A launcher that refuses it,
+/// or has other kernels for it, is tried with that; those of the present one run, too.
+class OldGpu {
+ public:
+    /// @param compute_capability  times 10: 75, not a newer one than there is
+    explicit OldGpu(int compute_capability);
+    ~OldGpu();
+    OldGpu(const OldGpu&) = delete;
+    OldGpu& operator=(const OldGpu&) = delete;
+};
+
 /// Under the simulator: while this lives, what it finds is not put into the verdict,
 /// because a test provokes it. On a GPU: nothing is found.
 class WantedFindings {
