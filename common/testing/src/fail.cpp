@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "meeting.h"
 #include "told.h"
 #include "words.h"
 
@@ -45,7 +46,7 @@ void expect_report(const std::string& implementation,
     finding.kind = Kind::contract;
     finding.detail = "report";
     finding.implementation = implementation;
-    finding.inputs = inputs;
+    finding.inputs = inputs + circumstance();
     finding.what = got.empty() ? "nothing is reported" : "it reports \"" + got + "\"";
     finding.what += wanted.empty() ? ", but nothing is wrong with the inputs"
                                    : ", but it must report \"" + wanted + "\"";

@@ -11,18 +11,6 @@
 using namespace paged_grading;
 using wb::testing::FewMultiprocessors;
 
-namespace {
-
-/// The last version alone, or the learner's function.
-void grade_last(const PagedShape& shape, uint64_t seed) {
-    const PagedInputs inputs = random_paged(shape, seed, 7);
-    const AttentionExpected expected = expect_paged(inputs);
-    for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
-        attend(name, function, inputs, &expected, with_seed(inputs, seed));
-}
-
-}  // namespace
-
 TEST_CASE("one block for all: as many tiles as warps, fewer, and more") {
     // Of 16 keys: 1, 3 and 6 for each of eight warps, one less, one more, and 33.
     const FewMultiprocessors few(1);

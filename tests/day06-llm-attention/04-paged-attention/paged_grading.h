@@ -4,6 +4,7 @@
 #include "paged_attention.h"
 
 #include <wb/implementations.h>
+#include <wb/testing/attention_cases.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
@@ -214,6 +215,14 @@ inline void grade_inputs(const PagedInputs& inputs, const std::string& text) {
 inline void grade_random(const PagedShape& shape, uint64_t seed, uint64_t order = 7) {
     const PagedInputs inputs = random_paged(shape, seed, order);
     grade_inputs(inputs, with_seed(inputs, seed));
+}
+
+/// The same for the last version alone, or the learner's function.
+inline void grade_last(const PagedShape& shape, uint64_t seed) {
+    const PagedInputs inputs = random_paged(shape, seed, 7);
+    const AttentionExpected expected = expect_paged(inputs);
+    for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
+        attend(name, function, inputs, &expected, with_seed(inputs, seed));
 }
 
 /// A sequence as a problem of its own.

@@ -200,7 +200,7 @@ inline void grade_many_sequences(const Layout& layout) {
 #endif
     PagedShape shape = layout.shape(std::vector<int64_t>(many, 0));
     for (size_t s = 0; s < shape.lengths.size(); s += 129)
-        shape.lengths[s] = static_cast<int64_t>(1 + s % 5);
+        shape.lengths[s] = static_cast<int64_t>(1 + s % 5 + (s % 1032 == 0 ? 35 : 0));
     shape.kv_heads = layout.head_dim / 64;  // one, two
     shape.query_heads = shape.kv_heads * shape.kv_heads;
     shape.scale = -0.3f;

@@ -129,7 +129,10 @@ TEST_CASE("nothing is kept from call to call") {
     other.scale = -0.3f;
     wb::testing::expect_independent(
         [&] { grade(first); }, [&] { grade(other); }, [&] { grade(first, 3); });
-    wb::testing::on_another_device([&] { grade(first); });
+    wb::testing::on_another_device([&] {
+        for (const int64_t D : {32, 64, 128})
+            grade(plain_attention(1, 2, 5, 33, D));
+    });
 }
 
 TEST_CASE("nothing is kept from call to call with many keys and heads", "[long]") {
@@ -142,6 +145,21 @@ TEST_CASE("nothing is kept from call to call with many keys and heads", "[long]"
             grade_type<__half>(shape, inputs, text, true, /*last_only=*/true);
         };
         wb::testing::expect_independent([&] { graded(1); }, [&] { graded(3); });
+    }
+}
+
+TEST_CASE("nothing is kept from call to call, whatever kernel it is", "[long]") {
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    const auto graded = [](const AttentionShape& shape, auto zero, uint64_t seed) {
+        const auto inputs = random_attention(shape, seed);
+        const std::string text = ", seed " + std::to_string(seed);
+        grade_type<decltype(zero)>(shape, inputs, text, true, /*last_only=*/true);
+    };
+    for (const auto& shape : shapes_at_once({32, 64, 128}, 1)) {
+        wb::testing::expect_independent([&] { graded(shape, __half(), 1); },
+                                        [&] { graded(shape, __half(), 3); });
+        wb::testing::expect_independent([&] { graded(shape, __nv_bfloat16(), 1); },
+                                        [&] { graded(shape, __nv_bfloat16(), 3); });
     }
 }
 
@@ -250,6 +268,8 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     std::fill_n(inputs.v.begin() + (kKeys - 1) * 32, 32, -1.0f);
     const std::string text = ", the last score 16, the others 0";
     grade_type<__half>(shape, inputs, text, true, /*last_only=*/true);
+    shape.queries = 5;  // for one, a kernel may be another
+    inputs.q.resize(5 * 32, 1.0f);
     grade_type<__nv_bfloat16>(shape, inputs, text, true, /*last_only=*/true);
 }
 
@@ -258,6 +278,16 @@ TEST_CASE("many keys of each head dimension and type, seen or masked", "[long]")
     for (const auto& shape : shapes_of_many_keys({32, 64, 128})) {
         const auto inputs = chosen_keys(shape, 1);
         const auto expected = expect_equal_weights(shape, inputs);
+        grade_type<__half>(shape, inputs, expected, text, true, true);
+        grade_type<__nv_bfloat16>(shape, inputs, expected, text, true, true);
+    }
+}
+
+TEST_CASE("many tiles of queries and of keys", "[long]") {
+    for (const auto& shape : shapes_of_many_tiles({32, 64, 128}, 1)) {
+        const auto inputs = chosen_keys(shape, 1);
+        const auto expected = expect_equal_weights(shape, inputs);
+        const std::string text = ", seven keys of eight chosen";
         grade_type<__half>(shape, inputs, expected, text, true, true);
         grade_type<__nv_bfloat16>(shape, inputs, expected, text, true, true);
     }

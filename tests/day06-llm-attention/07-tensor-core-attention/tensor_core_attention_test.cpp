@@ -167,6 +167,24 @@ TEST_CASE("nothing is kept from call to call with many keys and heads", "[long]"
     }
 }
 
+TEST_CASE("nothing is kept from call to call, whatever kernel it is", "[long]") {
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    const auto graded = [](const AttentionShape& shape, auto zero, uint64_t seed) {
+        using T = decltype(zero);
+        const auto stored = as_stored<T>(random_attention(shape, seed));
+        const auto expected = expect_stored<T>(shape, stored);
+        const std::string text = ", seed " + std::to_string(seed);
+        for (const auto& [name, idea, attention] : last_of(implementations_of<T>()))
+            grade_rung<T>(name, attention, shape, stored, expected, text);
+    };
+    for (const auto& shape : shapes_at_once({64, 128}, 3)) {
+        wb::testing::expect_independent([&] { graded(shape, __half(), 1); },
+                                        [&] { graded(shape, __half(), 3); });
+        wb::testing::expect_independent([&] { graded(shape, __nv_bfloat16(), 1); },
+                                        [&] { graded(shape, __nv_bfloat16(), 3); });
+    }
+}
+
 TEST_CASE("no block waits for one that may not have begun") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     for (const bool last_first : {true, false}) {
@@ -334,14 +352,16 @@ TEST_CASE("many keys of each head dimension and type, seen or masked", "[long]")
                           InType<T>::chosen(shape, inputs),
                           ", seven keys of eight");
     };
-    for (const auto& shape : shapes_of_many_keys({64, 128})) {
-        graded(shape, __half());
-        graded(shape, __nv_bfloat16());
-    }
+    for (const auto& shapes :
+         {shapes_of_many_keys({64, 128}), shapes_of_many_tiles({64, 128}, 2)})
+        for (const AttentionShape& shape : shapes) {
+            graded(shape, __half());
+            graded(shape, __nv_bfloat16());
+        }
 }
 
 TEST_CASE("many batches, heads, or heads of a group", "[long]") {
-    grade_many([](const AttentionShape& shape) { return shape.queries == 1; });
+    grade_many([](const AttentionShape& shape) { return shape.queries <= 17; });
 }
 
 TEST_CASE("more than 4096 queries, and more than 2^16 rows", "[long]") {

@@ -45,8 +45,8 @@ void expect_no_scores_in_memory(const Versions& versions, int64_t head_dim) {
 }
 
 /// Fails the test case if the last version, or the learner's function, takes any memory
-/// at all, whatever the mask, the head dimension and the number of keys are, and
-/// whether heads share keys.
+/// at all, whatever the mask, the head dimension and the numbers of queries and of keys
+/// are, for one head and for several, and whether these share keys.
 /// @param group  query heads of each K/V head
 template <class T, class Versions>
 void expect_no_memory(const Versions& versions,
@@ -60,7 +60,7 @@ void expect_no_memory(const Versions& versions,
             Grader grade(name, describe(shape) + ", all zeros");
             const T* q = grade.input("q", zeros(shape.query_elements()));
             const T* k = grade.input("k", zeros(shape.kv_elements()));
-            T* o = grade.output<T>("o", {group, shape.queries, shape.head_dim});
+            T* o = grade.output<T>("o", {shape.rows(), shape.head_dim});
             const auto call = [&, attention = attention](cudaStream_t stream) {
                 attention(shape, q, k, k, o, nullptr, stream);
             };
@@ -74,9 +74,12 @@ void expect_no_memory(const Versions& versions,
     };
     if (is_watched()) return;  // its accesses are those of other cases
     for (const int64_t head_dim : head_dims)
-        for (const bool causal : {false, true})
+        for (const bool causal : {false, true}) {
             for (const int64_t keys : {3, 70, 600})
                 expect_none({1, group, 1, 3, keys, head_dim, causal, 0.1f});
+            expect_none({1, group, 1, 600, 3, head_dim, causal, 0.1f});
+            expect_none({2, 2 * group, 2, 70, 70, head_dim, causal, 0.1f});
+        }
 }
 
 }  // namespace wb::testing

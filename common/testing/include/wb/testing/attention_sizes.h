@@ -38,9 +38,11 @@ inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t se
 /// more than 65,535 of these: a grid has no more blocks along y and along z. Then more
 /// queries than 16 bits with a sign hold, of two heads, which share keys if wanted:
 /// more rows than 16 bits without a sign hold. So many queries of one head. As many
-/// queries as keys, causal, as far as that is to be had, and a few less. Last, of the
-/// other head dimensions, more batches and more heads than eight bits hold, more than
-/// 2048 queries, and if wanted groups of more than 128.
+/// queries as keys, causal, as far as that is to be had, and a few less. More batches
+/// and more heads than eight bits hold, with several queries each: for a single one, a
+/// kernel may be another. Last, of the other head dimensions, more batches and more
+/// heads than eight bits hold, more than 2048 queries, and if wanted groups of more
+/// than 128.
 /// @param in_simulator  as many, instead, in the simulator
 /// @param others        the other head dimensions
 inline std::vector<AttentionShape> shapes_of_many(
@@ -68,6 +70,9 @@ inline std::vector<AttentionShape> shapes_of_many(
     shapes.push_back(plain_attention(1, 1, 65'541, 1, head_dim));
     shapes.push_back(plain_attention(1, 1, kSide, kSide, head_dim, true));
     shapes.push_back(plain_attention(1, 1, kSide - 37, kSide, head_dim, true));
+    shapes.push_back(plain_attention(259, 1, 17, 2, head_dim));
+    shapes.push_back(plain_attention(1, 2 * 131, 17, 2, head_dim));
+    if (groups) shapes.back().kv_heads = 2;
     for (const int64_t other : others) {
         shapes.push_back(plain_attention(259, 1, 1, 2, other));
         shapes.push_back(plain_attention(1, 259, 1, 2, other));
@@ -80,8 +85,9 @@ inline std::vector<AttentionShape> shapes_of_many(
 }
 
 /// More than 4200 keys, on a GPU more than 2^16, of each head dimension: one query that
-/// sees all of them; and three of which none but the last one does. Kernels that are
-/// compiled for a head dimension, a type or a mask have loops of their own.
+/// sees all of them; three of which none but the last one does; and more than a few,
+/// for which a kernel may be another. Kernels that are compiled for a head dimension, a
+/// type or a mask have loops of their own.
 inline std::vector<AttentionShape> shapes_of_many_keys(
     const std::vector<int64_t>& head_dims) {
 #ifdef SIMT_CPU
@@ -90,10 +96,41 @@ inline std::vector<AttentionShape> shapes_of_many_keys(
     constexpr int64_t kKeys = 70'001;
 #endif
     std::vector<AttentionShape> shapes;
-    for (const int64_t head_dim : head_dims)
+    for (const int64_t head_dim : head_dims) {
         for (const bool causal : {false, true})
             shapes.push_back(
                 plain_attention(1, 1, causal ? 3 : 1, kKeys, head_dim, causal));
+        shapes.push_back(plain_attention(1, 1, 17, kKeys, head_dim, head_dim == 64));
+    }
+    return shapes;
+}
+
+/// Several tiles of queries, and many of keys, of two K/V heads with as many query
+/// heads as wanted: with or without a mask.
+inline std::vector<AttentionShape> shapes_of_many_tiles(
+    const std::vector<int64_t>& head_dims, int64_t group) {
+    std::vector<AttentionShape> shapes;
+    for (const int64_t head_dim : head_dims) {
+        shapes.push_back(
+            plain_attention(1, 2 * group, 70, 1100, head_dim, head_dim == 128));
+        shapes.back().kv_heads = 2;
+    }
+    return shapes;
+}
+
+/// Small calls, each of which is to be made twice at once: of each head dimension, seen
+/// or masked; of many queries. A kernel that is compiled for one of these may have
+/// memory of its own.
+/// @param group  query heads of each K/V head
+inline std::vector<AttentionShape> shapes_at_once(const std::vector<int64_t>& head_dims,
+                                                  int64_t group) {
+    std::vector<AttentionShape> shapes;
+    for (const int64_t head_dim : head_dims)
+        for (const bool causal : {false, true})
+            shapes.push_back(plain_attention(1, group, 5, 19, head_dim, causal));
+    shapes.push_back(plain_attention(1, group, 300, 3, head_dims.front()));
+    for (AttentionShape& shape : shapes)
+        shape.kv_heads = 1;
     return shapes;
 }
 
