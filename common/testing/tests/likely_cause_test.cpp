@@ -115,6 +115,17 @@ TEST_CASE("likely cause: an end that is no multiple of a warp") {
     CHECK_THAT(output.cause(), contains("is the grid too small"));
 }
 
+TEST_CASE("likely cause: no guess where what was written is wrong, too") {
+    // Rows that belong to the end are where others should be.
+    Output output({4096});
+    for (std::size_t i = 1000; i < output.size(); ++i)
+        output.leave_untouched(i);
+    for (std::size_t i = 100; i < 300; ++i)
+        output.got[i] += 5.0;
+    CHECK_THAT(output.cause(), contains("of these 200 are wrong"));
+    CHECK_THAT(output.cause(), !contains("grid"));
+}
+
 TEST_CASE("likely cause: a number in place of an infinity is no matter of precision") {
     Output output({64});
     output.expected[40] = -std::numeric_limits<double>::infinity();
