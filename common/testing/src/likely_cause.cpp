@@ -95,8 +95,11 @@ std::string cause_untouched(const Evidence& e) {
         if (wrong > 0)
             return fact + ", and of these " + std::to_string(wrong) + " are wrong";
         const std::string first = fact + ": ";
-        const bool one_block = is_block_size(written);
-        const bool missing_block = lacks_last_block(written, e.count());
+        // Whole rows of a matrix: these, too, may be what is missing.
+        const std::vector<std::int64_t>& shape = e.got.shape;
+        const bool whole_rows = shape.size() > 1 && written % shape.back() == 0;
+        const bool one_block = !whole_rows && is_block_size(written);
+        const bool missing_block = !whole_rows && lacks_last_block(written, e.count());
         if (one_block && missing_block) {
             return first +
                    "a whole block, and not the partly filled one after it: is the "
