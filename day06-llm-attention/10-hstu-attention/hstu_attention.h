@@ -149,7 +149,8 @@ void hstu_attention_bf16(const HstuCall<__nv_bfloat16>& call, cudaStream_t strea
 ///          For 16 bits each silu(s) of dv and each ds of dq and dk may be rounded once
 ///          to T: u * sum |silu(s)| |d_o| / N, and u * |alpha| sum |ds| |k| or |q|; and
 ///          each result is rounded. Gradients of the bias are sums in float always
-/// Range    as above; for __half also |d_o . v| <= 32768
+/// Range    as above; |alpha| / N is 0 or at least 2^-126; for __half also |d_o . v|
+///          <= 32768
 /// Order    dq, dk and dv are the same in each run. The gradients of the bias are sums
 ///          of floats in any order
 /// Throws   as above

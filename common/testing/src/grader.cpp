@@ -195,6 +195,8 @@ void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
         array->other.clear(), array->again.clear(), array->write.reset(),
             array->is_nan_of_ones.clear();
     is_new_run_ = true;
+    if (other_numbers_come_first() && canaries_wanted())
+        call_with_other_numbers(launcher);
     launcher_ = [&](cudaStream_t stream) {
         // Whose doing it is cannot be told while others call, too.
         if (Meeting::current()) return launcher(stream);

@@ -40,12 +40,20 @@ void expect_independent(const std::function<void()>& first,
         calls_are_made_again() = true;
         first();
     }
+    const auto after_other_numbers = [](const std::function<void()>& call) {
+        const Restored words(circumstance());
+        const Restored others(other_numbers_come_first());
+        circumstance() = ", after a call with other numbers in the same arrays";
+        other_numbers_come_first() = true;
+        call();
+    };
+    after_other_numbers(second);
     {
         const Restored words(circumstance());
         circumstance() = ", after a call with other sizes";
-        second();
         first();
     }
+    after_other_numbers(first);
     for (const unsigned seed : kOrders) {
         const StreamOrder order(seed);
         Meeting().hold(first, second);

@@ -87,12 +87,19 @@ std::string cause_untouched(const Evidence& e) {
     for (std::int64_t i = written; i < e.count(); ++i)
         only_tail &= e.untouched(i);
     if (only_tail) {
-        const std::string first = "only the first " + std::to_string(written) + " of " +
-                                  std::to_string(e.count()) +
-                                  " elements were written: ";
         if (written == 0) return "";
-        const bool one_block = is_block_size(written);
-        const bool missing_block = lacks_last_block(written, e.count());
+        const std::string fact = "only the first " + std::to_string(written) + " of " +
+                                 std::to_string(e.count()) + " elements were written";
+        const std::int64_t wrong = e.comparison.wrong - (e.count() - written);
+        // What belongs behind them may have gone there: the grid is large enough then.
+        if (wrong > 0)
+            return fact + ", and of these " + std::to_string(wrong) + " are wrong";
+        const std::string first = fact + ": ";
+        // Whole rows of a matrix: these, too, may be what is missing.
+        const std::vector<std::int64_t>& shape = e.got.shape;
+        const bool whole_rows = shape.size() > 1 && written % shape.back() == 0;
+        const bool one_block = !whole_rows && is_block_size(written);
+        const bool missing_block = !whole_rows && lacks_last_block(written, e.count());
         if (one_block && missing_block) {
             return first +
                    "a whole block, and not the partly filled one after it: is the "

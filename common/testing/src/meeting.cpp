@@ -46,6 +46,11 @@ bool& calls_are_made_again() {
     return again;
 }
 
+bool& other_numbers_come_first() {
+    static thread_local bool others = false;
+    return others;
+}
+
 std::string& circumstance() {
     static thread_local std::string text;
     return text;

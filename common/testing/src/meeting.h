@@ -74,6 +74,10 @@ class Meeting {
 /// however long it takes.
 bool& calls_are_made_again();
 
+/// While true, a call with other numbers in the same arrays precedes each that this
+/// thread grades (called_again.cpp).
+bool& other_numbers_come_first();
+
 /// What is special about the calls that this thread makes now, for the learner to read
 /// behind the sizes; "" if nothing is.
 std::string& circumstance();

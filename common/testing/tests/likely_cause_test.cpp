@@ -101,6 +101,14 @@ TEST_CASE("likely cause: the last, partly filled block is missing") {
     CHECK_THAT(output.cause(), contains("round the number of blocks up"));
 }
 
+TEST_CASE("likely cause: rows are missing, or a block of threads: neither is said") {
+    Output output({1031, 32});
+    for (std::size_t i = 1024 * 32; i < output.size(); ++i)
+        output.leave_untouched(i);
+    CHECK_THAT(output.cause(), contains("is the grid too small"));
+    CHECK_THAT(output.cause(), !contains("block"));
+}
+
 TEST_CASE("likely cause: only one block was launched, or its index forgotten") {
     Output output({4096});
     for (std::size_t i = 256; i < output.size(); ++i)
@@ -113,6 +121,17 @@ TEST_CASE("likely cause: an end that is no multiple of a warp") {
     for (std::size_t i = 1000; i < output.size(); ++i)
         output.leave_untouched(i);
     CHECK_THAT(output.cause(), contains("is the grid too small"));
+}
+
+TEST_CASE("likely cause: no guess where what was written is wrong, too") {
+    // Rows that belong to the end are where others should be.
+    Output output({4096});
+    for (std::size_t i = 1000; i < output.size(); ++i)
+        output.leave_untouched(i);
+    for (std::size_t i = 100; i < 300; ++i)
+        output.got[i] += 5.0;
+    CHECK_THAT(output.cause(), contains("of these 200 are wrong"));
+    CHECK_THAT(output.cause(), !contains("grid"));
 }
 
 TEST_CASE("likely cause: a number in place of an infinity is no matter of precision") {

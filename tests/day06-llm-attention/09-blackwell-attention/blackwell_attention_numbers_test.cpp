@@ -2,6 +2,7 @@
 // edges that meet by threes, and many of everything.
 #include "grade_attention.h"
 
+#include <wb/testing/attention_past_16_bits.h>
 #include <wb/testing/attention_scores.h>
 #include <wb/testing/attention_sizes.h>
 #include <wb/testing/attention_stored.h>
@@ -176,15 +177,17 @@ TEST_CASE("attention: many keys of each head dimension, seen or masked", "[long]
 }
 
 TEST_CASE("attention: more keys than 16 bits count: the last one decides", "[long]") {
-    constexpr int64_t kKeys = 65'601;
-    for (const bool causal : {false, true}) {
-        auto shape = plain_attention(1, 1, causal ? 2 : 1, kKeys, 64, causal);
-        shape.scale = 1.0f;
-        auto inputs = constant_inputs(shape, 1.0f, 0.0f, 1.0f);
-        inputs.k[(kKeys - 1) * 64] = 16.0f;
-        std::fill_n(inputs.v.begin() + (kKeys - 1) * 64, 64, -1.0f);
-        grade_numbers(shape, inputs, ", the last score 16, the others 0");
+    for (const ManyKeys& c : past_16_bits_of_keys({64, 128}, /*groups=*/true)) {
+        if (!has_tensor_memory()) return expect_refusal(c.shape, "sm_100a");
+        const auto inputs = c.inputs();
+        grade_stored(
+            c.shape, inputs, expect_stored(c.shape, inputs), c.kText, c.with_lse);
     }
+}
+
+TEST_CASE("attention: heads that begin past row, or key, 2^16", "[long]") {
+    for (const auto& shape : past_16_bits_of_heads(64))
+        grade_numbers(shape, uneven_rows(shape, 1), ", rows far from each other");
 }
 
 TEST_CASE("attention: many batches, heads, groups and queries", "[long]") {

@@ -278,7 +278,7 @@ TEST_CASE("attention: the log-sum-exp is not wanted") {
 
 TEST_CASE("attention: the scale may be anything that is not negative") {
     AttentionShape shape = plain_attention(1, 1, 33, 150, 128);
-    for (const float scale : {1.0f, 0.01f, 0.0f}) {
+    for (const float scale : {1.0f, 0.01f, 0.0f, -0.0f}) {
         shape.scale = scale;
         grade(shape, 12);
     }

@@ -59,8 +59,9 @@ TEST_CASE("windows and distances of more than 128 keys, in both directions") {
     c.mask = HstuMask::local;
     c.left = 140;
     c.right = 150;
-    c.bias = Bias::positions;
+    c.bias = Bias::both;
     c.max_distance = 200;
+    c.buckets = 12;
     grade(GENERATE(fp32, bf16), c, 1, Passes::both, Versions::last);
 }
 
@@ -139,8 +140,9 @@ TEST_CASE("more than 1024 rows, keys, and intervals in a row") {
     if (wb::testing::is_watched()) return;
     Call c{{1100}};
     c.mask = HstuMask::arbitrary;
-    c.bias = Bias::positions;
+    c.bias = Bias::both;
     c.max_distance = 1200;
+    c.buckets = 12;
     grade_changed(GENERATE(fp32, bf16),
                   c,
                   1,
@@ -162,6 +164,9 @@ TEST_CASE("more than 4096 rows and keys of each type", "[long]") {
     Call c{{kRows}};
     c.mask = HstuMask::arbitrary;
     const auto type = any_type();
+    if (type == fp32) c.bias = Bias::both;
+    c.max_distance = 5000;
+    c.buckets = 12;
     grade_changed(
         type, c, 1, ", 4129 rows", Passes::both, Versions::last, [](HstuProblem& p) {
             p.intervals.clear();
@@ -294,11 +299,15 @@ TEST_CASE("more than 4096 sequences, and more than 4096 heads", "[long]") {
     sequences.lengths.resize(1031);
     sequences.head_dim = 64;
     grade(bf16, sequences, 2, Passes::both, Versions::last);
+    // Tables of more than 2^16 numbers, too.
     Call heads{{1}};
     heads.heads = kHeads;
     heads.bias = Bias::both;
-    heads.max_distance = 1;
+    heads.max_distance = 10;
+    heads.buckets = 65;
     grade(fp32, heads, 2, Passes::both, Versions::last);
+    heads.heads = 1031;
+    grade(bf16, heads, 2, Passes::forward, Versions::last);
 }
 
 TEST_CASE("more rows than 16 bits count", "[long]") {

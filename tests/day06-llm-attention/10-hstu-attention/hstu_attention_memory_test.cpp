@@ -55,11 +55,13 @@ TEST_CASE("calls have nothing in common: tiles of rows, and a bias after none") 
 
 TEST_CASE("lists on the host lie where others have lain before") {
     if (wb::testing::is_watched()) return;
+    const auto mask = GENERATE(HstuMask::causal, HstuMask::target, HstuMask::arbitrary);
     with_type(
         GENERATE(fp32, bf16),
-        []<class T>(T, const char* suffix, auto* forward, auto* backward) {
+        [&]<class T>(T, const char* suffix, auto* forward, auto* backward) {
             Call c{{100, 100}};
             c.head_dim = 64;
+            c.mask = mask;
             HstuProblem p = random_problem<T>(c, 1);
             const auto graded = [&](const std::string& text) {
                 const auto last = [&](const std::string& name, auto* contract) {
@@ -70,9 +72,31 @@ TEST_CASE("lists on the host lie where others have lain before") {
                 const auto d = last("hstu_backward", backward);
                 grade_backward<T>(d.name, d.function, p, expect_backward<T>(p), text);
             };
+            if (mask == HstuMask::target) p.contexts = {3, 3}, p.targets = {0, 60};
+            if (mask == HstuMask::arbitrary) {
+                p.intervals.clear();
+                for (int32_t i = 0; i < 200; ++i) {
+                    p.intervals.push_back(i % 2 == 0 ? 5 : 0);
+                    p.intervals.push_back(i % 2 == 0 ? 20 : 5);
+                    p.offsets[at(i)] = i;
+                }
+                p.offsets[200] = 200;
+            }
             graded("lengths 100 100");
-            p.cu_seqlens[1] = 3;
-            graded("lengths 3 197, in the same memory");
+            if (mask == HstuMask::target) {
+                p.contexts[0] = 40;
+                graded("contexts 40 3, in the same memory");
+                p.targets[0] = 50;
+                graded("targets 50 60, in the same memory");
+            } else if (mask == HstuMask::arbitrary) {
+                p.offsets[8] = 7;
+                graded("row 8 has the keys of row 7, too, in the same memory");
+                p.intervals[1] = 100;
+                graded("row 0 sees all keys, in the same memory");
+            } else {
+                p.cu_seqlens[1] = 3;
+                graded("lengths 3 197, in the same memory");
+            }
         });
 }
 

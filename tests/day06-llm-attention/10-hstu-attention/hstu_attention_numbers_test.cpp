@@ -107,3 +107,39 @@ TEST_CASE("a weight counts where the gradient of its score is 0, and that withou
                       std::fill_n(p.q.begin() + 20 * 32, 32, 0.0f);
                   });
 }
+
+TEST_CASE("alpha so small that it has not all its digits, and scores as usual") {
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.alpha = 0x1p-128f;
+    grade_changed(GENERATE(fp32, bf16),
+                  c,
+                  1,
+                  ", q times 2^16, k times 2^100",
+                  Passes::forward,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      for (float& x : p.q)
+                          x *= 0x1p16f;
+                      for (float& x : p.k)
+                          x *= 0x1p100f;
+                  });
+}
+
+TEST_CASE("alpha is a power of two, and its product with q or k no number of fp16") {
+    // Such a product is exact but where it has not all its digits.
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.alpha = 0x1p-18f;
+    const bool large_k = GENERATE(true, false);
+    grade_changed(fp16,
+                  c,
+                  1,
+                  large_k ? ", k times 2^12" : ", q times 2^12",
+                  Passes::both,
+                  Versions::last,
+                  [&](HstuProblem& p) {
+                      for (float& x : large_k ? p.k : p.q)
+                          x *= 0x1p12f;
+                  });
+}

@@ -68,6 +68,12 @@ inline Result run(const AttentionShape& shape,
     });
     result.o = grade.read("o");
     if (with_lse) result.lse = grade.read("lse");
+    if (!result.why_not.empty()) return result;
+    // How near these are, a test looks at by itself. Another call of the same numbers
+    // gives the same bits, whatever was called before: each tile of rows has its sums.
+    const auto none = [](int64_t) { return 0.0; };
+    grade.expect("o", result.o, none);
+    if (with_lse) grade.expect("lse", result.lse, none);
     return result;
 }
 

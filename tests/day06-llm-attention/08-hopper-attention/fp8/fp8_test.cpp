@@ -18,7 +18,8 @@ using namespace fp8_grading;
 
 /// Numbers that e4m3 holds exactly, whose scores are so far apart that one key takes
 /// all the weight: then nothing is rounded but o.
-AttentionInputs one_key_each(const AttentionShape& shape) {
+/// @param own  448, or a number far below 0, but nearer than that of other keys
+AttentionInputs one_key_each(const AttentionShape& shape, float own = 448.0f) {
     AttentionInputs inputs = random_attention(shape, 1);
     for (size_t i = 0; i < inputs.q.size(); ++i) {
         const auto row = static_cast<int64_t>(i / 128) % shape.queries;
@@ -26,11 +27,31 @@ AttentionInputs one_key_each(const AttentionShape& shape) {
     }
     for (size_t i = 0; i < inputs.k.size(); ++i) {
         const auto key = static_cast<int64_t>(i / 128) % shape.keys;
-        inputs.k[i] = static_cast<int64_t>(i % 128) == key % 128 ? 448.0f : -448.0f;
+        inputs.k[i] = static_cast<int64_t>(i % 128) == key % 128 ? own : -448.0f;
     }
     for (size_t i = 0; i < inputs.v.size(); ++i)
         inputs.v[i] = static_cast<float>(static_cast<int>(i * 7 % 15) - 7) * 64.0f;
     return inputs;
+}
+
+/// Numbers of each head of keys are 2^12 times those of the head before; those of q go
+/// the other way, so that scores are usual; those of one block in three are near zero.
+void grade_sizes(const AttentionShape& shape, bool with_lse) {
+    auto inputs = random_attention(shape, 1);
+    const auto factor = [&](float* numbers, int64_t rows, int64_t size, bool is_q) {
+        const int64_t group = is_q ? shape.query_heads / shape.kv_heads : 1;
+        const int64_t heads = shape.batch * shape.kv_heads * group;
+        for (int64_t i = 0; i < heads * rows * 128; ++i) {
+            const int64_t head = i / 128 / rows / group;
+            const bool is_small = size != 0 && i / 128 % rows / size % 3 == 1;
+            const auto power = static_cast<float>(12 * head - 24);
+            numbers[i] *= std::exp2((is_q ? -power : power) - (is_small ? 6.0f : 0.0f));
+        }
+    };
+    factor(inputs.q.data(), shape.queries, 64, true);
+    factor(inputs.k.data(), shape.keys, 128, false);
+    factor(inputs.v.data(), shape.keys, 0, false);
+    expect_small_errors(shape, run(shape, inputs, with_lse));
 }
 
 }  // namespace
@@ -45,6 +66,25 @@ TEST_CASE("e4m3: one key takes all the weight, and o is its value") {
         INFO("row " << i / 128 << ", column " << i % 128);
         REQUIRE(result.o[i] == result.expected.o[i]);
     }
+    // All scores far below 0, and scales of all sizes; lse is the largest score. The
+    // larger it is, the coarser is what a float holds of it, and the weight is rounded.
+    for (const float own : {448.0f, -64.0f})
+        for (const float scale : {0x1p-9f, 3.0f, 16.0f}) {
+            auto scaled = shape;
+            scaled.scale = scale;
+            const auto of_scale = run(scaled, one_key_each(scaled, own));
+            for (size_t i = 0; i < result.o.size(); ++i) {
+                INFO("scale " << scale << ", row " << i / 128 << ", column "
+                              << i % 128);
+                REQUIRE(std::abs(of_scale.o[i] - result.o[i]) <=
+                        0x1p-4 * std::abs(result.o[i]));
+            }
+            for (size_t row = 0; row < 128; ++row) {
+                INFO("scale " << scale << ", row " << row);
+                const double wanted = 448.0 * own * scale;
+                REQUIRE(std::abs(of_scale.lse[row] / wanted - 1.0) < 1e-6);
+            }
+        }
     // From one e4m3 number to the next are 16 / 128 of a power of two: a number that
     // lies 7 / 128 above one is rounded back to it.
     for (float& v : inputs.v)
@@ -117,31 +157,18 @@ TEST_CASE("e4m3: scales follow the numbers, block by block") {
 
 TEST_CASE("e4m3: each head and each block of it has a scale of its own") {
     NEEDS_FP8();
-    // Numbers of each head of keys are 2^12 times those of the head before; those of q
-    // go the other way, so that scores are usual; those of one block in three are near
-    // zero.
-    const auto graded = [](const AttentionShape& shape, bool with_lse) {
-        auto inputs = random_attention(shape, 1);
-        const auto factor = [&](float* numbers, int64_t rows, int64_t size, bool is_q) {
-            const int64_t group = is_q ? shape.query_heads / shape.kv_heads : 1;
-            const int64_t heads = shape.batch * shape.kv_heads * group;
-            for (int64_t i = 0; i < heads * rows * 128; ++i) {
-                const int64_t head = i / 128 / rows / group;
-                const bool is_small = size != 0 && i / 128 % rows / size % 3 == 1;
-                const auto power = static_cast<float>(12 * head - 24);
-                numbers[i] *=
-                    std::exp2((is_q ? -power : power) - (is_small ? 6.0f : 0.0f));
-            }
-        };
-        factor(inputs.q.data(), shape.queries, 64, true);
-        factor(inputs.k.data(), shape.keys, 128, false);
-        factor(inputs.v.data(), shape.keys, 0, false);
-        expect_small_errors(shape, run(shape, inputs, with_lse));
-    };
-    const auto shape = grouped(plain_attention(2, 4, 130, 260, 128), 2);
-    graded(shape, true);
-    graded(plain_attention(1, 1, 2, 4300, 128), true);
-    graded(plain_attention(1, 2, 8200, 2, 128), false);  // 129 blocks of queries
+    grade_sizes(grouped(plain_attention(2, 4, 130, 260, 128), 2), true);
+    grade_sizes(plain_attention(1, 2, 8200, 2, 128), false);  // 129 blocks of queries
+}
+
+TEST_CASE("e4m3: so have blocks of keys, more than eight bits count", "[long]") {
+    NEEDS_FP8();
+    grade_sizes(plain_attention(1, 1, 1, 33'100, 128), true);
+}
+
+TEST_CASE("e4m3: so have blocks of queries, more than eight bits count", "[long]") {
+    NEEDS_FP8();
+    grade_sizes(plain_attention(1, 1, 16'500, 2, 128), false);
 }
 
 TEST_CASE("e4m3: small numbers of a block count beside large ones of its neighbours") {
@@ -248,7 +275,7 @@ TEST_CASE("e4m3: shapes, masks, log-sum-exp or none, and scales") {
     wb::testing::Covering design;
     design.factor("batch", {1, 3})
         .factor("kv heads", {1, 5})
-        .factor("share keys", {1, 2})
+        .factor("share keys", {1, 2, 3})
         .factor("Nq", {1, 65, 193})
         .factor("Nk", {1, 127, 129, 300})
         .factor("mask", {"none", "causal"})
@@ -269,6 +296,8 @@ TEST_CASE("e4m3: shapes, masks, log-sum-exp or none, and scales") {
     }
     auto many = plain_attention(2, 130, 2, 3, 128);
     grade_random(many);
+    many.kv_heads = 2;
+    grade_random(many);
     many.batch = 260;
     many.query_heads = many.kv_heads = 1;
     grade_random(many);
@@ -284,14 +313,16 @@ TEST_CASE("e4m3: zeros, and numbers near zero") {
     std::fill(inputs.v.begin(), inputs.v.end(), 0.0f);
     for (const double o : run(shape, inputs).o)
         REQUIRE(o == 0.0);
-    inputs = random_attention(shape, 1);
-    for (float& value : inputs.v)
-        value *= 0x1p-60f;
-    for (float& number : inputs.q)
-        number *= 0x1p-70f;
-    for (float& number : inputs.k)
-        number *= 0x1p+70f;
-    expect_small_errors(shape, run(shape, inputs));
+    for (const int power : {90, -90}) {
+        inputs = random_attention(shape, 1);
+        for (float& value : inputs.v)
+            value = std::ldexp(value, power);
+        for (float& number : inputs.q)
+            number = std::ldexp(number, power);
+        for (float& number : inputs.k)
+            number = std::ldexp(number, -power);
+        expect_small_errors(shape, run(shape, inputs));
+    }
     // Scales whose product is no float but 0, and masked keys.
     auto masked = plain_attention(1, 2, 70, 130, 128, true);
     masked.scale = 0.0f;

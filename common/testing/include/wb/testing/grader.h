@@ -207,6 +207,8 @@ class Grader {
                       const std::vector<double>& expected,
                       const Bound& bound);
     bool is_to_be_called_again() const;
+    /// Calls, with other numbers in the arrays, and does not look at what comes of it.
+    void call_with_other_numbers(const std::function<void(cudaStream_t)>& launcher);
     /// The result goes to Array::again; the arrays are then as the first call left
     /// them. Gives what the launcher did besides: an error, or that it waited.
     std::optional<Finding> call_again(const Again& how);

@@ -6,9 +6,9 @@
 namespace wb::testing {
 
 /// Passes if a launcher keeps nothing from call to call: it is called with one set of
-/// sizes, with another, and with the first again; then with both at once, on two
-/// streams, from two host threads and from one, in some orders that these leave open;
-/// with its input late.
+/// sizes, with another, and with the first again; with either after a call with other
+/// numbers in the same arrays; then with both at once, on two streams, from two host
+/// threads and from one, in some orders that these leave open; with its input late.
 ///
 ///     TEST_CASE("calls have nothing in common") {
 ///         expect_independent([] { grade_random(300, 1); },
@@ -16,7 +16,7 @@ namespace wb::testing {
 ///     }
 ///
 /// @param first, second  each grades a call with a Grader (or several); small ones, for
-///                       each is made about nine times. Without GENERATE(), sections
+///                       each is made about ten times. Without GENERATE(), sections
 /// @param like_first     may be left out: grades a call of the sizes of `first` with
 ///                       other numbers. Both are made at once, too, so that scratch
 ///                       memory of which there is one for each size shows

@@ -1,0 +1,61 @@
+/// wb/testing/attention_past_16_bits.h: attention of more keys than 16 bits count, and
+/// of heads whose first row or first key is further on than that.
+#pragma once
+
+#include <wb/attention.h>
+#include <wb/testing/attention.h>
+#include <wb/testing/attention_cases.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace wb::testing {
+
+/// The last key has nearly all the weight. A kernel that does not come so far gives the
+/// value of the others; one that counts a key twice would hardly show in a mean.
+struct ManyKeys {
+    AttentionShape shape;
+    bool with_lse;
+    static constexpr const char* kText = ", the last score 16, the others 0";
+
+    AttentionInputs inputs() const {
+        AttentionInputs inputs = constant_inputs(shape, 1.0f, 0.0f, 1.0f);
+        const auto dim = static_cast<std::size_t>(shape.head_dim);
+        const auto head = static_cast<std::size_t>(shape.keys) * dim;
+        for (std::size_t end = head; end <= inputs.k.size(); end += head) {
+            inputs.k[end - dim] = 16.0f;
+            std::fill_n(
+                inputs.v.begin() + static_cast<std::ptrdiff_t>(end - dim), dim, -1.0f);
+        }
+        return inputs;
+    }
+};
+
+/// Of each head dimension: a mask, more than one batch, shared keys, and no log-sum-exp
+/// have a case each at least. For any of them, a kernel may have a loop of its own.
+/// @param groups  whether query heads may share keys
+inline std::vector<ManyKeys> past_16_bits_of_keys(const std::vector<int64_t>& head_dims,
+                                                  bool groups) {
+    constexpr int64_t kKeys = 65'601;
+    std::vector<ManyKeys> cases;
+    for (std::size_t i = 0; i < head_dims.size(); ++i) {
+        const bool causal = i % 2 == 1;
+        auto shape = plain_attention(
+            causal ? 1 : 2, 1, causal ? 2 : 1, kKeys, head_dims[i], causal);
+        if (causal && groups) shape.query_heads = 2;
+        shape.scale = 1.0f;
+        cases.push_back({shape, causal});
+    }
+    return cases;
+}
+
+/// Heads of which the last one's first row is past 2^16, and its first key. On several
+/// batches, so that neither number alone says which head it is.
+inline std::vector<AttentionShape> past_16_bits_of_heads(int64_t head_dim) {
+    return {plain_attention(2, 9, 3901, 1, head_dim),
+            plain_attention(2, 9, 1, 3901, head_dim)};
+}
+
+}  // namespace wb::testing
