@@ -61,8 +61,8 @@ struct RopeAppend {
     int64_t rotary_dim;        ///< R: even, 0 to head_dim
     RopePairs pairs;
     wb::PagedCacheOf<Stored> cache;  ///< head_dim: a multiple of 16 up to 256
-    const float* k_scale;            ///< [kv_heads] for a cache of FP8; else null
-    const float* v_scale;            ///< [kv_heads] for a cache of FP8; else null
+    const float* k_scale;  ///< [kv_heads] for a cache of FP8; else null. Each is 0, or
+    const float* v_scale;  ///< farther from 0 than 2^-128: 1 / scale is a float
 
     __host__ __device__ int64_t kv_heads() const { return cache.kv_heads; }
     /// Of a token: of q, of k and of v.
@@ -97,10 +97,12 @@ struct RopeAppend {
 /// Traffic  R of the D numbers of a query, and all of k and v: reads (Hq R + 2 Hkv D)
 ///          * sizeof(T) B a token, and R * 4 B of angles for each position; writes
 ///          Hq R * sizeof(T) + 2 Hkv D * sizeof(Stored) B a token
-/// Error    gamma(4) of 2^-24 times (|a c| + |b s|), and one rounding to what is
-///          stored, to the nearest. FP8 ends at 448: what is larger becomes 448
+/// Error    gamma(4) of 2^-24 times (|a c| + |b s|), with scales 2^-22 of the quotient
+///          (a product with 1 / scale will do), and one rounding to what is stored, to
+///          the nearest. FP8 ends at 448: what is larger becomes 448
 /// NaN      and infinities go to both numbers of their pair, as in any sum, and to no
-///          other; in FP8 an infinity becomes 448
+///          other; in FP8 an infinity becomes 448. A NaN may become another NaN; what
+///          does not turn, and is 0, keeps its sign
 /// Throws   wb::InvalidArgument for sizes and strides that are not as above, what
 ///          wb::check_pages() refuses, scales where there are none to be or the other
 ///          way round, a null, host or misaligned pointer, and arrays that overlap

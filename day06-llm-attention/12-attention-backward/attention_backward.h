@@ -39,8 +39,8 @@ struct AttentionBackward {
 /// that no query sees. These formulas hold for any o and lse.
 ///
 /// @param call    sizes >= 0, Hq a multiple of Hkv, D is 64 or 128, any scale. Arrays
-///                are in device memory, 16-byte aligned, lse 4-byte aligned; dq, dk and
-///                dv overlap nothing
+///                are in device memory, 16-byte aligned, lse 4-byte aligned; one
+///                without elements may be null. dq, dk and dv overlap nothing
 /// @param stream  where the work is queued; the function returns without waiting
 ///
 /// Memory   4 (D + 2) B Hq N bytes beyond the arguments at most, for a moment; and, if
@@ -55,7 +55,10 @@ struct AttentionBackward {
 ///          are multiplied, and the results are
 /// NaN      and infinities go where the formulas take them, by a weight of 0, too, and
 ///          to no other head of keys. A pair that the mask hides may be multiplied with
-///          a weight of 0: a NaN of its key or of its query may reach the other one
+///          a weight of 0: a NaN or an infinity of its key or of its query may make NaN
+///          of the gradients of both. So dq of a query that sees no key is 0, or NaN if
+///          its q, o or d_o is not finite. An infinity of q, k, v, o or d_o may become
+///          NaN on its way: rows past the last are zeros in a tile
 /// Throws   wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///          host pointer, for one that is not aligned, and for outputs that overlap
 void attention_backward_fp32(const AttentionBackward<float>& call, cudaStream_t stream);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <wb/check.h>
+#include <wb/testing/paged_workspace.h>
 
 #include <map>
 
@@ -142,6 +143,7 @@ inline void grade_block(const HostBlock& b,
                         cudaMemcpyDeviceToDevice,
                         stream));
             });
+            wb::testing::expect_no_counts(version.name, text, pages);
             pages.check(nullptr);
             const auto expect = [&](const std::string& name, const Wanted& wanted) {
                 grade.expect(name, wanted.values, [&](int64_t i) {

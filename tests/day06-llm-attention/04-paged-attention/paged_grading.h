@@ -9,6 +9,7 @@
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/paged.h>
+#include <wb/testing/paged_workspace.h>
 
 #include <algorithm>
 #include <cmath>
@@ -57,31 +58,6 @@ struct Result {
     size_t heads = 1;  ///< query heads of a sequence
 };
 
-/// The counters of a workspace are zero behind each call, as its contract says.
-/// @param count  those that the call may have used
-inline void expect_no_counts(const std::string& name,
-                             const std::string& text,
-                             const wb::PagedWorkspace& workspace,
-                             int64_t count) {
-    std::vector<uint32_t> counts(static_cast<size_t>(count));
-    CUDA_CHECK(cudaMemcpy(counts.data(),
-                          workspace.counters(),
-                          counts.size() * sizeof(uint32_t),
-                          cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < counts.size(); ++i) {
-        if (counts[i] == 0) continue;
-        wb::testing::Finding finding;
-        finding.kind = wb::testing::Kind::wrong_result;
-        finding.implementation = name;
-        finding.inputs = text;
-        finding.what = "counter " + std::to_string(i) +
-                       " of the workspace is not 0 behind the call";
-        finding.numbers.got = counts[i];
-        finding.numbers.expected = 0.0;
-        wb::testing::fail(std::move(finding));
-    }
-}
-
 /// A cache as contracts allow it: its pools begin at a multiple of 16 bytes, its tables
 /// at any number of theirs.
 inline wb::PagedCache cache_anywhere(Grader& grade, const PagedInputs& inputs) {
@@ -125,7 +101,7 @@ Result attend(const std::string& name,
     });
     Result result;
     result.heads = static_cast<size_t>(shape.query_heads);
-    expect_no_counts(name, text, workspace, inputs.batch() * shape.query_heads);
+    wb::testing::expect_no_counts(name, text, workspace);
     try {
         workspace.check(nullptr);
     } catch (const wb::PagedCacheError& error) {

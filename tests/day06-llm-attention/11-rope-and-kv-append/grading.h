@@ -9,6 +9,7 @@
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
+#include <wb/testing/paged_workspace.h>
 #include <wb/testing/random.h>
 #include <wb/testing/stored_types.h>
 
@@ -29,8 +30,9 @@ inline std::size_t at(int64_t i) {
 }
 
 /// How q, k and v lie: three arrays; three with a gap behind each token; slices of one
-/// matrix; or such slices, and one for k and for v.
-enum Layout { apart, padded, packed, shared };
+/// matrix; such slices, and one for k and for v; or slices in another order, v, k, q,
+/// with a gap behind each.
+enum Layout { apart, padded, packed, shared, backwards };
 
 /// One launch.
 struct Call {
@@ -242,7 +244,8 @@ Expected expected_of(const Inputs& in, uint64_t seed) {
                 const double v = double{in.v[at(from + d)]} / v_scale;
                 const double u = kScaled ? 0x1p-22 : 0.0;  // of the division
                 std::tie(e.k.values[at(to + d)], e.k.bounds[at(to + d)]) =
-                    as_stored<Stored>(k, w.bounds[at(d)] / k_scale + u * std::abs(k));
+                    as_stored<Stored>(
+                        k, w.bounds[at(d)] / std::abs(k_scale) + u * std::abs(k));
                 std::tie(e.v.values[at(to + d)], e.v.bounds[at(to + d)]) =
                     as_stored<Stored>(v, u * std::abs(v));
             }
@@ -282,6 +285,30 @@ std::vector<T> matrix_of(int64_t tokens,
     return stored_as<T>(matrix);
 }
 
+/// Fails if a zero that does not turn has lost its sign: -0 is not 0, which no
+/// comparison of numbers tells apart.
+///
+/// @param turns  of an element: then the formula's sum may have either zero
+template <class Turns>
+void expect_signs_of_zeros(const std::string& name,
+                           const std::string& text,
+                           const std::string& array,
+                           const std::vector<double>& got,
+                           const std::vector<double>& values,
+                           Turns turns) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i] != 0.0 || std::signbit(values[i]) == std::signbit(got[i]) ||
+            turns(static_cast<int64_t>(i)))
+            continue;
+        const char* const zeros[] = {"0", "-0"};
+        wb::testing::fail(wb::testing::Kind::wrong_result,
+                          name + ", " + text + ": " + array + " has " +
+                              zeros[std::signbit(got[i])] + " for " +
+                              zeros[std::signbit(values[i])] + ", at element " +
+                              std::to_string(i));
+    }
+}
+
 /// One launcher on these numbers. q, and k and v where they are slices of the same
 /// matrix, are compared as a whole, with what lies between.
 ///
@@ -301,17 +328,24 @@ void grade_one(const std::string& name,
     const wb::PagedWorkspace workspace(1);
     Grader grade(name, text);
     const int64_t gap = c.layout == apart ? 0 : 24;
-    const int64_t stride = Hq + gap +
-                           (c.layout == packed   ? 2 * Hkv
-                            : c.layout == shared ? Hkv
-                                                 : 0);
-    const bool is_matrix = c.layout == packed || c.layout == shared;
-    std::vector<Slice> slices = {{&in.q, Hq, 0}};
+    const bool is_matrix = c.layout != apart && c.layout != padded;
+    // Of one matrix: the first column of each, and how many there are.
+    int64_t q_column = 0;
+    int64_t k_column = Hq;
+    int64_t v_column = c.layout == shared ? Hq : Hq + Hkv;
+    if (c.layout == backwards) {
+        v_column = 0;
+        k_column = Hkv + gap;
+        q_column = 2 * k_column;
+    }
+    const int64_t end = std::max(q_column + Hq, v_column + Hkv);
+    const int64_t stride = (is_matrix ? end : Hq) + gap;
+    std::vector<Slice> slices = {{&in.q, Hq, q_column}};
     RopeAppend<T, Stored> call = {};
     call.q_stride = call.k_stride = call.v_stride = stride;
     if (is_matrix) {
-        slices.push_back({&in.k, Hkv, Hq});
-        if (c.layout == packed) slices.push_back({&in.v, Hkv, Hq + Hkv});
+        slices.push_back({&in.k, Hkv, k_column});
+        if (c.layout != shared) slices.push_back({&in.v, Hkv, v_column});
     } else {
         call.k_stride = Hkv + gap;
         call.v_stride = Hkv + 2 * gap;
@@ -319,10 +353,10 @@ void grade_one(const std::string& name,
     using wb::testing::Begin;
     const std::vector<T> matrix = matrix_of<T>(n, stride, slices);
     T* const q = grade.in_out<T>("q", {n, stride}, matrix, Begin::vectors);
-    call.q = q;
+    call.q = q + q_column;
     if (is_matrix) {
-        call.k = q + Hq;
-        call.v = c.layout == shared ? call.k : q + Hq + Hkv;
+        call.k = q + k_column;
+        call.v = q + v_column;
     } else {
         const auto rows = [&](const std::vector<float>& numbers, int64_t apart) {
             return matrix_of<T>(n, apart, {{&numbers, Hkv, 0}});
@@ -361,6 +395,7 @@ void grade_one(const std::string& name,
         call.v_scale = grade.input("v_scale", in.v_scale, Begin::anywhere);
     }
     grade.run([&](cudaStream_t stream) { launcher(call, workspace, stream); });
+    wb::testing::expect_no_counts(name, text, workspace);
     std::string fault;
     try {
         workspace.check(nullptr);
@@ -372,12 +407,24 @@ void grade_one(const std::string& name,
     for (const T x : matrix)
         rows.push_back(static_cast<double>(static_cast<float>(x)));
     for (int64_t i = 0; i < n * Hq; ++i) {
-        rows[at(i / Hq * stride + i % Hq)] = e.q.values[at(i)];
-        bounds[at(i / Hq * stride + i % Hq)] = e.q.bounds[at(i)];
+        const int64_t to = i / Hq * stride + q_column + i % Hq;
+        rows[at(to)] = e.q.values[at(i)];
+        bounds[at(to)] = e.q.bounds[at(i)];
     }
     grade.expect("cache.k", e.k.values, [&](int64_t i) { return e.k.bounds[at(i)]; });
     grade.expect("cache.v", e.v.values, [&](int64_t i) { return e.v.bounds[at(i)]; });
     grade.expect("q", rows, [&](int64_t i) { return bounds[at(i)]; });
+    const auto expect_signs =
+        [&](const char* array, const std::vector<double>& values, auto turns) {
+            expect_signs_of_zeros(name, text, array, grade.read(array), values, turns);
+        };
+    const auto turns = [&](int64_t i) { return i % D < c.rotary_dim; };
+    expect_signs("cache.k", e.k.values, turns);
+    expect_signs("cache.v", e.v.values, [](int64_t) { return false; });
+    expect_signs("q", rows, [&](int64_t i) {
+        const int64_t column = i % stride - q_column;
+        return column >= 0 && column < Hq && turns(column);
+    });
     wb::testing::expect_report(name, text, fault, report);
 }
 

@@ -86,6 +86,14 @@ TEST_CASE("angles: more pairs than 1024, and more numbers than 2^20") {
     grade_angles(frequencies, 1.0, 1030, "rows = 1030, pairs = 1031");
 }
 
+TEST_CASE("angles: more pairs than 16 bits count") {
+    if (wb::testing::is_watched()) return;
+    std::vector<double> frequencies;
+    for (int j = 0; j < 65'539; ++j)
+        frequencies.push_back(std::exp2(-j / 10'000.0));
+    grade_angles(frequencies, 1.0, 2, "rows = 2, pairs = 65,539");
+}
+
 TEST_CASE("angles: positions past 2^24, which a float does not tell apart", "[long]") {
     if (wb::testing::is_watched()) return;
     grade_angles({0.7}, 1.0, (int64_t{1} << 24) + 70, "2^24 + 70 positions");

@@ -135,17 +135,54 @@ TEST_CASE("neither queries nor keys: nothing is launched") {
     none(Bf16());
 }
 
+TEST_CASE("no queries, or no keys: their arrays may be null") {
+    const auto graded = [](auto zero) {
+        using T = decltype(zero);
+        for (const bool same_bits : {false, true}) {
+            Grader grade(exercise<T>(), "arrays without elements are null");
+            AttentionBackward<T> keys = {};
+            keys.deterministic = same_bits;
+            AttentionBackward<T> queries = keys;
+            keys.shape = plain_attention(1, 1, 0, 2, 64);
+            keys.k = grade.input("k", std::vector<T>(128, T(1.0f)));
+            keys.v = grade.input("v", std::vector<T>(128, T(1.0f)));
+            keys.dk = grade.output<T>("dk", {2, 64});
+            keys.dv = grade.output<T>("dv", {2, 64});
+            queries.shape = plain_attention(1, 1, 2, 0, 64);
+            queries.q = grade.input("q", std::vector<T>(128, T(1.0f)));
+            queries.o = grade.input("o", std::vector<T>(128, T(1.0f)));
+            queries.lse = grade.input("lse", std::vector<float>(2, 1.0f));
+            queries.d_o = grade.input("d_o", std::vector<T>(128, T(1.0f)));
+            queries.dq = grade.output<T>("dq", {2, 64});
+            grade.run([&](cudaStream_t stream) {
+                contract<T>()(keys, stream);
+                contract<T>()(queries, stream);
+            });
+            for (const char* array : {"dk", "dv", "dq"})
+                grade.expect(
+                    array, std::vector<double>(128, 0.0), [](int64_t) { return 0.0; });
+        }
+    };
+    graded(float());
+    graded(Bf16());
+}
+
 TEST_CASE("no memory for weights", "[serial]") {
     if (wb::testing::is_watched()) return;  // memory is counted without the checker
     // Weights of 64 queries and 2048 keys would take 256 KiB in 16 bits; dk and dv for
     // each query head of a group 1 MiB; a dq for each 128 keys 128 KiB. What is allowed
     // are D + 2 floats a query, and twice as much for what an allocator rounds up.
-    const auto watched = [&](auto zero, const AttentionShape& shape, bool same_bits) {
+    const auto watched = [&](auto zero,
+                             const AttentionShape& shape,
+                             bool same_bits,
+                             bool last_alone = false) {
         using T = decltype(zero);
         const Inputs in = whole_numbers(shape, 1);
         const auto allowed =
             static_cast<uint64_t>(8 * (shape.head_dim + 2) * shape.rows());
-        for (const auto& [name, idea, launch] : implementations_of<T>()) {
+        auto versions = implementations_of<T>();
+        if (last_alone) versions = wb::testing::last_of(versions);
+        for (const auto& [name, idea, launch] : versions) {
             const std::string text =
                 wb::describe(shape) + (same_bits ? ", deterministic" : "");
             Grader grade(name, text);
@@ -163,11 +200,14 @@ TEST_CASE("no memory for weights", "[serial]") {
     };
     const auto alone = plain_attention(1, 1, 64, 2048, 64);
     const auto group = grouped(plain_attention(1, 1, 16, 1024, 64), 2);
+    const auto causal = grouped(plain_attention(1, 1, 8, 640, 128, true), 2);
     watched(float(), alone, false);
     watched(Bf16(), alone, false);
     for (const bool same_bits : {false, true}) {
         watched(float(), group, same_bits);
         watched(Bf16(), group, same_bits);
+        watched(float(), causal, same_bits, true);
+        watched(Bf16(), causal, same_bits, true);
     }
 }
 

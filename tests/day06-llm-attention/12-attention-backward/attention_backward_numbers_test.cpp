@@ -115,6 +115,39 @@ wb::reference::AttentionGradients plain_steps(const AttentionShape& shape,
     return g;
 }
 
+/// Every version of a type, on numbers of which some gradients may be NaN.
+///
+/// @param may  of 'q', 'k' or 'v', an element, and what is wanted there: whether NaN
+///             will do in its place
+template <class T, class May>
+void grade_with_nan(const AttentionShape& shape,
+                    const Inputs& in,
+                    const std::string& text,
+                    May may) {
+    const Expected exact = expect<T>(shape, in);
+    for (const auto& [name, idea, launch] : implementations_of<T>()) {
+        Grader grade(name,
+                     std::string(type_name<T>()) + ", " + wb::describe(shape) + text);
+        const auto call = call_of<T>(grade, shape, in, false);
+        grade.run([&, launch = launch](cudaStream_t stream) { launch(call, stream); });
+        Expected e = exact;
+        const auto allow = [&](char of, Wanted& w) {
+            const auto got = grade.read(std::string("d") + of);
+            for (std::size_t i = 0; i < got.size(); ++i) {
+                if (!std::isnan(got[i]) ||
+                    !may(of, static_cast<int64_t>(i), w.values[i]))
+                    continue;
+                w.values[i] = got[i];
+                w.bounds[i] = 0.0;
+            }
+        };
+        allow('q', e.dq);
+        allow('k', e.dk);
+        allow('v', e.dv);
+        expect_all(grade, e);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("the reference agrees with finite differences") {
@@ -194,8 +227,31 @@ TEST_CASE("fp32: more than 2048 keys or queries", "[long]") {
 }
 
 TEST_CASE("fp32: a group of more than 1024 heads", "[long]") {
-    const auto shape = grouped(plain_attention(1, 1, 1, 2, 64), 1031);
-    grade_type<float>(shape, whole_numbers(shape, 3), ", whole numbers");
+    const auto graded = [](const AttentionShape& shape) {
+        grade_type<float>(shape, whole_numbers(shape, 3), ", whole numbers");
+    };
+    graded(grouped(plain_attention(1, 1, 1, 2, 64), 1031));
+    if (wb::testing::is_watched()) return;
+    graded(grouped(plain_attention(1, 1, 1, 2, 128), 263));
+}
+
+TEST_CASE("bf16: a group of more than 128 heads", "[long]") {
+    if (wb::testing::is_watched()) return;
+    for (const int64_t dim : {64, 128})
+        grade_last(grouped(plain_attention(1, 1, 1, 2, dim), 131), dim == 64);
+}
+
+TEST_CASE("more than 1024 sequences, each with its gradients", "[long]") {
+    if (wb::testing::is_watched()) return;
+    const auto shape = plain_attention(1031, 1, 1, 2, 64);
+    const Inputs in = whole_numbers(shape, 3);
+    const Expected e = expect<float>(shape, in);
+    for (const auto& [name, idea, launch] :
+         wb::testing::last_of(implementations_of<float>()))
+        grade_one<float>(name, launch, shape, in, e, ", whole numbers", false);
+#ifndef SIMT_CPU
+    grade_last(shape, false);  // tensor cores take the simulator too long
+#endif
 }
 
 TEST_CASE("bf16: more than 8192 keys: 64 blocks own some", "[long]") {
@@ -318,6 +374,59 @@ TEST_CASE("NaN and infinity of o, lse, q and k reach what the formulas say") {
         graded(float(), 64, causal, 0.0f);  // 0 * NaN is NaN
         graded(Bf16(), 64, causal, 0.0f);
     }
+}
+
+TEST_CASE("infinities of q, k, v, d_o and o reach what the formulas say") {
+    // One number of each, in a head of its own. Scores are infinite, and weights 0 or
+    // infinite, in the first two: 0 times infinity is NaN in dk of the one, and in dq
+    // of the other.
+    const auto is_infinite = [](char, int64_t, double wanted) {
+        return std::isinf(wanted);
+    };
+    const auto graded = [&](auto zero, int64_t dim) {
+        using T = decltype(zero);
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        const auto shape = plain_attention(1, 6, 20, 19, dim);
+        const auto numbers = wb::testing::random_attention(shape, 10);
+        Inputs in = inputs_of<T>(shape, numbers, 10);
+        in.q[at(3 * dim + 2)] = kInfinity;
+        in.k[at((19 + 7) * dim + 5)] = -kInfinity;
+        in.v[at((2 * 19 + 18) * dim + 1)] = kInfinity;
+        in.d_o[at((3 * 20 + 11) * dim + 6)] = -kInfinity;
+        in.o[at((4 * 20 + 19) * dim + 3)] = kInfinity;
+        grade_with_nan<T>(shape, in, ", infinities in q, k, v, d_o and o", is_infinite);
+    };
+    graded(float(), 64);
+    graded(Bf16(), 128);
+    if (wb::testing::is_watched()) return;
+    graded(float(), 128);
+    graded(Bf16(), 64);
+}
+
+TEST_CASE("a query that sees no key: its NaN stays with it, and with its head's keys") {
+    // Its pairs are hidden ones, which may be multiplied with a weight of 0: so its dq
+    // is 0 or NaN. All others are as without it.
+    const auto graded = [](auto zero, int64_t dim) {
+        using T = decltype(zero);
+        constexpr int64_t kQueries = 30;
+        constexpr int64_t kKeys = 19;
+        constexpr int64_t kHidden = 8;  // of head 1; queries from 11 on see keys
+        const auto shape = plain_attention(1, 3, kQueries, kKeys, dim, true);
+        Inputs in = whole_numbers(shape, 11);
+        in.d_o[at((kQueries + kHidden) * dim + 5)] =
+            std::numeric_limits<float>::quiet_NaN();
+        const auto is_of_pair = [=](char of, int64_t i, double /*wanted*/) {
+            if (of == 'q') return i / dim == kQueries + kHidden;
+            return i / dim / kKeys == 1;
+        };
+        grade_with_nan<T>(
+            shape, in, ", NaN in d_o of a query that sees no key", is_of_pair);
+    };
+    graded(float(), 64);
+    graded(Bf16(), 128);
+    if (wb::testing::is_watched()) return;
+    graded(float(), 128);
+    graded(Bf16(), 64);
 }
 
 TEST_CASE("scores of -2^17: what the mask hides has no weight, however low it is put") {

@@ -79,21 +79,43 @@ Inputs where_order_of_queries_shows(const AttentionShape& shape) {
     return in;
 }
 
-/// The same of three query heads that share their keys: the third takes away from dk
-/// what the first has added.
+/// The same of query heads that share their keys, three or more: the last takes away
+/// from dk what the first has added.
 Inputs where_order_of_heads_shows(const AttentionShape& shape) {
     Inputs in = whole_numbers(shape, 5);
     const auto head = at(shape.queries * shape.head_dim);
+    const std::size_t last = in.q.size() - head;
+    for (std::size_t i = head; i < last; ++i)
+        in.q[i] *= 0x1p-10f;
     for (std::size_t i = 0; i < head; ++i) {
         in.q[i] *= 0x1p10f;
-        in.q[head + i] *= 0x1p-10f;
-        in.q[2 * head + i] = -in.q[i];
-        in.o[2 * head + i] = in.o[i];
-        in.d_o[2 * head + i] = in.d_o[i];
+        in.q[last + i] = -in.q[i];
+        in.o[last + i] = in.o[i];
+        in.d_o[last + i] = in.d_o[i];
     }
-    std::copy_n(in.lse.begin(), shape.queries, in.lse.begin() + 2 * shape.queries);
+    std::copy_n(in.lse.begin(), shape.queries, in.lse.end() - shape.queries);
     return in;
 }
+
+/// Most of the memory that the device has left is taken.
+class LittleMemory {
+ public:
+    LittleMemory() {
+        std::size_t free_bytes = 0;
+        std::size_t total_bytes = 0;
+        CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+        if (cudaMalloc(&memory_, free_bytes / 4 * 3) != cudaSuccess) {
+            (void)cudaGetLastError();
+            memory_ = nullptr;
+        }
+    }
+    ~LittleMemory() { (void)cudaFree(memory_); }
+    LittleMemory(const LittleMemory&) = delete;
+    LittleMemory& operator=(const LittleMemory&) = delete;
+
+ private:
+    void* memory_ = nullptr;
+};
 
 /// Of threads and blocks. In every third one a block may come late, where there is room
 /// for few.
@@ -124,6 +146,10 @@ void compare_bits(const AttentionShape& shape,
             wb::testing::shuffle_threads(0);
         }
         compare("if arrays begin elsewhere", "", Begin::odd_vectors);
+        {
+            const LittleMemory little;
+            compare("if little memory is free", "", Begin::aligned);
+        }
         const wb::testing::FewMultiprocessors few(2);
         compare("on a GPU with fewer multiprocessors", "", Begin::aligned);
     }
@@ -146,7 +172,7 @@ TEST_CASE("deterministic: the same bits in any order of threads and blocks") {
     random(Bf16(), plain_attention(1, 1, 20, 40, 128));
     random(Bf16(), plain_attention(1, 1, 20, 40, 64, true));
     for (const int64_t dim : {64, 128}) {
-        const auto heads = grouped(plain_attention(1, 1, 20, 40, dim), 3);
+        const auto heads = grouped(plain_attention(1, 1, 20, 40, dim), 6);
         compare_bits<float>(heads, where_order_of_heads_shows(heads), true);
         compare_bits<Bf16>(heads, where_order_of_heads_shows(heads), true);
         for (const bool causal : {false, true}) {
@@ -173,6 +199,9 @@ TEST_CASE("deterministic: the same bits, of many queries and of many keys") {
         compare_bits<float>(keys, where_order_shows(keys), true);
         compare_bits<Bf16>(keys, where_order_shows(keys), true);
     }
+    const auto causal = plain_attention(1, 1, 530, 530, 64, true);
+    compare_bits<float>(causal, where_order_of_queries_shows(causal), true);
+    compare_bits<Bf16>(causal, where_order_of_queries_shows(causal), true);
 }
 
 TEST_CASE("deterministic: room for one block, or for two") {

@@ -148,9 +148,9 @@ PairError pair_error(const wb::reference::BackwardPair& pair,
     const double exponent = gamma(n + 4.0, u) * pair.score_size +
                             4.0 * u * (std::abs(pair.score) + std::abs(pair.lse));
     const double relative = std::expm1(exponent) + 6.0 * u;
-    // Of an infinite lse the weight is exact: 0 or infinity.
-    const double weight =
-        (std::isinf(pair.lse) ? 0.0 : pair.weight * relative) + kSmallestFloat;
+    // Of an infinite score or lse the weight is exact: 0 or infinity.
+    const bool is_exact = std::isinf(pair.lse) || std::isinf(pair.score);
+    const double weight = (is_exact ? 0.0 : pair.weight * relative) + kSmallestFloat;
     const double difference = pair.d_weight - pair.delta;
     const double sums = gamma(n + 2.0, u) * (pair.d_weight_size + pair.delta_size) +
                         u * std::abs(difference);
