@@ -21,9 +21,11 @@ constexpr std::size_t kSmall = 256 * 1024;  // bytes of all arrays: soon done ag
 #ifdef SIMT_CPU
 constexpr double kShort = 1.5e-3;  // seconds; what takes longer only on request
 constexpr double kShortWithWaiting = 20e-3;  // few launchers may wait
+constexpr double kWithOtherStreams = 0.3;    // few have streams of their own
 #else
 constexpr double kShort = 1.0;  // the first launch of a kernel brings it to the GPU
 constexpr double kShortWithWaiting = kShort;
+constexpr double kWithOtherStreams = kShort;
 #endif
 constexpr std::chrono::seconds kPatience{2};
 
@@ -98,6 +100,8 @@ bool Grader::is_to_be_called_again() const {
         bytes += array->original.size();
     if (bytes > kSmall) return false;
     if (calls_are_made_again()) return true;
+    // Does the given stream wait for the others? It shows in no single call.
+    if (has_other_streams_ && launch_seconds_ < kWithOtherStreams) return true;
     if (launch_seconds_ > (may_wait_ ? kShortWithWaiting : kShort)) return false;
     // The 1st, 4th, 16th ... time.
     const unsigned count = ++gradings()[implementation_];

@@ -211,6 +211,7 @@ void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
         LaunchWatch watch(stream);
         launcher(stream);
         watch.stop();
+        has_other_streams_ = watch.has_other_streams();
         CUDA_CHECK(cudaDeviceSynchronize());
         for (std::size_t i = 0; i < arrays_.size(); ++i)
             arrays_[i]->write = inputs[i]->end();

@@ -111,6 +111,14 @@ int LaunchWatch::operations() const {
 #endif
 }
 
+bool LaunchWatch::has_other_streams() const {
+#ifdef SIMT_CPU
+    return seen.elsewhere > 0;
+#else
+    return false;
+#endif
+}
+
 std::optional<Finding> LaunchWatch::judge(
     [[maybe_unused]] const std::function<bool()>& has_output,
     [[maybe_unused]] bool may_wait) const {

@@ -33,6 +33,8 @@ class LaunchWatch {
     /// ... On a stream of its own a launcher may capture a graph. 0 on a GPU, and of
     /// what waits: that is no launcher, but asks what others have done.
     int operations() const;
+    /// Whether anything was put on streams of the launcher's own; false on a GPU.
+    bool has_other_streams() const;
 
  private:
     [[maybe_unused]] std::size_t free_before_ = 0;

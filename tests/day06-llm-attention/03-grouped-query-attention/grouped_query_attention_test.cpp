@@ -349,6 +349,20 @@ TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
     }
 }
 
+TEST_CASE("many of two sizes at once", "[long]") {
+    const std::vector<int64_t> head_dims = {32, 64, 128, 256};
+    for (const auto& shape : wb::testing::shapes_of_pairs(head_dims, true)) {
+        const auto inputs = wb::testing::uneven_rows(shape, 1);
+        wb::testing::grade_attention(
+            wb::testing::last_of(wb::implementations("grouped_query_attention",
+                                                     grouped_query_attention)),
+            shape,
+            inputs,
+            expect_attention(shape, inputs),
+            ", rows of scores far from each other");
+    }
+}
+
 TEST_CASE("right whatever order the threads run in") {
     const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
     wb::testing::shuffle_threads(seed);

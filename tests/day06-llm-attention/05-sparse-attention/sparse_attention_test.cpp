@@ -365,6 +365,24 @@ TEST_CASE("more batches or heads than blocks run at once", "[long]") {
     graded(128, 37, 7);
 }
 
+TEST_CASE("many of two sizes at once", "[long]") {
+    const std::string text = "rows of scores far from each other";
+    for (const auto& sizes : wb::testing::shapes_of_pairs({32, 64, 128}, false)) {
+        const auto pattern = wb::dense_pattern(sizes.queries, sizes.keys, sizes.causal);
+        const auto shape =
+            shape_of(pattern, sizes.head_dim, sizes.batch, sizes.query_heads);
+        const auto inputs = wb::testing::uneven_rows(shape, 1);
+        const auto expected = expect_sparse(shape, pattern, inputs);
+        const auto graded = [&](const auto& all, const auto& host) {
+            wb::testing::grade_sparse(
+                wb::testing::last_of(all), shape, host, inputs, expected, text, {});
+        };
+        graded(wb::implementations("sparse_attention", sparse_attention), pattern);
+        graded(wb::implementations("block_sparse_attention", block_sparse_attention),
+               to_blocks(pattern));
+    }
+}
+
 TEST_CASE("keys beyond 2^31 elements", "[large]") {
     const auto near = rows_of(128, {{0, 64}, {65, 127}, {3, 66, 1}});
     HostCsr far = near;

@@ -302,6 +302,19 @@ TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
     }
 }
 
+TEST_CASE("many of two sizes at once", "[long]") {
+    const std::string text = ", rows of scores far from each other";
+    bool is_half = false;
+    for (const auto& shape : shapes_of_pairs({32, 64, 128}, false)) {
+        const auto inputs = uneven_rows(shape, 1);
+        is_half = !is_half;
+        if (is_half)
+            grade_type<__half>(shape, inputs, text, true, true);
+        else
+            grade_type<__nv_bfloat16>(shape, inputs, text, true, true);
+    }
+}
+
 TEST_CASE("right whatever order the threads run in") {
     const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
     wb::testing::shuffle_threads(seed);

@@ -70,22 +70,25 @@ void grade_triples(bool causal, int64_t head_dim) {
     }
 }
 
-/// Rows of scores far from each other, of the shapes of many rows that are chosen.
+/// Rows of scores far from each other.
+template <class T>
+void grade_far_rows(const AttentionShape& shape) {
+    const auto stored = as_stored<T>(uneven_rows(shape, 1));
+    const auto expected = expect_stored<T>(shape, stored);
+    for (const auto& [name, idea, attention] : last_of(implementations_of<T>()))
+        grade_rung<T>(name,
+                      attention,
+                      shape,
+                      stored,
+                      expected,
+                      ", rows of scores far from each other");
+}
+
+/// The shapes of many rows that are chosen.
 template <class Chosen>
 void grade_many(Chosen is_chosen) {
-    for (const auto& shape : shapes_of_many(64, true, 259, {128})) {
-        if (!is_chosen(shape)) continue;
-        const auto stored = as_stored<__half>(uneven_rows(shape, 1));
-        const auto expected = expect_stored<__half>(shape, stored);
-        for (const auto& [name, idea, attention] :
-             last_of(implementations_of<__half>()))
-            grade_rung<__half>(name,
-                               attention,
-                               shape,
-                               stored,
-                               expected,
-                               ", rows of scores far from each other");
-    }
+    for (const auto& shape : shapes_of_many(64, true, 259, {128}))
+        if (is_chosen(shape)) grade_far_rows<__half>(shape);
 }
 
 }  // namespace
@@ -370,6 +373,16 @@ TEST_CASE("more than 4096 queries, and more than 2^16 rows", "[long]") {
 
 TEST_CASE("causal: many queries and keys", "[long]") {
     grade_many([](const AttentionShape& shape) { return shape.causal; });
+}
+
+TEST_CASE("many of two sizes at once", "[long]") {
+    int count = 0;
+    for (const auto& shape : shapes_of_pairs({64, 128}, true)) {
+        if (count++ % 4 < 2)  // each type with each head dimension
+            grade_far_rows<__half>(shape);
+        else
+            grade_far_rows<__nv_bfloat16>(shape);
+    }
 }
 
 TEST_CASE("right whatever order the threads run in") {

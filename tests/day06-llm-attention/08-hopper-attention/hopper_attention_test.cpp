@@ -269,6 +269,20 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
     graded(row, with_logits(row, Logits::peak, {}, 1), ", the largest in the middle");
 }
 
+TEST_CASE("many of two sizes at once", "[long]") {
+    NEEDS_HOPPER();
+    using T = __nv_bfloat16;
+    for (const auto& shape : wb::testing::shapes_of_pairs({64, 128, 256}, true, 131)) {
+        const auto stored = as_stored<T>(wb::testing::uneven_rows(shape, 1));
+        grade_these<T>(wb::testing::last_of(implementations_of<T>()),
+                       shape,
+                       stored,
+                       expect_half<T>(shape, stored),
+                       ", rows of scores far from each other",
+                       true);
+    }
+}
+
 TEST_CASE("edges meet: no mask") {
     NEEDS_HOPPER();
     grade_edges(Mask::none);

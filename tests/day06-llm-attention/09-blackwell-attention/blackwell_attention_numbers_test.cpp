@@ -194,3 +194,8 @@ TEST_CASE("attention: many batches, heads, groups and queries", "[long]") {
     for (const auto& shape : shapes_of_many(64, true, 259, {128}))
         grade_numbers(shape, uneven_rows(shape, 1), ", rows far from each other");
 }
+
+TEST_CASE("attention: many of two sizes at once", "[long]") {
+    for (const auto& shape : shapes_of_pairs({64, 128}, true))
+        grade_numbers(shape, uneven_rows(shape, 1), ", rows far from each other");
+}

@@ -38,11 +38,9 @@ inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t se
 /// more than 65,535 of these: a grid has no more blocks along y and along z. Then more
 /// queries than 16 bits with a sign hold, of two heads, which share keys if wanted:
 /// more rows than 16 bits without a sign hold. So many queries of one head. As many
-/// queries as keys, causal, as far as that is to be had, and a few less. More batches
-/// and more heads than eight bits hold, with several queries each: for a single one, a
-/// kernel may be another. Last, of the other head dimensions, more batches and more
-/// heads than eight bits hold, more than 2048 queries, and if wanted groups of more
-/// than 128.
+/// queries as keys, causal, as far as that is to be had, and a few less. Last, of the
+/// other head dimensions, more batches and more heads than eight bits hold, more than
+/// 2048 queries, and if wanted groups of more than 128.
 /// @param in_simulator  as many, instead, in the simulator
 /// @param others        the other head dimensions
 inline std::vector<AttentionShape> shapes_of_many(
@@ -70,9 +68,6 @@ inline std::vector<AttentionShape> shapes_of_many(
     shapes.push_back(plain_attention(1, 1, 65'541, 1, head_dim));
     shapes.push_back(plain_attention(1, 1, kSide, kSide, head_dim, true));
     shapes.push_back(plain_attention(1, 1, kSide - 37, kSide, head_dim, true));
-    shapes.push_back(plain_attention(259, 1, 17, 2, head_dim));
-    shapes.push_back(plain_attention(1, 2 * 131, 17, 2, head_dim));
-    if (groups) shapes.back().kv_heads = 2;
     for (const int64_t other : others) {
         shapes.push_back(plain_attention(259, 1, 1, 2, other));
         shapes.push_back(plain_attention(1, 259, 1, 2, other));
@@ -81,6 +76,45 @@ inline std::vector<AttentionShape> shapes_of_many(
         shapes.push_back(plain_attention(1, 2 * 131, 1, 2, other));
         shapes.back().kv_heads = 2;
     }
+    return shapes;
+}
+
+/// Two sizes at once. Of batches, K/V heads, if wanted heads of a group, queries and
+/// keys, each is past 8 bits where each other one is past what a warp or a tile holds
+/// (of batches and heads two: a few); the rest are small. With several queries, with a
+/// mask, too. A kernel for few of something may be right where that for more is not.
+/// Where a tool watches (is_watched()), there are fewer of all: it takes long.
+/// @param head_dims  take turns
+/// @param many       past 8 bits, or fewer where a tile costs much in the simulator
+inline std::vector<AttentionShape> shapes_of_pairs(
+    const std::vector<int64_t>& head_dims, bool groups, int64_t many = 259) {
+    enum { kBatch, kKvHeads, kGroup, kQueries, kKeys, kSizes };
+    const bool less = is_watched();
+    if (less) many = 9;
+    const int64_t some = less ? 3 : 17;
+    const int64_t tile = less ? 17 : 70;
+    const int64_t tiles = less ? 70 : 300;
+    std::vector<AttentionShape> shapes;
+    const auto add = [&](const int64_t(&n)[kSizes], bool causal) {
+        const int64_t head_dim = head_dims[shapes.size() % head_dims.size()];
+        const int64_t heads = n[kKvHeads] * n[kGroup];
+        shapes.push_back(
+            plain_attention(n[kBatch], heads, n[kQueries], n[kKeys], head_dim, causal));
+        shapes.back().kv_heads = n[kKvHeads];
+    };
+    for (int a = 0; a < kSizes; ++a)
+        for (int b = 0; b < kSizes; ++b) {
+            if (a == b || (!groups && (a == kGroup || b == kGroup))) continue;
+            const bool both_heads = a < kQueries && b < kQueries;
+            int64_t n[kSizes] = {1, 1, 1, 1, 5};
+            n[a] = a < kQueries ? many : tiles;
+            n[b] = both_heads ? 3 : b < kQueries ? some : tile;
+            add(n, false);
+            if (a == kKeys && b == kQueries) add(n, true);
+            if (a >= kQueries || b != kQueries) continue;
+            n[kQueries] = n[kKeys] = some;
+            add(n, true);
+        }
     return shapes;
 }
 

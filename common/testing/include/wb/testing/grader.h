@@ -236,7 +236,8 @@ class Grader {
     cudaStream_t other_stream_ = nullptr;  ///< does not wait for the default stream
     double launch_seconds_ = 0;  ///< of the host's processors, for the last launch
     bool may_wait_ = false;
-    bool is_new_run_ = false;  ///< nothing has been expected of it yet
+    bool has_other_streams_ = false;  ///< the launcher put work on streams of its own
+    bool is_new_run_ = false;         ///< nothing has been expected of it yet
 };
 
 /// Passes if `call` throws wb::InvalidArgument whose message contains `part`, and has
