@@ -305,6 +305,12 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
                         /*with_fault=*/!blocks);
     }
     for (const int64_t D : {64, 128}) {
+        // More places than 16 bits count.
+        grade_equal(rows_of_lengths(97, {40'000, 3, 26'000}),
+                    false,
+                    "rows of 40000, 3 and 26000 keys",
+                    D,
+                    /*last_only=*/true);
         const auto wide = wb::dense_pattern(1, 1091, false);  // 17 full blocks, and 3
         const auto shape = shape_of(wide, D, D / 64, D == 64 ? 3 : 1);
         const auto inputs = wb::testing::chosen_keys(shape, 1);

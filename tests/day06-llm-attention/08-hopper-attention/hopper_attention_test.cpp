@@ -179,6 +179,27 @@ TEST_CASE("nothing is kept from call to call") {
         [&] { grade(plain_attention(1, 2, 5, 33, 64), 3); });
 }
 
+TEST_CASE("nothing is kept from call to call, whatever kernel it is", "[long]") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;  // there, accesses are no others
+    const auto graded = [](const AttentionShape& shape, auto zero, uint64_t seed) {
+        using T = decltype(zero);
+        const auto stored = as_stored<T>(random_attention(shape, seed));
+        grade_these<T>(wb::testing::last_of(implementations_of<T>()),
+                       shape,
+                       stored,
+                       expect_half<T>(shape, stored),
+                       ", seed " + std::to_string(seed),
+                       true);
+    };
+    for (const auto& shape : wb::testing::shapes_at_once({64, 128, 256}, 3)) {
+        wb::testing::expect_independent([&] { graded(shape, __half(), 1); },
+                                        [&] { graded(shape, __half(), 3); });
+        wb::testing::expect_independent([&] { graded(shape, __nv_bfloat16(), 1); },
+                                        [&] { graded(shape, __nv_bfloat16(), 3); });
+    }
+}
+
 TEST_CASE("the arrays of an earlier call, which was of other sizes") {
     NEEDS_HOPPER();
     // Nothing belongs to an address: no size, no tensor map.

@@ -39,8 +39,8 @@ inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t se
 /// queries than 16 bits with a sign hold, of two heads, which share keys if wanted:
 /// more rows than 16 bits without a sign hold. So many queries of one head. As many
 /// queries as keys, causal, as far as that is to be had, and a few less. Last, of the
-/// other head dimensions, more batches and more heads than eight bits hold, more than
-/// 2048 queries, and if wanted groups of more than 128.
+/// other head dimensions, more batches and more heads than eight bits hold (on a GPU as
+/// many as above), more than 2048 queries, and if wanted groups of more than 128.
 /// @param in_simulator  as many, instead, in the simulator
 /// @param others        the other head dimensions
 inline std::vector<AttentionShape> shapes_of_many(
@@ -50,9 +50,11 @@ inline std::vector<AttentionShape> shapes_of_many(
     const std::vector<int64_t>& others = {64, 128, 256}) {
 #ifdef SIMT_CPU
     const int64_t many = in_simulator;
+    constexpr int64_t bytes = 259;
     constexpr int64_t kSide = 1100;
 #else
     constexpr int64_t many = 65'539;
+    constexpr int64_t bytes = many;
     constexpr int64_t kSide = 4129;
 #endif
     std::vector<AttentionShape> shapes = {
@@ -69,8 +71,8 @@ inline std::vector<AttentionShape> shapes_of_many(
     shapes.push_back(plain_attention(1, 1, kSide, kSide, head_dim, true));
     shapes.push_back(plain_attention(1, 1, kSide - 37, kSide, head_dim, true));
     for (const int64_t other : others) {
-        shapes.push_back(plain_attention(259, 1, 1, 2, other));
-        shapes.push_back(plain_attention(1, 259, 1, 2, other));
+        shapes.push_back(plain_attention(bytes, 1, 1, 2, other));
+        shapes.push_back(plain_attention(1, bytes, 1, 2, other));
         shapes.push_back(plain_attention(1, 1, 2077, 2, other));
         if (!groups) continue;
         shapes.push_back(plain_attention(1, 2 * 131, 1, 2, other));
