@@ -46,6 +46,11 @@ bool& calls_are_made_again() {
     return again;
 }
 
+bool& failures_are_withheld() {
+    static bool withheld = false;
+    return withheld;
+}
+
 std::string& circumstance() {
     static thread_local std::string text;
     return text;

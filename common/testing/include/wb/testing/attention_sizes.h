@@ -41,7 +41,7 @@ inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t se
 /// queries as keys, causal, as far as that is to be had, and a few less. More batches
 /// and more heads than eight bits hold, with several queries each: for a single one, a
 /// kernel may be another. Last, of the other head dimensions, more batches and more
-/// heads than eight bits hold, more than 2048 queries, and if wanted groups of more
+/// heads than eight bits hold, more than 4096 queries, and if wanted groups of more
 /// than 128.
 /// @param in_simulator  as many, instead, in the simulator
 /// @param others        the other head dimensions
@@ -76,7 +76,7 @@ inline std::vector<AttentionShape> shapes_of_many(
     for (const int64_t other : others) {
         shapes.push_back(plain_attention(259, 1, 1, 2, other));
         shapes.push_back(plain_attention(1, 259, 1, 2, other));
-        shapes.push_back(plain_attention(1, 1, 2077, 2, other));
+        shapes.push_back(plain_attention(1, 1, 4109, 2, other));
         if (!groups) continue;
         shapes.push_back(plain_attention(1, 2 * 131, 1, 2, other));
         shapes.back().kv_heads = 2;
@@ -119,8 +119,8 @@ inline std::vector<AttentionShape> shapes_of_many_tiles(
 }
 
 /// Small calls, each of which is to be made twice at once: of each head dimension, seen
-/// or masked; of many queries. A kernel that is compiled for one of these may have
-/// memory of its own.
+/// or masked; of many queries; of two batches. A kernel that is compiled for one of
+/// these may have memory of its own.
 /// @param group  query heads of each K/V head
 inline std::vector<AttentionShape> shapes_at_once(const std::vector<int64_t>& head_dims,
                                                   int64_t group) {
@@ -129,6 +129,7 @@ inline std::vector<AttentionShape> shapes_at_once(const std::vector<int64_t>& he
         for (const bool causal : {false, true})
             shapes.push_back(plain_attention(1, group, 5, 19, head_dim, causal));
     shapes.push_back(plain_attention(1, group, 300, 3, head_dims.front()));
+    shapes.push_back(plain_attention(2, group, 5, 19, head_dims.front()));
     for (AttentionShape& shape : shapes)
         shape.kv_heads = 1;
     return shapes;
