@@ -365,7 +365,9 @@ TEST_CASE("many batches, heads, or heads of a group", "[long]") {
 }
 
 TEST_CASE("more than 4096 queries, and more than 2^16 rows", "[long]") {
-    grade_many([](const AttentionShape& shape) { return shape.keys == 1; });
+    grade_many([](const AttentionShape& shape) {
+        return shape.keys <= 2 && shape.queries > 17;
+    });
 }
 
 TEST_CASE("causal: many queries and keys", "[long]") {
