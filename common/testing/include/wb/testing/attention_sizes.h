@@ -85,9 +85,9 @@ inline std::vector<AttentionShape> shapes_of_many(
 }
 
 /// More than 4200 keys, on a GPU more than 2^16, of each head dimension: one query that
-/// sees all of them; three of which none but the last one does; and more than a few,
-/// for which a kernel may be another. Kernels that are compiled for a head dimension, a
-/// type or a mask have loops of their own.
+/// sees all of them; three of which none but the last one does; and, with a negative
+/// scale, more than a few, for which a kernel may be another. Kernels that are compiled
+/// for a head dimension, a type or a mask have loops of their own.
 inline std::vector<AttentionShape> shapes_of_many_keys(
     const std::vector<int64_t>& head_dims) {
 #ifdef SIMT_CPU
@@ -101,6 +101,7 @@ inline std::vector<AttentionShape> shapes_of_many_keys(
             shapes.push_back(
                 plain_attention(1, 1, causal ? 3 : 1, kKeys, head_dim, causal));
         shapes.push_back(plain_attention(1, 1, 17, kKeys, head_dim, head_dim == 64));
+        shapes.back().scale = -0.3f;
     }
     return shapes;
 }
@@ -115,6 +116,25 @@ inline std::vector<AttentionShape> shapes_of_many_tiles(
             plain_attention(1, 2 * group, 70, 1100, head_dim, head_dim == 128));
         shapes.back().kv_heads = 2;
     }
+    return shapes;
+}
+
+/// Small calls for a GPU with little shared memory, on which another kernel may be
+/// launched: of each head dimension, seen or masked; rows without a key; no keys; many.
+/// @param group  query heads of each K/V head
+inline std::vector<AttentionShape> shapes_of_another_kernel(
+    const std::vector<int64_t>& head_dims, int64_t group) {
+    std::vector<AttentionShape> shapes;
+    for (const int64_t head_dim : head_dims)
+        for (const bool causal : {false, true}) {
+            shapes.push_back(plain_attention(2, 2 * group, 13, 35, head_dim, causal));
+            shapes.push_back(plain_attention(1, 2 * group, 9, 5, head_dim, causal));
+            shapes.push_back(plain_attention(1, 2 * group, 2, 0, head_dim, causal));
+            shapes.push_back(plain_attention(1, 2 * group, 3, 301, head_dim, causal));
+            shapes.back().scale = -0.3f;
+        }
+    for (AttentionShape& shape : shapes)
+        shape.kv_heads = 2;
     return shapes;
 }
 
