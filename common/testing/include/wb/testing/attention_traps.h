@@ -213,8 +213,9 @@ inline void grade_same_arrays(const std::string& exercise,
 }
 
 /// Passes if two calls have nothing in common where a kernel for small problems will
-/// not do: many keys, which may be shared out to several blocks, and many heads. The
-/// last version, or the learner's function.
+/// not do: many keys, which may be shared out to several blocks, and many heads; and
+/// where it is another for each head dimension and mask. The last version, or the
+/// learner's function.
 /// @param group  query heads of each K/V head where there are many keys
 inline void expect_large_independent(const std::string& exercise,
                                      AttentionFunction* contract,
@@ -222,7 +223,10 @@ inline void expect_large_independent(const std::string& exercise,
     if (is_watched()) return;  // there, accesses are no others
     auto many_keys = plain_attention(1, group, 7, 1301, 32);
     many_keys.kv_heads = 1;
-    for (const auto& shape : {many_keys, plain_attention(1, 130, 1, 2, 32)}) {
+    auto shapes = shapes_at_once({32, 64, 128, 256}, group);
+    shapes.push_back(many_keys);
+    shapes.push_back(plain_attention(1, 130, 1, 2, 32));
+    for (const auto& shape : shapes) {
         const auto graded = [&, shape = shape](std::uint64_t seed) {
             const auto inputs = random_attention(shape, seed);
             grade_attention(last_of(implementations(exercise, contract)),
