@@ -2,6 +2,7 @@
 #include <wb/testing/fail.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "meeting.h"
 #include "told.h"
@@ -10,6 +11,7 @@
 namespace wb::testing {
 
 void fail(Finding finding) {
+    if (failures_are_withheld()) throw Withheld{std::move(finding)};
     put_into_words(finding);
     std::string text;
     for (const std::string& line : finding.text)

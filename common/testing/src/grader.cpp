@@ -172,7 +172,10 @@ void Grader::launch(const Array* zeroed) {
         }
     };
     if (meeting)
-        meeting->at_once(queue_numbers, [this] { launcher_(stream_); });
+        meeting->at_once(queue_numbers, [this, is_ahead = meeting->is_ahead()] {
+            launcher_(stream_);
+            if (is_ahead) CUDA_CHECK(cudaStreamSynchronize(stream_));
+        });
     else
         launcher_(stream_);
     CUDA_CHECK(cudaDeviceSynchronize());

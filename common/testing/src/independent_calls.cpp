@@ -1,7 +1,10 @@
+#include <wb/testing/fail.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/simulator.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "meeting.h"
 
@@ -30,11 +33,31 @@ class Restored {
     T before_;
 };
 
+/// Makes a call twice at once before any other of the process, if that is still to be
+/// had. What the first one prepares on its stream, for all that follow, is not there
+/// for the second one. A launcher that is wrong by itself is told so in simpler words:
+/// what is found here is kept for the end.
+std::optional<Finding> finding_of_first_calls(const std::function<void()>& call) {
+    static bool have_been_made = false;
+    if (std::exchange(have_been_made, true)) return std::nullopt;
+    const Restored withheld(failures_are_withheld());
+    failures_are_withheld() = true;
+    try {
+        const StreamOrder order(kOrders[0]);
+        Meeting().from_one_thread().second_ahead().hold(call, call);
+    } catch (Withheld& failure) {
+        failure.finding.inputs += ", the first calls of the program";
+        return std::move(failure.finding);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 void expect_independent(const std::function<void()>& first,
                         const std::function<void()>& second,
                         const std::function<void()>& like_first) {
+    auto of_first_calls = finding_of_first_calls(first);
     {
         const Restored again(calls_are_made_again());
         calls_are_made_again() = true;
@@ -66,6 +89,7 @@ void expect_independent(const std::function<void()>& first,
     const StreamOrder order(kOrderOfTurns);
     Meeting(true).hold(first, second);
     if (like_first) Meeting(true).hold(first, like_first);
+    if (of_first_calls) fail(std::move(*of_first_calls));
 }
 
 }  // namespace wb::testing

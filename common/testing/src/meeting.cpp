@@ -51,6 +51,11 @@ bool& other_numbers_come_first() {
     return others;
 }
 
+bool& failures_are_withheld() {
+    static bool withheld = false;
+    return withheld;
+}
+
 std::string& circumstance() {
     static thread_local std::string text;
     return text;

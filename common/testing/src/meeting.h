@@ -1,6 +1,8 @@
 /// meeting.h: two host threads that grade, and meet where they call a launcher.
 #pragma once
 
+#include <wb/testing/verdict.h>
+
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -24,6 +26,15 @@ class Meeting {
         from_one_thread_ = true;
         return *this;
     }
+
+    /// From now on, the work of the second thread's call is done before any of the
+    /// first one's, though that was called first: in the simulator.
+    Meeting& second_ahead() {
+        second_ahead_ = true;
+        return *this;
+    }
+    /// Whether this thread is the second one of such a meeting.
+    bool is_ahead() const { return second_ahead_ && !is_first(); }
 
     /// The meeting that this thread takes part in, or null.
     static Meeting* current();
@@ -66,6 +77,7 @@ class Meeting {
     unsigned long requests_[2] = {};  // of each thread, in its call
     bool is_held_up_ = false;         // no more turns in this call
     bool from_one_thread_ = false;
+    bool second_ahead_ = false;
     const std::function<void()>* handed_ = nullptr;  // the second thread's call
     std::exception_ptr handed_error_;
 };
@@ -77,6 +89,14 @@ bool& calls_are_made_again();
 /// While true, a call with other numbers in the same arrays precedes each that this
 /// thread grades (called_again.cpp).
 bool& other_numbers_come_first();
+
+/// What fail() throws while failures are withheld: nobody is told yet.
+struct Withheld {
+    Finding finding;
+};
+
+/// While true, in the whole program, fail() only throws what it was given.
+bool& failures_are_withheld();
 
 /// What is special about the calls that this thread makes now, for the learner to read
 /// behind the sizes; "" if nothing is.

@@ -270,8 +270,8 @@ TEST_CASE("nothing belongs to an address") {
 
 TEST_CASE("a GPU with little shared memory") {
     const wb::testing::LittleSharedMemory little;  // not enough for all tiles
-    for (const int64_t head_dim : {32, 64, 128})
-        grade(grouped(1, {4, 2}, 17, 40, head_dim, true));
+    for (const auto& shape : wb::testing::shapes_of_another_kernel({32, 64, 128}, 2))
+        grade(shape);
 }
 
 TEST_CASE("no memory for sums of many heads, nor for each head's keys", "[serial]") {

@@ -1,10 +1,13 @@
 // Grades day06-llm-attention/04-paged-attention: many of two things at once, tables
 // with many entries, and what is kept from one call to the next.
+#include "edges.h"
 #include "paged_grading.h"
 
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/grader.h>
 #include <wb/testing/independent_calls.h>
+#include <wb/testing/simulator.h>
 
 #include <cmath>
 #include <vector>
@@ -55,7 +58,21 @@ TEST_CASE("many heads of a group, or many K/V heads, and many keys", "[long]") {
              {std::pair{1, 17}, std::pair{20, 1}, std::pair{9, 9}}) {
             shape.kv_heads = kv_heads;
             shape.query_heads = kv_heads * group;
-            grade_last(shape, 61);
+            for (const bool with_lse : {true, false})
+                grade_last(shape, 61, with_lse);
+            // One maximum for several heads would not do.
+            PagedInputs inputs = random_paged(shape, 68, 7);
+            for (int64_t s = 0; s < inputs.batch(); ++s)
+                set_sequence(
+                    inputs, s, wb::testing::uneven_rows(problem_of(inputs, s), 68));
+            const AttentionExpected expected = expect_paged(inputs);
+            for (const auto& [name, idea, function] :
+                 wb::testing::last_of(attentions()))
+                attend(name,
+                       function,
+                       inputs,
+                       &expected,
+                       inputs.text() + ", heads of scores far from each other");
         }
     }
 }
@@ -69,6 +86,34 @@ TEST_CASE("many sequences, each of several pages", "[long]") {
         shape.query_heads = 3;
         grade_last(shape, 62);
     }
+}
+
+TEST_CASE("more sequences than 16 bits count, two of which have keys", "[long]") {
+    const wb::testing::FewMultiprocessors few(1);  // else it takes the simulator long
+    PagedShape shape{std::vector<int64_t>(66'003, 0)};
+    shape.lengths[464] = 20;  // 2^16 less than the other one
+    shape.lengths[66'000] = 17;
+    shape.query_heads = 1;
+    grade_last(shape, 65);
+}
+
+TEST_CASE("more tokens than 16 bits count are appended", "[long]") {
+    PagedShape shape{{3, 65'601}, 256};
+    shape.query_heads = 1;
+    const PagedInputs inputs = random_paged(shape, 66, 0);
+    const Append append = tokens_of(inputs, {{0, 0, 3}, {1, 0, 65'601}});
+    grade_append(inputs, append, with_seed(inputs, 66));
+}
+
+TEST_CASE("one of thousands of tokens has no place") {
+    const auto wrong = GENERATE(1, 2, 3);  // a sequence, a position, a page
+    PagedShape shape{{4'131}, 64};
+    shape.query_heads = 1;
+    PagedInputs inputs = random_paged(shape, 67, 7);
+    Append append = tokens_of(inputs, {{0, 0, 4'131}});
+    const auto report =
+        add_wrong_token(append, inputs, wrong, append.tokens() - 2, no_page(inputs, 0));
+    grade_append(inputs, append, "4131 tokens, and one that has no place", report);
 }
 
 TEST_CASE("a table of more than 4096 entries for a sequence", "[long]") {
@@ -109,6 +154,15 @@ TEST_CASE("a table of more than 4096 entries for a sequence", "[long]") {
     inputs.lengths[0] = kEntries * kPage;
     for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
         attend(name, function, inputs, &expected, "4112 entries of two pages");
+    inputs.table[3'001] = -7;
+    for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
+        attend(name,
+               function,
+               inputs,
+               nullptr,
+               "4112 entries, of which one is no page",
+               true,
+               "sequence 0: entry 3001 of its block table is -7");
 }
 
 TEST_CASE("other tokens for the arrays of an earlier call are appended") {

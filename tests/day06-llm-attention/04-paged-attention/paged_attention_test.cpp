@@ -139,6 +139,8 @@ TEST_CASE("a group of query heads shares a K/V head") {
                                 Heads{12, 1},
                                 Heads{17, 1},
                                 Heads{5, 5},
+                                Heads{7, 1},
+                                Heads{15, 1},
                                 Heads{82, 2},      // 41 * (1.0f / 41) < 1
                                 Heads{68, 68},     // two K/V heads a block of v5
                                 Heads{136, 136});  // four

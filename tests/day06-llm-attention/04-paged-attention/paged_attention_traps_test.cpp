@@ -337,7 +337,7 @@ TEST_CASE("each pointer that is wrong is refused by name") {
     for (size_t i = 0; i < numbers.size(); ++i)
         numbers[i] = __float2bfloat16(static_cast<float>(i % 7));
     auto* const d = grade.in_out<__nv_bfloat16>("d", {2 * 64}, numbers);
-    auto* const ids = grade.output<int32_t>("ids", {1});
+    auto* const ids = grade.output<int32_t>("ids", {2});
     const Pointers good = {cache_on_device(grade, inputs), d, d, nullptr, ids, ids};
     float host[8] = {};
     const auto attention_refused = [&](const std::string& part, auto change) {
@@ -395,6 +395,13 @@ TEST_CASE("each pointer that is wrong is refused by name") {
         append_refused("k" + text, [by](auto& p) { p.q += by; });
         append_refused("v" + text, [by](auto& p) { p.o += by; });
     }
+    const auto off = [ids](auto*& pointer) {  // two bytes behind a whole number
+        pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(
+            reinterpret_cast<char*>(ids) + 2);
+    };
+    attention_refused("lse is not aligned", [&](auto& p) { off(p.lse); });
+    append_refused("sequences is not aligned", [&](auto& p) { off(p.sequences); });
+    append_refused("positions is not aligned", [&](auto& p) { off(p.positions); });
     for (const auto& refused : {std::string("cache.k is"), std::string("cache.v is")}) {
         const bool is_k = refused == "cache.k is";
         const auto shift = [&](auto& p) { (is_k ? p.cache.k : p.cache.v) += 1; };

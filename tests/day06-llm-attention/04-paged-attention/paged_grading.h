@@ -194,11 +194,11 @@ inline void grade_random(const PagedShape& shape, uint64_t seed, uint64_t order 
 }
 
 /// The same for the last version alone, or the learner's function.
-inline void grade_last(const PagedShape& shape, uint64_t seed) {
+inline void grade_last(const PagedShape& shape, uint64_t seed, bool with_lse = true) {
     const PagedInputs inputs = random_paged(shape, seed, 7);
     const AttentionExpected expected = expect_paged(inputs);
     for (const auto& [name, idea, function] : wb::testing::last_of(attentions()))
-        attend(name, function, inputs, &expected, with_seed(inputs, seed));
+        attend(name, function, inputs, &expected, with_seed(inputs, seed), with_lse);
 }
 
 /// A sequence as a problem of its own.

@@ -23,6 +23,11 @@ inline void grade_not_finite(const Layout& layout) {
     const int64_t D = shape.head_dim;
     const int64_t group = D == 64 ? 3 : 2;
     const int64_t heads = shape.query_heads = group * shape.kv_heads;
+    // One of the first columns, or as far from the last one; of either sign.
+    const bool is_late = layout.page == 64 || layout.page == 128;
+    const auto column = [&](int64_t d) { return is_late ? D - 1 - d : d; };
+    const bool is_negative = layout.page == 32 || layout.page == 64;
+    const double infinity = is_negative ? -kInfinity : kInfinity;
     PagedInputs inputs = random_paged(shape, 1, 7);
     AttentionExpected expected = expect_paged(inputs);
     const auto set = [](auto& numbers, int64_t at, double value) {
@@ -42,15 +47,15 @@ inline void grade_not_finite(const Layout& layout) {
     // Query head 1 of sequence 1; the last key of K/V head 1 of sequence 2, which the
     // second group of query heads shares; two columns of values of K/V head 0 of
     // sequence 3.
-    set(inputs.q, (1 * heads + 1) * D + 11, kNaN);
+    set(inputs.q, (1 * heads + 1) * D + column(11), kNaN);
     expect_nan(1 * heads + 1);
-    set(inputs.k[2], (17 + 16) * D + 5, kNaN);
-    set(inputs.v[3], 200 * D + 3, kNaN);
-    set(inputs.v[3], 22, kInfinity);
+    set(inputs.k[2], (17 + 16) * D + column(5), kNaN);
+    set(inputs.v[3], 200 * D + column(3), kNaN);
+    set(inputs.v[3], column(22), infinity);
     for (int64_t i = 0; i < group; ++i) {
         expect_nan(2 * heads + group + i);
-        expect_at(3 * heads + i, 3, kNaN);
-        expect_at(3 * heads + i, 22, kInfinity);
+        expect_at(3 * heads + i, column(3), kNaN);
+        expect_at(3 * heads + i, column(22), infinity);
     }
     for (int64_t s = 0; s < inputs.batch(); ++s)
         fill_pages(inputs, s);
@@ -126,10 +131,10 @@ inline void grade_subnormal_scores(const Layout& layout) {
     grade_inputs(inputs, "subnormal q or k");
     for (int64_t s = 0; s < inputs.batch(); ++s) {
         auto problem = problem_of(inputs, s);
-        set_sequence(inputs, s, wb::testing::smallest_queries(problem, 0x1p-133));
+        set_sequence(inputs, s, wb::testing::smallest_factors(problem, 0x1p-133));
         inputs.shape.scale = problem.scale;
     }
-    grade_inputs(inputs, "q a few times the smallest number");
+    grade_inputs(inputs, "q or k a few times the smallest number");
     for (int64_t s = 0; s < inputs.batch(); ++s) {
         auto problem = problem_of(inputs, s);
         set_sequence(inputs, s, wb::testing::subnormal_scale(problem));

@@ -98,6 +98,8 @@ inline void spoil(PagedInputs& inputs, AttentionExpected& expected, size_t numbe
     const auto at = static_cast<size_t>(last);
     const int64_t length = inputs.lengths[at];
     const auto turn = static_cast<int64_t>(number);
+    const auto column = [&](int64_t d) { return turn / 8 % 2 == 0 ? d : D - 1 - d; };
+    const double infinity = turn / 16 % 2 == 0 ? kInfinity : -kInfinity;
     const auto set = [](auto& numbers, int64_t index, double value) {
         numbers[static_cast<size_t>(index)] = __double2bfloat16(value);
     };
@@ -117,22 +119,22 @@ inline void spoil(PagedInputs& inputs, AttentionExpected& expected, size_t numbe
     const int64_t first = (kv_head * length + key) * D;
     const bool is_of_key = turn % 2 == 0;
     if (is_of_key) {
-        set(inputs.k[at], first + 5, kNaN);
+        set(inputs.k[at], first + column(5), kNaN);
     } else {
-        set(inputs.v[at], first + 3, kNaN);
-        set(inputs.v[at], first + 22, kInfinity);
+        set(inputs.v[at], first + column(3), kNaN);
+        set(inputs.v[at], first + column(22), infinity);
     }
     for (int64_t i = 0; i < group; ++i) {
         const int64_t row = last * heads + kv_head * group + i;
         if (is_of_key) {
             expect_nan(row);
         } else {
-            expect_at(row, 3, kNaN);
-            expect_at(row, 22, kInfinity);
+            expect_at(row, column(3), kNaN);
+            expect_at(row, column(22), infinity);
         }
     }
     if (last > 0) {  // its first sequence has keys
-        set(inputs.q, turn % heads * D + 11, kNaN);
+        set(inputs.q, turn % heads * D + column(11), kNaN);
         expect_nan(turn % heads);
     }
     fill_pages(inputs, last);

@@ -119,8 +119,13 @@ TEST_CASE("head dimensions 32, 64 and 128") {
 
 TEST_CASE("a GPU with little shared memory") {
     const LittleSharedMemory little;  // not enough for all tiles: others are launched
-    for (const int64_t D : {32, 64, 128})
-        grade(plain_attention(1, 2, 13, 35, D, true));
+    for (const AttentionShape& shape : shapes_of_another_kernel({32, 64, 128}, 1)) {
+        const bool with_lse = shape.queries != 13 || shape.causal;
+        const auto inputs = random_attention(shape, 1);
+        const std::string text = with_lse ? "" : ", lse = nullptr";
+        grade_type<__half>(shape, inputs, text, with_lse);
+        grade_type<__nv_bfloat16>(shape, inputs, text, with_lse);
+    }
 }
 
 TEST_CASE("nothing is kept from call to call") {
@@ -279,7 +284,7 @@ TEST_CASE("many keys of each head dimension and type, seen or masked", "[long]")
         const auto inputs = chosen_keys(shape, 1);
         const auto expected = expect_equal_weights(shape, inputs);
         grade_type<__half>(shape, inputs, expected, text, true, true);
-        grade_type<__nv_bfloat16>(shape, inputs, expected, text, true, true);
+        grade_type<__nv_bfloat16>(shape, inputs, expected, text, false, true);
     }
 }
 

@@ -71,9 +71,9 @@ void grade_error_of_all(const AttentionShape& shape, bool last_only = false) {
 /// smaller: by 0.7 u in the mean, u being half the distance of 1 and the next number.
 /// What is rounded to the nearest number cancels out, but for 0.02 u or so.
 template <class T>
-void grade_mean_error(int64_t head_dim) {
+void grade_mean_error(int64_t head_dim, bool causal) {
     constexpr double kAllowed = 0.25;
-    const auto shape = plain_attention(1, 1, 16, 300, head_dim);
+    const auto shape = plain_attention(1, 1, 16, 300, head_dim, causal);
     auto inputs = wb::testing::random_attention(shape, 4);
     for (float& value : inputs.v)
         value = 8.0f + std::clamp(value, -3.0f, 3.0f);
@@ -119,8 +119,9 @@ TEST_CASE("the error is that of rounding the weights and the output, no more") {
 }
 
 TEST_CASE("weights and outputs are rounded to the nearest number, not cut") {
-    for (const int64_t D : {64, 128}) {
-        grade_mean_error<__half>(D);
-        grade_mean_error<__nv_bfloat16>(D);
-    }
+    for (const int64_t D : {64, 128})
+        for (const bool causal : {false, true}) {
+            grade_mean_error<__half>(D, causal);
+            grade_mean_error<__nv_bfloat16>(D, causal);
+        }
 }

@@ -244,8 +244,8 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
         auto scaled = shape;
         const auto small = subnormal_scores(scaled, kSmallest);
         grade_type<T>(scaled, small, ", subnormal q or k");
-        const auto smallest = smallest_queries(scaled, kSmallest);
-        grade_type<T>(scaled, smallest, ", q a few times the smallest number");
+        const auto smallest = smallest_factors(scaled, kSmallest);
+        grade_type<T>(scaled, smallest, ", q or k a few times the smallest number");
     };
     for (const int64_t D : {64, 128}) {
         graded(__half(), D);

@@ -11,6 +11,7 @@
 #include <wb/testing/simulator.h>
 
 #include <algorithm>
+#include <type_traits>
 
 using namespace wb::testing;
 using wb::AttentionShape;
@@ -248,6 +249,9 @@ TEST_CASE("query heads of a group share their keys and values") {
         // The rows of a warp see one tile of keys, or two.
         grade(grouped(plain_attention(1, 8, 5, 67, D, true), 2));
         grade(grouped(plain_attention(1, 7, 2, 65, D, true), 1));
+        // 41 * (1.0f / 41) is less than 1.
+        if (!wb::testing::is_watched())
+            grade(grouped(plain_attention(1, 82, 1, 3, D), 2));
     }
     // Threads race for the tiles of a shape, not for its heads.
     if (wb::testing::is_watched()) return;
@@ -353,7 +357,8 @@ TEST_CASE("many keys of each head dimension and type, seen or masked", "[long]")
                           shape,
                           inputs,
                           InType<T>::chosen(shape, inputs),
-                          ", seven keys of eight");
+                          ", seven keys of eight",
+                          /*with_lse=*/std::is_same_v<T, __half>);
     };
     for (const auto& shapes :
          {shapes_of_many_keys({64, 128}), shapes_of_many_tiles({64, 128}, 2)})
@@ -368,7 +373,9 @@ TEST_CASE("many batches, heads, or heads of a group", "[long]") {
 }
 
 TEST_CASE("more than 4096 queries, and more than 2^16 rows", "[long]") {
-    grade_many([](const AttentionShape& shape) { return shape.keys == 1; });
+    grade_many([](const AttentionShape& shape) {
+        return shape.keys <= 2 && shape.queries > 17;
+    });
 }
 
 TEST_CASE("causal: many queries and keys", "[long]") {

@@ -161,8 +161,8 @@ TEST_CASE("attention: queries and keys below the smallest number with all its di
         auto shape = plain_attention(1, 2, 9, 70, D);
         const auto small = subnormal_scores(shape, kSmallest);
         grade_numbers(shape, small, ", subnormal q or k");
-        const auto smallest = smallest_queries(shape, kSmallest);
-        grade_numbers(shape, smallest, ", q a few times the smallest number");
+        const auto smallest = smallest_factors(shape, kSmallest);
+        grade_numbers(shape, smallest, ", q or k a few times the smallest number");
     }
 }
 

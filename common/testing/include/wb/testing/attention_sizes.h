@@ -40,7 +40,7 @@ inline AttentionInputs uneven_rows(const AttentionShape& shape, std::uint64_t se
 /// more rows than 16 bits without a sign hold. So many queries of one head. As many
 /// queries as keys, causal, as far as that is to be had, and a few less. Last, of the
 /// other head dimensions, more batches and more heads than eight bits hold (on a GPU as
-/// many as above), more than 2048 queries, and if wanted groups of more than 128.
+/// many as above), more than 4096 queries, and if wanted groups of more than 128.
 /// @param in_simulator  as many, instead, in the simulator
 /// @param others        the other head dimensions
 inline std::vector<AttentionShape> shapes_of_many(
@@ -73,7 +73,7 @@ inline std::vector<AttentionShape> shapes_of_many(
     for (const int64_t other : others) {
         shapes.push_back(plain_attention(bytes, 1, 1, 2, other));
         shapes.push_back(plain_attention(1, bytes, 1, 2, other));
-        shapes.push_back(plain_attention(1, 1, 2077, 2, other));
+        shapes.push_back(plain_attention(1, 1, 4109, 2, other));
         if (!groups) continue;
         shapes.push_back(plain_attention(1, 2 * 131, 1, 2, other));
         shapes.back().kv_heads = 2;
@@ -121,9 +121,9 @@ inline std::vector<AttentionShape> shapes_of_pairs(
 }
 
 /// More than 4200 keys, on a GPU more than 2^16, of each head dimension: one query that
-/// sees all of them; three of which none but the last one does; and more than a few,
-/// for which a kernel may be another. Kernels that are compiled for a head dimension, a
-/// type or a mask have loops of their own.
+/// sees all of them; three of which none but the last one does; and, with a negative
+/// scale, more than a few, for which a kernel may be another. Kernels that are compiled
+/// for a head dimension, a type or a mask have loops of their own.
 inline std::vector<AttentionShape> shapes_of_many_keys(
     const std::vector<int64_t>& head_dims) {
 #ifdef SIMT_CPU
@@ -137,6 +137,7 @@ inline std::vector<AttentionShape> shapes_of_many_keys(
             shapes.push_back(
                 plain_attention(1, 1, causal ? 3 : 1, kKeys, head_dim, causal));
         shapes.push_back(plain_attention(1, 1, 17, kKeys, head_dim, head_dim == 64));
+        shapes.back().scale = -0.3f;
     }
     return shapes;
 }
@@ -154,9 +155,28 @@ inline std::vector<AttentionShape> shapes_of_many_tiles(
     return shapes;
 }
 
+/// Small calls for a GPU with little shared memory, on which another kernel may be
+/// launched: of each head dimension, seen or masked; rows without a key; no keys; many.
+/// @param group  query heads of each K/V head
+inline std::vector<AttentionShape> shapes_of_another_kernel(
+    const std::vector<int64_t>& head_dims, int64_t group) {
+    std::vector<AttentionShape> shapes;
+    for (const int64_t head_dim : head_dims)
+        for (const bool causal : {false, true}) {
+            shapes.push_back(plain_attention(2, 2 * group, 13, 35, head_dim, causal));
+            shapes.push_back(plain_attention(1, 2 * group, 9, 5, head_dim, causal));
+            shapes.push_back(plain_attention(1, 2 * group, 2, 0, head_dim, causal));
+            shapes.push_back(plain_attention(1, 2 * group, 3, 301, head_dim, causal));
+            shapes.back().scale = -0.3f;
+        }
+    for (AttentionShape& shape : shapes)
+        shape.kv_heads = 2;
+    return shapes;
+}
+
 /// Small calls, each of which is to be made twice at once: of each head dimension, seen
-/// or masked; of many queries. A kernel that is compiled for one of these may have
-/// memory of its own.
+/// or masked; of many queries; of two batches. A kernel that is compiled for one of
+/// these may have memory of its own.
 /// @param group  query heads of each K/V head
 inline std::vector<AttentionShape> shapes_at_once(const std::vector<int64_t>& head_dims,
                                                   int64_t group) {
@@ -165,6 +185,7 @@ inline std::vector<AttentionShape> shapes_at_once(const std::vector<int64_t>& he
         for (const bool causal : {false, true})
             shapes.push_back(plain_attention(1, group, 5, 19, head_dim, causal));
     shapes.push_back(plain_attention(1, group, 300, 3, head_dims.front()));
+    shapes.push_back(plain_attention(2, group, 5, 19, head_dims.front()));
     for (AttentionShape& shape : shapes)
         shape.kv_heads = 1;
     return shapes;

@@ -308,6 +308,10 @@ void expect_pointers_refused(const std::string& exercise,
         refused(shape, host, "a host pointer");
         if (name == "o" || is_lse) refused(without_keys, host, "a host pointer");
         if (!is_lse) refused(shape, nullptr, "a null pointer");
+        if (is_lse)  // of floats
+            refused(shape,
+                    reinterpret_cast<T*>(reinterpret_cast<char*>(d) + 2),
+                    "not aligned");
         if (is_lse || !vectors) continue;
         refused(shape, d + 1, "not aligned");
         refused(shape, d + 8 / sizeof(T), "not aligned");

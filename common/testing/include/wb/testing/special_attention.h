@@ -270,18 +270,26 @@ inline AttentionInputs subnormal_scores(AttentionShape& shape, double unit) {
     return inputs;
 }
 
-/// Queries of a few times the smallest number of a type, whose digits the scale, 1/8,
-/// takes if it is multiplied into them as numbers of this type. Keys are so large that
-/// the queries count.
+/// Queries of one K/V head, and keys of the next, of a few times the smallest number of
+/// a type, whose digits the scale, 1/8, takes if it is multiplied into them as numbers
+/// of this type. The other factors are so large that these count.
 /// @param unit  the smallest number
-inline AttentionInputs smallest_queries(AttentionShape& shape, double unit) {
+inline AttentionInputs smallest_factors(AttentionShape& shape, double unit) {
     shape.scale = 0.125f;
     AttentionInputs inputs = random_attention(shape, 3);
-    const double key = unit > 0x1p-100 ? 0x1p14 : 0x1p124;
-    for (float& x : inputs.q)
-        x = static_cast<float>(unit * std::trunc(5.0 * double{x}));
-    for (float& x : inputs.k)
-        x = static_cast<float>(key * std::clamp(double{x}, -3.0, 3.0));
+    const double large = unit > 0x1p-100 ? 0x1p14 : 0x1p124;
+    const int64_t group = shape.query_heads / shape.kv_heads;
+    const auto set = [&](std::vector<float>& numbers, int64_t rows, int64_t which) {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const auto head = static_cast<int64_t>(i) / (rows * shape.head_dim);
+            const double x = numbers[i];
+            numbers[i] = static_cast<float>(head % 2 == which
+                                                ? unit * std::trunc(5.0 * x)
+                                                : large * std::clamp(x, -3.0, 3.0));
+        }
+    };
+    set(inputs.q, shape.queries * group, 0);
+    set(inputs.k, shape.keys, 1);
     return inputs;
 }
 
