@@ -140,8 +140,11 @@ TEST_CASE("attention: NaN, with weight 0 or without, for each head dimension") {
                      numbers.spoilt(expect_stored(numbers.shape, random)),
                      numbers.kText);
         for (const bool first : {false, true}) {
-            // As many rows as a tile has: none keeps it from being left out.
-            const auto shape = plain_attention(1, 1, 128, 300, D);
+            // As many rows as a tile has: none keeps it from being left out. Heads
+            // share keys in one head dimension; a mask shows all rows the first ones.
+            auto shape = plain_attention(1, 2, 128, 300, D);
+            shape.kv_heads = D == 64 ? 2 : 1;
+            shape.causal = first && D == 64;
             auto inputs = as_stored<Stored>(weightless_keys(shape, first));
             auto expected = expect_stored(shape, inputs);
             spoil_weightless(shape, first, inputs, expected);
@@ -157,13 +160,14 @@ TEST_CASE("attention: NaN, with weight 0 or without, for each head dimension") {
 
 TEST_CASE("attention: queries and keys below the smallest number with all its digits") {
     constexpr double kSmallest = Format<Stored>::kSmallest;
-    for (const int64_t D : {64, 128}) {
-        auto shape = plain_attention(1, 2, 9, 70, D);
-        const auto small = subnormal_scores(shape, kSmallest);
-        grade_numbers(shape, small, ", subnormal q or k");
-        const auto smallest = smallest_queries(shape, kSmallest);
-        grade_numbers(shape, smallest, ", q a few times the smallest number");
-    }
+    for (const int64_t D : {64, 128})
+        for (const bool causal : {false, true}) {
+            auto shape = plain_attention(1, 2, 9, 70, D, causal);
+            const auto small = subnormal_scores(shape, kSmallest);
+            grade_numbers(shape, small, ", subnormal q or k");
+            const auto smallest = smallest_queries(shape, kSmallest);
+            grade_numbers(shape, smallest, ", q a few times the smallest number");
+        }
 }
 
 TEST_CASE("attention: many keys of each head dimension, seen or masked", "[long]") {

@@ -283,11 +283,16 @@ TEST_CASE("attention: the scale may be anything that is not negative") {
         grade(shape, 12);
     }
     if (!has_tensor_memory()) return;
-    const auto stored = as_stored<Stored>(subnormal_scale(shape));
-    grade_stored(shape,
-                 stored,
-                 expect_stored(shape, stored),
-                 ", subnormal scale, products near 2^126");
+    for (const int64_t D : {64, 128})
+        for (const bool causal : {false, true}) {
+            shape.head_dim = D;
+            shape.causal = causal;
+            const auto stored = as_stored<Stored>(subnormal_scale(shape));
+            grade_stored(shape,
+                         stored,
+                         expect_stored(shape, stored),
+                         ", subnormal scale, products near 2^126");
+        }
 }
 
 TEST_CASE("attention: a NaN reaches the rows that see it, and no others") {
@@ -302,13 +307,16 @@ TEST_CASE("attention: a NaN reaches the rows that see it, and no others") {
 
 TEST_CASE("attention: values below the smallest number with all its digits") {
     constexpr double kSmallest = Format<Stored>::kSmallest;
-    const auto shape = plain_attention(1, 2, 9, 70, 64);
-    if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
-    const auto stored = as_stored<Stored>(subnormal_values(shape, kSmallest));
-    grade_stored(shape,
-                 stored,
-                 expect_subnormal(shape, stored, kSmallest, expect_stored),
-                 ", subnormal v");
+    for (const int64_t D : {64, 128})
+        for (const bool causal : {false, true}) {
+            const auto shape = plain_attention(1, 2, 9, 70, D, causal);
+            if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
+            const auto stored = as_stored<Stored>(subnormal_values(shape, kSmallest));
+            grade_stored(shape,
+                         stored,
+                         expect_subnormal(shape, stored, kSmallest, expect_stored),
+                         ", subnormal v");
+        }
 }
 
 TEST_CASE("attention: nothing is kept from call to call") {
