@@ -371,6 +371,25 @@ TEST_CASE("what a mask and a bias do not need may be anything") {
         });
 }
 
+TEST_CASE("arrays may touch: they share no byte") {
+    with_type(GENERATE(fp32, bf16),
+              []<class T>(T, const char* suffix, auto* forward, auto* backward) {
+                  Memory<T> memory(std::string("hstu_attention") + suffix);
+                  constexpr int64_t kRows = 5 * 2 * 32;
+                  auto call = memory.call;
+                  call.o = const_cast<T*>(call.v) + kRows;
+                  call.q = call.o + kRows;
+                  memory.grade.expect_queued([&](cudaStream_t s) { forward(call, s); });
+                  auto out = memory.out;
+                  out.dq = const_cast<T*>(out.d_o) + kRows;
+                  out.dk = out.dq + kRows;
+                  out.dv = out.dk + kRows;
+                  out.d_times = out.d_positions + 2 * 5;
+                  memory.grade.expect_queued(
+                      [&](cudaStream_t s) { backward(memory.call, out, s); });
+              });
+}
+
 TEST_CASE("the largest sizes are taken, too") {
     with_type(GENERATE(fp32, bf16),
               []<class T>(T, const char* suffix, auto* forward, auto*) {

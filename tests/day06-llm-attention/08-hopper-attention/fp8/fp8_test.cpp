@@ -1,5 +1,6 @@
 // Tests v6 of Hopper attention, on e4m3 numbers: how large its error is, and the scales
 // of heads and blocks.
+#include <wb/testing/attention_past_16_bits.h>
 #include <wb/testing/covering.h>
 #include <wb/testing/simulator.h>
 
@@ -184,6 +185,23 @@ TEST_CASE("e4m3: so have blocks of keys, more than eight bits count", "[long]") 
 TEST_CASE("e4m3: so have blocks of queries, more than eight bits count", "[long]") {
     NEEDS_FP8();
     grade_sizes(plain_attention(1, 1, 16'500, 2, 128), false);
+}
+
+TEST_CASE("e4m3: more keys than 16 bits count: the last one decides", "[long]") {
+    NEEDS_FP8();
+    for (const ManyKeys& c : past_16_bits_of_keys({128}, /*groups=*/true)) {
+        DYNAMIC_SECTION(describe(c.shape)) {
+            expect_small_errors(c.shape, run(c.shape, c.inputs(), c.with_lse));
+        }
+    }
+}
+
+TEST_CASE("e4m3: heads that begin past row 2^16", "[long]") {
+    NEEDS_FP8();
+    const auto shape = past_16_bits_of_rows(128);
+    auto inputs = constant_inputs(shape, 0.0f, 1.0f, 0.0f);
+    inputs.v = random_normal(shape.kv_elements(), 1);
+    expect_small_errors(shape, run(shape, inputs));
 }
 
 TEST_CASE("e4m3: small numbers of a block count beside large ones of its neighbours") {
