@@ -10,7 +10,8 @@
 /// there are 8 between 1 and 2. q, k and v are rounded by this function: q with one
 /// scale for 64 rows, k for 128 keys, v for a head; weights are rounded, too.
 ///
-/// @param shape  head_dim is 128; all else as for hopper_attention
+/// @param shape  head_dim is 128, and batch times heads below 65536; all else as for
+///               hopper_attention
 ///
 /// Memory   one byte for each number of q, k and v, and scales
 /// Error    beside the exact result of the inputs as they are: see the chapter's

@@ -68,6 +68,16 @@ TEST_CASE("attention: nothing is kept with many keys and heads", "[long]") {
     }
 }
 
+TEST_CASE("attention: nothing is kept of calls of one size, whatever it is") {
+    for (const int64_t D : {64, 128})
+        for (const bool causal : {false, true}) {
+            auto shape = plain_attention(2, 2, 17, 33, D, causal);
+            shape.kv_heads = D == 64 ? 1 : 2;
+            if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
+            expect_independent([&] { grade(shape, 1); }, [&] { grade(shape, 3); });
+        }
+}
+
 TEST_CASE("attention: no block waits for one that may not have begun") {
     for (const bool last_first : {true, false}) {
         const FewBlocks few(2, last_first);

@@ -214,6 +214,8 @@ TEST_CASE("attention: one tile, and parts of one") {
 TEST_CASE("attention: several tiles of keys, both head dimensions") {
     grade(plain_attention(1, 2, 130, 300, 64), 4);
     grade(plain_attention(2, 1, 129, 513, 128), 5);
+    grade(plain_attention(1, 1, 130, 1100, 64), 17);
+    grade(plain_attention(1, 1, 130, 1100, 128), 18);
 }
 
 TEST_CASE("attention: more than 4096 keys, and more batches and heads than usual") {
@@ -283,11 +285,26 @@ TEST_CASE("attention: the scale may be anything that is not negative") {
         grade(shape, 12);
     }
     if (!has_tensor_memory()) return;
-    const auto stored = as_stored<Stored>(subnormal_scale(shape));
+    for (const int64_t D : {64, 128})
+        for (const bool causal : {false, true}) {
+            shape.head_dim = D;
+            shape.causal = causal;
+            const auto stored = as_stored<Stored>(subnormal_scale(shape));
+            grade_stored(shape,
+                         stored,
+                         expect_stored(shape, stored),
+                         ", subnormal scale, products near 2^126");
+        }
+    shape.scale = 0x1p126f;
+    auto small = random_attention(shape, 12);
+    for (auto* const numbers : {&small.q, &small.k})
+        for (float& number : *numbers)
+            number = std::ldexp(number, -65);
+    const auto stored = as_stored<Stored>(small);
     grade_stored(shape,
                  stored,
                  expect_stored(shape, stored),
-                 ", subnormal scale, products near 2^126");
+                 ", a scale of 2^126, products near 2^-127");
 }
 
 TEST_CASE("attention: a NaN reaches the rows that see it, and no others") {
@@ -302,13 +319,16 @@ TEST_CASE("attention: a NaN reaches the rows that see it, and no others") {
 
 TEST_CASE("attention: values below the smallest number with all its digits") {
     constexpr double kSmallest = Format<Stored>::kSmallest;
-    const auto shape = plain_attention(1, 2, 9, 70, 64);
-    if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
-    const auto stored = as_stored<Stored>(subnormal_values(shape, kSmallest));
-    grade_stored(shape,
-                 stored,
-                 expect_subnormal(shape, stored, kSmallest, expect_stored),
-                 ", subnormal v");
+    for (const int64_t D : {64, 128})
+        for (const bool causal : {false, true}) {
+            const auto shape = plain_attention(1, 2, 9, 70, D, causal);
+            if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
+            const auto stored = as_stored<Stored>(subnormal_values(shape, kSmallest));
+            grade_stored(shape,
+                         stored,
+                         expect_subnormal(shape, stored, kSmallest, expect_stored),
+                         ", subnormal v");
+        }
 }
 
 TEST_CASE("attention: nothing is kept from call to call") {

@@ -5,6 +5,8 @@
 #include <wb/testing/fail.h>
 #include <wb/testing/refuses.h>
 
+#include <limits>
+
 using namespace hstu_grading;
 using wb::testing::misaligned;
 
@@ -366,7 +368,44 @@ TEST_CASE("what a mask and a bias do not need may be anything") {
             auto out = memory.out;
             out.d_positions = out.d_times = nullptr;
             memory.grade.expect_queued([&](cudaStream_t s) { backward(call, out, s); });
+            call.o = misaligned(out.dq);
+            memory.grade.expect_queued([&](cudaStream_t s) { backward(call, out, s); });
         });
+}
+
+TEST_CASE("arrays may touch: they share no byte") {
+    with_type(GENERATE(fp32, bf16),
+              []<class T>(T, const char* suffix, auto* forward, auto* backward) {
+                  Memory<T> memory(std::string("hstu_attention") + suffix);
+                  constexpr int64_t kRows = 5 * 2 * 32;
+                  auto call = memory.call;
+                  call.o = const_cast<T*>(call.v) + kRows;
+                  call.q = call.o + kRows;
+                  memory.grade.expect_queued([&](cudaStream_t s) { forward(call, s); });
+                  auto out = memory.out;
+                  out.dq = const_cast<T*>(out.d_o) + kRows;
+                  out.dk = out.dq + kRows;
+                  out.dv = out.dk + kRows;
+                  out.d_times = out.d_positions + 2 * 5;
+                  memory.grade.expect_queued(
+                      [&](cudaStream_t s) { backward(memory.call, out, s); });
+              });
+}
+
+TEST_CASE("the largest sizes are taken, too") {
+    with_type(GENERATE(fp32, bf16),
+              []<class T>(T, const char* suffix, auto* forward, auto*) {
+                  Memory<T> memory(std::string("hstu_attention") + suffix);
+                  auto call = memory.call;
+                  call.mask.kind = HstuMask::local;
+                  call.mask.left = call.mask.right = INT64_MAX;
+                  call.scaling_length = INT64_MAX;
+                  call.alpha = -std::numeric_limits<float>::max();
+                  call.bias.max_distance = 1 << 30;
+                  call.bias.buckets = 65;
+                  call.bias.times = nullptr;  // their table is a small one
+                  memory.grade.expect_queued([&](cudaStream_t s) { forward(call, s); });
+              });
 }
 
 TEST_CASE("no rows, no work") {

@@ -53,6 +53,35 @@ TEST_CASE("calls have nothing in common: tiles of rows, and a bias after none") 
         });
 }
 
+TEST_CASE(
+    "calls of the same sizes have nothing in common, whichever kernel they take") {
+    // Which one it is may depend on the type, the head dimension, the mask, or a bias.
+    if (wb::testing::is_watched()) return;
+    struct Kernel {
+        Types type;
+        int64_t head_dim;
+        HstuMask mask;
+        Bias bias;
+    };
+    const auto kernel = GENERATE(Kernel{fp32, 32, HstuMask::causal, Bias::none},
+                                 Kernel{fp32, 64, HstuMask::local, Bias::both},
+                                 Kernel{fp32, 128, HstuMask::full, Bias::times},
+                                 Kernel{fp16, 128, HstuMask::causal, Bias::none},
+                                 Kernel{fp16, 64, HstuMask::target, Bias::none},
+                                 Kernel{fp16, 32, HstuMask::full, Bias::both},
+                                 Kernel{bf16, 64, HstuMask::context, Bias::none},
+                                 Kernel{bf16, 128, HstuMask::arbitrary, Bias::none},
+                                 Kernel{bf16, 256, HstuMask::local, Bias::times});
+    Call c{{9, 4}};
+    c.head_dim = kernel.head_dim;
+    c.mask = kernel.mask;
+    c.bias = kernel.bias;
+    c.heads = 2;
+    wb::testing::expect_independent(
+        [&] { grade(kernel.type, c, 1, Passes::both, Versions::last); },
+        [&] { grade(kernel.type, c, 2, Passes::both, Versions::last); });
+}
+
 TEST_CASE("lists on the host lie where others have lain before") {
     if (wb::testing::is_watched()) return;
     const auto mask = GENERATE(HstuMask::causal, HstuMask::target, HstuMask::arbitrary);

@@ -143,3 +143,47 @@ TEST_CASE("alpha is a power of two, and its product with q or k no number of fp1
                           x *= 0x1p12f;
                   });
 }
+
+TEST_CASE("values, queries and keys below the smallest number with all its digits") {
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    const char small = GENERATE('q', 'k', 'v');
+    if (small != 'v') c.alpha = 0x1p121f;
+    c.scaling_length = 1;
+    grade_changed(
+        GENERATE(fp32, bf16),
+        c,
+        1,
+        std::string(", ") + small + " times 2^-128",
+        Passes::forward,
+        Versions::last,
+        [&](HstuProblem& p) {
+            const auto scale = [](std::vector<float>& numbers, float by) {
+                for (float& x : numbers)
+                    x = static_cast<float>(static_cast<__nv_bfloat16>(x * by));
+            };
+            if (small == 'v') return scale(p.v, 0x1p-128f);
+            scale(p.q, small == 'q' ? 0x1p-128f : 0x1p4f);
+            scale(p.k, small == 'k' ? 0x1p-128f : 0x1p4f);
+        });
+}
+
+TEST_CASE("a bias far from zero counts") {
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.bias = Bias::both;
+    c.scaling_length = 1 << 20;
+    const auto type = any_type();
+    const float size = type == fp16 ? 10'000.0f : 0x1p30f;
+    grade_changed(type,
+                  c,
+                  1,
+                  ", a bias of " + std::to_string(size) + " and more",
+                  Passes::both,
+                  Versions::last,
+                  [&](HstuProblem& p) {
+                      for (auto* table : {&p.positions, &p.times})
+                          for (float& x : *table)
+                              x = size * std::clamp(x, -3.0f, 3.0f);
+                  });
+}

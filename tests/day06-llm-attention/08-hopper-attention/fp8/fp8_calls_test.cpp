@@ -39,14 +39,18 @@ TEST_CASE("e4m3: the arrays of an earlier call, which was of other sizes") {
 TEST_CASE("e4m3: a byte for each number, and scales", "[serial]") {
     NEEDS_FP8();
     if (wb::testing::is_watched()) return;  // memory is counted without the checker
-    const auto shape = grouped(plain_attention(1, 4, 64, 512, 128), 1);
-    const auto inputs = random_attention(shape, 1);
-    run(plain_attention(1, 1, 1, 1, 128), inputs);  // the first launch loads code
-    const wb::testing::MemoryWatch watch;
-    run(shape, inputs);
-    watch.expect_at_most(
-        static_cast<uint64_t>(shape.query_elements() + 2 * shape.kv_elements()) + 4096,
-        "hopper_attention_fp8, " + describe(shape));
+    for (const auto& shape : {grouped(plain_attention(1, 4, 64, 512, 128), 1),
+                              plain_attention(1, 2, 100, 512, 128, true),
+                              plain_attention(2, 1, 600, 16, 128)}) {
+        const auto inputs = random_attention(shape, 1);
+        run(plain_attention(1, 1, 1, 1, 128), inputs);  // the first launch loads code
+        const wb::testing::MemoryWatch watch;
+        run(shape, inputs);
+        watch.expect_at_most(
+            static_cast<uint64_t>(shape.query_elements() + 2 * shape.kv_elements()) +
+                4096,
+            "hopper_attention_fp8, " + describe(shape));
+    }
 }
 
 TEST_CASE("e4m3: nothing is kept from call to call") {

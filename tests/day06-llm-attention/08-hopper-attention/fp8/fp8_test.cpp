@@ -1,5 +1,6 @@
 // Tests v6 of Hopper attention, on e4m3 numbers: how large its error is, and the scales
 // of heads and blocks.
+#include <wb/testing/attention_past_16_bits.h>
 #include <wb/testing/covering.h>
 #include <wb/testing/simulator.h>
 
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fp8_grading.h"
@@ -85,6 +87,20 @@ TEST_CASE("e4m3: one key takes all the weight, and o is its value") {
                 REQUIRE(std::abs(of_scale.lse[row] / wanted - 1.0) < 1e-6);
             }
         }
+    // The last number of each block is eight times as large as the others of it.
+    auto uneven = one_key_each(shape);
+    for (size_t i = 0; i < inputs.q.size(); ++i) {
+        if (i / 128 % 64 != 63) uneven.q[i] /= 8.0f;
+        if (i / 128 % 128 != 127) uneven.k[i] /= 8.0f;
+    }
+    const auto of_uneven = run(shape, uneven);
+    for (size_t row = 0; row < 128; ++row) {
+        INFO("blocks of uneven numbers, row " << row);
+        const double q = row % 64 == 63 ? 448.0 : 56.0;
+        const double k = row == 127 ? 448.0 : 56.0;
+        REQUIRE(std::abs(of_uneven.lse[row] / (q * k * shape.scale) - 1.0) < 1e-6);
+        REQUIRE(of_uneven.o[row * 128] == result.o[row * 128]);
+    }
     // From one e4m3 number to the next are 16 / 128 of a power of two: a number that
     // lies 7 / 128 above one is rounded back to it.
     for (float& v : inputs.v)
@@ -169,6 +185,23 @@ TEST_CASE("e4m3: so have blocks of keys, more than eight bits count", "[long]") 
 TEST_CASE("e4m3: so have blocks of queries, more than eight bits count", "[long]") {
     NEEDS_FP8();
     grade_sizes(plain_attention(1, 1, 16'500, 2, 128), false);
+}
+
+TEST_CASE("e4m3: more keys than 16 bits count: the last one decides", "[long]") {
+    NEEDS_FP8();
+    for (const ManyKeys& c : past_16_bits_of_keys({128}, /*groups=*/true)) {
+        DYNAMIC_SECTION(describe(c.shape)) {
+            expect_small_errors(c.shape, run(c.shape, c.inputs(), c.with_lse));
+        }
+    }
+}
+
+TEST_CASE("e4m3: heads that begin past row 2^16", "[long]") {
+    NEEDS_FP8();
+    const auto shape = past_16_bits_of_rows(128);
+    auto inputs = constant_inputs(shape, 0.0f, 1.0f, 0.0f);
+    inputs.v = random_normal(shape.kv_elements(), 1);
+    expect_small_errors(shape, run(shape, inputs));
 }
 
 TEST_CASE("e4m3: small numbers of a block count beside large ones of its neighbours") {
@@ -277,7 +310,7 @@ TEST_CASE("e4m3: shapes, masks, log-sum-exp or none, and scales") {
         .factor("kv heads", {1, 5})
         .factor("share keys", {1, 2, 3})
         .factor("Nq", {1, 65, 193})
-        .factor("Nk", {1, 127, 129, 300})
+        .factor("Nk", {1, 127, 129, 304})
         .factor("mask", {"none", "causal"})
         .factor("scale", {"usual", "0", "0.03"})
         .factor("lse", {"wanted", "null"})
@@ -322,6 +355,17 @@ TEST_CASE("e4m3: zeros, and numbers near zero") {
         for (float& number : inputs.k)
             number = std::ldexp(number, -power);
         expect_small_errors(shape, run(shape, inputs));
+    }
+    // Numbers whose scales' product is no float, but is one with that of the call.
+    for (const auto& [power, scale] : {std::pair{71, 0x1p-146f}, {-60, 0x1p116f}}) {
+        auto scaled = shape;
+        scaled.scale = scale;
+        auto scaled_inputs = random_attention(shape, 1);
+        for (float& number : scaled_inputs.q)
+            number = std::ldexp(number, power);
+        for (float& number : scaled_inputs.k)
+            number = std::ldexp(number, power);
+        expect_small_errors(scaled, run(scaled, scaled_inputs));
     }
     // Scales whose product is no float but 0, and masked keys.
     auto masked = plain_attention(1, 2, 70, 130, 128, true);

@@ -27,6 +27,7 @@ struct AgainCall {
 struct Again {
     const char* what;
     std::function<void(AgainCall& before, AgainCall& now)> change;
+    bool is_of_lse = false;
 };
 
 /// Of a shape of two batches and two heads of 64 numbers.
@@ -49,12 +50,14 @@ inline std::vector<Again> all_again(bool groups) {
              now.shape.head_dim = 128;
              before.with_lse = now.with_lse = false;  // of other sizes
          }},
-        {"that lse is wanted", [](Call& before, Call&) { before.with_lse = false; }},
+        {"that lse is wanted",
+         [](Call& before, Call&) { before.with_lse = false; },
+         true},
         {"where q is", [](Call&, Call& now) { now.q = 1; }},
         {"where k is", [](Call&, Call& now) { now.k = 1; }},
         {"where v is", [](Call&, Call& now) { now.v = 1; }},
         {"where o is", [](Call&, Call& now) { now.o = 1; }},
-        {"where lse is", [](Call&, Call& now) { now.lse = 1; }},
+        {"where lse is", [](Call&, Call& now) { now.lse = 1; }, true},
     };
     if (groups)
         all.push_back({"the groups", [](Call&, Call& now) { now.shape.kv_heads = 1; }});
@@ -81,13 +84,16 @@ void grade_again(const Versions& versions, bool groups, Expect expect) {
     const AttentionShape shape = plain_attention(2, 2, 20, 33, 64);
     const AttentionInputs numbers[2] = {as_stored<T>(random_attention(shape, 1)),
                                         as_stored<T>(random_attention(shape, 2))};
-    for (const auto& [what, change] : all_again(groups)) {
+    const auto graded = [&](const Again& again, bool with_lse) {
         AgainCall before{shape};
+        before.with_lse = with_lse;
         AgainCall now = before;
-        change(before, now);
+        again.change(before, now);
         const auto expected = expect(now.shape, again_inputs(now, numbers));
         for (const auto& [name, idea, attention] : last_of(versions)) {
-            Grader grade(name, describe(now.shape) + ", as before but for " + what);
+            Grader grade(name,
+                         describe(now.shape) + (now.with_lse ? "" : ", no lse") +
+                             ", as before but for " + again.what);
             const T *q[2], *k[2], *v[2];
             T* o[2];
             float* lse[2];
@@ -119,6 +125,10 @@ void grade_again(const Versions& versions, bool groups, Expect expect) {
             if (!now.with_lse) continue;
             compare("lse", now.lse, expected.lse, expected.lse_bound);
         }
+    };
+    for (const Again& again : all_again(groups)) {
+        graded(again, true);
+        if (!again.is_of_lse) graded(again, false);
     }
 }
 

@@ -1,5 +1,5 @@
 /// wb/testing/attention_past_16_bits.h: attention of more keys than 16 bits count, and
-/// of heads whose first row or first key is further on than that.
+/// of heads whose first row is further on than that.
 #pragma once
 
 #include <wb/attention.h>
@@ -33,29 +33,32 @@ struct ManyKeys {
     }
 };
 
-/// Of each head dimension: a mask, more than one batch, shared keys, and no log-sum-exp
-/// have a case each at least. For any of them, a kernel may have a loop of its own.
+/// Each head dimension with and without a mask, and either with several batches and no
+/// log-sum-exp, or with shared keys. For any of them, a kernel may have a loop of its
+/// own.
 /// @param groups  whether query heads may share keys
 inline std::vector<ManyKeys> past_16_bits_of_keys(const std::vector<int64_t>& head_dims,
                                                   bool groups) {
     constexpr int64_t kKeys = 65'601;
     std::vector<ManyKeys> cases;
     for (std::size_t i = 0; i < head_dims.size(); ++i) {
-        const bool causal = i % 2 == 1;
-        auto shape = plain_attention(
-            causal ? 1 : 2, 1, causal ? 2 : 1, kKeys, head_dims[i], causal);
-        if (causal && groups) shape.query_heads = 2;
-        shape.scale = 1.0f;
-        cases.push_back({shape, causal});
+        for (const bool causal : {false, true}) {
+            const bool batches = (i % 2 == 1) != causal;
+            auto shape = plain_attention(
+                batches ? 2 : 1, 1, causal ? 2 : 1, kKeys, head_dims[i], causal);
+            if (!batches && groups) shape.query_heads = 2;
+            shape.scale = 1.0f;
+            cases.push_back({shape, !batches});
+        }
     }
     return cases;
 }
 
-/// Heads of which the last one's first row is past 2^16, and its first key. On several
-/// batches, so that neither number alone says which head it is.
-inline std::vector<AttentionShape> past_16_bits_of_heads(int64_t head_dim) {
-    return {plain_attention(2, 9, 3901, 1, head_dim),
-            plain_attention(2, 9, 1, 3901, head_dim)};
+/// Heads of which the last one's first row is past 2^16, of several batches, so that
+/// neither number alone says which head it is. (Of K/V heads, several batches of more
+/// keys than 16 bits count have one that begins behind them.)
+inline AttentionShape past_16_bits_of_rows(int64_t head_dim) {
+    return plain_attention(2, 9, 3901, 1, head_dim);
 }
 
 }  // namespace wb::testing
