@@ -28,8 +28,9 @@ std::unique_ptr<T, Free> room_for(int64_t count) {
 /// that they have among the tokens, and are not looked at.
 struct Place {
     int64_t tokens;
-    int64_t position;   ///< tokens - 1 or more
-    int64_t num_pages;  ///< it goes into the last one
+    int64_t position;      ///< tokens - 1 or more
+    int64_t num_pages;     ///< it goes into the last one
+    bool is_there = true;  ///< no: it is of a sequence that does not exist
 };
 
 /// All versions for one type; a skip where there is no memory.
@@ -80,7 +81,9 @@ void grade_last(const char* exercise,
         call.v = v.get();
         call.q_stride = of_q;
         call.k_stride = call.v_stride = of_k;
-        call.sequences = grade.input("sequences", std::vector<int32_t>(at(n)));
+        std::vector<int32_t> sequences(at(n));
+        if (!place.is_there) sequences.back() = 7;
+        call.sequences = grade.input("sequences", sequences);
         call.positions = grade.input("positions", positions);
         call.angles = angles.get();
         call.angle_rows = entries * c.page_size;
@@ -135,7 +138,19 @@ void grade_last(const char* exercise,
                 copy(seen_v + h * D, call.cache.v + from, D, s);
             }
         });
-        workspace.check(nullptr);
+        std::string fault;
+        try {
+            workspace.check(nullptr);
+        } catch (const wb::PagedCacheError& error) {
+            fault = error.what();
+        }
+        const std::string last = std::to_string(n - 1);
+        wb::testing::expect_report(
+            name,
+            text,
+            fault,
+            place.is_there ? "" : "token " + last + " is for sequence 7");
+        if (!place.is_there) continue;
         // Of the small problem, the token is the only one, at position 0.
         const auto stored = [&](const Wanted& all) {
             Wanted w;
@@ -182,6 +197,14 @@ TEST_CASE("the last of more tokens than 16 bits count", "[long]") {
     c.rotary_dim = GENERATE(as<int64_t>(), 16, 2);
     for (const Types type : {fp16, bf16, fp8})
         grade_last(type, c, {kTokens, kTokens - 1, kTokens / 256 + 1});
+}
+
+TEST_CASE("the last of more tokens than 16 bits count has no place") {
+    if (wb::testing::is_watched()) return;
+    constexpr int64_t kTokens = 66'003;
+    Call c = small();
+    c.page_size = 256;
+    grade_last(fp16, c, {kTokens, kTokens - 1, kTokens / 256 + 1, false});
 }
 
 TEST_CASE("the last of more pages than 24 bits count") {

@@ -343,16 +343,15 @@ TEST_CASE("a token without a place is reported, and the others are done") {
     const auto type = any_type();
     const std::string token = "token " + std::to_string(place);
     const auto put = [&](int32_t sequence, int32_t position, const std::string& part) {
-        grade_types(
-            type,
-            c,
-            1,
-            ", " + part,
-            [&](Inputs& in) {
-                in.sequences[at(place)] = sequence;
-                in.positions[at(place)] = position;
-            },
-            part);
+        grade_types(type,
+                    c,
+                    1,
+                    ", " + part,
+                    [&](Inputs& in) {
+                        in.sequences[at(place)] = sequence;
+                        in.positions[at(place)] = position;
+                    },
+                    {part});
     };
     SECTION("no such sequence") {
         put(2, 0, token + " is for sequence 2");
@@ -382,19 +381,33 @@ TEST_CASE("a token without a place is reported, and the others are done") {
     }
 }
 
+TEST_CASE("of two tokens without a place, one is reported, not some of each") {
+    Call c{{{0, 20}, {3, 5}}};
+    c.shuffled = false;
+    grade_types(
+        any_type(),
+        c,
+        1,
+        ", tokens 3 and 21 have no place",
+        [](Inputs& in) {
+            in.sequences[3] = 7;
+            in.positions[21] = 99;
+        },
+        {"token 3 is for sequence 7", "sequence 1: token 21 is for position 99"});
+}
+
 TEST_CASE("a page that the pool does not have is reported") {
     Call c{{{0, 20}}};
     c.head_dim = 32;
     c.query_heads = GENERATE(as<int64_t>(), 2, 0);
     const auto type = any_type();
     const auto graded = [&](auto page_of) {
-        grade_types(
-            type,
-            c,
-            1,
-            ", a page too many",
-            [&](Inputs& in) { in.table[1] = page_of(in); },
-            "sequence 0: entry 1 of its block table is");
+        grade_types(type,
+                    c,
+                    1,
+                    ", a page too many",
+                    [&](Inputs& in) { in.table[1] = page_of(in); },
+                    {"sequence 0: entry 1 of its block table is"});
     };
     graded([](const Inputs& in) { return static_cast<int32_t>(in.num_pages); });
     for (const int32_t page : {-2, INT32_MIN, INT32_MAX})
@@ -450,7 +463,7 @@ TEST_CASE("a call is done while a fault of an earlier one waits for check()") {
             run(call, workspace, stream);
         };
         const std::string text = c.text() + ", after a call without places";
-        grade_one<__half, __half>(name, twice, in, e, text, "is for sequence 0");
+        grade_one<__half, __half>(name, twice, in, e, text, {"is for sequence 0"});
     }
 }
 

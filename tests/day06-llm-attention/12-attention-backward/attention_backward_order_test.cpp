@@ -209,6 +209,20 @@ TEST_CASE("deterministic: the same bits, of many queries and of many keys") {
     compare_bits<Bf16>(causal, where_order_of_queries_shows(causal), true);
 }
 
+TEST_CASE("room for one block, or for two") {
+    if (wb::testing::is_watched()) return;
+    const auto shape = grouped(plain_attention(1, 1, 270, 140, 64, true), 2);
+    const Inputs in = whole_numbers(shape, 3);
+    const Expected e = expect<float>(shape, in);
+    for (const unsigned resident : {1u, 2u}) {
+        const wb::testing::FewBlocks few(resident);
+        for (const auto& [name, idea, launch] :
+             wb::testing::last_of(implementations_of<float>()))
+            grade_one<float>(name, launch, shape, in, e, ", whole numbers", false);
+        grade_last(shape, false);
+    }
+}
+
 TEST_CASE("deterministic: room for one block, or for two") {
     if (wb::testing::is_watched()) return;
     // The first 226 queries see none of the last 44 keys, which a block owns.
