@@ -214,6 +214,68 @@ TEST_CASE("the last of more pages than 24 bits count") {
     grade_last(fp8, small(), {1, 5, (int64_t{1} << 24) + 2});
 }
 
+TEST_CASE("a block table of more entries than 31 bits count") {
+    // A row of 2^15 entries for each of 2^16 + 3 sequences: the last row alone is ever
+    // read.
+    if (wb::testing::is_watched()) return;
+    constexpr int64_t kEntries = int64_t{1} << 15;
+    constexpr int64_t kSequences = (int64_t{1} << 16) + 3;
+    const auto table = room_for<int32_t>(kEntries * kSequences);
+    if (!table) WB_SKIP("8.6 GB of device memory are not to be had");
+    Call c = small();
+    c.rotary_dim = 0;
+    const Inputs in = random_inputs<__half>(c, 1);
+    const auto e = expected_of<__half, __half>(in, 1);
+    const auto pool = static_cast<int64_t>(e.k_stale.size());
+    for (const auto& [name, idea, launch] :
+         wb::implementations("rope_append_fp16", rope_append_fp16)) {
+        const wb::PagedWorkspace workspace(1);
+        Grader grade(name, "2^15 entries of 2^16 + 3 sequences, the last one's token");
+        RopeAppend<__half, __half> call = {};
+        call.q = grade.in_out<__half>("q", {1, 16}, stored_as<__half>(in.q));
+        call.k = grade.input("k", stored_as<__half>(in.k));
+        call.v = grade.input("v", stored_as<__half>(in.v));
+        call.q_stride = call.k_stride = call.v_stride = 16;
+        call.sequences = grade.input(
+            "sequences", std::vector<int32_t>{static_cast<int32_t>(kSequences - 1)});
+        call.positions = grade.input("positions", std::vector<int32_t>{0});
+        call.tokens = 1;
+        call.query_heads = 1;
+        call.cache = {
+            grade.in_out<__half>("cache.k", {pool}, stored_as<__half>(e.k_stale)),
+            grade.in_out<__half>("cache.v", {pool}, stored_as<__half>(e.v_stale)),
+            table.get(),
+            grade.input("cache.lengths", std::vector<int32_t>(at(kSequences))),
+            kSequences,
+            kEntries,
+            in.num_pages,
+            1,
+            16,
+            16};
+        const int32_t* const page =
+            grade.input("its page", std::vector<int32_t>{in.table[0]});
+        grade.run([&, launch = launch](cudaStream_t s) {
+            CUDA_CHECK(cudaMemcpyAsync(table.get() + (kSequences - 1) * kEntries,
+                                       page,
+                                       sizeof *page,
+                                       cudaMemcpyDeviceToDevice,
+                                       s));
+            launch(call, workspace, s);
+        });
+        std::string fault;
+        try {
+            workspace.check(nullptr);
+        } catch (const wb::PagedCacheError& error) {
+            fault = error.what();
+        }
+        grade.expect(
+            "cache.k", e.k.values, [&](int64_t i) { return e.k.bounds[at(i)]; });
+        grade.expect(
+            "cache.v", e.v.values, [&](int64_t i) { return e.v.bounds[at(i)]; });
+        wb::testing::expect_report(name, "the last sequence's token", fault, "");
+    }
+}
+
 TEST_CASE("a position past 2^24, and angles past 2^32 bytes") {
     // A GPU has the memory for more of them than 31 bits count.
     if (wb::testing::is_watched()) return;

