@@ -4,6 +4,7 @@
 
 #include <wb/testing/compare.h>
 
+#include <cmath>
 #include <cstdio>
 #include <sstream>
 
@@ -21,6 +22,7 @@ namespace {
 using Lines = std::vector<std::string>;
 
 std::string number(double value) {
+    if (std::isnan(value)) return "nan";  // its sign says nothing
     char text[40];
     std::snprintf(text, sizeof text, "%.9g", value);
     return text;

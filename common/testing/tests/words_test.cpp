@@ -3,6 +3,7 @@
 
 #include <wb/testing/catch.h>
 
+#include <limits>
 #include <set>
 
 namespace {
@@ -44,6 +45,8 @@ TEST_CASE("words: a wrong result names the element, both values and the cause") 
                 "  expected 4, got 5",
                 "  worst error 1 at y[2], where 0.5 is allowed",
                 "  likely cause: off by one"});
+    f.numbers.expected = -std::numeric_limits<double>::quiet_NaN();
+    CHECK(in_words(f).text[2] == "  expected nan, got 5");
 }
 
 TEST_CASE("words: a sentence that a test gives is kept") {

@@ -285,6 +285,19 @@ std::vector<T> matrix_of(int64_t tokens,
     return stored_as<T>(matrix);
 }
 
+/// What workspace.check() must say; of two faults in one call either will do.
+struct Report {
+    std::string one;
+    std::string other = {};
+
+    void expect(const std::string& name,
+                const std::string& text,
+                const std::string& fault) const {
+        const bool is_other = !other.empty() && fault.find(other) != std::string::npos;
+        wb::testing::expect_report(name, text, fault, is_other ? other : one);
+    }
+};
+
 /// Fails if a zero that does not turn has lost its sign: -0 is not 0, which no
 /// comparison of numbers tells apart.
 ///
@@ -319,7 +332,7 @@ void grade_one(const std::string& name,
                const Inputs& in,
                const Expected& e,
                const std::string& text,
-               const std::string& report = "") {
+               const Report& report = {}) {
     const Call& c = in.call;
     const int64_t D = c.head_dim;
     const int64_t Hq = c.query_heads * D;
@@ -388,8 +401,11 @@ void grade_one(const std::string& name,
     cache.v = grade.in_out<Stored>(
         "cache.v", {pool}, stored_as<Stored>(e.v_stale), Begin::vectors);
     cache.block_table = grade.input("cache.block_table", in.table, Begin::anywhere);
-    cache.lengths =
-        grade.input("cache.lengths", std::vector<int32_t>(at(in.batch()), 1));
+    // They play no part, whatever they are.
+    std::vector<int32_t> lengths(at(in.batch()), INT32_MAX);
+    for (std::size_t i = 0; i < lengths.size(); i += 2)
+        lengths[i] = -static_cast<int32_t>(i);
+    cache.lengths = grade.input("cache.lengths", lengths);
     if constexpr (std::is_same_v<Stored, __nv_fp8_e4m3>) {
         call.k_scale = grade.input("k_scale", in.k_scale, Begin::anywhere);
         call.v_scale = grade.input("v_scale", in.v_scale, Begin::anywhere);
@@ -425,7 +441,7 @@ void grade_one(const std::string& name,
         const int64_t column = i % stride - q_column;
         return column >= 0 && column < Hq && turns(column);
     });
-    wb::testing::expect_report(name, text, fault, report);
+    report.expect(name, text, fault);
 }
 
 /// The three types, as levels of a test.
@@ -438,7 +454,7 @@ void grade_types(Types types,
                  uint64_t seed,
                  const std::string& what,
                  Change change,
-                 const std::string& report = "") {
+                 const Report& report = {}) {
     const auto all = [&]<class T, class Stored>(
                          const char* exercise,
                          void (*contract)(const RopeAppend<T, Stored>&,

@@ -34,7 +34,7 @@ void grade_angles(const std::vector<double>& frequencies,
             auto* const table = reinterpret_cast<float2*>(angles);
             if (rows < 60)
                 run(d_frequencies,
-                    pairs,
+                    (pairs + 1) / 2,
                     magnitude + 1.0,
                     (rows + 1) / 2,
                     table,

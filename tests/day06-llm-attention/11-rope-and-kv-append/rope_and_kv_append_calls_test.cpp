@@ -129,6 +129,79 @@ void refuse_all(const wb::testing::Refuses<Call>& refuse) {
     });
 }
 
+/// Elements from a token to the next one: three tokens are 2^31 elements apart.
+constexpr int64_t kStride = int64_t{1} << 30;
+
+/// q, k and v are columns of one matrix, of which three rows are ever touched.
+template <class T, class Stored>
+void grade_far_rows(const char* exercise,
+                    void (*contract)(const RopeAppend<T, Stored>&,
+                                     const wb::PagedWorkspace&,
+                                     cudaStream_t),
+                    void* matrix) {
+    auto* const far = static_cast<T*>(matrix);
+    Call c{{{4, 3}}};
+    const Inputs in = random_inputs<T>(c, 1);
+    const Expected e = expected_of<T, Stored>(in, 1);
+    const auto rows = [&](auto copy) {
+        for (int64_t i = 0; i < 3; ++i)
+            copy(i, far + i * kStride);
+    };
+    const auto numbers =
+        matrix_of<T>(3, 64, {{&in.q, 32, 0}, {&in.k, 16, 32}, {&in.v, 16, 48}});
+    for (const auto& [name, idea, launch] : wb::implementations(exercise, contract)) {
+        const wb::PagedWorkspace workspace(1);
+        Grader grade(name, "tokens 2^30 elements apart");
+        RopeAppend<T, Stored> call = {};
+        call.q = far;
+        call.k = far + 32;
+        call.v = far + 48;
+        call.q_stride = call.k_stride = call.v_stride = kStride;
+        call.sequences = grade.input("sequences", in.sequences);
+        call.positions = grade.input("positions", in.positions);
+        call.angles = reinterpret_cast<const float2*>(grade.input("angles", in.angles));
+        call.angle_rows = in.angle_rows();
+        call.tokens = 3;
+        call.query_heads = 2;
+        call.rotary_dim = 16;
+        const auto pool = static_cast<int64_t>(e.k_stale.size());
+        call.cache = {
+            grade.in_out<Stored>("cache.k", {pool}, stored_as<Stored>(e.k_stale)),
+            grade.in_out<Stored>("cache.v", {pool}, stored_as<Stored>(e.v_stale)),
+            grade.input("cache.block_table", in.table),
+            grade.input("cache.lengths", std::vector<int32_t>(1)),
+            1,
+            in.pages_per_sequence,
+            in.num_pages,
+            1,
+            16,
+            16};
+        if constexpr (std::is_same_v<Stored, __nv_fp8_e4m3>) {
+            call.k_scale = grade.input("k_scale", in.k_scale);
+            call.v_scale = grade.input("v_scale", in.v_scale);
+        }
+        auto* const seen = grade.output<T>("q", {3, 32});
+        const auto* const source = grade.input("the rows", numbers);
+        grade.run([&, launch = launch](cudaStream_t s) {
+            rows([&](int64_t i, T* row) {
+                CUDA_CHECK(cudaMemcpyAsync(
+                    row, source + i * 64, 128, cudaMemcpyDeviceToDevice, s));
+            });
+            launch(call, workspace, s);
+            rows([&](int64_t i, T* row) {
+                CUDA_CHECK(cudaMemcpyAsync(
+                    seen + i * 32, row, 64, cudaMemcpyDeviceToDevice, s));
+            });
+        });
+        workspace.check(nullptr);
+        grade.expect("q", e.q.values, [&](int64_t i) { return e.q.bounds[at(i)]; });
+        grade.expect(
+            "cache.k", e.k.values, [&](int64_t i) { return e.k.bounds[at(i)]; });
+        grade.expect(
+            "cache.v", e.v.values, [&](int64_t i) { return e.v.bounds[at(i)]; });
+    }
+}
+
 }  // namespace
 
 TEST_CASE("fp16 and bf16: wrong arguments are refused by name") {
@@ -174,8 +247,6 @@ TEST_CASE("no tokens, no work") {
 }
 
 TEST_CASE("tokens that are 2^31 elements apart") {
-    // q, k and v are columns of one matrix, of which three rows are ever touched.
-    constexpr int64_t kStride = int64_t{1} << 30;
     struct Free {
         void operator()(void* memory) const { (void)cudaFree(memory); }
     };
@@ -185,64 +256,10 @@ TEST_CASE("tokens that are 2^31 elements apart") {
         WB_SKIP("4.3 GB of device memory are not to be had");
     }
     const std::unique_ptr<void, Free> memory(raw);
-    auto* const far = static_cast<__half*>(raw);
-    Call c{{{4, 3}}};
-    const Inputs in = random_inputs<__half>(c, 1);
-    const Expected e = expected_of<__half, __half>(in, 1);
-    const auto rows = [&](auto copy) {
-        for (int64_t i = 0; i < 3; ++i)
-            copy(i, far + i * kStride);
-    };
-    const auto numbers =
-        matrix_of<__half>(3, 64, {{&in.q, 32, 0}, {&in.k, 16, 32}, {&in.v, 16, 48}});
-    for (const auto& [name, idea, launch] :
-         wb::implementations("rope_append_fp16", rope_append_fp16)) {
-        const wb::PagedWorkspace workspace(1);
-        Grader grade(name, "tokens 2^30 elements apart");
-        RopeAppend<__half, __half> call = {};
-        call.q = far;
-        call.k = far + 32;
-        call.v = far + 48;
-        call.q_stride = call.k_stride = call.v_stride = kStride;
-        call.sequences = grade.input("sequences", in.sequences);
-        call.positions = grade.input("positions", in.positions);
-        call.angles = reinterpret_cast<const float2*>(grade.input("angles", in.angles));
-        call.angle_rows = in.angle_rows();
-        call.tokens = 3;
-        call.query_heads = 2;
-        call.rotary_dim = 16;
-        const auto pool = static_cast<int64_t>(e.k_stale.size());
-        call.cache = {
-            grade.in_out<__half>("cache.k", {pool}, stored_as<__half>(e.k_stale)),
-            grade.in_out<__half>("cache.v", {pool}, stored_as<__half>(e.v_stale)),
-            grade.input("cache.block_table", in.table),
-            grade.input("cache.lengths", std::vector<int32_t>(1)),
-            1,
-            in.pages_per_sequence,
-            in.num_pages,
-            1,
-            16,
-            16};
-        auto* const seen = grade.output<__half>("q", {3, 32});
-        const auto* const source = grade.input("the rows", numbers);
-        grade.run([&, launch = launch](cudaStream_t s) {
-            rows([&](int64_t i, __half* row) {
-                CUDA_CHECK(cudaMemcpyAsync(
-                    row, source + i * 64, 128, cudaMemcpyDeviceToDevice, s));
-            });
-            launch(call, workspace, s);
-            rows([&](int64_t i, __half* row) {
-                CUDA_CHECK(cudaMemcpyAsync(
-                    seen + i * 32, row, 64, cudaMemcpyDeviceToDevice, s));
-            });
-        });
-        workspace.check(nullptr);
-        grade.expect("q", e.q.values, [&](int64_t i) { return e.q.bounds[at(i)]; });
-        grade.expect(
-            "cache.k", e.k.values, [&](int64_t i) { return e.k.bounds[at(i)]; });
-        grade.expect(
-            "cache.v", e.v.values, [&](int64_t i) { return e.v.bounds[at(i)]; });
-    }
+    grade_far_rows("rope_append_fp16", rope_append_fp16, raw);
+    if (wb::testing::is_watched()) return;
+    grade_far_rows("rope_append_bf16", rope_append_bf16, raw);
+    grade_far_rows("rope_append_fp8", rope_append_fp8, raw);
 }
 
 TEST_CASE("a cache of more than 2^32 numbers, and the most heads of keys") {
@@ -299,7 +316,7 @@ TEST_CASE("a cache of more than 2^32 numbers, and the most heads of keys") {
         call.cache = {pool,
                       pool + kPool,
                       grade.input("cache.block_table", table),
-                      grade.input("cache.lengths", std::vector<int32_t>(1)),
+                      grade.input("cache.lengths", std::vector<int32_t>(table.size())),
                       kSequence + 1,
                       1,
                       kPages,

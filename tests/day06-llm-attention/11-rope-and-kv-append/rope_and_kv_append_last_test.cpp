@@ -28,8 +28,9 @@ std::unique_ptr<T, Free> room_for(int64_t count) {
 /// that they have among the tokens, and are not looked at.
 struct Place {
     int64_t tokens;
-    int64_t position;   ///< tokens - 1 or more
-    int64_t num_pages;  ///< it goes into the last one
+    int64_t position;      ///< tokens - 1 or more
+    int64_t num_pages;     ///< it goes into the last one
+    bool is_there = true;  ///< no: it is of a sequence that does not exist
 };
 
 /// All versions for one type; a skip where there is no memory.
@@ -80,7 +81,9 @@ void grade_last(const char* exercise,
         call.v = v.get();
         call.q_stride = of_q;
         call.k_stride = call.v_stride = of_k;
-        call.sequences = grade.input("sequences", std::vector<int32_t>(at(n)));
+        std::vector<int32_t> sequences(at(n));
+        if (!place.is_there) sequences.back() = 7;
+        call.sequences = grade.input("sequences", sequences);
         call.positions = grade.input("positions", positions);
         call.angles = angles.get();
         call.angle_rows = entries * c.page_size;
@@ -135,7 +138,19 @@ void grade_last(const char* exercise,
                 copy(seen_v + h * D, call.cache.v + from, D, s);
             }
         });
-        workspace.check(nullptr);
+        std::string fault;
+        try {
+            workspace.check(nullptr);
+        } catch (const wb::PagedCacheError& error) {
+            fault = error.what();
+        }
+        const std::string last = std::to_string(n - 1);
+        wb::testing::expect_report(
+            name,
+            text,
+            fault,
+            place.is_there ? "" : "token " + last + " is for sequence 7");
+        if (!place.is_there) continue;
         // Of the small problem, the token is the only one, at position 0.
         const auto stored = [&](const Wanted& all) {
             Wanted w;
@@ -184,11 +199,81 @@ TEST_CASE("the last of more tokens than 16 bits count", "[long]") {
         grade_last(type, c, {kTokens, kTokens - 1, kTokens / 256 + 1});
 }
 
+TEST_CASE("the last of more tokens than 16 bits count has no place") {
+    if (wb::testing::is_watched()) return;
+    constexpr int64_t kTokens = 66'003;
+    Call c = small();
+    c.page_size = 256;
+    grade_last(fp16, c, {kTokens, kTokens - 1, kTokens / 256 + 1, false});
+}
+
 TEST_CASE("the last of more pages than 24 bits count") {
     if (wb::testing::is_watched()) return;
     grade_last(fp16, small(), {1, 5, (int64_t{1} << 16) + 3});
     grade_last(bf16, small(), {1, 5, (int64_t{1} << 16) + 3});
     grade_last(fp8, small(), {1, 5, (int64_t{1} << 24) + 2});
+}
+
+TEST_CASE("a block table of more entries than 31 bits count") {
+    // A row of 2^15 entries for each of 2^16 + 3 sequences: the last row alone is ever
+    // read.
+    if (wb::testing::is_watched()) return;
+    constexpr int64_t kEntries = int64_t{1} << 15;
+    constexpr int64_t kSequences = (int64_t{1} << 16) + 3;
+    const auto table = room_for<int32_t>(kEntries * kSequences);
+    if (!table) WB_SKIP("8.6 GB of device memory are not to be had");
+    Call c = small();
+    c.rotary_dim = 0;
+    const Inputs in = random_inputs<__half>(c, 1);
+    const auto e = expected_of<__half, __half>(in, 1);
+    const auto pool = static_cast<int64_t>(e.k_stale.size());
+    for (const auto& [name, idea, launch] :
+         wb::implementations("rope_append_fp16", rope_append_fp16)) {
+        const wb::PagedWorkspace workspace(1);
+        Grader grade(name, "2^15 entries of 2^16 + 3 sequences, the last one's token");
+        RopeAppend<__half, __half> call = {};
+        call.q = grade.in_out<__half>("q", {1, 16}, stored_as<__half>(in.q));
+        call.k = grade.input("k", stored_as<__half>(in.k));
+        call.v = grade.input("v", stored_as<__half>(in.v));
+        call.q_stride = call.k_stride = call.v_stride = 16;
+        call.sequences = grade.input(
+            "sequences", std::vector<int32_t>{static_cast<int32_t>(kSequences - 1)});
+        call.positions = grade.input("positions", std::vector<int32_t>{0});
+        call.tokens = 1;
+        call.query_heads = 1;
+        call.cache = {
+            grade.in_out<__half>("cache.k", {pool}, stored_as<__half>(e.k_stale)),
+            grade.in_out<__half>("cache.v", {pool}, stored_as<__half>(e.v_stale)),
+            table.get(),
+            grade.input("cache.lengths", std::vector<int32_t>(at(kSequences))),
+            kSequences,
+            kEntries,
+            in.num_pages,
+            1,
+            16,
+            16};
+        const int32_t* const page =
+            grade.input("its page", std::vector<int32_t>{in.table[0]});
+        grade.run([&, launch = launch](cudaStream_t s) {
+            CUDA_CHECK(cudaMemcpyAsync(table.get() + (kSequences - 1) * kEntries,
+                                       page,
+                                       sizeof *page,
+                                       cudaMemcpyDeviceToDevice,
+                                       s));
+            launch(call, workspace, s);
+        });
+        std::string fault;
+        try {
+            workspace.check(nullptr);
+        } catch (const wb::PagedCacheError& error) {
+            fault = error.what();
+        }
+        grade.expect(
+            "cache.k", e.k.values, [&](int64_t i) { return e.k.bounds[at(i)]; });
+        grade.expect(
+            "cache.v", e.v.values, [&](int64_t i) { return e.v.bounds[at(i)]; });
+        wb::testing::expect_report(name, "the last sequence's token", fault, "");
+    }
 }
 
 TEST_CASE("a position past 2^24, and angles past 2^32 bytes") {

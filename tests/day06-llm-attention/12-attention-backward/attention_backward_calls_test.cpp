@@ -231,8 +231,13 @@ TEST_CASE("the arrays of an earlier call, which was of other sizes") {
             const auto call = call_of<T>(grade, shape, in, deterministic);
             auto before = call;
             before.shape = plain_attention(1, 1, 7, 5, 64, true);
+            before.shape.scale = -0.3f;
+            auto wide = call;
+            wide.shape = plain_attention(1, 1, 7, 5, 128);
+            wide.deterministic = !deterministic;
             grade.run([&, launch = launch](cudaStream_t stream) {
                 launch(before, stream);
+                launch(wide, stream);
                 launch(call, stream);
             });
             expect_all(grade, e);

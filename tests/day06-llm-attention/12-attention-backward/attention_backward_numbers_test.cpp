@@ -226,6 +226,17 @@ TEST_CASE("fp32: more than 2048 keys or queries", "[long]") {
     }
 }
 
+TEST_CASE("fp32: more keys, or queries, than 16 bits count", "[long]") {
+    if (wb::testing::is_watched()) return;
+    const int64_t keys = GENERATE(as<int64_t>(), 1, 65'539);
+    const auto shape = plain_attention(1, 1, 65'540 - keys, keys, 64);
+    const Inputs in = whole_numbers(shape, 3);
+    const Expected e = expect<float>(shape, in);
+    for (const auto& [name, idea, launch] :
+         wb::testing::last_of(implementations_of<float>()))
+        grade_one<float>(name, launch, shape, in, e, ", whole numbers", false);
+}
+
 TEST_CASE("fp32: a group of more than 1024 heads", "[long]") {
     const auto graded = [](const AttentionShape& shape) {
         grade_type<float>(shape, whole_numbers(shape, 3), ", whole numbers");
@@ -272,6 +283,18 @@ TEST_CASE("bf16: more than 4096 queries or keys, of both head dimensions", "[lon
     }
 }
 
+TEST_CASE("two groups of heads, many keys and many queries") {
+    // Under the checker, what it has seen before takes long.
+    if (wb::testing::is_watched()) return;
+    const auto shape = grouped(plain_attention(1, 2, 270, 530, 64), 2);
+    const Inputs in = whole_numbers(shape, 3);
+    const Expected e = expect<float>(shape, in);
+    for (const auto& [name, idea, launch] :
+         wb::testing::last_of(implementations_of<float>()))
+        grade_one<float>(name, launch, shape, in, e, ", whole numbers", false);
+    grade_last(shape, false);
+}
+
 TEST_CASE("bf16: so many queries that two of three heads of keys fill a cache") {
     // Of most queries nothing is read or multiplied: they see no key.
     for (const bool deterministic : {false, true})
@@ -301,6 +324,15 @@ TEST_CASE("gradients past 65504, and far below 1") {
             for (float& x : in.d_o)
                 x *= size;
             grade_type<T>(shape, in, ", d_o times " + std::to_string(size));
+            if (size > 1.0f && !wb::testing::is_watched()) {
+                for (auto* array : {&in.v, &in.o})
+                    for (float& x : *array)
+                        x = static_cast<float>(stored<T>(std::ldexp(x, -130)));
+                grade_type<T>(
+                    shape,
+                    in,
+                    ", d_o times " + std::to_string(size) + ", subnormal v and o");
+            }
             if (size <= 0x1p20f) return;
             for (float& x : in.lse)
                 x += 75.0f;  // weights below 2^-108
@@ -308,6 +340,30 @@ TEST_CASE("gradients past 65504, and far below 1") {
         };
         graded(float());
         graded(Bf16());
+    }
+}
+
+TEST_CASE("rows of zeros are rows like any other") {
+    // Their weights are exp(-lse), for any o and lse.
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    const auto graded = [](auto zero, bool causal) {
+        using T = decltype(zero);
+        const auto shape = plain_attention(1, 5, 40, 35, 64, causal);
+        Inputs in = whole_numbers(shape, 12);
+        const auto clear = [&](std::vector<float>& rows, int64_t row, int64_t count) {
+            std::fill_n(rows.begin() + row * 64, count * 64, 0.0f);
+        };
+        clear(in.q, 20, 20);
+        clear(in.k, 35 + 16, 19);
+        clear(in.v, 2 * 35 + 16, 19);
+        clear(in.k, 3 * 35 + 16, 19);
+        clear(in.v, 3 * 35 + 16, 19);
+        clear(in.o, 4 * 40 + 20, 20);
+        grade_type<T>(shape, in, ", rows of zeros");
+    };
+    for (const bool causal : {false, true}) {
+        graded(float(), causal);
+        graded(Bf16(), causal);
     }
 }
 

@@ -128,6 +128,11 @@ void compare_bits(const AttentionShape& shape,
     auto versions = implementations_of<T>();
     if (last_alone) versions = wb::testing::last_of(versions);
     for (const auto& [name, idea, launch] : versions) {
+        // What a call may do is no matter of the first one.
+        const auto small = plain_attention(1, 1, 1, 1, 64);
+        const Inputs numbers = whole_numbers(small, 1);
+        grade_one<T>(
+            name, launch, small, numbers, expect<T>(small, numbers), ", first", false);
         const auto first = bits_of<T>(name, launch, shape, in);
         const auto compare = [&, name = name, launch = launch](
                                  const char* where, const char* cause, Begin begin) {
@@ -202,6 +207,20 @@ TEST_CASE("deterministic: the same bits, of many queries and of many keys") {
     const auto causal = plain_attention(1, 1, 530, 530, 64, true);
     compare_bits<float>(causal, where_order_of_queries_shows(causal), true);
     compare_bits<Bf16>(causal, where_order_of_queries_shows(causal), true);
+}
+
+TEST_CASE("room for one block, or for two") {
+    if (wb::testing::is_watched()) return;
+    const auto shape = grouped(plain_attention(1, 1, 270, 140, 64, true), 2);
+    const Inputs in = whole_numbers(shape, 3);
+    const Expected e = expect<float>(shape, in);
+    for (const unsigned resident : {1u, 2u}) {
+        const wb::testing::FewBlocks few(resident);
+        for (const auto& [name, idea, launch] :
+             wb::testing::last_of(implementations_of<float>()))
+            grade_one<float>(name, launch, shape, in, e, ", whole numbers", false);
+        grade_last(shape, false);
+    }
 }
 
 TEST_CASE("deterministic: room for one block, or for two") {

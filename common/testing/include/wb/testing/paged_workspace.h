@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace wb::testing {
@@ -26,15 +25,11 @@ inline void expect_no_counts(const std::string& implementation,
                           cudaMemcpyDeviceToHost));
     for (std::size_t i = 0; i < counts.size(); ++i) {
         if (counts[i] == 0) continue;
-        Finding finding;
-        finding.kind = Kind::wrong_result;
-        finding.implementation = implementation;
-        finding.inputs = inputs;
-        finding.what = "counter " + std::to_string(i) +
-                       " of the workspace is not 0 behind the call";
-        finding.numbers.got = counts[i];
-        finding.numbers.expected = 0.0;
-        fail(std::move(finding));
+        fail(Kind::contract,
+             implementation + ", " + inputs + ": counter " + std::to_string(i) +
+                 " of the workspace is " + std::to_string(counts[i]) +
+                 " behind the call",
+             "counters are zero before and after each call");
     }
 }
 
