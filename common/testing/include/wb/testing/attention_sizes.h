@@ -97,8 +97,8 @@ inline std::vector<AttentionShape> shapes_of_pairs(
     const int64_t tile = less ? 17 : 70;
     const int64_t tiles = less ? 70 : 300;
     std::vector<AttentionShape> shapes;
-    const auto add = [&](const int64_t(&n)[kSizes], bool causal) {
-        const int64_t head_dim = head_dims[shapes.size() % head_dims.size()];
+    const auto add = [&](const int64_t(&n)[kSizes], bool causal, int64_t head_dim = 0) {
+        if (head_dim == 0) head_dim = head_dims[shapes.size() % head_dims.size()];
         const int64_t heads = n[kKvHeads] * n[kGroup];
         shapes.push_back(
             plain_attention(n[kBatch], heads, n[kQueries], n[kKeys], head_dim, causal));
@@ -112,6 +112,11 @@ inline std::vector<AttentionShape> shapes_of_pairs(
             n[a] = a < kQueries ? many : tiles;
             n[b] = both_heads ? 3 : b < kQueries ? some : tile;
             add(n, false);
+            if (a < kQueries && b == kQueries) {  // several tiles of queries
+                n[b] = 2 * tile;
+                n[kKeys] = 2;
+                add(n, false, head_dims.front());
+            }
             if (a == kKeys && b == kQueries) add(n, true);
             if (a >= kQueries || b != kQueries) continue;
             n[kQueries] = n[kKeys] = some;
