@@ -220,6 +220,11 @@ void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
         broken = watch.judge([&] { return has_output(); }, may_wait);
     };
     try {
+        if (other_numbers_come_first() && !Meeting::current()) {
+            set_arrays(true);
+            launcher(stream_);
+            CUDA_CHECK(cudaDeviceSynchronize());
+        }
         launch();
     } catch (const NotSolved& unsolved) {
         fail(finding_of(unsolved));

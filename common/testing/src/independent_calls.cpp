@@ -63,6 +63,13 @@ void expect_independent(const std::function<void()>& first,
         calls_are_made_again() = true;
         first();
     }
+    if (!runs_checked()) {  // there, accesses are no others
+        const Restored words(circumstance());
+        const Restored other(other_numbers_come_first());
+        circumstance() = ", after a call with other numbers in the same buffers";
+        other_numbers_come_first() = true;
+        first();
+    }
     {
         const Restored words(circumstance());
         circumstance() = ", after a call with other sizes";

@@ -46,6 +46,11 @@ bool& calls_are_made_again() {
     return again;
 }
 
+bool& other_numbers_come_first() {
+    static thread_local bool come_first = false;
+    return come_first;
+}
+
 bool& failures_are_withheld() {
     static bool withheld = false;
     return withheld;

@@ -86,6 +86,10 @@ class Meeting {
 /// however long it takes.
 bool& calls_are_made_again();
 
+/// While true, each call that this thread grades is made with other numbers in its
+/// arrays first: what a launcher makes of them and keeps, by their addresses, is wrong.
+bool& other_numbers_come_first();
+
 /// What fail() throws while failures are withheld: nobody is told yet.
 struct Withheld {
     Finding finding;

@@ -6,7 +6,8 @@
 namespace wb::testing {
 
 /// Passes if a launcher keeps nothing from call to call: it is called with one set of
-/// sizes, with another, and with the first again; then with both at once, on two
+/// sizes, once more with other numbers in the same arrays before it, with another set,
+/// and with the first again; then with both at once, on two
 /// streams, from two host threads and from one, in some orders that these leave open;
 /// with its input late. In a program that has called nothing before, the first call is
 /// made twice at once.
