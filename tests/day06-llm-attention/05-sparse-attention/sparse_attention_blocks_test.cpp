@@ -160,7 +160,8 @@ TEST_CASE("blocks: long lists", "[long]") {
 
 TEST_CASE("blocks: more than 4096 in a list", "[long]") {
     if (wb::testing::is_watched()) return;  // there, places are no others
-    const std::vector<int32_t> gaps = {5, 70};  // few keys: the reference takes them all
+    const std::vector<int32_t> gaps = {5,
+                                       70};  // few keys: the reference takes them all
     grade_long_list(rows_of(128, {gaps}), true, /*longest=*/true);
 }
 

@@ -46,7 +46,7 @@ void expect_no_scores_in_memory(const Versions& versions, int64_t head_dim) {
 
 /// Fails the test case if the last version, or the learner's function, takes any memory
 /// at all, whatever the mask, the head dimension and the numbers of queries and of keys
-/// are, for one head and for several, and whether these share keys.
+/// are, for one head and for many, and whether these share keys.
 /// @param group  query heads of each K/V head
 template <class T, class Versions>
 void expect_no_memory(const Versions& versions,
@@ -75,10 +75,11 @@ void expect_no_memory(const Versions& versions,
     if (is_watched()) return;  // its accesses are those of other cases
     for (const int64_t head_dim : head_dims)
         for (const bool causal : {false, true}) {
-            for (const int64_t keys : {3, 70, 600})
+            for (const int64_t keys : {3, 70, 600, 1100})
                 expect_none({1, group, 1, 3, keys, head_dim, causal, 0.1f});
             expect_none({1, group, 1, 600, 3, head_dim, causal, 0.1f});
             expect_none({2, 2 * group, 2, 70, 70, head_dim, causal, 0.1f});
+            expect_none({35, 2 * group, 2, 1, 3, head_dim, causal, 0.1f});
         }
 }
 
