@@ -12,6 +12,7 @@
 #include <wb/testing/special_attention.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 using namespace blackwell_grading;
@@ -132,6 +133,7 @@ TEST_CASE("attention: small weights count: thousands of keys, each next to nothi
 }
 
 TEST_CASE("attention: NaN, with weight 0 or without, for each head dimension") {
+    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
     for (const int64_t D : {64, 128}) {
         const NotFinite numbers(4, 2, D, 67, 150);
         if (!has_tensor_memory()) return expect_refusal(numbers.shape, "sm_100a");
@@ -151,11 +153,24 @@ TEST_CASE("attention: NaN, with weight 0 or without, for each head dimension") {
             spoil_weightless(shape, first, inputs, expected);
             grade_stored(shape, inputs, expected, ", " + weightless_text(first));
         }
-        const auto shape = plain_attention(1, 2, 5, 7, D);
-        auto inputs = as_stored<Stored>(BesideZeros::zeros(shape));
-        auto expected = expect_stored(shape, inputs);
-        BesideZeros::spoil(shape, inputs, expected);
-        grade_stored(shape, inputs, expected, ", " + std::string(BesideZeros::kText));
+        auto shape = plain_attention(1, 2, 5, 7, D);
+        for (const bool scaled : {true, false}) {  // a scale of 0, too
+            if (!scaled) shape.scale = 0.0f;
+            auto inputs = as_stored<Stored>(BesideZeros::zeros(shape));
+            auto expected = expect_stored(shape, inputs);
+            BesideZeros::spoil(shape, inputs, expected);
+            grade_stored(
+                shape, inputs, expected, ", " + std::string(BesideZeros::kText));
+        }
+        // A single key, which has all the weight, whatever the score.
+        const auto single = plain_attention(1, 1, 5, 1, D);
+        auto inputs = as_stored<Stored>(random_attention(single, 1));
+        auto expected = expect_stored(single, inputs);
+        inputs.q[3] = kNaN;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(D); ++i)
+            expected.o[i] = kNaN, expected.o_bound[i] = 0.0;
+        expected.lse[0] = kNaN, expected.lse_bound[0] = 0.0;
+        grade_stored(single, inputs, expected, ", NaN in the first query");
     }
 }
 
@@ -193,9 +208,12 @@ TEST_CASE("attention: more keys than 16 bits count: the last one decides", "[lon
     }
 }
 
-TEST_CASE("attention: heads that begin past row 2^16", "[long]") {
-    const auto shape = past_16_bits_of_rows(64);
-    grade_numbers(shape, uneven_rows(shape, 1), ", rows far from each other");
+TEST_CASE("attention: more rows than 16 bits count, of all heads or of one", "[long]") {
+    for (const auto& shape : past_16_bits_of_rows({64, 128}, /*groups=*/true)) {
+        DYNAMIC_SECTION(wb::describe(shape)) {
+            grade_numbers(shape, uneven_rows(shape, 1), ", rows far from each other");
+        }
+    }
 }
 
 TEST_CASE("attention: many batches, heads, groups and queries", "[long]") {

@@ -430,5 +430,15 @@ TEST_CASE("no rows: the gradients of the bias are zeros") {
     Call c{{0, 0}};
     c.bias = Bias::both;
     c.heads = 3;
-    grade(GENERATE(fp32, fp16, bf16), c, 1, Passes::backward);
+    const auto type = GENERATE(fp32, fp16, bf16);
+    grade(type, c, 1, Passes::backward);
+    with_type(type, [&]<class T>(T, const char* suffix, auto*, auto* backward) {
+        c.lengths = {};  // not even a sequence
+        const auto p = random_problem<T>(c, 1);
+        grade_backward<T>(std::string("hstu_backward") + suffix,
+                          backward,
+                          p,
+                          expect_backward<T>(p),
+                          c.text());
+    });
 }

@@ -95,11 +95,13 @@ TEST_CASE("weights and gradients near zero count: nothing is skipped") {
 TEST_CASE("a weight counts where the gradient of its score is 0, and that without it") {
     // Key 3 has a value of 0, and row 30 a gradient of 0; all scores of row 20 are 0.
     if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.bias = GENERATE(Bias::none, Bias::both);
     grade_changed(GENERATE(fp32, bf16),
-                  Call{{40}},
+                  c,
                   1,
                   ", a value and rows of d_o and q are 0",
-                  Passes::backward,
+                  Passes::both,
                   Versions::last,
                   [](HstuProblem& p) {
                       std::fill_n(p.v.begin() + 3 * 32, 32, 0.0f);

@@ -55,10 +55,21 @@ inline std::vector<ManyKeys> past_16_bits_of_keys(const std::vector<int64_t>& he
 }
 
 /// Heads of which the last one's first row is past 2^16, of several batches, so that
-/// neither number alone says which head it is. (Of K/V heads, several batches of more
-/// keys than 16 bits count have one that begins behind them.)
-inline AttentionShape past_16_bits_of_rows(int64_t head_dim) {
-    return plain_attention(2, 9, 3901, 1, head_dim);
+/// neither number alone says which head it is, of each head dimension; with a mask, by
+/// which the last rows see keys; and a single head of more rows, with a mask. (Of K/V
+/// heads, several batches of more keys than 16 bits count have one behind these.)
+/// @param groups  whether query heads may share keys; half of them do
+inline std::vector<AttentionShape> past_16_bits_of_rows(
+    const std::vector<int64_t>& head_dims, bool groups) {
+    std::vector<AttentionShape> shapes;
+    for (std::size_t i = 0; i < head_dims.size(); ++i) {
+        shapes.push_back(plain_attention(2, 9, 3901, 1, head_dims[i]));
+        if (groups && i % 2 == 1) shapes.back().kv_heads = 3;
+        shapes.push_back(plain_attention(2, 9, 3901, 3, head_dims[i], true));
+        if (groups && i % 2 == 0) shapes.back().kv_heads = 3;
+    }
+    shapes.push_back(plain_attention(1, 1, 65'541, 3, head_dims[0], true));
+    return shapes;
 }
 
 }  // namespace wb::testing
