@@ -52,7 +52,7 @@ struct AttentionBackward {
 ///          2^-24 times scale * sum |q k|, which is a relative error of P; of the two
 ///          sums in S, gamma(D + 2) each; of a sum over n terms, gamma(2 n + 20). In
 ///          bf16, P and S (or scale * S) may be rounded to bf16 once each before they
-///          are multiplied, and the results are
+///          are multiplied, and the results are. A P or a result below 2^-126 may be 0
 /// NaN      and infinities go where the formulas take them, by a weight of 0, too, and
 ///          to no other head of keys. A pair that the mask hides may be multiplied with
 ///          a weight of 0: a NaN or an infinity of its key or of its query may make NaN

@@ -238,6 +238,19 @@ TEST_CASE("NaN and infinity reach both numbers of their pair, and no other") {
     });
 }
 
+TEST_CASE("bf16: subnormal cosines and sines, of large numbers") {
+    Call c{{{3, 4}}};
+    c.pairs = any_pairs();
+    c.rotary_dim = GENERATE(as<int64_t>(), 16, 6);
+    grade_types(bf16, c, 1, ", angles near 2^-130", [](Inputs& in) {
+        for (auto* numbers : {&in.q, &in.k})
+            for (float& x : *numbers)
+                x = std::ldexp(x, 120);
+        for (float& x : in.angles)
+            x = std::ldexp(x, -130);
+    });
+}
+
 TEST_CASE("fp16: between the largest number and infinity") {
     // 65520 is half way to what would be the next number.
     Call c{{{3, 2}}};

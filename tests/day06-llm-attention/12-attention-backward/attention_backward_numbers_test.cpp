@@ -367,6 +367,34 @@ TEST_CASE("rows of zeros are rows like any other") {
     }
 }
 
+TEST_CASE("subnormal q, k and d_o, whose gradients are normal numbers") {
+    if (wb::testing::is_watched()) return;  // other cases make the same accesses
+    const auto shape = plain_attention(1, 1, 35, 40, 64);
+    const auto numbers = wb::testing::random_attention(shape, 13);
+    const auto scaled = []<class T>(T, std::vector<float>& array, int power) {
+        for (float& x : array)
+            x = static_cast<float>(stored<T>(std::ldexp(x, power)));
+    };
+    const auto graded = [&](auto zero) {
+        using T = decltype(zero);
+        Inputs in = inputs_of<T>(shape, numbers, 13);
+        scaled(zero, in.q, -130);
+        scaled(zero, in.d_o, 60);
+        grade_type<T>(shape, in, ", subnormal q");
+        in = inputs_of<T>(shape, numbers, 13);
+        scaled(zero, in.k, -130);
+        scaled(zero, in.d_o, 60);
+        grade_type<T>(shape, in, ", subnormal k");
+        in = inputs_of<T>(shape, numbers, 13);
+        scaled(zero, in.d_o, -130);
+        for (float& x : in.lse)
+            x -= 60.0f;  // weights near 2^80
+        grade_type<T>(shape, in, ", subnormal d_o");
+    };
+    graded(float());
+    graded(Bf16());
+}
+
 TEST_CASE("NaN goes where the formulas take it, by a weight of 0, too") {
     // In head 0 the value of key 2: to dk of that key, and to dq of all that see it,
     // whatever their weight is. In head 1 one number of d_o: to dv of all that this

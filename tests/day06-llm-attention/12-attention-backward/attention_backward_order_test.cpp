@@ -33,7 +33,7 @@ std::vector<double> bits_of(const std::string& name,
 }
 
 /// Keys of a head, and the last 44 of them take away again what the first 44 have added
-/// to dq: 2^20 times what the others add. So each order in which three or more parts of
+/// to dq: 2^60 times what the others add. So each order in which three or more parts of
 /// the keys may add has a sum of its own, and the difference is no matter of rounding.
 Inputs where_order_shows(const AttentionShape& shape) {
     constexpr int64_t kTaken = 44;  // of 300 keys, those behind 2 * 128
@@ -49,7 +49,7 @@ Inputs where_order_shows(const AttentionShape& shape) {
                     in.k[at(to + d)] = -in.k[at(from + d)];
                     in.v[at(to + d)] = in.v[at(from + d)];
                 } else {
-                    in.k[at(to + d)] *= is_large ? 0x1p10f : 0x1p-10f;
+                    in.k[at(to + d)] *= is_large ? 0x1p30f : 0x1p-30f;
                 }
             }
         }
@@ -64,7 +64,7 @@ Inputs where_order_of_queries_shows(const AttentionShape& shape) {
     Inputs in = whole_numbers(shape, 5);
     for (int64_t query = 0; query < shape.queries; ++query) {
         const bool is_taken = query >= shape.queries - kTaken;
-        const float size = query < kTaken ? 0x1p10f : 0x1p-10f;
+        const float size = query < kTaken ? 0x1p30f : 0x1p-30f;
         const int64_t from = query - (shape.queries - kTaken);
         if (is_taken) in.lse[at(query)] = in.lse[at(from)];
         for (int64_t d = 0; d < shape.head_dim; ++d) {
@@ -86,9 +86,9 @@ Inputs where_order_of_heads_shows(const AttentionShape& shape) {
     const auto head = at(shape.queries * shape.head_dim);
     const std::size_t last = in.q.size() - head;
     for (std::size_t i = head; i < last; ++i)
-        in.q[i] *= 0x1p-10f;
+        in.q[i] *= 0x1p-30f;
     for (std::size_t i = 0; i < head; ++i) {
-        in.q[i] *= 0x1p10f;
+        in.q[i] *= 0x1p30f;
         in.q[last + i] = -in.q[i];
         in.o[last + i] = in.o[i];
         in.d_o[last + i] = in.d_o[i];
