@@ -305,7 +305,10 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
                         /*with_fault=*/!blocks);
     }
     for (const int64_t D : {64, 128}) {
-        // More places than 16 bits count.
+        // Keys past 2^16, few of which are listed; more places than 16 bits count.
+        const auto far = rows_of(70'001, {{70'000, 3, 65'536 + 3}, {65'535, 16'384}});
+        grade_equal(far, false, "few of 70001 keys", D, /*last_only=*/true);
+        grade_equal(far, true, "few of 70001 keys", D, /*last_only=*/true);
         grade_equal(rows_of_lengths(97, {40'000, 3, 26'000}),
                     false,
                     "rows of 40000, 3 and 26000 keys",

@@ -111,6 +111,10 @@ inline std::vector<AttentionShape> shapes_of_pairs(
             int64_t n[kSizes] = {1, 1, 1, 1, 5};
             n[a] = a < kQueries ? many : tiles;
             n[b] = both_heads ? 3 : b < kQueries ? some : tile;
+            if (a == kQueries && b < kQueries && !less) {  // of many heads, too
+                n[b] = 67;
+                n[kKeys] = 2;
+            }
             add(n, false);
             if (a < kQueries && b == kQueries) {  // several tiles of queries
                 n[b] = 2 * tile;
