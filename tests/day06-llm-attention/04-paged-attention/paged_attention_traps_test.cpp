@@ -242,13 +242,14 @@ TEST_CASE("once more in the same arrays, but for one thing") {
         }
 }
 
-TEST_CASE("more heads than a byte counts, and query heads than 12 bits", "[long]") {
+TEST_CASE("more heads than a block has threads, and query heads than 12 bits",
+          "[long]") {
     PagedShape many{{17}};
     many.query_heads = 4'099;
     many.scale = -0.3f;
     PagedShape shape{{2}};
     shape.scale = -0.3f;
-    shape.query_heads = shape.kv_heads = 259;
+    shape.query_heads = shape.kv_heads = 1'031;
     for (const PagedShape& each : {many, shape}) {
         const PagedInputs inputs = random_paged(each, 1, 7);
         const AttentionExpected expected = expect_paged(inputs);

@@ -187,8 +187,8 @@ TEST_CASE("attention: queries and keys below the smallest number with all its di
 }
 
 TEST_CASE("attention: many keys of each head dimension, seen or masked", "[long]") {
-    for (AttentionShape shape : shapes_of_many_keys({64, 128})) {
-        shape.scale = std::abs(shape.scale);  // a negative one is refused
+    for (const auto& shape :
+         shapes_of_many_keys({64, 128}, /*negative_scales=*/false)) {
         const auto inputs = chosen_keys(shape, 1);
         grade_exact(shape,
                     inputs,

@@ -133,8 +133,9 @@ inline std::vector<AttentionShape> shapes_of_pairs(
 /// sees all of them; three of which none but the last one does; and, with a negative
 /// scale, more than a few, for which a kernel may be another. Kernels that are compiled
 /// for a head dimension, a type or a mask have loops of their own.
+/// @param negative_scales  whether there may be one
 inline std::vector<AttentionShape> shapes_of_many_keys(
-    const std::vector<int64_t>& head_dims) {
+    const std::vector<int64_t>& head_dims, bool negative_scales = true) {
 #ifdef SIMT_CPU
     constexpr int64_t kKeys = 4243;
 #else
@@ -146,7 +147,7 @@ inline std::vector<AttentionShape> shapes_of_many_keys(
             shapes.push_back(
                 plain_attention(1, 1, causal ? 3 : 1, kKeys, head_dim, causal));
         shapes.push_back(plain_attention(1, 1, 17, kKeys, head_dim, head_dim == 64));
-        shapes.back().scale = -0.3f;
+        shapes.back().scale = negative_scales ? -0.3f : 0.3f;
     }
     return shapes;
 }
