@@ -372,7 +372,7 @@ TEST_CASE("e4m3: zeros, and numbers near zero") {
     }
     // Scales whose product is no float but 0, and masked keys.
     auto masked = plain_attention(1, 2, 70, 130, 128, true);
-    masked.scale = 0.0f;
+    masked.scale = -0.0f;  // which is not negative
     for (float& number : inputs.k)
         number *= 0x1p-140f;
     expect_small_errors(masked, run(masked, inputs));
