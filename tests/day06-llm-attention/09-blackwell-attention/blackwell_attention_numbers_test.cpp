@@ -31,11 +31,12 @@ void grade_numbers(const AttentionShape& shape,
 void grade_exact(const AttentionShape& shape,
                  const AttentionInputs& inputs,
                  AttentionExpected expected,
-                 const std::string& text) {
+                 const std::string& text,
+                 bool with_lse = true) {
     if (!has_tensor_memory()) return expect_refusal(shape, "sm_100a");
     for (size_t i = 0; i < expected.o.size(); ++i)
         expected.o_bound[i] = stored_bound<Stored>(expected.o[i], expected.o_bound[i]);
-    grade_stored(shape, inputs, expected, text);
+    grade_stored(shape, inputs, expected, text, with_lse);
 }
 
 /// What grade_triple() asks of a type.
@@ -91,7 +92,8 @@ TEST_CASE("attention: scores far from zero, all alike, of either sign") {
                 grade_exact(shape,
                             inputs,
                             expect_far_scores(shape, inputs),
-                            ", every product 2^20 or -2^20");
+                            ", every product 2^20 or -2^20",
+                            /*with_lse=*/D == 64);
             }
         }
     }
@@ -107,22 +109,26 @@ TEST_CASE("attention: logits that rise, fall, or stand alone") {
             shape, with_logits(shape, Logits::gentle, {}, 1), ", gently rising");
         grade_numbers(shape, steps_of_rows(shape, 1), ", scores rise by 150");
         grade_numbers(shape, uneven_rows(shape, 1), ", rows far from each other");
-        const auto longer = plain_attention(1, 1, 9, 150, D);
-        grade_numbers(longer, huge_values(longer), ", huge v, rising logits");
+        for (const bool causal : {false, true}) {
+            const auto longer = plain_attention(1, 1, 9, 150, D, causal);
+            grade_numbers(longer, huge_values(longer), ", huge v, rising logits");
+        }
     }
     // Each tile, or each key, raises the maximum by next to nothing.
-    const auto shape = plain_attention(1, 1, 3, 2101, 64);
-    for (const double peak : {0.15, 2.0}) {
-        auto inputs = large_logits(shape, peak, true, 1);
-        for (float& value : inputs.v)
-            value = 8.0f + std::clamp(value, -3.0f, 3.0f);
-        grade_numbers(shape, inputs, ", logits rising to " + std::to_string(peak));
-    }
+    for (const int64_t D : {64, 128})
+        for (const double peak : {0.15, 2.0}) {
+            const auto shape = plain_attention(1, 1, 3, 2101, D);
+            auto inputs = large_logits(shape, peak, true, 1);
+            for (float& value : inputs.v)
+                value = 8.0f + std::clamp(value, -3.0f, 3.0f);
+            grade_numbers(shape, inputs, ", logits rising to " + std::to_string(peak));
+        }
 }
 
 TEST_CASE("attention: small weights count: thousands of keys, each next to nothing") {
+    // A single query sees all keys, with a mask or without.
     for (const int64_t D : {64, 128}) {
-        auto shape = plain_attention(1, 1, 1, D == 64 ? 2101 : 203, D);
+        auto shape = plain_attention(1, 1, 1, D == 64 ? 2101 : 203, D, D == 64);
         shape.scale = 1.0f;
         grade_numbers(shape, small_weights(shape), ", scores -64 and -124");
         shape.keys = 203;
@@ -147,6 +153,7 @@ TEST_CASE("attention: NaN, with weight 0 or without, for each head dimension") {
             // share keys in one head dimension; a mask shows all rows the first ones.
             auto shape = plain_attention(1, 2, 128, 300, D);
             shape.kv_heads = D == 64 ? 2 : 1;
+            shape.batch = D == 64 ? 2 : 1;
             shape.causal = first && D == 64;
             auto inputs = as_stored<Stored>(weightless_keys(shape, first));
             auto expected = expect_stored(shape, inputs);

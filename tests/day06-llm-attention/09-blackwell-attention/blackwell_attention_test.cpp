@@ -276,6 +276,7 @@ TEST_CASE("attention: the log-sum-exp is not wanted") {
     shape.keys = 0;
     grade(shape, 11, /*with_lse=*/false);
     grade(shape, 11);
+    grade(plain_attention(3, 2, 5, 0, 128), 11);
 }
 
 TEST_CASE("attention: the scale may be anything that is not negative") {

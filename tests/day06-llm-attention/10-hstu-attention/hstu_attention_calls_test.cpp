@@ -329,6 +329,17 @@ TEST_CASE("wrong arguments of the backward pass are refused by name") {
             refuse("d_o - dq in bytes", [](auto& g) { g.dq = const_cast<T*>(g.d_o); });
             refuse("dk - dq in bytes", [](auto& g) { g.dk = g.dq; });
             refuse("dv - dk in bytes", [](auto& g) { g.dv = g.dk + 304; });
+            refuse("dv - dq in bytes", [](auto& g) { g.dv = g.dq + 304; });
+            refuse("d_positions - dk in bytes",
+                   [](auto& g) { g.d_positions = reinterpret_cast<float*>(g.dk); });
+            refuse("d_times - dq in bytes",
+                   [](auto& g) { g.d_times = reinterpret_cast<float*>(g.dq); });
+            refuse("bias.timestamps - dq in bytes", [&](auto& g) {
+                g.dq = reinterpret_cast<T*>(const_cast<int64_t*>(call.bias.timestamps));
+            });
+            refuse("cu_seqlens.device - dv in bytes", [&](auto& g) {
+                g.dv = reinterpret_cast<T*>(const_cast<int*>(call.cu_seqlens.device));
+            });
             refuse("d_times - d_positions in bytes",
                    [](auto& g) { g.d_times = g.d_positions + 9; });
             refuse("bias.positions - d_times in bytes", [&](auto& g) {

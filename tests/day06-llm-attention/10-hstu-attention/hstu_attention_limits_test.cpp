@@ -10,9 +10,21 @@ using namespace hstu_grading;
 TEST_CASE("more sequences and more heads than a byte counts, and long contexts") {
     if (wb::testing::is_watched()) return;
     const auto type = any_type();
-    Call sequences{std::vector<int64_t>(259, 1)};
+    Call sequences{std::vector<int64_t>(259, 2)};
     sequences.bias = Bias::both;
-    grade(type, sequences, 2, Passes::both, Versions::last);
+    sequences.mask = type == fp16 ? HstuMask::context : HstuMask::target;
+    grade_changed(type,
+                  sequences,
+                  2,
+                  ", contexts or targets 2 from sequence 128 on",
+                  Passes::both,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      auto& list = p.targets.empty() ? p.contexts : p.targets;
+                      std::fill(p.contexts.begin(), p.contexts.end(), 0);
+                      for (std::size_t i = 0; i < list.size(); ++i)
+                          list[i] = i < 128 || i == 257 ? 0 : 2;
+                  });
     Call heads{{2, 1}};
     heads.heads = 260;
     heads.bias = Bias::both;

@@ -207,6 +207,15 @@ TEST_CASE("e4m3: more rows than 16 bits count, of all heads or of one", "[long]"
     }
 }
 
+TEST_CASE("e4m3: more than 1024 heads, with values of all sizes", "[long]") {
+    NEEDS_FP8();
+    const auto shape = plain_attention(1, 1100, 1, 1, 128);
+    auto inputs = random_attention(shape, 1);
+    for (size_t i = 0; i < inputs.v.size(); ++i)
+        inputs.v[i] = std::ldexp(inputs.v[i], static_cast<int>(i / 128 % 7) * 6);
+    expect_small_errors(shape, run(shape, inputs));
+}
+
 TEST_CASE("e4m3: small numbers of a block count beside large ones of its neighbours") {
     NEEDS_FP8();
     // Each second block of queries has its numbers in the last 64 columns, where each
@@ -372,7 +381,7 @@ TEST_CASE("e4m3: zeros, and numbers near zero") {
     }
     // Scales whose product is no float but 0, and masked keys.
     auto masked = plain_attention(1, 2, 70, 130, 128, true);
-    masked.scale = 0.0f;
+    masked.scale = -0.0f;  // which is not negative
     for (float& number : inputs.k)
         number *= 0x1p-140f;
     expect_small_errors(masked, run(masked, inputs));
