@@ -172,6 +172,9 @@ void attend(const wb::AttentionShape& shape,
             float* lse,
             cudaStream_t stream) {
     const wb::Arguments arguments("tensor_core_attention");
+    const int major = wb::device_attribute(cudaDevAttrComputeCapabilityMajor);
+    arguments.require(
+        major >= 8, "the GPU's compute capability", major, "must be 8 or more");
     wb::check_shape(arguments, shape, {64, 128});
     if (shape.rows() == 0) return;
     const auto vectors = [](const T* p) { return reinterpret_cast<const uint4*>(p); };
