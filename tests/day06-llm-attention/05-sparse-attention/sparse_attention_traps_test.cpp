@@ -92,7 +92,20 @@ TEST_CASE("blocks: bits of queries and keys that do not exist") {
 
 namespace {
 
-/// A call whose arrays an earlier one had, of fewer queries and keys.
+/// The first rows of a pattern, in the same arrays: its lists are shorter.
+/// @returns how many queries these are
+int64_t take_first_rows(wb::CsrPattern& pattern, const HostCsr& host) {
+    pattern.num_indices = host.offsets[1];
+    return 1;
+}
+int64_t take_first_rows(wb::BlockPattern& pattern, const HostBlocks& host) {
+    pattern.full.num_blocks = host.full.offsets[1];
+    pattern.partial.num_blocks = host.partial.offsets[1];
+    return wb::BlockPattern::kRows;
+}
+
+/// A call whose arrays earlier ones had: one of fewer queries and keys, and another
+/// pattern; and one of the first rows of the same pattern.
 template <class Host, class Pattern>
 void grade_same_arrays(const std::string& exercise,
                        wb::testing::SparseAttentionFunction<Pattern>* contract,
@@ -110,12 +123,16 @@ void grade_same_arrays(const std::string& exercise,
         Grader grade(name, describe(shape) + ", in the arrays of another call");
         const Pattern d_before = upload(grade, host_before);
         const Pattern d_now = upload(grade, host_now);
+        Pattern d_less = d_now;
+        AttentionShape less = shape;
+        less.queries = take_first_rows(d_less, host_now);
         const float* q = grade.input("q", inputs.q);
         const float* k = grade.input("k", inputs.k);
         const float* v = grade.input("v", inputs.v);
         float* o = grade.output<float>("o", {2, now.queries, 32});
         grade.run([&, attention = attention](cudaStream_t s) {
             attention(first, d_before, q, k, v, o, nullptr, check.status(), s);
+            attention(less, d_less, q, k, v, o, nullptr, check.status(), s);
             attention(shape, d_now, q, k, v, o, nullptr, check.status(), s);
         });
         grade.expect("o", expected.o, [&](int64_t i) {
@@ -139,7 +156,7 @@ struct Pointers {
 
 TEST_CASE("nothing belongs to an address") {
     const auto before = wb::dense_pattern(3, 5, true);
-    const auto now = wb::dense_pattern(7, 70, false);
+    const auto now = wb::dense_pattern(131, 70, false);
     grade_same_arrays("sparse_attention", sparse_attention, before, now, before, now);
     grade_same_arrays("block_sparse_attention",
                       block_sparse_attention,
