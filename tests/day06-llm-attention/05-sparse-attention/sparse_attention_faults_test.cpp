@@ -49,6 +49,23 @@ TEST_CASE("offsets that are no range are reported, and the row is empty") {
     }
 }
 
+TEST_CASE("where there are no keys, each index is wrong") {
+    const auto none = rows_of(0, {{}, {}});
+    const auto wrong = rows_of(0, {{}, {0}});
+    HostBlocks blocks = to_blocks(none);
+    blocks.full.blocks = {0};
+    blocks.full.offsets.back() = 1;
+    const PatternStatus fault = {static_cast<int32_t>(PatternFault::index), 1, 0, 0};
+    const PatternStatus of_block = {static_cast<int32_t>(PatternFault::index), 0, 0, 0};
+    const auto shape = shape_of(none, 64, 1, 2);
+    const auto inputs = random_attention(shape, 1);
+    const auto expected = expect_sparse(shape, none, inputs);
+    for (const bool lse : {false, true}) {
+        grade_rows(shape, wrong, inputs, expected, "an index", fault, lse);
+        grade_blocks(shape, blocks, inputs, expected, "a block", of_block, lse);
+    }
+}
+
 TEST_CASE("what is in status already stays there") {
     faults::grade_earlier_fault();
 }
