@@ -265,9 +265,7 @@ void attention_backward_fp32(const AttentionBackward<float>& call,
 void attention_backward_bf16(const AttentionBackward<__nv_bfloat16>& call,
                              cudaStream_t stream) {
     // #starter WB_NOT_SOLVED();  // and this one
-    // #solution
     require_sm_80("attention_backward_bf16");
-    // #end
     if (!has_work("attention_backward_bf16", call)) return;
     // #solution
     if (call.deterministic)

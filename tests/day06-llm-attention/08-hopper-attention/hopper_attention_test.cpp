@@ -292,8 +292,8 @@ TEST_CASE("sizes past 4096, along each dimension", "[long]") {
 
 TEST_CASE("many of two sizes at once", "[long]") {
     NEEDS_HOPPER();
-    using T = __nv_bfloat16;
-    for (const auto& shape : wb::testing::shapes_of_pairs({64, 128, 256}, true, 131)) {
+    const auto graded = [](const AttentionShape& shape, auto zero) {
+        using T = decltype(zero);
         const auto stored = as_stored<T>(wb::testing::uneven_rows(shape, 1));
         grade_these<T>(wb::testing::last_of(implementations_of<T>()),
                        shape,
@@ -301,6 +301,25 @@ TEST_CASE("many of two sizes at once", "[long]") {
                        expect_half<T>(shape, stored),
                        ", rows of scores far from each other",
                        true);
+    };
+    bool is_half = false;
+    for (const auto& shape : wb::testing::shapes_of_pairs({64, 128, 256}, true, 131)) {
+        is_half = !is_half;  // three head dimensions: each meets both types
+        if (is_half)
+            graded(shape, __half());
+        else
+            graded(shape, __nv_bfloat16());
+    }
+}
+
+TEST_CASE("many keys, and large scores, of each head dimension") {
+    NEEDS_HOPPER();
+    // A score of 10^4 that passes through 16 bits is off by units.
+    for (const int64_t D : {64, 128, 256}) {
+        const auto shape = plain_attention(1, 1, 3, 700, D);
+        const auto inputs = with_logits(shape, Logits::high, {}, 1);
+        grade_type<__half>(shape, inputs, ", logits near 10^4");
+        grade_type<__nv_bfloat16>(shape, inputs, ", logits near 10^4");
     }
 }
 

@@ -95,6 +95,7 @@ void attention_backward_fp32(const AttentionBackward<float>& call,
 
 void attention_backward_bf16(const AttentionBackward<__nv_bfloat16>& call,
                              cudaStream_t stream) {
+    require_sm_80("attention_backward_bf16");
     if (!has_work("attention_backward_bf16", call)) return;
     right_backward(call, stream);
 }
