@@ -38,6 +38,12 @@ TEST_CASE("packed and paged: more rows than a tile, however many those are") {
     const auto few_keys = make_batch<T>({{300, 3}}, 1, 1, 64, false);
     grade_packed<T>(few_keys);
     grade_paged(few_keys, 16);
+    // Or there are, and sequences begin at other rows all the same.
+    const std::vector<Lengths> turned = {{2, 70}, {70, 5}, {5, 2}};
+    for (const int64_t D : {64, 128, 256}) {
+        grade_packed<T>(make_batch<T>(turned, 1, 1, D, false));
+        grade_packed<__half>(make_batch<__half>(turned, 1, 1, D, false));
+    }
 }
 
 TEST_CASE("packed and paged: tile after tile, in whatever order the threads run") {
