@@ -44,6 +44,12 @@ TEST_CASE("packed and paged: more rows than a tile, however many those are") {
         grade_packed<T>(make_batch<T>(turned, 1, 1, D, false));
         grade_packed<__half>(make_batch<__half>(turned, 1, 1, D, false));
     }
+    // Few queries each, as when texts go on; with a mask.
+    const std::vector<Lengths> few = {{2, 70}, {7, 5}, {5, 9}, {3, 140}};
+    for (const int64_t D : {64, 128, 256}) {
+        grade_packed<T>(make_batch<T>(few, 2, 1, D, true));
+        grade_packed<__half>(make_batch<__half>(few, 2, 1, D, true));
+    }
 }
 
 TEST_CASE("packed and paged: tile after tile, in whatever order the threads run") {

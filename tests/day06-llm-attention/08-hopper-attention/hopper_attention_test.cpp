@@ -152,6 +152,28 @@ TEST_CASE("a query that sees no key gives zeros and minus infinity") {
     grade(plain_attention(1, 1, 200, 20, 256, true));
 }
 
+TEST_CASE(
+    "without keys: each head dimension, type and mask, with shared heads or not") {
+    NEEDS_HOPPER();
+    const auto graded = [](const AttentionShape& shape, auto zero, bool with_lse) {
+        using T = decltype(zero);
+        const auto stored = as_stored<T>(random_attention(shape, 1));
+        grade_these<T>(wb::testing::last_of(implementations_of<T>()),
+                       shape,
+                       stored,
+                       expect_half<T>(shape, stored),
+                       with_lse ? "" : ", no lse",
+                       with_lse);
+    };
+    wb::testing::for_each_without_keys(
+        {64, 128, 256},
+        [&](const AttentionShape& shape, bool with_lse) {
+            graded(shape, __half(), with_lse);
+            graded(shape, __nv_bfloat16(), with_lse);
+        },
+        3);
+}
+
 TEST_CASE("without keys, all rows of a long call are zeros, and k and v may be null") {
     NEEDS_HOPPER();
     using T = __nv_bfloat16;
