@@ -71,8 +71,8 @@ void append_kv(const wb::PagedCache& cache,
 ///          behind the end of a sequence may hold anything. Subnormal values are not
 ///          taken for zeros
 /// Throws   wb::InvalidArgument for what check_paged_cache() refuses, heads that do not
-///          divide, a scale that is not finite, too few counters, a null or a host
-///          pointer, or one that is not aligned
+///          divide, a scale that is NaN or farther from 0 than 2^127, too few counters,
+///          a null or a host pointer, or one that is not aligned
 void paged_attention(const wb::PagedCache& cache,
                      const __nv_bfloat16* q,
                      __nv_bfloat16* o,
