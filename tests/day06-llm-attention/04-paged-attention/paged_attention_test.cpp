@@ -447,8 +447,11 @@ TEST_CASE("wrong arguments are refused by name") {
         attend_with(good, 0, 1.0f);
     });
     using Limits = std::numeric_limits<float>;
-    for (const float scale :
-         {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()})
+    for (const float scale : {Limits::quiet_NaN(),
+                              Limits::infinity(),
+                              -Limits::infinity(),
+                              0x1.8p127f,
+                              -0x1.8p127f})
         expect_refused("paged_attention", "scale", "scale is", [&] {
             attend_with(good, 2, scale);
         });

@@ -103,7 +103,7 @@ inline void check_attention(const PagedCache& cache,
                  "query_heads",
                  query_heads,
                  "must be a multiple of cache.kv_heads")
-        .finite("scale", scale);
+        .magnitude("scale", scale, wb::kMaxScale);
     const int64_t rows = cache.batch * query_heads;
     arguments.device("q", reinterpret_cast<const uint4*>(q), rows)
         .device("o", reinterpret_cast<const uint4*>(o), rows)
