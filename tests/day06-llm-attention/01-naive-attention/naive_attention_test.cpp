@@ -299,28 +299,16 @@ TEST_CASE("more batches than a grid is deep", "[large]") {
 }
 
 TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
-    for (const auto& shape : wb::testing::shapes_of_many(32, false, 515)) {
-        const auto inputs = wb::testing::uneven_rows(shape, 1);
-        wb::testing::grade_attention(wb::testing::last_of(wb::implementations(
-                                         "naive_attention", naive_attention)),
-                                     shape,
-                                     inputs,
-                                     expect_attention(shape, inputs),
-                                     ", rows of scores far from each other");
-    }
+    wb::testing::grade_uneven_rows("naive_attention",
+                                   naive_attention,
+                                   wb::testing::shapes_of_many(32, false, 515));
 }
 
 TEST_CASE("many of two sizes at once", "[long]") {
-    const std::vector<int64_t> head_dims = {32, 64, 128, 256};
-    for (const auto& shape : wb::testing::shapes_of_pairs(head_dims, false)) {
-        const auto inputs = wb::testing::uneven_rows(shape, 1);
-        wb::testing::grade_attention(wb::testing::last_of(wb::implementations(
-                                         "naive_attention", naive_attention)),
-                                     shape,
-                                     inputs,
-                                     expect_attention(shape, inputs),
-                                     ", rows of scores far from each other");
-    }
+    wb::testing::grade_uneven_rows(
+        "naive_attention",
+        naive_attention,
+        wb::testing::shapes_of_pairs({32, 64, 128, 256}, false));
 }
 
 TEST_CASE("right whatever order the threads run in") {

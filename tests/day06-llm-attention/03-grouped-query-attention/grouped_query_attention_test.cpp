@@ -337,30 +337,16 @@ TEST_CASE("no memory for scores", "[serial]") {
 }
 
 TEST_CASE("more than 4096 batches, heads, or queries", "[long]") {
-    for (const auto& shape : wb::testing::shapes_of_many(32, true)) {
-        const auto inputs = wb::testing::uneven_rows(shape, 1);
-        wb::testing::grade_attention(
-            wb::testing::last_of(wb::implementations("grouped_query_attention",
-                                                     grouped_query_attention)),
-            shape,
-            inputs,
-            expect_attention(shape, inputs),
-            ", rows of scores far from each other");
-    }
+    wb::testing::grade_uneven_rows("grouped_query_attention",
+                                   grouped_query_attention,
+                                   wb::testing::shapes_of_many(32, true));
 }
 
 TEST_CASE("many of two sizes at once", "[long]") {
-    const std::vector<int64_t> head_dims = {32, 64, 128, 256};
-    for (const auto& shape : wb::testing::shapes_of_pairs(head_dims, true)) {
-        const auto inputs = wb::testing::uneven_rows(shape, 1);
-        wb::testing::grade_attention(
-            wb::testing::last_of(wb::implementations("grouped_query_attention",
-                                                     grouped_query_attention)),
-            shape,
-            inputs,
-            expect_attention(shape, inputs),
-            ", rows of scores far from each other");
-    }
+    wb::testing::grade_uneven_rows(
+        "grouped_query_attention",
+        grouped_query_attention,
+        wb::testing::shapes_of_pairs({32, 64, 128, 256}, true));
 }
 
 TEST_CASE("right whatever order the threads run in") {

@@ -238,6 +238,21 @@ inline void expect_large_independent(const std::string& exercise,
     }
 }
 
+/// Grades the last version, or the learner's function, on rows of scores far from each
+/// other, of these shapes.
+inline void grade_uneven_rows(const std::string& exercise,
+                              AttentionFunction* contract,
+                              const std::vector<AttentionShape>& shapes) {
+    for (const AttentionShape& shape : shapes) {
+        const auto inputs = uneven_rows(shape, 1);
+        grade_attention(last_of(implementations(exercise, contract)),
+                        shape,
+                        inputs,
+                        expect_attention(shape, inputs),
+                        ", rows of scores far from each other");
+    }
+}
+
 /// Grades more batches, K/V heads and query heads of a group than a byte counts, and
 /// more queries than 12 bits, the last version alone: with a mask and another scale
 /// than the usual one, and without log-sum-exp for the batches.
