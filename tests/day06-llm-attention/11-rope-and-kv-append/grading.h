@@ -475,4 +475,13 @@ inline void grade(Types types, const Call& c, uint64_t seed = 1) {
     grade_types(types, c, seed, ", seed " + std::to_string(seed), [](Inputs&) {});
 }
 
+/// All types, for a test that needs no more of them.
+inline Types any_type() {
+    return GENERATE(fp16, bf16, fp8);
+}
+
+inline RopePairs any_pairs() {
+    return GENERATE(RopePairs::halves, RopePairs::neighbours);
+}
+
 }  // namespace rope_grading
