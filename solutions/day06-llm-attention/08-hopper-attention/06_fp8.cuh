@@ -31,16 +31,26 @@ struct Fp8Scales {
 };
 
 // #region products
-/// Starts O = P V, or O += P V, V transposed: D rows of 128 keys, 32 keys at a time.
-__device__ __forceinline__ void start_output_fp8(float (&o)[64],
+/// Starts sums = P V of one block, V transposed: D rows of 128 keys, 32 keys at a time.
+__device__ __forceinline__ void start_output_fp8(float (&sums)[64],
                                                  const uint32_t (&p)[4][4],
-                                                 const unsigned char* v,
-                                                 bool accumulate) {
+                                                 const unsigned char* v) {
     using namespace wb::ptx;
     const uint64_t v_tile = wgmma_descriptor(shared_address(v));
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-        wgmma<__nv_fp8_e4m3>(o, p[i], v_tile + i * 32 / 16, i > 0 || accumulate);
+        wgmma<__nv_fp8_e4m3>(sums, p[i], v_tile + i * 32 / 16, i > 0);
+}
+
+/// O = O * factor + sums, in float: tensor cores keep 14 bits of a sum of e4m3
+/// products, and of many keys none would count any more. In each fragment of O,
+/// elements 0 and 1 are of the upper row, 2 and 3 of the lower one.
+__device__ __forceinline__ void add_block(float (&o)[64],
+                                          const float (&factor)[2],
+                                          const float (&sums)[64]) {
+#pragma unroll
+    for (int i = 0; i < 64; ++i)
+        o[i] = fmaf(o[i], factor[i / 2 % 2], sums[i]);
 }
 
 /// Weights as the left operand: registers 0 and 2 are of the upper row, 1 and 3 of the
@@ -95,7 +105,7 @@ __device__ __forceinline__ void consume_fp8(
     using namespace wb::ptx;
     float s[SizesFp8::BN / 2];
     uint32_t p[SizesFp8::BN / 32][4];
-    float o[SizesFp8::D / 2];
+    float o[SizesFp8::D / 2] = {};
     float factor[2];
     RowSums rows;
     const Limits limits = limits_of(problem, work, group);
@@ -125,16 +135,16 @@ __device__ __forceinline__ void consume_fp8(
         mask_block(s, block, limits);
         softmax_step<kWeightShift>(s, scale, rows, factor);
         pack_weights_fp8(p, s);
-        const bool first = block == blocks - 1;
-        if (!first) rescale(o, factor);
 
+        // The scores are used up: the block's sums take their registers.
         mbarrier_wait(&shared.v_full[stage.stage], stage.parity);
         wgmma_fence();
-        start_output_fp8(o, p, shared.v[stage.stage], !first);
+        start_output_fp8(s, p, shared.v[stage.stage]);
         wgmma_commit();
         wgmma_wait<0>();
-        wgmma_keep(o);
+        wgmma_keep(s);
         release(&shared.v_empty[stage.stage]);
+        add_block(o, factor, s);
         stage.advance();
     }
     release_together(&shared.q_empty[q_stage.stage], group);

@@ -15,7 +15,8 @@
 ///
 /// Memory   one byte for each number of q, k and v, and scales
 /// Error    beside the exact result of the inputs as they are: see the chapter's
-///          day06_hopper_fp8, which prints it
+///          day06_hopper_fp8, which prints it. The number of keys adds nothing to it:
+///          tensor cores sum the products of 128 keys, and floats these sums
 /// NaN      as for hopper_attention. An infinite number makes its whole block of q or
 ///          k, or its head of v, zeros or NaN: it is the block's scale
 /// Throws   as hopper_attention

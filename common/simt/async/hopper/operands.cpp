@@ -4,16 +4,12 @@
 
 #include <bit>
 
+#include "byte_sums.h"
 #include "core/observer.h"
+#include "several_at_a_time.h"
 #include "simt/formats.h"
 #include "simt/tensor.h"
 #include "tensor_map.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && defined(__ELF__)
-#define SIMT_SEVERAL_AT_A_TIME __attribute__((target_clones("avx2", "default")))
-#else
-#define SIMT_SEVERAL_AT_A_TIME
-#endif
 
 namespace simt::detail {
 namespace {
@@ -218,6 +214,7 @@ void multiply(ptx::detail::WgmmaFormat format,
             b[static_cast<size_t>(k * n + column)] =
                 columns[static_cast<size_t>(column * depth + k)];
     if (!accumulate) std::fill_n(values, rows * n, 0.0f);
+    if (bytes) return add_byte_products(rows, n, a.data(), b.data(), values);
     for (int row = 0; row < rows; ++row)
         for (int k = 0; k < depth; k += kTogether)
             add_products(values + row * n,
