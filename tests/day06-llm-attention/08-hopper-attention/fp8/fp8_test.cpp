@@ -248,6 +248,51 @@ TEST_CASE("e4m3: numbers are rounded to the nearest one, not cut off") {
     near(run(shape, inputs), "weights of 2^-12, 598 of them");
 }
 
+TEST_CASE("e4m3: values have four bits, and so have weights, queries and keys") {
+    NEEDS_FP8();
+    // The rest is exact. Numbers of four bits are off by 0.026 of them, root mean
+    // square, and those of e5m2, which have three, by twice as much.
+    const auto error_of = [](const AttentionShape& shape,
+                             const AttentionInputs& inputs) {
+        const auto result = run(shape, inputs);
+        return relative_error(result.o, result.expected.o);
+    };
+    auto shape = plain_attention(1, 2, 64, 400, 128);
+    auto inputs = random_attention(shape, 1);
+    std::fill(inputs.q.begin(), inputs.q.end(), 0.0f);  // all weights are 1
+    const double of_values = error_of(shape, inputs);
+    INFO("values: " << of_values);
+    CHECK(of_values < 0.035);
+    CHECK(of_values > 0.018);
+    // Small integers, and in each row 448, so that e4m3 has them as they are: where q
+    // has it, k has 0. Values are 1 or -1. The largest weight of a row, which counts
+    // most, is a power of 2: 0.017 are left, and of three bits 0.034.
+    shape.scale = 0x1p-6f;
+    inputs = random_attention(shape, 1);
+    const auto set = [](auto& numbers, size_t largest, size_t zero) {
+        for (size_t i = 0; i < numbers.size(); ++i) {
+            numbers[i] = std::clamp(std::round(numbers[i] * 3.0f), -8.0f, 8.0f);
+            if (i % 128 == largest) numbers[i] = 448.0f;
+            if (i % 128 == zero) numbers[i] = 0.0f;
+        }
+    };
+    set(inputs.q, 0, 1);
+    set(inputs.k, 1, 0);
+    for (float& value : inputs.v)
+        value = std::copysign(1.0f, value);
+    const double of_weights = error_of(shape, inputs);
+    INFO("weights: " << of_weights);
+    CHECK(of_weights < 0.025);
+    CHECK(of_weights > 0.01);
+    // Of one key, the log-sum-exp is the score.
+    shape = plain_attention(1, 2, 500, 1, 128);
+    const auto result = run(shape, random_attention(shape, 1));
+    const double of_scores = relative_error(result.lse, result.expected.lse);
+    INFO("scores: " << of_scores);
+    CHECK(of_scores < 0.055);
+    CHECK(of_scores > 0.025);
+}
+
 TEST_CASE("e4m3: shapes, masks, log-sum-exp or none, and scales") {
     NEEDS_FP8();
     wb::testing::Covering design;
