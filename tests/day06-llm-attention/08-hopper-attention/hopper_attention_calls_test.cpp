@@ -1,5 +1,6 @@
 // Grades day06-llm-attention/08-hopper-attention: what packed and paged calls refuse,
-// when they have nothing to do, and how much memory a call takes.
+// when they have nothing to do, how much memory a call takes, and heads of 4 GB.
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/memory_watch.h>
 #include <wb/testing/simulator.h>
 
@@ -257,4 +258,18 @@ TEST_CASE("packed and paged: next to no memory beyond the arguments", "[serial]"
     const wb::testing::MemoryWatch paged_watch;
     grade_paged(batch, 16);
     paged_watch.expect_at_most(4096, "hopper_attention_paged, " + batch.text());
+}
+
+TEST_CASE("rows and keys of one head past 2^31 elements", "[large][serial]") {
+    NEEDS_HOPPER();
+    // Graded first, so that what is not written yet says so, and is not skipped.
+    grade(plain_attention(1, 1, 1, 1, 128));
+#ifdef SIMT_CPU
+    WB_SKIP("sixteen million keys of 128 numbers are too much for the simulator");
+#else
+    for (const auto& [name, idea, attention] : implementations_of<T>()) {
+        wb::testing::grade_far_keys<T>(name, attention);
+        wb::testing::grade_far_rows<T>(name, attention);
+    }
+#endif
 }

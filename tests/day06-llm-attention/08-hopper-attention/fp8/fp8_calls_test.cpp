@@ -1,6 +1,7 @@
 // Tests v6 of Hopper attention, on e4m3 numbers: calls one after the other and at once,
 // their memory, and what is refused.
 #include <wb/testing/attention_arguments.h>
+#include <wb/testing/attention_sizes.h>
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/memory_watch.h>
@@ -93,6 +94,19 @@ TEST_CASE("e4m3: without keys every row is zeros, without queries nothing is don
              {plain_attention(1, 1, 0, 5, 128), plain_attention(0, 1, 5, 5, 128)})
             hopper_attention_fp8(empty, none, none, none, none, nullptr, s);
     });
+}
+
+TEST_CASE("e4m3: rows and keys of one head past 2^31 elements", "[large][serial]") {
+    NEEDS_FP8();
+#ifdef SIMT_CPU
+    WB_SKIP("sixteen million keys of 128 numbers are too much for the simulator");
+#else
+    constexpr double kRounding = 0x1p-4;  // of an e4m3 number
+    wb::testing::grade_far_keys<T>(
+        "hopper_attention_fp8", hopper_attention_fp8, kRounding);
+    wb::testing::grade_far_rows<T>(
+        "hopper_attention_fp8", hopper_attention_fp8, kRounding);
+#endif
 }
 
 TEST_CASE("e4m3: wrong arguments are refused by name") {

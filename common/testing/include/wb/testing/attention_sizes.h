@@ -230,8 +230,11 @@ std::vector<double> as_doubles(const std::vector<T>& row) {
 /// not see the last key, and gives all weight to the one before it, number 2^24, whose
 /// first element is number 2^31 of the head; the second one to the last key. A position
 /// that is a float, or an offset of 32 bits, is another one.
+/// @param rounding  of values, on the way, relative: for types narrower than T
 template <class T, class Attention>
-void grade_far_keys(const std::string& name, Attention attention) {
+void grade_far_keys(const std::string& name,
+                    Attention attention,
+                    double rounding = 0.0) {
     constexpr int64_t kDim = 128;
     const AttentionShape shape{1, 1, 1, 2, (int64_t{1} << 24) + 2, kDim, true, 1.0f};
     const auto bytes = static_cast<std::size_t>(shape.kv_elements()) * sizeof(T);
@@ -259,14 +262,18 @@ void grade_far_keys(const std::string& name, Attention attention) {
         attention(shape, d_q, kv.data(), kv.data(), d_o, nullptr, stream);
     });
     grade.expect("o", expected, [&](int64_t i) {
-        return float_bound(3, expected[static_cast<std::size_t>(i)]);
+        const double value = expected[static_cast<std::size_t>(i)];
+        return float_bound(3, value) + rounding * value;
     });
 }
 
 /// A head of 2^24 + 2 queries of 128 numbers and one key: each row of o is its value,
 /// also those past element 2^31.
+/// @param rounding  of values, on the way, relative: for types narrower than T
 template <class T, class Attention>
-void grade_far_rows(const std::string& name, Attention attention) {
+void grade_far_rows(const std::string& name,
+                    Attention attention,
+                    double rounding = 0.0) {
     constexpr int64_t kDim = 128;
     constexpr int64_t kRows = (int64_t{1} << 24) + 2;
     const AttentionShape shape{1, 1, 1, kRows, 1, kDim, false, 1.0f};
@@ -295,7 +302,9 @@ void grade_far_rows(const std::string& name, Attention attention) {
                                        cudaMemcpyDeviceToDevice,
                                        stream));
     });
-    grade.expect("o", expected, [](int64_t) { return 0.0; });
+    grade.expect("o", expected, [&](int64_t i) {
+        return rounding * expected[static_cast<std::size_t>(i)];
+    });
 }
 
 }  // namespace wb::testing
