@@ -49,7 +49,8 @@ void append_kv(const wb::PagedCache& cache,
 ///
 /// @param cache        layout and picture in wb/paged_cache.h; read only
 /// @param q            [batch, query_heads, head_dim] device memory, 16-byte aligned
-/// @param o            like q, overwritten; a sequence of length 0 gives zeros
+/// @param o            like q, overwritten; a sequence of length 0 gives zeros,
+///                     whatever q holds
 /// @param lse          [batch, query_heads] device memory, overwritten, or null if
 ///                     nobody wants it; a sequence of length 0 gives -inf
 /// @param query_heads  Hq, a multiple of cache.kv_heads
@@ -66,10 +67,10 @@ void append_kv(const wb::PagedCache& cache,
 /// Traffic  reads 2 * kv_heads * head_dim * 2 B a token, and q; writes o
 /// Error    |error| <= 2^-8 * (sum of weight * |v| + |o|), and small terms for float:
 ///          see wb/testing/paged.h
-/// NaN      in q makes its row of o and lse NaN, in k the rows of its group; NaN or
-///          infinity in v reaches its column of o there. No other row changes; slots
-///          behind the end of a sequence may hold anything. Subnormal values are not
-///          taken for zeros
+/// NaN      in q makes its row of o and lse NaN if there are keys, in k the rows of its
+///          group; NaN or infinity in v reaches its column of o there. No other row
+///          changes; slots behind the end of a sequence may hold anything. Subnormal
+///          values are not taken for zeros
 /// Throws   wb::InvalidArgument for what check_paged_cache() refuses, heads that do not
 ///          divide, a scale that is NaN or farther from 0 than 2^127, too few counters,
 ///          a null or a host pointer, or one that is not aligned

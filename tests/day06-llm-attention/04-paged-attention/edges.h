@@ -6,7 +6,6 @@
 #include <wb/testing/covering.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "paged_grading.h"
 
@@ -225,119 +224,6 @@ inline void grade_far_token() {
         std::rotate(row, row + shape.head_dim, row + 2 * shape.head_dim);
     }
     grade_append(inputs, append, "one token, at position 2^24 + 1");
-}
-
-/// Pools of more than 2^31 numbers each, of which three pages are ever touched.
-struct FarPools {
-    static constexpr int64_t kHeads = 2;
-    static constexpr int64_t kPage = 128;
-    static constexpr int64_t kDim = 128;
-    static constexpr int64_t kNumbers = kHeads * kPage * kDim;  // of a page
-    static constexpr int32_t kFarPage = 65'537;  // 65,536 pages are 2^31 numbers
-    static constexpr int64_t kPages = kFarPage + 3;
-    struct Free {
-        void operator()(__nv_bfloat16* memory) const { (void)cudaFree(memory); }
-    };
-    using Pool = std::unique_ptr<__nv_bfloat16, Free>;
-
-    Pool k = allocate();
-    Pool v = allocate();
-
-    static Pool allocate() {
-        void* memory = nullptr;
-        if (cudaMalloc(&memory, kPages * kNumbers * sizeof(__nv_bfloat16)) !=
-            cudaSuccess)
-            (void)cudaGetLastError();
-        return Pool(static_cast<__nv_bfloat16*>(memory));
-    }
-
-    /// Copies a page of a small pool.
-    static void fill(const Pool& pool,
-                     int32_t page,
-                     const std::vector<__nv_bfloat16>& from,
-                     int32_t from_page) {
-        CUDA_CHECK(cudaMemcpy(pool.get() + page * kNumbers,
-                              from.data() + from_page * kNumbers,
-                              kNumbers * sizeof(__nv_bfloat16),
-                              cudaMemcpyHostToDevice));
-    }
-};
-
-/// A sequence whose second page lies past 2^31 numbers of the pool: it is read, and a
-/// token is written there.
-inline void grade_far_pages() {
-    const FarPools pools;
-    if (pools.k == nullptr || pools.v == nullptr)
-        WB_SKIP("8.6 GB of device memory are not to be had");
-    PagedShape shape{{172}, FarPools::kPage};
-    shape.head_dim = FarPools::kDim;
-    shape.kv_heads = FarPools::kHeads;
-    const PagedInputs inputs = random_paged(shape, 27, 0);
-    const AttentionExpected expected = expect_paged(inputs);
-    std::vector<int32_t> table = inputs.table;
-    for (const auto& [page, far] :
-         {std::pair{0, 2}, std::pair{1, FarPools::kFarPage}}) {
-        const auto at = static_cast<size_t>(page);
-        FarPools::fill(pools.k, far, inputs.k_pool, inputs.table[at]);
-        FarPools::fill(pools.v, far, inputs.v_pool, inputs.table[at]);
-        table[at] = far;
-    }
-    const std::string text = "the second page past 2^31 numbers of the pool";
-    const auto far_cache = [&](Grader& grade) {
-        wb::PagedCache cache = sizes_of(inputs);
-        cache.num_pages = FarPools::kPages;
-        cache.k = pools.k.get();
-        cache.v = pools.v.get();
-        cache.block_table = grade.input("cache.block_table", table);
-        cache.lengths = grade.input("cache.lengths", inputs.lengths);
-        return cache;
-    };
-    for (const auto& [name, idea, function] : attentions()) {
-        const wb::PagedWorkspace workspace(kCounters);
-        Grader grade(name, text);
-        const wb::PagedCache cache = far_cache(grade);
-        constexpr int64_t kNumbers = FarPools::kPages * FarPools::kNumbers;
-        grade.only_read("cache.k", cache.k, kNumbers);
-        grade.only_read("cache.v", cache.v, kNumbers);
-        const auto* q = grade.input("q", inputs.q);
-        auto* o = grade.output<__nv_bfloat16>("o", {2, FarPools::kDim});
-        grade.run([&, function = function](cudaStream_t s) {
-            function(cache, q, o, nullptr, 2, inputs.scale(), workspace, s);
-        });
-        workspace.check(nullptr);
-        grade.expect("o", expected.o, [&](int64_t i) {
-            return expected.o_bound[static_cast<size_t>(i)];
-        });
-    }
-    for (const auto& [name, idea, function] :
-         wb::implementations("append_kv", append_kv)) {
-        const wb::PagedWorkspace workspace(1);
-        Grader grade(name, text);
-        const wb::PagedCache cache = far_cache(grade);
-        Append append = tokens_of(inputs, {{0, 7, 1}});
-        append.positions[0] = static_cast<int32_t>(FarPools::kPage) + 30;
-        const auto* k = grade.input("k", append.k);
-        const auto* v = grade.input("v", append.v);
-        const auto* sequences = grade.input("sequences", append.sequences);
-        const auto* positions = grade.input("positions", append.positions);
-        auto* written = grade.output<__nv_bfloat16>("the rows of cache.v",
-                                                    {FarPools::kHeads, FarPools::kDim});
-        grade.run([&, function = function](cudaStream_t s) {
-            function(cache, k, v, sequences, positions, 1, workspace, s);
-            for (int64_t head = 0; head < FarPools::kHeads; ++head)
-                CUDA_CHECK(
-                    cudaMemcpyAsync(written + head * FarPools::kDim,
-                                    cache.v + cache.row(FarPools::kFarPage, head, 30),
-                                    FarPools::kDim * sizeof(__nv_bfloat16),
-                                    cudaMemcpyDeviceToDevice,
-                                    s));
-        });
-        workspace.check(nullptr);
-        std::vector<double> row;
-        for (const __nv_bfloat16 x : append.v)
-            row.push_back(static_cast<double>(__bfloat162float(x)));
-        grade.expect("the rows of cache.v", row, [](int64_t) { return 0.0; });
-    }
 }
 
 }  // namespace paged_grading

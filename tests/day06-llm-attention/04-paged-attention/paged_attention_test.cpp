@@ -1,5 +1,6 @@
 // Grades day06-llm-attention/04-paged-attention: attention over pages.
 #include "edges.h"
+#include "far_pages.h"
 #include "paged_grading.h"
 #include "special.h"
 #include "triples.h"
@@ -216,7 +217,8 @@ TEST_CASE("room for the parts of a sequence is as large as each call needs") {
 }
 
 TEST_CASE("pages past 2^31 numbers of the pool", "[large]") {
-    grade_far_pages();
+    const FarPools pools{{128, 128}, 2, 65'537};  // 65,536 pages are 2^31 numbers
+    grade_far_page(pools, "the second page past 2^31 numbers of the pool");
 }
 
 TEST_CASE("more sequences than a warp has lanes") {

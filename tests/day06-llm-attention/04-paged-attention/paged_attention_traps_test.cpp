@@ -2,6 +2,7 @@
 // from each other, many heads, tables without entries, two faults, wrong pointers.
 #include "paged_grading.h"
 
+#include <wb/online_softmax.h>
 #include <wb/testing/attention_sizes.h>
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
@@ -54,9 +55,14 @@ void grade_uneven(const Layout& layout) {
 
 void grade_farthest(const Layout& layout) {
     PagedShape shape = layout.shape({7, 3});
-    shape.scale = wb::testing::kFarthestScale;
-    PagedInputs inputs = random_paged(shape, 1, 7);
-    for (const float product : {-0x1p20f, 0x1p20f}) {
+    constexpr float kMost = wb::kMaxScale;  // no scale is farther from 0
+    for (const auto& [scale, product] :
+         {std::pair{wb::testing::kFarthestScale, 0x1p20f},
+          {wb::testing::kFarthestScale, -0x1p20f},
+          {kMost, 1.0f},
+          {-kMost, 1.0f}}) {
+        shape.scale = scale;
+        PagedInputs inputs = random_paged(shape, 1, 7);
         for (int64_t s = 0; s < inputs.batch(); ++s)
             set_sequence(
                 inputs, s, wb::testing::far_scores(problem_of(inputs, s), product));

@@ -340,6 +340,7 @@ inline void grade_append(const PagedInputs& inputs,
         grade.expect(
             "cache.v", {v_bits.begin(), v_bits.end()}, [](int64_t) { return 0.0; });
         wb::testing::expect_report(name, text, fault, report);
+        wb::testing::expect_no_counts(name, text, workspace);
     }
 }
 

@@ -14,11 +14,12 @@
 namespace paged_grading {
 
 /// A NaN in q, in a key and in a value, and an infinity in a value: each in a sequence
-/// of its own, next to one without.
+/// of its own, next to one without. And a NaN in q of a sequence without keys, which
+/// gives zeros all the same.
 inline void grade_not_finite(const Layout& layout) {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    PagedShape shape = layout.shape({33, 40, 17, 300, 33});
+    PagedShape shape = layout.shape({33, 40, 17, 300, 33, 0});
     shape.kv_heads = 2;
     const int64_t D = shape.head_dim;
     const int64_t group = D == 64 ? 3 : 2;
@@ -49,6 +50,7 @@ inline void grade_not_finite(const Layout& layout) {
     // sequence 3.
     set(inputs.q, (1 * heads + 1) * D + column(11), kNaN);
     expect_nan(1 * heads + 1);
+    set(inputs.q, 5 * heads * D + column(7), kNaN);
     set(inputs.k[2], (17 + 16) * D + column(5), kNaN);
     set(inputs.v[3], 200 * D + column(3), kNaN);
     set(inputs.v[3], column(22), infinity);
