@@ -130,6 +130,28 @@ void Grader::call_with_other_numbers(
     });
 }
 
+void Grader::call_on_default_streams(
+    const std::function<void(cudaStream_t)>& launcher) {
+    const auto error_on = [&](cudaStream_t stream) {
+        set_arrays(false);
+        return errors_of(false, [&] {
+            launcher(stream);
+            CUDA_CHECK(cudaDeviceSynchronize());
+        });
+    };
+    if (!error_on(stream_).empty()) return;  // what follows says so
+    const cudaStream_t streams[] = {nullptr, cudaStreamLegacy, cudaStreamPerThread};
+    for (const cudaStream_t stream : streams) {
+        const std::string error = error_on(stream);
+        if (error.empty()) continue;
+        Finding refused{Kind::contract, "default_stream_refused"};
+        refused.what = "on a default stream: " + error;
+        refused.advice =
+            "a default stream is a stream as any other, and nullptr is the name of one";
+        fail(std::move(refused));
+    }
+}
+
 bool Grader::ignores_contents(const Array& array) {
     if (array.role != Role::output || array.first.empty() || array.first != array.other)
         return false;

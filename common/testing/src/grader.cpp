@@ -200,6 +200,8 @@ void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
     is_new_run_ = true;
     if (other_numbers_come_first() && canaries_wanted())
         call_with_other_numbers(launcher);
+    if (default_streams_come_first() && canaries_wanted())
+        call_on_default_streams(launcher);
     launcher_ = [&](cudaStream_t stream) {
         // Whose doing it is cannot be told while others call, too.
         if (Meeting::current()) return launcher(stream);

@@ -63,6 +63,11 @@ void expect_independent(const std::function<void()>& first,
         calls_are_made_again() = true;
         first();
     }
+    {
+        const Restored streams(default_streams_come_first());
+        default_streams_come_first() = true;
+        second();
+    }
     const auto after_other_numbers = [](const std::function<void()>& call) {
         const Restored words(circumstance());
         const Restored others(other_numbers_come_first());

@@ -51,6 +51,11 @@ bool& other_numbers_come_first() {
     return others;
 }
 
+bool& default_streams_come_first() {
+    static thread_local bool default_streams = false;
+    return default_streams;
+}
+
 bool& failures_are_withheld() {
     static bool withheld = false;
     return withheld;

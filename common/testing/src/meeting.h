@@ -90,6 +90,10 @@ bool& calls_are_made_again();
 /// thread grades (called_again.cpp).
 bool& other_numbers_come_first();
 
+/// While true, a call on each default stream precedes each that this thread grades
+/// (called_again.cpp).
+bool& default_streams_come_first();
+
 /// What fail() throws while failures are withheld: nobody is told yet.
 struct Withheld {
     Finding finding;

@@ -57,6 +57,13 @@ TEST_CASE("is right again") {
     grade_two(launch_twice);
 }
 
+TEST_CASE("takes the null stream for a null pointer") {
+    grade_two([&](const float* x, float* y, int64_t n, cudaStream_t s) {
+        if (s == nullptr) throw std::invalid_argument("scale: stream must not be null");
+        launch_twice(x, y, n, s);
+    });
+}
+
 TEST_CASE("returns at once with the same buffers") {
     std::pair<const float*, float*> last;
     grade([&](const float* x, float* y, int64_t n, cudaStream_t s) {

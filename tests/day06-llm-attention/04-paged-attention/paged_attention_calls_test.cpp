@@ -1,56 +1,14 @@
-// Grades day06-llm-attention/04-paged-attention: calls right behind each other, default
-// streams, more heads and pages than 16 bits count.
+// Grades day06-llm-attention/04-paged-attention: calls right behind each other, more heads
+// and pages than 16 bits count.
 #include "far_pages.h"
 #include "paged_grading.h"
 
 #include <wb/testing/catch.h>
-#include <wb/testing/default_stream.h>
 #include <wb/testing/grader.h>
 
 #include <vector>
 
 using namespace paged_grading;
-
-TEST_CASE("a default stream is a stream as any other") {
-    const PagedInputs inputs = random_paged({{3, 20}}, 1, 7);
-    const AttentionExpected expected = expect_paged(inputs);
-    for (const auto& [name, idea, function] : attentions()) {
-        const wb::PagedWorkspace workspace(4);
-        Grader grade(name, inputs.text() + ", on a default stream");
-        const wb::PagedCache cache = cache_on_device(grade, inputs);
-        const auto* q = grade.input("q", inputs.q);
-        auto* o = grade.output<__nv_bfloat16>("o", {2, 2, 64});
-        wb::testing::on_default_streams(name, [&, function = function](cudaStream_t s) {
-            CUDA_CHECK(cudaMemsetAsync(o, 0xFF, 4 * 64 * sizeof *o, s));
-            function(cache, q, o, nullptr, 2, inputs.scale(), workspace, s);
-        });
-        grade.expect("o", expected.o, [&](int64_t i) {
-            return expected.o_bound[static_cast<size_t>(i)];
-        });
-    }
-    const Append append = tokens_of(inputs, {{0, 0, 3}, {1, 0, 20}});
-    for (const auto& [name, idea, function] :
-         wb::implementations("append_kv", append_kv)) {
-        const wb::PagedWorkspace workspace(1);
-        Grader grade(name, inputs.text() + ", on a default stream");
-        wb::PagedCache cache = cache_on_device(grade, inputs);
-        const auto pool = static_cast<int64_t>(inputs.k_pool.size());
-        const std::vector<uint16_t> stale(inputs.k_pool.size(), 0xFFFF);
-        auto* new_k = grade.in_out<uint16_t>("new cache.k", {pool}, stale);
-        cache.k = reinterpret_cast<__nv_bfloat16*>(new_k);
-        const auto* k = grade.input("k", append.k);
-        const auto* v = grade.input("v", append.v);
-        const auto* sequences = grade.input("sequences", append.sequences);
-        const auto* positions = grade.input("positions", append.positions);
-        wb::testing::on_default_streams(name, [&, function = function](cudaStream_t s) {
-            CUDA_CHECK(cudaMemsetAsync(new_k, 0xFF, stale.size() * sizeof *new_k, s));
-            function(cache, k, v, sequences, positions, append.tokens(), workspace, s);
-        });
-        const auto bits = bits_of(inputs.k_pool);
-        grade.expect(
-            "new cache.k", {bits.begin(), bits.end()}, [](int64_t) { return 0.0; });
-    }
-}
 
 TEST_CASE("a step of decoding reads what has been appended right before") {
     // Nothing is between the launches: one that may begin early must wait itself.

@@ -209,6 +209,9 @@ class Grader {
     bool is_to_be_called_again() const;
     /// Calls, with other numbers in the arrays, and does not look at what comes of it.
     void call_with_other_numbers(const std::function<void(cudaStream_t)>& launcher);
+    /// Calls on the null stream, by its other name, too, and on that of the thread: a
+    /// launcher takes them as any other. What comes of it is not looked at.
+    void call_on_default_streams(const std::function<void(cudaStream_t)>& launcher);
     /// The result goes to Array::again; the arrays are then as the first call left
     /// them. Gives what the launcher did besides: an error, or that it waited.
     std::optional<Finding> call_again(const Again& how);

@@ -7,9 +7,10 @@ namespace wb::testing {
 
 /// Passes if a launcher keeps nothing from call to call: it is called with one set of
 /// sizes, with another, and with the first again; with either after a call with other
-/// numbers in the same arrays; then with both at once, on two streams, from two host
-/// threads and from one, in some orders that these leave open; with its input late. In
-/// a program that has called nothing before, the first call is made twice at once.
+/// numbers in the same arrays; on the default streams; then with both at once, on two
+/// streams, from two host threads and from one, in some orders that these leave open;
+/// with its input late. In a program that has called nothing before, the first call is
+/// made twice at once.
 ///
 ///     TEST_CASE("calls have nothing in common") {
 ///         expect_independent([] { grade_random(300, 1); },
