@@ -1,5 +1,5 @@
-// Grades day06-llm-attention/04-paged-attention: calls right behind each other, more heads
-// and pages than 16 bits count.
+// Grades day06-llm-attention/04-paged-attention: calls right behind each other, more
+// heads and pages than 16 bits count.
 #include "far_pages.h"
 #include "paged_grading.h"
 
