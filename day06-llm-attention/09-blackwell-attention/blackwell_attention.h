@@ -103,6 +103,7 @@ WeightPlace weight_place(int row, int key);
 ///                logarithm; may be null: not wanted
 /// @param stream  where the work is queued; the function returns without waiting
 ///
+/// Memory  none beyond the arguments
 /// Work    4 B H N M D FLOP, half of it with a causal mask
 /// Error   |error| <= u (sum of weight |v| + |o|) and what a float kernel has (chapter
 ///         02), u = 2^-8: the weights are rounded once, and so is o

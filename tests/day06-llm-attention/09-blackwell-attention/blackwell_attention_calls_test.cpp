@@ -5,6 +5,7 @@
 #include <wb/testing/attention_again.h>
 #include <wb/testing/attention_arguments.h>
 #include <wb/testing/attention_cases.h>
+#include <wb/testing/attention_memory.h>
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/independent_calls.h>
@@ -76,6 +77,13 @@ TEST_CASE("attention: without keys all rows are zeros, and k and v may be null")
                          /*null_keys=*/true);
         },
         /*group=*/3);
+}
+
+TEST_CASE("attention: no memory beyond the arguments", "[serial]") {
+    const auto small = plain_attention(1, 1, 1, 1, 64);
+    if (!has_tensor_memory()) return expect_refusal(small, "sm_100a");
+    grade(small, 1);  // what is not written says so, also where nothing is watched
+    expect_no_memory<Stored>(attentions(), {64, 128}, /*group=*/1);
 }
 
 TEST_CASE("attention: nothing is kept with many keys and heads", "[long]") {

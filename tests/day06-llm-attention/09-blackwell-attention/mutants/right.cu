@@ -6,6 +6,7 @@
 #include <wb/arguments.h>
 #include <wb/check.h>
 #include <wb/launch.h>
+#include <wb/scratch.h>
 
 #include <cmath>
 #include <cstdint>
