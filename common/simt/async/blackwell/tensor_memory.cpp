@@ -189,7 +189,13 @@ void request_columns(Allocation05 request, const char* op) {
 
 template <bool kLoads>
 void wait_for_transfers(const char* op, const char* file, int line) {
-    const Worker& w = kernel_worker(op, file, line);
+    Worker& w = kernel_worker(op, file, line);
+    // Whoever the thread has told of its transfers too early goes on before they are.
+    w.in_runtime = true;
+    w.leave_row();
+    w.make_ready(w.thread);
+    w.note_activity();
+    w.suspend();
     Wait05 wait{kLoads, w.thread->rank, file, line};
     WarpArg arg{0, 0, 0, &wait, complete_transfers<kLoads>};
     warp_op(WarpOp::custom, 0xffffffffu, arg, op, file, line);
