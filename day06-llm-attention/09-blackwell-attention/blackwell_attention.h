@@ -94,14 +94,16 @@ WeightPlace weight_place(int row, int key);
 /// head h uses K/V head h / (H / G). With shape.causal, query i sees the keys
 /// 0 .. i + M - N. A query that sees no key gives a row of zeros, and -infinity in lse.
 ///
-/// @param shape   sizes >= 0, D is 64 or 128, scale >= 0
+/// @param shape   sizes >= 0, H a multiple of G, D is 64 or 128, scale >= 0. Without
+///                queries nothing is done; without keys every row is zeros
 /// @param q       [B, H, N, D] row-major, device memory, 16-byte aligned, read only
-/// @param k, v    [B, G, M, D] the same
-/// @param o       [B, H, N, D] 16-byte aligned, overwritten
+/// @param k, v    [B, G, M, D] the same; may be null without keys
+/// @param o       [B, H, N, D] 16-byte aligned, overwritten; must not overlap inputs
 /// @param lse     [B, H, N] log of the sum of exp(score) of each row, natural
 ///                logarithm; may be null: not wanted
 /// @param stream  where the work is queued; the function returns without waiting
 ///
+/// Memory  none beyond the arguments
 /// Work    4 B H N M D FLOP, half of it with a causal mask
 /// Error   |error| <= u (sum of weight |v| + |o|) and what a float kernel has (chapter
 ///         02), u = 2^-8: the weights are rounded once, and so is o

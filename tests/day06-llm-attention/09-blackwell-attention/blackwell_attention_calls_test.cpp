@@ -4,6 +4,8 @@
 
 #include <wb/testing/attention_again.h>
 #include <wb/testing/attention_arguments.h>
+#include <wb/testing/attention_cases.h>
+#include <wb/testing/attention_memory.h>
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/catch.h>
 #include <wb/testing/independent_calls.h>
@@ -58,6 +60,30 @@ TEST_CASE("attention: no queries, no work") {
                                  no_heads})
             blackwell_attention(none, null, null, null, null, nullptr, s);
     });
+}
+
+TEST_CASE("attention: without keys all rows are zeros, and k and v may be null") {
+    if (!has_tensor_memory())
+        return expect_refusal(plain_attention(1, 1, 1, 0, 64), "sm_100a");
+    for_each_without_keys(
+        {64, 128},
+        [](const AttentionShape& shape, bool with_lse) {
+            const auto stored = as_stored<Stored>(random_attention(shape, 1));
+            grade_stored(shape,
+                         stored,
+                         expect_stored(shape, stored),
+                         ", k = v = nullptr",
+                         with_lse,
+                         /*null_keys=*/true);
+        },
+        /*group=*/3);
+}
+
+TEST_CASE("attention: no memory beyond the arguments", "[serial]") {
+    const auto small = plain_attention(1, 1, 1, 1, 64);
+    if (!has_tensor_memory()) return expect_refusal(small, "sm_100a");
+    grade(small, 1);  // what is not written says so, also where nothing is watched
+    expect_no_memory<Stored>(attentions(), {64, 128}, /*group=*/1);
 }
 
 TEST_CASE("attention: nothing is kept with many keys and heads", "[long]") {

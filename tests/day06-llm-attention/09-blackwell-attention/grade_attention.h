@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace blackwell_grading {
 
@@ -43,17 +44,23 @@ inline AttentionExpected expect_stored(const AttentionShape& shape,
 }
 
 /// Runs the learner's function.
-/// @param stored    numbers of bfloat16
-/// @param with_lse  the log-sum-exp is wanted; else lse is null
+/// @param stored     numbers of bfloat16
+/// @param with_lse   the log-sum-exp is wanted; else lse is null
+/// @param null_keys  k and v are null: there are none
 inline void grade_stored(const AttentionShape& shape,
                          const AttentionInputs& stored,
                          const AttentionExpected& expected,
                          const std::string& text,
-                         bool with_lse = true) {
+                         bool with_lse = true,
+                         bool null_keys = false) {
     Grader grader("blackwell_attention", wb::describe(shape) + text);
     const auto* q = grader.input("q", rounded<Stored>(stored.q), Begin::vectors);
-    const auto* k = grader.input("k", rounded<Stored>(stored.k), Begin::vectors);
-    const auto* v = grader.input("v", rounded<Stored>(stored.v), Begin::vectors);
+    const auto keys = [&](const char* name, const std::vector<float>& numbers) {
+        const std::vector<Stored> all = rounded<Stored>(numbers);
+        return null_keys ? nullptr : grader.input(name, all, Begin::vectors);
+    };
+    const auto* k = keys("k", stored.k);
+    const auto* v = keys("v", stored.v);
     auto* o = grader.output<Stored>(
         "o",
         {shape.batch, shape.query_heads, shape.queries, shape.head_dim},

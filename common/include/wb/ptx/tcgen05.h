@@ -213,16 +213,16 @@ __device__ __forceinline__ void tcgen05_st(uint32_t address,
 #undef WB_TCGEN05_IN
 
 /// Waits for this thread's loads (stores). By a whole warp.
-__device__ __forceinline__ void tcgen05_wait_ld() {
+__device__ __forceinline__ void tcgen05_wait_ld(WB_PTX_SITE_ONLY) {
 #if defined(SIMT_CPU)
-    simt::ptx::tcgen05_wait_ld();
+    simt::ptx::tcgen05_wait_ld(WB_PTX_HERE_ONLY);
 #elif defined(WB_BLACKWELL_DEVICE)
     asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
 #endif
 }
-__device__ __forceinline__ void tcgen05_wait_st() {
+__device__ __forceinline__ void tcgen05_wait_st(WB_PTX_SITE_ONLY) {
 #if defined(SIMT_CPU)
-    simt::ptx::tcgen05_wait_st();
+    simt::ptx::tcgen05_wait_st(WB_PTX_HERE_ONLY);
 #elif defined(WB_BLACKWELL_DEVICE)
     asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
 #endif

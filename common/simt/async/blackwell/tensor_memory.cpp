@@ -2,7 +2,9 @@
 
 #include "tensor_memory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/observer.h"
 #include "simt/blackwell/tcgen05.h"
@@ -45,28 +47,84 @@ void check_transfer(Worker& w,
                          c);
 }
 
-uint32_t* cells_of_thread(Worker& w, uint32_t address) {
-    return &tensor_memory(w).cell(tmem_lane(address) + w.thread->rank % 32,
+uint32_t* cells_of_thread(Worker& w, unsigned thread, uint32_t address) {
+    return &tensor_memory(w).cell(tmem_lane(address) + thread % 32,
                                   tmem_column(address));
 }
 
-/// The transfers of the thread arrive: its loads, or its stores.
-void complete_transfers(Worker& w, bool loads) {
+/// What a thread's transfer does, at last.
+void complete(Worker& w, const TmemTransfer& transfer) {
+    uint32_t* const cells = cells_of_thread(w, transfer.thread, transfer.address);
+    const size_t bytes = static_cast<size_t>(transfer.count) * 4;
+    if (transfer.load)
+        std::memcpy(transfer.registers, cells, bytes);
+    else
+        std::memcpy(cells, transfer.values.data(), bytes);
+}
+
+/// What the lanes of a warp bring to a wait.
+struct Wait05 {
+    bool loads;
+    unsigned thread;
+    const char* file;
+    int line;
+};
+
+[[noreturn]] void report_part_of_warp(Worker& w,
+                                      const Wait05& wait,
+                                      const TmemTransfer* transfer,
+                                      unsigned missing) {
+    hopper_fault(w,
+                 transfer ? transfer->file : wait.file,
+                 transfer ? transfer->line : wait.line,
+                 "tcgen05.%s without lane %u of warp %u: all lanes of a warp make the "
+                 "same ones,\n    and wait for them together, also lanes that have no "
+                 "use for them",
+                 wait.loads ? "ld" : "st",
+                 missing,
+                 wait.thread / 32);
+}
+
+/// The transfers of a warp arrive: its loads, or its stores.
+template <bool kLoads>
+void complete_transfers(WarpArg* const* lanes, uint32_t present) {
+    Worker& w = *worker;
+    std::vector<const TmemTransfer*> of_lane[32];
+    std::vector<TmemTransfer> now, others;
+    const auto first_lane = static_cast<unsigned>(__builtin_ctz(present));
+    const auto& wait = *static_cast<Wait05*>(lanes[first_lane]->p);
     auto& transfers = tensor_memory(w).transfers;
-    std::vector<TmemTransfer> others;
     for (TmemTransfer& transfer : transfers) {
-        if (transfer.thread != w.thread->rank || transfer.load != loads) {
-            others.push_back(std::move(transfer));
-            continue;
-        }
-        uint32_t* const cells = cells_of_thread(w, transfer.address);
-        const size_t bytes = static_cast<size_t>(transfer.count) * 4;
-        if (loads)
-            std::memcpy(transfer.registers, cells, bytes);
-        else
-            std::memcpy(cells, transfer.values.data(), bytes);
+        const bool mine =
+            transfer.thread / 32 == wait.thread / 32 && transfer.load == kLoads;
+        (mine ? now : others).push_back(std::move(transfer));
     }
     transfers = std::move(others);
+    for (const TmemTransfer& transfer : now)
+        of_lane[transfer.thread % 32].push_back(&transfer);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        const auto& some = of_lane[first_lane];
+        const auto& its = of_lane[lane];
+        if (!(present >> lane & 1))
+            report_part_of_warp(w, wait, some.empty() ? nullptr : some[0], lane);
+        for (size_t i = 0; i < std::max(some.size(), its.size()); ++i) {
+            if (i >= its.size()) report_part_of_warp(w, wait, some[i], lane);
+            if (i >= some.size()) report_part_of_warp(w, wait, its[i], first_lane);
+            if (its[i]->address != some[i]->address || its[i]->count != some[i]->count)
+                hopper_fault(w,
+                             its[i]->file,
+                             its[i]->line,
+                             "tcgen05.%s: lanes %u and %u of a warp give addresses "
+                             "0x%08x and 0x%08x: all give one",
+                             kLoads ? "ld" : "st",
+                             first_lane,
+                             lane,
+                             some[i]->address,
+                             its[i]->address);
+        }
+    }
+    for (const TmemTransfer& transfer : now)
+        complete(w, transfer);
 }
 
 bool is_free(const TensorMemory& memory, int first, int columns) {
@@ -129,6 +187,20 @@ void request_columns(Allocation05 request, const char* op) {
     warp_op(WarpOp::custom, 0xffffffffu, arg, op, request.file, request.line);
 }
 
+template <bool kLoads>
+void wait_for_transfers(const char* op, const char* file, int line) {
+    Worker& w = kernel_worker(op, file, line);
+    // Whoever the thread has told of its transfers too early goes on before they are.
+    w.in_runtime = true;
+    w.leave_row();
+    w.make_ready(w.thread);
+    w.note_activity();
+    w.suspend();
+    Wait05 wait{kLoads, w.thread->rank, file, line};
+    WarpArg arg{0, 0, 0, &wait, complete_transfers<kLoads>};
+    warp_op(WarpOp::custom, 0xffffffffu, arg, op, file, line);
+}
+
 }  // namespace
 
 TensorMemory& tensor_memory(Worker& w) {
@@ -167,7 +239,7 @@ void detail::tcgen05_load(
     d::check_transfer(w, "tcgen05.ld", address, count, file, line);
     std::memset(r, 0xff, static_cast<size_t>(count) * 4);
     d::tensor_memory(w).transfers.push_back(
-        {w.thread->rank, true, r, {}, address, count});
+        {w.thread->rank, true, r, {}, address, count, file, line});
 }
 
 void detail::tcgen05_store(
@@ -175,24 +247,24 @@ void detail::tcgen05_store(
     d::Worker& w = d::kernel_worker("tcgen05.st", file, line);
     const d::InRuntime guard(w);
     d::check_transfer(w, "tcgen05.st", address, count, file, line);
-    std::memset(d::cells_of_thread(w, address), 0xff, static_cast<size_t>(count) * 4);
+    std::memset(d::cells_of_thread(w, w.thread->rank, address),
+                0xff,
+                static_cast<size_t>(count) * 4);
     d::tensor_memory(w).transfers.push_back({w.thread->rank,
                                              false,
                                              nullptr,
                                              std::vector<uint32_t>(r, r + count),
                                              address,
-                                             count});
+                                             count,
+                                             file,
+                                             line});
 }
 
-void tcgen05_wait_ld() {
-    d::Worker& w = d::kernel_worker("tcgen05.wait::ld", nullptr, 0);
-    const d::InRuntime guard(w);
-    d::complete_transfers(w, true);
+void tcgen05_wait_ld(const char* file, int line) {
+    d::wait_for_transfers<true>("tcgen05.wait::ld", file, line);
 }
-void tcgen05_wait_st() {
-    d::Worker& w = d::kernel_worker("tcgen05.wait::st", nullptr, 0);
-    const d::InRuntime guard(w);
-    d::complete_transfers(w, false);
+void tcgen05_wait_st(const char* file, int line) {
+    d::wait_for_transfers<false>("tcgen05.wait::st", file, line);
 }
 
 }  // namespace simt::ptx

@@ -46,6 +46,8 @@ struct TmemTransfer {
     std::vector<uint32_t> values;
     uint32_t address;
     int count;
+    const char* file;
+    int line;
 };
 
 struct TensorMemory : AsyncUnit {

@@ -22,6 +22,10 @@ enum class Mistake {
     no_wait_for_store,
     operand_overwritten,
     other_warps_lanes,
+    lane_loads_less,
+    lane_loads_elsewhere,
+    lane_does_not_wait,
+    lane_has_returned,
     columns_not_allocated,
     not_freed,
     constant_missing,
@@ -101,9 +105,14 @@ __global__ void product(
     }
     if (!make(Mistake::no_wait_for_product)) ptx::mbarrier_wait(&done, 0);
     ptx::tcgen05_fence_after_sync();
+    const bool wrong_lane = row == 37;
+    if (wrong_lane && make(Mistake::lane_has_returned)) return;
     for (int i = 0; i < kColumns; i += 32) {
         uint32_t r[32];
-        ptx::tcgen05_ld(r, (make(Mistake::other_warps_lanes) ? columns : lanes) + i);
+        uint32_t from = (make(Mistake::other_warps_lanes) ? columns : lanes) + i;
+        if (wrong_lane && make(Mistake::lane_loads_elsewhere)) from += 32;
+        if (wrong_lane && make(Mistake::lane_does_not_wait)) continue;
+        if (!(wrong_lane && make(Mistake::lane_loads_less))) ptx::tcgen05_ld(r, from);
         if (!make(Mistake::no_wait_for_load)) ptx::tcgen05_wait_ld();
         ptx::tcgen05_keep(r);
         for (int k = 0; k < 32; ++k)
@@ -172,6 +181,11 @@ int main() {
                   "missing tcgen05.wait::st");
     expect_report(Mistake::operand_overwritten, "matrix b was overwritten");
     expect_report(Mistake::other_warps_lanes, "it may access lanes ");
+    expect_report(Mistake::lane_loads_less, "tcgen05.ld without lane 5 of");
+    expect_report(Mistake::lane_has_returned, "without lane 5 of warp 1");
+    expect_report(Mistake::lane_loads_elsewhere,
+                  "lanes 0 and 5 of a warp give addresses");
+    expect_report(Mistake::lane_does_not_wait, "deadlock");
     expect_report(Mistake::columns_not_allocated, "in columns that are allocated");
     expect_report(Mistake::not_freed, "tcgen05.dealloc is missing");
     expect_report(Mistake::constant_missing, "bits 46 to 48");

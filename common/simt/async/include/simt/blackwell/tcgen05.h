@@ -58,7 +58,9 @@ template <int kCount>
 void tcgen05_st(uint32_t address, const uint32_t (&r)[kCount], SIMT_OWN_SITE) {
     detail::tcgen05_store(address, r, kCount, file, line);
 }
-void tcgen05_wait_ld();
-void tcgen05_wait_st();
+/// By whole warps, and so are the loads and stores: the lanes meet here, and those that
+/// have not made the same ones, or have returned, are a fault.
+void tcgen05_wait_ld(SIMT_OWN_SITE);
+void tcgen05_wait_st(SIMT_OWN_SITE);
 
 }  // namespace simt::ptx
