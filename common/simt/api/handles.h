@@ -2,12 +2,17 @@
 // Handles given to the program: only those in a table are ever dereferenced, so that a
 // destroyed or invented handle is an error and not a crash.
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 
 namespace simt::detail {
+
+/// Of all tables together; see simt::objects().
+inline std::atomic<unsigned long> handles_made{0};
+inline std::atomic<unsigned long> handles_alive{0};
 
 /// Owns the objects behind one kind of handle. Safe to use from several threads. Tables
 /// are never destroyed: destructors of the program's own static objects may still free
@@ -20,6 +25,8 @@ class HandleTable {
         const std::lock_guard lock(mutex_);
         T* handle = object.get();
         objects_.emplace(handle, std::move(object));
+        ++handles_made;
+        ++handles_alive;
         return handle;
     }
 
@@ -35,18 +42,20 @@ class HandleTable {
         if (found == objects_.end()) return nullptr;
         std::unique_ptr<T> object = std::move(found->second);
         objects_.erase(found);
+        --handles_alive;
         return object;
     }
 
     template <class Condition>
     void remove_if(Condition condition) {
         const std::lock_guard lock(mutex_);
-        std::erase_if(objects_,
-                      [&](const auto& entry) { return condition(*entry.second); });
+        handles_alive -= std::erase_if(
+            objects_, [&](const auto& entry) { return condition(*entry.second); });
     }
 
     void clear() {
         const std::lock_guard lock(mutex_);
+        handles_alive -= objects_.size();
         objects_.clear();
     }
 

@@ -15,6 +15,7 @@
 #include "call.h"
 #include "core/devices.h"
 #include "core/options.h"
+#include "handles.h"
 #include "simt/streams.h"
 #include "stream.h"
 #include "task_queue.h"
@@ -492,6 +493,10 @@ IssueCounters issue_counters() {
     const detail::IssueCounts& counts = detail::g_issued;
     return {counts.kernels, counts.captures, counts.instantiations,
             counts.graph_launches};
+}
+
+Objects objects() {
+    return {detail::handles_made, detail::handles_alive};
 }
 
 }  // namespace simt

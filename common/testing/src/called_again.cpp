@@ -13,6 +13,9 @@
 
 #include "grader_array.h"
 #include "meeting.h"
+#ifdef SIMT_CPU
+#include <simt/streams.h>
+#endif
 
 namespace wb::testing {
 namespace {
@@ -150,6 +153,30 @@ void Grader::call_on_default_streams(
             "a default stream is a stream as any other, and nullptr is the name of one";
         fail(std::move(refused));
     }
+}
+
+void Grader::expect_no_objects_kept() {
+#ifdef SIMT_CPU
+    long kept = 1;
+    for (int call = 0; call < 2 && kept > 0; ++call) {
+        set_arrays(false);
+        const unsigned long before = simt::objects().alive;
+        errors_of(false, [&] {
+            launcher_(stream_);
+            CUDA_CHECK(cudaDeviceSynchronize());
+        });
+        kept = static_cast<long>(simt::objects().alive - before);
+    }
+    for (const auto& array : arrays_)
+        array->buffer.upload(array->first.data());
+    if (kept <= 0) return;
+    Finding keeps{Kind::contract, "keeps_objects"};
+    keeps.what = "each call leaves " + std::to_string(kept) +
+                 " behind of what it has made: streams, events, graphs, handles";
+    keeps.advice =
+        "what a call creates, it destroys; or it is made once, for all calls";
+    fail(std::move(keeps));
+#endif
 }
 
 bool Grader::ignores_contents(const Array& array) {
@@ -291,6 +318,7 @@ void Grader::expect_again(const Array& array,
             broken = what_differs(array, expected, bound);
         if (broken) fail(std::move(*broken));
         check_memory();
+        if (has_made_objects_) expect_no_objects_kept();
     }
     is_new_run_ = false;
     if (array.again.empty()) return;

@@ -217,6 +217,7 @@ void Grader::run_watched(const std::function<void(cudaStream_t)>& launcher,
         launcher(stream);
         watch.stop();
         has_other_streams_ = watch.has_other_streams();
+        has_made_objects_ = watch.has_made_objects();
         CUDA_CHECK(cudaDeviceSynchronize());
         for (std::size_t i = 0; i < arrays_.size(); ++i)
             arrays_[i]->write = inputs[i]->end();

@@ -74,6 +74,7 @@ void note(simt::Issue what, const void* stream) {
 LaunchWatch::LaunchWatch([[maybe_unused]] cudaStream_t stream) {
 #ifdef SIMT_CPU
     free_before_ = free_memory();
+    made_before_ = simt::objects().made;
     seen.stream = stream;
     for (auto* count : {&seen.on_stream,
                         &seen.elsewhere,
@@ -114,6 +115,14 @@ int LaunchWatch::operations() const {
 bool LaunchWatch::has_other_streams() const {
 #ifdef SIMT_CPU
     return seen.elsewhere > 0;
+#else
+    return false;
+#endif
+}
+
+bool LaunchWatch::has_made_objects() const {
+#ifdef SIMT_CPU
+    return simt::objects().made > made_before_;
 #else
     return false;
 #endif
@@ -181,7 +190,7 @@ std::optional<Finding> LaunchWatch::judge(
     if (const std::size_t free = free_memory(); free < free_before_) {
         Finding kept = broken("keeps_memory",
                               "it keeps " + std::to_string(free_before_ - free) +
-                                  " bytes of device memory",
+                                  " bytes that it has allocated",
                               "what a call allocates, it frees: wb::Scratch does");
         kept.numbers.measured = static_cast<double>(free_before_ - free);
         return kept;

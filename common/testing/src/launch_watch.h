@@ -35,9 +35,12 @@ class LaunchWatch {
     int operations() const;
     /// Whether anything was put on streams of the launcher's own; false on a GPU.
     bool has_other_streams() const;
+    /// Whether streams, events, graphs or the like were made; false on a GPU.
+    bool has_made_objects() const;
 
  private:
     [[maybe_unused]] std::size_t free_before_ = 0;
+    [[maybe_unused]] unsigned long made_before_ = 0;
     cudaError_t error_ = cudaSuccess;
 };
 

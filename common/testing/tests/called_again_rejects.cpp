@@ -191,6 +191,25 @@ TEST_CASE("has scratch memory for each size") {
                        [&] { grade(launch, 300, 5); });
 }
 
+TEST_CASE("leaves an event behind") {
+    grade([](const float* x, float* y, int64_t n, cudaStream_t s) {
+        cudaEvent_t event = nullptr;
+        CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+        launch_twice(x, y, n, s);
+        CUDA_CHECK(cudaEventRecord(event, s));
+    });
+}
+
+TEST_CASE("has an event for all calls") {
+    static cudaEvent_t event = nullptr;
+    grade([](const float* x, float* y, int64_t n, cudaStream_t s) {
+        if (event == nullptr)
+            CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+        launch_twice(x, y, n, s);
+        CUDA_CHECK(cudaEventRecord(event, s));
+    });
+}
+
 TEST_CASE("has events that all threads share") {
     // The event that says when the input is there is the other call's by the time that
     // the side stream waits for it.

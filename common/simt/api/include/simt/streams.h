@@ -30,6 +30,14 @@ struct IssueCounters {
 };
 IssueCounters issue_counters();
 
+/// What a program has made, and has to destroy: streams, events, graphs, pools,
+/// textures, handles of libraries.
+struct Objects {
+    unsigned long made = 0;   // since the program began
+    unsigned long alive = 0;  // of these, and not destroyed yet
+};
+Objects objects();
+
 /// What host code asks of the runtime.
 enum class Issue {
     kernel,     // a launch

@@ -209,6 +209,9 @@ class Grader {
     bool is_to_be_called_again() const;
     /// Calls, with other numbers in the arrays, and does not look at what comes of it.
     void call_with_other_numbers(const std::function<void(cudaStream_t)>& launcher);
+    /// Calls again: each call must destroy what it makes. What is made once, and kept
+    /// for all calls, is there by now.
+    void expect_no_objects_kept();
     /// Calls on the null stream, by its other name, too, and on that of the thread: a
     /// launcher takes them as any other. What comes of it is not looked at.
     void call_on_default_streams(const std::function<void(cudaStream_t)>& launcher);
@@ -240,6 +243,7 @@ class Grader {
     double launch_seconds_ = 0;  ///< of the host's processors, for the last launch
     bool may_wait_ = false;
     bool has_other_streams_ = false;  ///< the launcher put work on streams of its own
+    bool has_made_objects_ = false;   ///< streams, events, graphs or the like
     bool is_new_run_ = false;         ///< nothing has been expected of it yet
 };
 
