@@ -112,7 +112,9 @@ struct HstuGradients {
 ///          is 1.1 at most, and gamma(keys + 8) in the sum over keys. For 16 bits each
 ///          silu(s) may be rounded once to T, with u = 2^-11 or 2^-8: u * sum |silu(s)|
 ///          |v| / N; and o is rounded: u |o|
-/// Range    inputs are finite; for __half |s| <= 65504
+/// Range    inputs are finite. Where a row sees a key, float holds sum |q| |k|, s and
+///          the sums over keys, also without 1 / N; for __half |s| <= 65504 there. The
+///          scores of all other pairs may be infinite
 /// Throws   wb::InvalidArgument, which names the parameter, its place and its value,
 ///          for sizes and numbers that are not as above, cu_seqlens that does not begin
 ///          with 0, falls or does not end at total, a window below 0, contexts and

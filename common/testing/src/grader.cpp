@@ -439,8 +439,14 @@ void Grader::expect_queued(const std::function<void(cudaStream_t)>& launcher) {
     } catch (const NotSolved& unsolved) {
         (void)cudaStreamEndCapture(stream_, &graph);
         testing::fail(unsolved);
-    } catch (const std::exception& error) {
+    } catch (const CudaError& error) {
         broken.what = error.what();
+        // Any other error is no matter of streams: a launch that no GPU can do.
+        const std::string name = cudaGetErrorName(error.code());
+        if (!name.starts_with("cudaErrorStreamCapture")) broken = finding_of(error);
+    } catch (const std::exception& error) {
+        broken = Finding{Kind::launcher_threw};
+        broken.numbers.message = error.what();
     }
     const cudaError_t captured = cudaStreamEndCapture(stream_, &graph);
     if (captured == cudaSuccess) {
@@ -451,6 +457,7 @@ void Grader::expect_queued(const std::function<void(cudaStream_t)>& launcher) {
     }
     (void)cudaGetLastError();
     CUDA_CHECK(cudaDeviceSynchronize());
+    if (broken.kind != Kind::contract) fail(std::move(broken));
     if (broken.what.empty() && nodes == 0) broken.what = "nothing is on it";
     for (const auto& array : arrays_) {
         if (array->role != Role::output || !broken.what.empty()) continue;

@@ -292,6 +292,10 @@ TEST_CASE("waits for its stream") {
     });
 }
 
+TEST_CASE("queues zero blocks") {
+    expect_queued([](const float*, float*, cudaStream_t s) { launch_zero_blocks(s); });
+}
+
 TEST_CASE("queues nothing") {
     expect_queued([](const float*, float*, cudaStream_t) {});
 }

