@@ -53,10 +53,12 @@ TEST_CASE("attention: no queries, no work") {
     Grader grader("blackwell_attention", "queries = 0, batch = 0, or no heads");
     grader.expect_no_work([](cudaStream_t s) {
         Stored* const null = nullptr;
-        auto no_heads = plain_attention(2, 0, 7, 7, 64);
+        const auto no_kv_heads = plain_attention(2, 0, 7, 7, 64);
+        auto no_heads = no_kv_heads;
         no_heads.kv_heads = 1;
         for (const auto& none : {plain_attention(1, 1, 0, 7, 64),
                                  plain_attention(0, 2, 7, 7, 64),
+                                 no_kv_heads,
                                  no_heads})
             blackwell_attention(none, null, null, null, null, nullptr, s);
     });
