@@ -115,6 +115,15 @@ TEST_CASE("attention: no block waits for one that may not have begun") {
     }
 }
 
+TEST_CASE("attention: right whatever order the threads run in") {
+    if (!has_tensor_memory())
+        return expect_refusal(plain_attention(1, 1, 1, 1, 64), "sm_100a");
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade(plain_attention(1, 5, 140, 300, seed == 2 ? 128 : 64, seed != 3), seed);
+    wb::testing::shuffle_threads(0);
+}
+
 TEST_CASE("attention: once more in the same arrays, but for one thing") {
     if (!has_tensor_memory())
         return expect_refusal(plain_attention(1, 1, 1, 1, 64), "sm_100a");
