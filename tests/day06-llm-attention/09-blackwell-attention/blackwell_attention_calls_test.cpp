@@ -53,10 +53,12 @@ TEST_CASE("attention: no queries, no work") {
     Grader grader("blackwell_attention", "queries = 0, batch = 0, or no heads");
     grader.expect_no_work([](cudaStream_t s) {
         Stored* const null = nullptr;
-        auto no_heads = plain_attention(2, 0, 7, 7, 64);
+        const auto no_kv_heads = plain_attention(2, 0, 7, 7, 64);
+        auto no_heads = no_kv_heads;
         no_heads.kv_heads = 1;
         for (const auto& none : {plain_attention(1, 1, 0, 7, 64),
                                  plain_attention(0, 2, 7, 7, 64),
+                                 no_kv_heads,
                                  no_heads})
             blackwell_attention(none, null, null, null, null, nullptr, s);
     });
@@ -111,6 +113,15 @@ TEST_CASE("attention: no block waits for one that may not have begun") {
         const FewBlocks few(2, last_first);
         grade(plain_attention(1, 3, 130, 67, 64), 1);
     }
+}
+
+TEST_CASE("attention: right whatever order the threads run in") {
+    if (!has_tensor_memory())
+        return expect_refusal(plain_attention(1, 1, 1, 1, 64), "sm_100a");
+    const auto seed = GENERATE(as<unsigned>(), 1, 2, 3);
+    wb::testing::shuffle_threads(seed);
+    grade(plain_attention(1, 5, 140, 300, seed == 2 ? 128 : 64, seed != 3), seed);
+    wb::testing::shuffle_threads(0);
 }
 
 TEST_CASE("attention: once more in the same arrays, but for one thing") {

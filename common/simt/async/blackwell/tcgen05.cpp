@@ -149,6 +149,7 @@ void issue(Worker& w, TmemOperation op) {
             w, op.b, op.instruction.n, op.instruction.transpose_b, 0, 1, 0);
     }
     take_accumulator(w, op);
+    op.thread = w.thread->rank;
     tensor_memory(w).operations.push_back(std::move(op));
 }
 
@@ -176,14 +177,19 @@ void compute(Worker& w, TmemOperation op) {
 
 void TensorMemory::land_commits(Worker& w, uint64_t* barrier) {
     const uint64_t phase = *barrier >> 63;
-    const auto is_next = [&] {
-        return std::any_of(operations.begin(), operations.end(), [&](const auto& op) {
-            return op.barrier == barrier;
-        });
-    };
-    while (*barrier >> 63 == phase && is_next()) {
-        TmemOperation op = std::move(operations.front());
-        operations.pop_front();
+    while (*barrier >> 63 == phase) {
+        const auto commit =
+            std::find_if(operations.begin(), operations.end(), [&](const auto& op) {
+                return op.barrier == barrier;
+            });
+        if (commit == operations.end()) return;
+        // It waits for what its own thread has issued, and for nothing else.
+        const auto next =
+            std::find_if(operations.begin(), operations.end(), [&](const auto& op) {
+                return op.thread == commit->thread;
+            });
+        TmemOperation op = std::move(*next);
+        operations.erase(next);
         if (op.barrier)
             mbarrier_commit_arrives(w, op.barrier, op.file, op.line);
         else
@@ -242,6 +248,7 @@ void tcgen05_commit(uint64_t* barrier, const char* file, int line) {
     d::Worker& w = d::kernel_worker("tcgen05.commit", file, line);
     const d::InRuntime guard(w);
     d::TmemOperation op;
+    op.thread = w.thread->rank;
     op.barrier = barrier;
     op.file = file;
     op.line = line;

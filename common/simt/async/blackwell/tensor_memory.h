@@ -24,6 +24,7 @@ struct InstructionDescriptor {
 
 /// A product, or (with a barrier) a commit.
 struct TmemOperation {
+    unsigned thread = 0;  // that has issued it
     uint64_t* barrier = nullptr;
     uint32_t d = 0;
     bool a_in_tmem = false;

@@ -43,6 +43,8 @@ void add(Counters& c, const KernelSummary& summary) {
     c.barriers += totals.barriers;
     c.shuffles += kernel.shuffles;
     c.shuffles_beside_products += kernel.shuffles_beside_products;
+    for (const uint64_t flop : kernel.tensor_flop)
+        c.tensor_flop += flop;
     add(c.global_load, totals.global_load);
     add(c.global_store, totals.global_store);
     add(c.global_atomic, totals.global_atomic);

@@ -52,6 +52,7 @@ void beside_products() {
     const Counters c = section.counters("products");
     EXPECT(c.shuffles, 4 * (6 + 2));
     EXPECT(c.shuffles_beside_products, 4 * 2);
+    EXPECT(c.tensor_flop, 2 * 2 * 64 * 64 * 16);
 }
 
 }  // namespace

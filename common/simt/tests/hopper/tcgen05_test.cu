@@ -20,6 +20,7 @@ enum class Mistake {
     no_wait_for_product,
     no_wait_for_load,
     no_wait_for_store,
+    committed_by_another,
     operand_overwritten,
     other_warps_lanes,
     lane_loads_less,
@@ -100,9 +101,11 @@ __global__ void product(
                 ptx::tcgen05_mma_ss(
                     d, descriptor(tile_a, 32 * k), from_b, instruction, k > 0);
         }
-        ptx::tcgen05_commit(&done);
+        if (!make(Mistake::committed_by_another)) ptx::tcgen05_commit(&done);
         if (make(Mistake::operand_overwritten)) tile_b[77] ^= 1;
     }
+    if (make(Mistake::committed_by_another)) __syncthreads();
+    if (row == 1 && make(Mistake::committed_by_another)) ptx::tcgen05_commit(&done);
     if (!make(Mistake::no_wait_for_product)) ptx::mbarrier_wait(&done, 0);
     ptx::tcgen05_fence_after_sync();
     const bool wrong_lane = row == 37;
@@ -179,6 +182,8 @@ int main() {
                   "missing tcgen05.wait::ld");
     check::expect(run(true, Mistake::no_wait_for_store).right == 0,
                   "missing tcgen05.wait::st");
+    check::expect(run(true, Mistake::committed_by_another).nans == kAll,
+                  "a commit by a thread that has issued nothing");
     expect_report(Mistake::operand_overwritten, "matrix b was overwritten");
     expect_report(Mistake::other_warps_lanes, "it may access lanes ");
     expect_report(Mistake::lane_loads_less, "tcgen05.ld without lane 5 of");

@@ -59,6 +59,9 @@ struct Counters {
     /// Of these, those of a warp that had products (wgmma) in flight: so a softmax that
     /// runs beneath its warpgroup's own products can be told from one that does not.
     uint64_t shuffles_beside_products = 0;
+    /// Products and sums of tensor cores, whatever the type, each counted as one:
+    /// sm__ops_path_tensor_src_*, over all types.
+    uint64_t tensor_flop = 0;
 
     GlobalCounters global_load, global_store, global_atomic;
     GlobalCounters async_load;  // cp.async: ..._global_op_ldgsts

@@ -36,7 +36,8 @@ void tcgen05_mma_ts(uint32_t d,
                     uint32_t instruction,
                     bool accumulate,
                     SIMT_OWN_SITE);
-/// Lets the barrier count one arrival when the products issued so far are done.
+/// Lets the barrier count one arrival when the products that this thread has issued so
+/// far are done.
 void tcgen05_commit(uint64_t* barrier, SIMT_OWN_SITE);
 
 inline void tcgen05_fence_before_sync() {}
