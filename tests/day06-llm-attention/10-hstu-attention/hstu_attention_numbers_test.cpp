@@ -230,6 +230,31 @@ TEST_CASE("values, queries and keys below the smallest number with all its digit
         });
 }
 
+TEST_CASE("gradients of d_o and of values without all their digits") {
+    // Below 2^-126. Their products are of usual size.
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.head_dim = GENERATE(32, 64);
+    c.scaling_length = 1;
+    const bool small_d_o = GENERATE(true, false);
+    grade_changed(
+        GENERATE(fp32, bf16),
+        c,
+        1,
+        small_d_o ? ", d_o times 2^-128, v times 2^110"
+                  : ", v times 2^-128, d_o times 2^110",
+        Passes::backward,
+        Versions::last,
+        [&](HstuProblem& p) {
+            const auto scale = [](std::vector<float>& numbers, float by) {
+                for (float& x : numbers)
+                    x = static_cast<float>(static_cast<__nv_bfloat16>(x * by));
+            };
+            scale(p.d_o, small_d_o ? 0x1p-128f : 0x1p110f);
+            scale(p.v, small_d_o ? 0x1p110f : 0x1p-128f);
+        });
+}
+
 TEST_CASE("a bias far from zero counts") {
     if (wb::testing::is_watched()) return;
     Call c{{40}};

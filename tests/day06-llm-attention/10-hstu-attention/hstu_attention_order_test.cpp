@@ -139,6 +139,9 @@ TEST_CASE("dq, dk and dv are the same bits where the order of blocks shows") {
                                  Kernel{fp16, 128, HstuMask::target},
                                  Kernel{bf16, 64, HstuMask::full, Bias::both},
                                  Kernel{bf16, 64, HstuMask::arbitrary},
+                                 Kernel{fp32, 256},
+                                 Kernel{fp16, 32},
+                                 Kernel{bf16, 128, HstuMask::full, Bias::both},
                                  Kernel{bf16, 256});
     c.head_dim = kernel.head_dim;
     c.mask = kernel.mask;
@@ -159,6 +162,9 @@ TEST_CASE("dq, dk and dv are the same bits where the order of blocks shows") {
         }
         const auto last =
             wb::implementations(std::string("hstu_backward") + suffix, backward).back();
-        compare_bits<T>(last.name, last.function, p, {0, 1, 2, 3});
+        const bool is_long = c.head_dim == 256;  // it takes its time
+        const std::vector<unsigned> orders =
+            is_long ? std::vector<unsigned>{0, 1} : std::vector<unsigned>{0, 1, 2, 3};
+        compare_bits<T>(last.name, last.function, p, orders);
     });
 }
