@@ -230,6 +230,30 @@ TEST_CASE("values, queries and keys below the smallest number with all its digit
         });
 }
 
+TEST_CASE("gradients of weights in fp16: up to 32768, and far below 1") {
+    // Of each row, the value times d_o is 32768 or 2^-6, with the sign of the row.
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.head_dim = GENERATE(32, 64, 128);
+    c.scaling_length = 1 << 12;
+    grade_changed(fp16,
+                  c,
+                  1,
+                  ", d_o . v is 32768 or 2^-6",
+                  Passes::backward,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      const auto dim = static_cast<float>(p.head_dim);
+                      std::fill(p.v.begin(), p.v.end(), 0x1p5f);
+                      for (std::size_t i = 0; i < p.d_o.size(); ++i) {
+                          const std::size_t row = i / at(p.head_dim);
+                          const float product = row % 3 == 0 ? 0x1p-6f : 0x1p15f;
+                          p.d_o[i] =
+                              (row % 2 == 0 ? 0x1p-5f : -0x1p-5f) / dim * product;
+                      }
+                  });
+}
+
 TEST_CASE("gradients of d_o and of values without all their digits") {
     // Below 2^-126. Their products are of usual size.
     if (wb::testing::is_watched()) return;
