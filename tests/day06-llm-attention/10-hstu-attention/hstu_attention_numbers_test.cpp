@@ -140,6 +140,7 @@ TEST_CASE("weights and gradients near zero count: nothing is skipped") {
     if (wb::testing::is_watched()) return;
     Call c{{40}};
     c.alpha = 0x1p-24f;
+    c.bias = GENERATE(Bias::none, Bias::both);
     grade_changed(GENERATE(fp32, bf16),
                   c,
                   1,
@@ -147,6 +148,9 @@ TEST_CASE("weights and gradients near zero count: nothing is skipped") {
                   Passes::both,
                   Versions::last,
                   [](HstuProblem& p) {
+                      for (auto* table : {&p.positions, &p.times})
+                          for (float& x : *table)
+                              x *= 0x1p-22f;
                       for (float& x : p.d_o)
                           x *= 0x1p-24f;
                   });
