@@ -195,11 +195,11 @@ OlderGpu::~OlderGpu() {
 #endif
 }
 
-LittleSharedMemory::LittleSharedMemory() {
+LittleSharedMemory::LittleSharedMemory(int bytes) {
 #ifdef SIMT_CPU
-    simt::set_shared_per_block(48 * 1024);
+    simt::set_shared_per_block(static_cast<std::size_t>(bytes));
 #else
-    PretendedGpu::instance().shared_bytes = 48 * 1024;
+    PretendedGpu::instance().shared_bytes = bytes;
 #endif
 }
 

@@ -85,6 +85,16 @@ TEST_CASE("a GPU of compute capability 8.0 is new enough") {
     grade(any_type(), c, 1, Passes::both, Versions::last);
 }
 
+TEST_CASE("a GPU of compute capability 8.6 has 99 KB of shared memory for a block") {
+    if (wb::testing::is_watched()) return;
+    const wb::testing::OlderGpu older(86);
+    const wb::testing::LittleSharedMemory little(99 * 1024);
+    Call c{{70, 3}};
+    c.head_dim = GENERATE(64, 128, 256);
+    c.bias = GENERATE(Bias::none, Bias::both);
+    grade(any_type(), c, 1, Passes::both, Versions::last);
+}
+
 namespace {
 
 /// Two sequences without rows, and what makes them wrong.

@@ -64,8 +64,9 @@ void expect_queued(const std::string& suffix,
 }  // namespace
 
 TEST_CASE("rows and sequences past what a block's memory or a grid's y can have") {
-    // 65,536 tiles of 64 rows and one, all of one sequence; and 65,536 sequences and
-    // more, with a row each. Only a grid's x has room for them.
+    // 65,536 tiles of 64 rows and one, all of one sequence; 65,536 sequences and one,
+    // with a row each: only a grid's x has room for them. And all heads that there may
+    // be: its y has room for one block of each.
     if (wb::testing::is_watched()) return;
     with_type(any_type(),
               []<class T>(T, const char* suffix, auto* forward, auto* backward) {
@@ -74,6 +75,9 @@ TEST_CASE("rows and sequences past what a block's memory or a grid's y can have"
                   expect_queued<T>(suffix, forward, backward, c);
                   c.lengths.assign((1 << 16) + 1, 1);
                   c.heads = 2;
+                  expect_queued<T>(suffix, forward, backward, c);
+                  c.lengths = {1};
+                  c.heads = 65'535;
                   expect_queued<T>(suffix, forward, backward, c);
               });
 }

@@ -140,6 +140,7 @@ TEST_CASE("weights and gradients near zero count: nothing is skipped") {
     if (wb::testing::is_watched()) return;
     Call c{{40}};
     c.alpha = 0x1p-24f;
+    c.bias = GENERATE(Bias::none, Bias::both);
     grade_changed(GENERATE(fp32, bf16),
                   c,
                   1,
@@ -147,6 +148,9 @@ TEST_CASE("weights and gradients near zero count: nothing is skipped") {
                   Passes::both,
                   Versions::last,
                   [](HstuProblem& p) {
+                      for (auto* table : {&p.positions, &p.times})
+                          for (float& x : *table)
+                              x *= 0x1p-22f;
                       for (float& x : p.d_o)
                           x *= 0x1p-24f;
                   });
@@ -227,6 +231,55 @@ TEST_CASE("values, queries and keys below the smallest number with all its digit
             if (small == 'v') return scale(p.v, 0x1p-128f);
             scale(p.q, small == 'q' ? 0x1p-128f : 0x1p4f);
             scale(p.k, small == 'k' ? 0x1p-128f : 0x1p4f);
+        });
+}
+
+TEST_CASE("gradients of weights in fp16: up to 32768, and far below 1") {
+    // Of each row, the value times d_o is 32768 or 2^-6, with the sign of the row.
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.head_dim = GENERATE(32, 64, 128);
+    c.scaling_length = 1 << 12;
+    grade_changed(fp16,
+                  c,
+                  1,
+                  ", d_o . v is 32768 or 2^-6",
+                  Passes::backward,
+                  Versions::last,
+                  [](HstuProblem& p) {
+                      const auto dim = static_cast<float>(p.head_dim);
+                      std::fill(p.v.begin(), p.v.end(), 0x1p5f);
+                      for (std::size_t i = 0; i < p.d_o.size(); ++i) {
+                          const std::size_t row = i / at(p.head_dim);
+                          const float product = row % 3 == 0 ? 0x1p-6f : 0x1p15f;
+                          p.d_o[i] =
+                              (row % 2 == 0 ? 0x1p-5f : -0x1p-5f) / dim * product;
+                      }
+                  });
+}
+
+TEST_CASE("gradients of d_o and of values without all their digits") {
+    // Below 2^-126. Their products are of usual size.
+    if (wb::testing::is_watched()) return;
+    Call c{{40}};
+    c.head_dim = GENERATE(32, 64);
+    c.scaling_length = 1;
+    const bool small_d_o = GENERATE(true, false);
+    grade_changed(
+        GENERATE(fp32, bf16),
+        c,
+        1,
+        small_d_o ? ", d_o times 2^-128, v times 2^110"
+                  : ", v times 2^-128, d_o times 2^110",
+        Passes::backward,
+        Versions::last,
+        [&](HstuProblem& p) {
+            const auto scale = [](std::vector<float>& numbers, float by) {
+                for (float& x : numbers)
+                    x = static_cast<float>(static_cast<__nv_bfloat16>(x * by));
+            };
+            scale(p.d_o, small_d_o ? 0x1p-128f : 0x1p110f);
+            scale(p.v, small_d_o ? 0x1p110f : 0x1p-128f);
         });
 }
 

@@ -72,6 +72,11 @@ std::vector<double> bits_of(const std::string& name,
     return all;
 }
 
+/// The same number, or none both times: what is right, other cases look at.
+bool is_same(double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
+
 /// The same bits in each of these orders.
 template <class T>
 void compare_bits(const std::string& name,
@@ -84,7 +89,7 @@ void compare_bits(const std::string& name,
         const auto now = bits_of<T>(name, launch, p);
         wb::testing::shuffle_threads(0);
         if (seed == 0) first = now;
-        if (now == first) continue;
+        if (std::equal(now.begin(), now.end(), first.begin(), is_same)) continue;
         wb::testing::fail(
             wb::testing::Kind::contract,
             name + " gives other bits in another order of threads and blocks",
@@ -139,6 +144,9 @@ TEST_CASE("dq, dk and dv are the same bits where the order of blocks shows") {
                                  Kernel{fp16, 128, HstuMask::target},
                                  Kernel{bf16, 64, HstuMask::full, Bias::both},
                                  Kernel{bf16, 64, HstuMask::arbitrary},
+                                 Kernel{fp32, 256},
+                                 Kernel{fp16, 32},
+                                 Kernel{bf16, 128, HstuMask::full, Bias::both},
                                  Kernel{bf16, 256});
     c.head_dim = kernel.head_dim;
     c.mask = kernel.mask;
@@ -159,6 +167,9 @@ TEST_CASE("dq, dk and dv are the same bits where the order of blocks shows") {
         }
         const auto last =
             wb::implementations(std::string("hstu_backward") + suffix, backward).back();
-        compare_bits<T>(last.name, last.function, p, {0, 1, 2, 3});
+        const bool is_long = c.head_dim == 256;  // it takes its time
+        const std::vector<unsigned> orders =
+            is_long ? std::vector<unsigned>{0, 1} : std::vector<unsigned>{0, 1, 2, 3};
+        compare_bits<T>(last.name, last.function, p, orders);
     });
 }

@@ -79,12 +79,12 @@ class OlderGpu {
     OlderGpu& operator=(const OlderGpu&) = delete;
 };
 
-/// While this lives, a block may have no more than 48 KB of shared memory, so that a
-/// launch that asks for more is refused, and its fallback is tried. A real GPU says so,
-/// and lets no kernel have more that has not got it already.
+/// While this lives, a block may have no more than so much shared memory, 48 KB if
+/// nothing is said, so that a launch that asks for more is refused, and its fallback is
+/// tried. A real GPU says so, and lets no kernel have more that has not got it already.
 class LittleSharedMemory {
  public:
-    LittleSharedMemory();
+    explicit LittleSharedMemory(int bytes = 48 * 1024);
     ~LittleSharedMemory();
     LittleSharedMemory(const LittleSharedMemory&) = delete;
     LittleSharedMemory& operator=(const LittleSharedMemory&) = delete;
