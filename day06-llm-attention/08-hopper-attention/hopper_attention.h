@@ -16,7 +16,7 @@
 /// B = batch, H = query_heads, G = kv_heads, N = queries, M = keys, D = head_dim. Query
 /// head h uses K/V head h / (H / G). With shape.causal, query i sees the keys
 /// 0 .. i + M - N: the last query sees the last key. A query that sees no key gives a
-/// row of zeros, and -infinity in lse.
+/// row of zeros, and -infinity in lse, whatever it holds.
 ///
 /// @param shape   sizes >= 0, D is 64, 128 or 256, any scale >= 0. Without queries
 ///                nothing is done; without keys every row is zeros
