@@ -27,7 +27,8 @@
 ///                logarithm, float; may be null: not wanted
 /// @param stream  where the work is queued; the function returns without waiting
 ///
-/// Memory   up to 110 MB beyond the arguments, for parts of sums: without a mask only
+/// Memory   up to 850 KB a multiprocessor beyond the arguments, 110 MB on an H100, for
+///          parts of sums: without a mask only
 /// Work     4 B H N M D FLOP, half of it with a causal mask
 /// Error    |error| <= u (sum of weight |v| + |o|) and what a float kernel has (chapter
 ///          02), where u = 2^-11 for __half and 2^-8 for __nv_bfloat16: the weights are
