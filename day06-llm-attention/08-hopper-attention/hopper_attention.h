@@ -16,10 +16,10 @@
 /// B = batch, H = query_heads, G = kv_heads, N = queries, M = keys, D = head_dim. Query
 /// head h uses K/V head h / (H / G). With shape.causal, query i sees the keys
 /// 0 .. i + M - N: the last query sees the last key. A query that sees no key gives a
-/// row of zeros, and -infinity in lse.
+/// row of zeros, and -infinity in lse, whatever it holds.
 ///
-/// @param shape   sizes >= 0, D is 64, 128 or 256, any scale >= 0. Without queries
-///                nothing is done; without keys every row is zeros
+/// @param shape   sizes >= 0, D is 64, 128 or 256, any scale from 0 to 2^127. Without
+///                queries nothing is done; without keys every row is zeros
 /// @param q       [B, H, N, D] row-major, device memory, 16-byte aligned, read only
 /// @param k, v    [B, G, M, D] the same
 /// @param o       [B, H, N, D] 16-byte aligned, overwritten; must not overlap inputs
@@ -27,7 +27,8 @@
 ///                logarithm, float; may be null: not wanted
 /// @param stream  where the work is queued; the function returns without waiting
 ///
-/// Memory   up to 110 MB beyond the arguments, for parts of sums: without a mask only
+/// Memory   up to 850 KB a multiprocessor beyond the arguments, 110 MB on an H100, for
+///          parts of sums: without a mask only
 /// Work     4 B H N M D FLOP, half of it with a causal mask
 /// Error    |error| <= u (sum of weight |v| + |o|) and what a float kernel has (chapter
 ///          02), where u = 2^-11 for __half and 2^-8 for __nv_bfloat16: the weights are
@@ -63,13 +64,14 @@ struct PackedShape {
     int64_t kv_heads = 1;       ///< G; divides query_heads
     int64_t total_queries = 0;  ///< rows of q in all
     int64_t total_keys = 0;     ///< rows of k in all
-    int64_t max_queries = 0;    ///< no sequence has more queries; rows past it may be
-                                ///< left as they are; 0: nothing is done
+    int64_t max_queries = 0;    ///< no sequence has more queries; if one has, its rows
+                                ///< past it, and no others, may be left as they are;
+                                ///< 0: nothing is done
     int64_t head_dim = 64;      ///< D: 64, 128 or 256
     int64_t query_stride = 0;   ///< elements from one row of q to the next; 0: H * D
     int64_t kv_stride = 0;      ///< the same of k and v; 0: G * D
     bool causal = false;        ///< as in wb::AttentionShape, for each sequence
-    float scale = 1.0f;         ///< >= 0
+    float scale = 1.0f;         ///< from 0 to 2^127
 };
 
 /// Attention within each sequence s, whose queries are the rows query_starts[s] to
@@ -118,7 +120,8 @@ void hopper_attention_packed(const PackedShape& shape,
 /// A page that does not exist is not read, what o then holds for this sequence is
 /// unspecified, all others are right, and workspace.check() throws
 /// wb::PagedCacheError. So it does for a length that the table has no room for, which
-/// counts as 0.
+/// counts as 0. Pages and lengths of a sequence without queries need not be looked at.
+/// A fault of an earlier call, which nobody has asked for yet, changes nothing.
 void hopper_attention_paged(const PackedShape& shape,
                             const wb::PagedCache& cache,
                             const __nv_bfloat16* q,

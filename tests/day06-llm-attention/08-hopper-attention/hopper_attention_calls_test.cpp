@@ -4,6 +4,8 @@
 #include <wb/testing/memory_watch.h>
 #include <wb/testing/simulator.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "hopper_grading.h"
@@ -99,7 +101,8 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
     refused.both("shape.max_queries is -1", [](Call& c) { c.shape.max_queries = -1; });
     refused.both("shape.head_dim is 32", [](Call& c) { c.shape.head_dim = 32; });
     refused.both("shape.scale is -0.5", [](Call& c) { c.shape.scale = -0.5f; });
-    refused.both("shape.scale is nan", [](Call& c) { c.shape.scale = NAN; });
+    for (const float scale : {NAN, INFINITY, 0x1.8p127f})
+        refused.both("shape.scale is ", [=](Call& c) { c.shape.scale = scale; });
     refused.both("shape.total_keys is -4", [](Call& c) { c.shape.total_keys = -4; });
     refused.both("shape.total_keys is 2147483648",
                  [](Call& c) { c.shape.total_keys = int64_t{1} << 31; });
@@ -212,20 +215,111 @@ TEST_CASE("packed and paged: without queries nothing is launched") {
     });
 }
 
-TEST_CASE("no memory beyond the arguments, with a mask", "[serial]") {
+/// Expects of a sequence its first rows; others may be right, too, or as they were.
+/// @param query_of  the query that element i of the array belongs to
+static void expect_first_rows(Grader& grade,
+                              const Batch& batch,
+                              const std::string& array,
+                              const std::vector<double>& values,
+                              const std::vector<double>& bounds,
+                              const std::function<size_t(size_t)>& query_of) {
+    const auto got = grade.read(array);
+    const auto& starts = batch.query_starts;
+    for (size_t i = 0; i < got.size(); ++i) {
+        const auto query = static_cast<int32_t>(query_of(i));
+        const auto next = std::upper_bound(starts.begin(), starts.end(), query);
+        const bool is_past = query - next[-1] >= batch.shape.max_queries;
+        if (is_past && std::isnan(got[i])) continue;
+        if (std::abs(got[i] - values[i]) <= bounds[i]) continue;
+        wb::testing::fail(wb::testing::Kind::wrong_result,
+                          array + " of query " + std::to_string(query) + " is " +
+                              std::to_string(got[i]) + ", but should be " +
+                              std::to_string(values[i]) + ": " + batch.text() +
+                              ", max_queries " +
+                              std::to_string(batch.shape.max_queries));
+    }
+    SUCCEED();  // counted by Catch2
+}
+
+TEST_CASE("packed and paged: of a sequence longer than max_queries, the first rows") {
     NEEDS_HOPPER();
-    if (wb::testing::is_watched()) return;  // memory is counted without the checker
-    // A log-sum-exp that nobody wants would take 16 KiB, keys and values of each query
-    // head 64 KiB.
-    constexpr uint64_t kMost = 4096;
-    const auto shape = grouped(plain_attention(1, 4, 1024, 64, 64, true), 1);
+    auto batch = make_batch<T>({{3, 9}, {270, 30}, {20, 40}, {5, 7}}, 2, 1, 64, false);
+    const auto expected = expect_batch<T>(batch);
+    const wb::PagedWorkspace workspace(1);
+    for (const int64_t most : {4, 130})
+        for (const bool is_paged : {false, true}) {
+            batch.shape.max_queries = most;
+            const PackedShape& shape = batch.shape;
+            Grader grade(
+                is_paged ? "hopper_attention_paged" : "hopper_attention_packed",
+                batch.text() + ", max_queries " + std::to_string(most));
+            const wb::PagedCache cache = cache_on_device(grade, in_pages(batch, 16, 7));
+            const auto rows = [&](const char* name, auto member, int64_t heads) {
+                return grade.input(name,
+                                   pack_rows<T>(batch, member, heads, heads * 64));
+            };
+            const T* q = rows("q", &AttentionInputs::q, 2);
+            const T* k = rows("k", &AttentionInputs::k, 1);
+            const T* v = rows("v", &AttentionInputs::v, 1);
+            const auto* starts = grade.input("query_starts", batch.query_starts);
+            const auto* key_starts = grade.input("key_starts", batch.key_starts);
+            T* o = grade.output<T>("o", {298, 2, 64});
+            float* lse = grade.output<float>("lse", {2, 298});
+            grade.run([&](cudaStream_t s) {
+                if (is_paged)
+                    hopper_attention_paged(
+                        shape, cache, q, starts, o, lse, workspace, s);
+                else
+                    hopper_attention_packed(
+                        shape, q, k, v, starts, key_starts, o, lse, s);
+            });
+            expect_first_rows(
+                grade, batch, "o", expected.o, expected.o_bound, [](size_t i) {
+                    return i / (2 * 64);
+                });
+            expect_first_rows(
+                grade, batch, "lse", expected.lse, expected.lse_bound, [](size_t i) {
+                    return i % 298;
+                });
+        }
+}
+
+TEST_CASE("paged: a fault of an earlier call changes nothing, and is kept") {
+    NEEDS_HOPPER();
+    const auto batch = make_batch<T>({{3, 40}, {20, 30}}, 1, 1, 64, true);
+    const wb::PagedWorkspace workspace(1);
+    const wb::PagedStatus earlier{int32_t(wb::PagedFault::length), 1, 0, -7};
+    CUDA_CHECK(cudaMemcpy(
+        workspace.status(), &earlier, sizeof earlier, cudaMemcpyHostToDevice));
+    Grader grade("hopper_attention_paged", batch.text() + ", after a fault");
+    const wb::PagedCache cache = cache_on_device(grade, in_pages(batch, 16, 7));
+    const T* q = grade.input("q", pack_rows<T>(batch, &AttentionInputs::q, 1, 64));
+    const auto* starts = grade.input("query_starts", batch.query_starts);
+    T* o = grade.output<T>("o", {23, 64});
+    float* lse = grade.output<float>("lse", {23});
+    grade.run([&](cudaStream_t s) {
+        hopper_attention_paged(batch.shape, cache, q, starts, o, lse, workspace, s);
+    });
+    expect_both(grade, expect_batch<T>(batch));
+    std::string report;
+    try {
+        workspace.check(nullptr);
+    } catch (const wb::PagedCacheError& error) {
+        report = error.what();
+    }
+    wb::testing::expect_report(
+        "hopper_attention_paged", batch.text(), report, "sequence 1: its length is -7");
+}
+
+/// Calls each version, which may take so much memory beyond the arguments.
+static void expect_memory(const AttentionShape& shape, uint64_t most) {
     const auto inputs = as_stored<T>(random_attention(shape, 1));
     for (const auto& [name, idea, attention] : implementations_of<T>()) {
         Grader grade(name, describe(shape));
         const T* q = grade.input("q", rounded<T>(inputs.q));
         const T* k = grade.input("k", rounded<T>(inputs.k));
         const T* v = grade.input("v", rounded<T>(inputs.v));
-        T* o = grade.output<T>("o", {4, 1024, 64});
+        T* o = grade.output<T>("o", {shape.query_heads, shape.queries, 64});
         const auto run = [&, attention = attention](const AttentionShape& now) {
             grade.run([&](cudaStream_t stream) {
                 attention(now, q, k, v, o, nullptr, stream);
@@ -236,8 +330,25 @@ TEST_CASE("no memory beyond the arguments, with a mask", "[serial]") {
         run(one);  // the first launch of a kernel loads its code
         const wb::testing::MemoryWatch watch;
         run(shape);
-        watch.expect_at_most(kMost, name + ", " + describe(shape));
+        watch.expect_at_most(most, name + ", " + describe(shape));
     }
+}
+
+TEST_CASE("no memory beyond the arguments, with a mask", "[serial]") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;  // memory is counted without the checker
+    // A log-sum-exp that nobody wants would take 16 KiB, keys and values of each query
+    // head 64 KiB.
+    expect_memory(grouped(plain_attention(1, 4, 1024, 64, 64, true), 1), 4096);
+}
+
+TEST_CASE("memory for parts of sums alone, without a mask", "[serial]") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;
+    // All scores would take 4 MiB, and so would keys and values of each query head.
+    const FewMultiprocessors few(3);
+    const auto most = static_cast<uint64_t>(850'000 * FewMultiprocessors::count());
+    expect_memory(grouped(plain_attention(1, 16, 64, 1024, 64), 1), most);
 }
 
 TEST_CASE("packed and paged: next to no memory beyond the arguments", "[serial]") {

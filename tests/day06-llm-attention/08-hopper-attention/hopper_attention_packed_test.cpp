@@ -104,6 +104,11 @@ TEST_CASE("packed and paged: no sequence has keys") {
     grade_packed<T>(batch);
     grade_packed<T>(batch, 0, false);
     grade_paged(batch, 16);
+    auto pages = in_pages(batch, 16, 7);  // and a table without entries
+    pages.shape.spare_entries = 0;
+    place_pages(pages, 7);
+    const auto expected = expect_batch<T>(batch);
+    run_paged(batch, pages, &expected);
     Grader grade("hopper_attention_packed", batch.text() + ", k = v = nullptr");
     const T* q = grade.input("q", pack_rows<T>(batch, &AttentionInputs::q, 2, 128));
     const int32_t* query_starts = grade.input("query_starts", batch.query_starts);
@@ -114,7 +119,7 @@ TEST_CASE("packed and paged: no sequence has keys") {
         hopper_attention_packed(
             batch.shape, q, none, none, query_starts, key_starts, o, nullptr, s);
     });
-    expect_both(grade, expect_batch<T>(batch), /*with_lse=*/false);
+    expect_both(grade, expected, /*with_lse=*/false);
 }
 
 TEST_CASE("packed and paged: more sequences than a byte counts") {
@@ -298,19 +303,20 @@ static void grade_fault(const Batch& batch,
     }
     const auto expected = expect_batch<__nv_bfloat16>(counted);
     const auto row_size = static_cast<size_t>(batch.shape.head_dim);
-    const auto is_graded = [&](size_t row) {
-        const auto queries = static_cast<int32_t>(row);
-        return counts_as_empty || queries < batch.query_starts[1] ||
-               queries >= batch.query_starts[2];
+    const auto heads = static_cast<size_t>(batch.shape.query_heads);
+    const auto is_graded = [&](size_t query) {
+        const auto row = static_cast<int32_t>(query);
+        return counts_as_empty || row < batch.query_starts[1] ||
+               row >= batch.query_starts[2];
     };
     INFO("fault: " << result.fault);
     for (size_t i = 0; i < result.o.size(); ++i) {
-        if (!is_graded(i / row_size)) continue;
+        if (!is_graded(i / row_size / heads)) continue;
         INFO("row " << i / row_size << ", column " << i % row_size);
         REQUIRE(std::abs(result.o[i] - expected.o[i]) <= expected.o_bound[i]);
     }
     for (size_t row = 0; row < result.lse.size(); ++row) {
-        if (!is_graded(row)) continue;
+        if (!is_graded(row % (result.lse.size() / heads))) continue;
         INFO("lse of row " << row);
         const bool same = result.lse[row] == expected.lse[row];  // both infinite, too
         REQUIRE((same || std::abs(result.lse[row] - expected.lse[row]) <=
@@ -343,18 +349,14 @@ TEST_CASE("paged: a table with room for more keys than the cache of a GPU holds"
     }
 }
 
-static Batch four_sequences() {
-    return make_batch<__nv_bfloat16>(
-        {{10, 40}, {10, 40}, {3, 20}, {10, 40}}, 1, 1, 64, false);
-}
-
 TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
     NEEDS_HOPPER();
     const FewMultiprocessors few(1);  // one may go through all sequences
     const auto graded = [](int64_t D, int64_t page, int64_t entry, auto wrong_of) {
         // The second one has several blocks of keys.
+        const bool causal = entry % 4 == 2;
         const auto batch = make_batch<__nv_bfloat16>(
-            {{10, 40}, {10, 300}, {3, 20}, {10, 40}}, 1, 1, D, false);
+            {{10, 40}, {10, 300}, {3, 20}, {10, 40}}, causal ? 3 : 1, 1, D, causal);
         auto pages = in_pages(batch, page, 7);
         const int32_t wrong = wrong_of(static_cast<int32_t>(pages.num_pages));
         pages.table[static_cast<size_t>(pages.pages_per_sequence + entry)] = wrong;
@@ -378,13 +380,20 @@ TEST_CASE("a page that does not exist is reported, and nobody else suffers") {
 TEST_CASE("a length that the table has no room for is reported, and counts as 0") {
     NEEDS_HOPPER();
     const FewMultiprocessors few(1);
-    const auto batch = four_sequences();
-    const auto pages = in_pages(batch, 16, 7);
-    const auto room = static_cast<int32_t>(pages.pages_per_sequence * 16);
     constexpr auto kInt = std::numeric_limits<int32_t>();
-    for (const int32_t wrong : {room + 1, -1, kInt.min(), kInt.max()}) {
-        auto with_fault = pages;
-        with_fault.lengths[1] = wrong;
-        grade_fault(batch, with_fault, {"sequence 1", std::to_string(wrong)}, true);
+    for (const bool causal : {false, true}) {
+        const auto batch =
+            make_batch<__nv_bfloat16>({{10, 40}, {10, 40}, {3, 20}, {10, 40}},
+                                      causal ? 4 : 1,
+                                      causal ? 2 : 1,
+                                      causal ? 128 : 64,
+                                      causal);
+        const auto pages = in_pages(batch, 16, 7);
+        const auto room = static_cast<int32_t>(pages.pages_per_sequence * 16);
+        for (const int32_t wrong : {room + 1, -1, kInt.min(), kInt.max()}) {
+            auto with_fault = pages;
+            with_fault.lengths[1] = wrong;
+            grade_fault(batch, with_fault, {"sequence 1", std::to_string(wrong)}, true);
+        }
     }
 }

@@ -433,8 +433,10 @@ TEST_CASE("wrong arguments are refused by name") {
     auto scaled = good;
     scaled.scale = -0.5f;
     refused("shape.scale is -0.5, but must not be negative", scaled);
-    scaled.scale = NAN;
-    refused("shape.scale is nan", scaled);
+    for (const float scale : {NAN, INFINITY, 0x1.8p127f}) {
+        scaled.scale = scale;
+        refused("shape.scale is ", scaled);
+    }
     refused("shape.query_heads is 3", grouped(plain_attention(1, 3, 2, 2, 64), 2));
     refused("shape.query_heads is 2", grouped(good, 0));
     const auto pointers = [&](auto zero) {
