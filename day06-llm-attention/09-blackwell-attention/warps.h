@@ -125,12 +125,10 @@ __device__ void make_weights(const Problem& problem,
 #pragma unroll
         for (int i = 0; i < BN; ++i) {
             if (i % 32 == 0) wb::ptx::tcgen05_keep(score[i / 32]);
-            // Rounded once, for the maximum and for the weight, which an fma would not
-            // do: far from zero, the largest score would not be the maximum.
-            uint32_t& bits = score[i / 32][i % 32];
-            const float scaled = __fmul_rn(__uint_as_float(bits), problem.scale_log2);
-            bits = __float_as_uint(scaled);
-            if (i < visible) new_max = fmaxf(new_max, scaled);
+            if (i < visible)
+                new_max =
+                    fmaxf(new_max,
+                          __uint_as_float(score[i / 32][i % 32]) * problem.scale_log2);
         }
         // A row that has not seen any key yet: any number will do but infinity.
         const float shift = new_max == -INFINITY ? 0.0f : new_max;
@@ -151,7 +149,9 @@ __device__ void make_weights(const Problem& problem,
                 const auto weight = [&](int key) {
                     if (key >= visible) return 0.0f;
                     return wb::ptx::exp2_approx(
-                        __uint_as_float(score[key / 32][key % 32]) - shift);
+                        fmaf(__uint_as_float(score[key / 32][key % 32]),
+                             problem.scale_log2,
+                             -shift));
                 };
                 const float low = weight(64 * half + 2 * i);
                 const float high = weight(64 * half + 2 * i + 1);

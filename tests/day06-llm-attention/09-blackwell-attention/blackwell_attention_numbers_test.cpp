@@ -96,18 +96,6 @@ TEST_CASE("attention: scores far from zero, all alike, of either sign") {
                             /*with_lse=*/D == 64);
             }
         }
-        // Times the scale, these are rounded. If the maximum is, but not the score in
-        // an fma, both are hundreds apart.
-        for (const float scale : {0.7f, 1.0f, 1e20f})
-            for (const float score : {-0x1.5p35f, 0x1.5p34f, 0x1.bp40f}) {
-                shape.scale = scale;
-                const auto inputs = far_scores(shape, score);
-                grade_exact(shape,
-                            inputs,
-                            expect_far_scores(shape, inputs),
-                            ", every product " + std::to_string(score),
-                            /*with_lse=*/D == 64);
-            }
     }
 }
 

@@ -75,7 +75,7 @@ __global__ void attention_kernel(const wb::AttentionShape shape,
         float score = 0.0f;
         for (int64_t i = 0; i < D; ++i)
             score += to_float(q[row * D + i]) * to_float(k[key * D + i]);
-        score = __fmul_rn(score, shape.scale * kLog2e);  // and no fma behind it
+        score *= shape.scale * kLog2e;
         float new_max = fmaxf(max, score);
         const float factor = exp2f(max - new_max);
         const float weight = exp2f(score - new_max);
