@@ -31,6 +31,7 @@
 ///          (chapter 02); one rounding of each weight, which is a factor of the second
 ///          product: u * sum of w |v|; and one rounding of o: u |o|. In the mean over
 ///          many keys the second part is far smaller, and that is tested, too
+/// Range    of scores: as in chapter 02
 /// NaN      and subnormal numbers: as in chapter 01
 /// Throws   wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///          host pointer, for one that is not aligned, and on a GPU before sm_80

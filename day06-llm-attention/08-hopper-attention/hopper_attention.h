@@ -33,6 +33,7 @@
 /// Error    |error| <= u (sum of weight |v| + |o|) and what a float kernel has (chapter
 ///          02), where u = 2^-11 for __half and 2^-8 for __nv_bfloat16: the weights are
 ///          rounded once, and so is o
+/// Range    of scores: as in chapter 02
 /// NaN      and subnormal numbers: as in chapter 01
 /// Throws   wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///          host pointer, one that is not aligned, and on any other GPU: chapter 07 has

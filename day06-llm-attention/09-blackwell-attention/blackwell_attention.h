@@ -107,6 +107,7 @@ WeightPlace weight_place(int row, int key);
 /// Work    4 B H N M D FLOP, half of it with a causal mask
 /// Error   |error| <= u (sum of weight |v| + |o|) and what a float kernel has (chapter
 ///         02), u = 2^-8: the weights are rounded once, and so is o
+/// Range   of scores: as in chapter 02
 /// NaN     and subnormal numbers: as in chapter 01
 /// Throws  wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///         host pointer, and on any other GPU: chapters 07 and 08 have kernels for

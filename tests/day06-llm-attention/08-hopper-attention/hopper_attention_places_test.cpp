@@ -1,6 +1,5 @@
 // Grades day06-llm-attention/08-hopper-attention: where a call runs, and where its
-// arrays are: another device, a default stream, keys and values in one array.
-#include <wb/testing/default_stream.h>
+// arrays are: another device, keys and values in one array.
 #include <wb/testing/other_device.h>
 
 #include "hopper_grading.h"
@@ -26,41 +25,6 @@ TEST_CASE("on another device than the first, in each layout") {
         });
         if (D != 256) graded([&] { grade_paged(batch, 16); });
     }
-}
-
-TEST_CASE("a default stream is a stream as any other, in each layout") {
-    NEEDS_HOPPER();
-    const auto batch = make_batch<T>({{3, 20}}, 1, 1, 64, true);
-    const AttentionShape& shape = batch.parts[0];
-    const auto expected = expect_batch<T>(batch);
-    const wb::PagedWorkspace workspace(1);
-    Grader grade("hopper_attention", batch.text() + ", on a default stream");
-    const T* q = grade.input("q", rounded<T>(batch.inputs[0].q));
-    const T* k = grade.input("k", rounded<T>(batch.inputs[0].k));
-    const T* v = grade.input("v", rounded<T>(batch.inputs[0].v));
-    const auto* starts = grade.input("query_starts", batch.query_starts);
-    const auto* key_starts = grade.input("key_starts", batch.key_starts);
-    const wb::PagedCache cache = cache_on_device(grade, in_pages(batch, 16, 7));
-    T* o = grade.output<T>("o", {3, 64});
-    float* lse = grade.output<float>("lse", {3});
-    const auto graded = [&](const char* name, auto call) {
-        wb::testing::on_default_streams(name, [&](cudaStream_t stream) {
-            CUDA_CHECK(cudaMemsetAsync(o, 0xFF, 3 * 64 * sizeof *o, stream));
-            call(stream);
-        });
-        expect_both(grade, expected);
-    };
-    graded("hopper_attention", [&](cudaStream_t stream) {
-        hopper_attention(shape, q, k, v, o, lse, stream);
-    });
-    graded("hopper_attention_packed", [&](cudaStream_t stream) {
-        hopper_attention_packed(
-            batch.shape, q, k, v, starts, key_starts, o, lse, stream);
-    });
-    graded("hopper_attention_paged", [&](cudaStream_t stream) {
-        hopper_attention_paged(
-            batch.shape, cache, q, starts, o, lse, workspace, stream);
-    });
 }
 
 TEST_CASE("one array is k and v, in each layout") {
