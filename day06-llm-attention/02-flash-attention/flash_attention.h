@@ -25,9 +25,9 @@
 /// Work     4 B H N M D FLOP, half of it with a causal mask
 /// Error    as in chapter 01, and up to M rescalings of the sums, 9 roundings each;
 ///          <wb/testing/attention.h> adds them up
-/// Range    a score, times log2(e), is within 2^30 of 0, or a float as it is. Others may
-///          make NaN of their row: the largest is rounded, and what it is subtracted
-///          from is not, in an fma
+/// Range    a score, times log2(e), is within 2^30 of 0, or a float as it is. Others
+///          may make NaN of their row: the largest is rounded, and what it is
+///          subtracted from is not, in an fma
 /// NaN      and subnormal numbers: as in chapter 01
 /// Throws   wb::InvalidArgument for a shape as above that is not met, for a null or a
 ///          host pointer, or one that is not aligned

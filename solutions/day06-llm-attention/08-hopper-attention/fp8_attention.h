@@ -17,8 +17,8 @@
 /// Error    beside the exact result of the inputs as they are: see the chapter's
 ///          day06_hopper_fp8, which prints it. The number of keys adds nothing to it:
 ///          tensor cores sum the products of 128 keys, and floats these sums
-/// Range    numbers below 2^-115 lose digits, and those below 2^-118 are taken for zeros:
-///          a scale has an inverse
+/// Range    numbers below 2^-115 lose digits, and those below 2^-118 are taken for
+///          zeros: a scale has an inverse
 /// NaN      as for hopper_attention. An infinite number makes its whole block of q or
 ///          k, or its head of v, zeros or NaN: it is the block's scale
 /// Throws   as hopper_attention
