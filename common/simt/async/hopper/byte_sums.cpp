@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "several_at_a_time.h"
@@ -38,6 +38,15 @@ float power_of_2(int power) {
     return std::bit_cast<float>(static_cast<uint32_t>(power + 127) << 23);
 }
 
+bool is_nan(float x) {
+    return x != x;
+}
+
+/// Neither infinite nor NaN.
+bool is_finite(float x) {
+    return (std::bit_cast<uint32_t>(x) >> 23 & 0xff) != 0xff;
+}
+
 float cut_off(float x) {
     constexpr uint32_t kRest = (1u << (23 - kFraction)) - 1;
     return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & ~kRest);
@@ -63,7 +72,7 @@ SIMT_SEVERAL_AT_A_TIME void add_units(int* __restrict sums,
 
 bool has_nan(const float* numbers, int count, int stride) {
     for (int k = 0; k < count; ++k)
-        if (std::isnan(numbers[k * stride])) return true;
+        if (is_nan(numbers[k * stride])) return true;
     return false;
 }
 
@@ -90,7 +99,7 @@ void add_byte_products(int rows, int n, const float* a, const float* b, float* v
                                 &b_powers[static_cast<size_t>(k * n)],
                                 n);
         for (size_t i = 0; i < columns; ++i) {
-            const bool none = powers[i] < kLeastProduct || !std::isfinite(out[i]);
+            const bool none = powers[i] < kLeastProduct || !is_finite(out[i]);
             scales[i] = none ? 0.0f : power_of_2(kFraction - powers[i]);
             sums[i] = none ? 0 : static_cast<int>(out[i] * scales[i]);
         }
@@ -99,11 +108,11 @@ void add_byte_products(int rows, int n, const float* a, const float* b, float* v
             add_units(sums.data(), scales.data(), factors[k], b + k * n, n);
         for (size_t i = 0; i < columns; ++i) {
             if (nan_row || nan_columns[i])
-                out[i] = NAN;
+                out[i] = std::numeric_limits<float>::quiet_NaN();
             else if (scales[i] != 0.0f)
                 out[i] = cut_off(static_cast<float>(sums[i]) *
                                  power_of_2(powers[i] - kFraction));
-            else if (std::isfinite(out[i]))
+            else if (is_finite(out[i]))
                 out[i] = cut_off(out[i]);
         }
     }
