@@ -49,7 +49,8 @@ TEST_CASE("tokens of many sequences") {
     constexpr int64_t kMostHeads = 2;
     constexpr Layout kLargest{32, 128};
 #else
-    // A grid has 65,535 blocks along y and z. The host compares a page of each sequence.
+    // A grid has 65,535 blocks along y and z. The host compares a page of each
+    // sequence.
     constexpr size_t kMany = 65'539;
     constexpr int64_t kMostHeads = 1;
     constexpr Layout kLargest{16, 128};
