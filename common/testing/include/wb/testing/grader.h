@@ -213,7 +213,7 @@ class Grader {
     /// for all calls, is there by now.
     void expect_no_objects_kept();
     /// Calls on the null stream, by its other name, too, and on that of the thread: a
-    /// launcher takes them as any other. What comes of it is not looked at.
+    /// launcher takes them as any other. How right the results are is not looked at.
     void call_on_default_streams(const std::function<void(cudaStream_t)>& launcher);
     /// The result goes to Array::again; the arrays are then as the first call left
     /// them. Gives what the launcher did besides: an error, or that it waited.
