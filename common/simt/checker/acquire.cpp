@@ -183,6 +183,12 @@ void share_known(BlockOrder& b, unsigned warp, uint32_t lanes) {
     share(b, warp, lanes, &Thread::heard_epoch, &Thread::heard, heard_of);
 }
 
+void order_barrier_fence(BlockOrder& b, uint32_t thread) {
+    BlockOrder::Thread& t = b.threads[thread];
+    t.barrier_fence = b.segment_of(thread);
+    t.segment = launch_order.new_segment(b);
+}
+
 void order_proxy_fence(BlockOrder& b, uint32_t thread) {
     BlockOrder::Thread& t = b.threads[thread];
     t.proxy_fence = b.segment_of(thread);

@@ -36,6 +36,9 @@ const char* race_advice(Detail detail) {
         case Detail::proxy:
             return "async_proxy_fence() by the threads that write, before the barrier "
                    "that orders the two";
+        case Detail::barrier:
+            return "mbarrier_init_fence() by the thread that makes the barriers, "
+                   "behind the last of them, before the barrier of the block";
         case Detail::dependency:
             return "cudaGridDependencySynchronize() before the first access to memory "
                    "that the launch before uses, where one of the two writes";

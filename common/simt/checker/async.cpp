@@ -48,10 +48,24 @@ bool safety_may_use_barrier(Worker& worker, const void* barrier) {
                .is_after(made);
 }
 
-void safety_report_barrier(Worker& worker,
-                           const void* barrier,
-                           bool writes,
-                           uint32_t site) {
+bool safety_may_give_barrier(Worker& worker, const void* barrier) {
+    const Record made = maker_of(worker, barrier);
+    if (made.empty() || !safety_may_use_barrier(worker, barrier)) return true;
+    const Block* peer = peer_of(worker, barrier);
+    const BlockOrder::Thread& maker =
+        state_of(peer ? *peer : *worker.block).order.threads[made.thread()];
+    const uint32_t segment = made.segment();
+    return maker.barrier_fence >= segment || maker.proxy_fence >= segment ||
+           state_of(*worker.block).order.threads[worker.thread->rank].proxy_fence >=
+               segment;
+}
+
+void safety_barrier_fence(Worker& worker) {
+    order_barrier_fence(state_of(*worker.block).order, worker.thread->rank);
+}
+
+void safety_report_barrier(
+    Worker& worker, const void* barrier, bool writes, uint32_t site, Special special) {
     const Record made = maker_of(worker, barrier);
     Access use =
         access_by_runtime(barrier, sizeof(uint64_t), writes, Space::shared, site);
@@ -61,7 +75,8 @@ void safety_report_barrier(Worker& worker,
                 use,
                 made,
                 true,
-                who_is(*worker.launch, block, made.thread()));
+                who_is(*worker.launch, block, made.thread()),
+                special);
 }
 
 uint32_t safety_product_begins(Worker& worker) {

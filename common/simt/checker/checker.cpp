@@ -186,6 +186,19 @@ class Checker : public detail::Observer {
         safety_report_barrier(
             *worker, barrier, writes, site_of(pc, outer, kBarrierBytes, writes, false));
     }
+    void barrier_given(const void* barrier) override {
+        if (safety_may_give_barrier(*worker, barrier)) [[likely]]
+            return;
+        const auto* frame = static_cast<void* const*>(__builtin_frame_address(0));
+        const auto pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+        const auto* outer = static_cast<void* const*>(frame[0]);
+        safety_report_barrier(*worker,
+                              barrier,
+                              true,
+                              site_of(pc, outer, kBarrierBytes, true, false),
+                              Special::barrier);
+    }
+    void barriers_fenced() override { safety_barrier_fence(*worker); }
     uint32_t product_begins() override { return safety_product_begins(*worker); }
     bool product_is_past(uint32_t product) const override {
         return safety_product_is_past(*worker, product);

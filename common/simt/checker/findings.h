@@ -29,6 +29,7 @@ using Kind = FindingKind;
     DETAIL(update)        /* x += 1 by several threads */                      \
     DETAIL(writers)       /* x = y by several threads */                       \
     DETAIL(proxy)         /* TMA or tensor cores, without fence.proxy.async */ \
+    DETAIL(barrier)       /* an mbarrier, without fence.mbarrier_init */       \
     DETAIL(async)         /* an asynchronous copy that was not waited for */   \
     DETAIL(dependency)    /* between a launch and the one before it */         \
     DETAIL(streams)       /* between launches of two streams */                \

@@ -176,7 +176,7 @@ void order_block_begins(BlockOrder& b, uint64_t linear, uint32_t size) {
     for (BlockOrder::Warp& w : b.warps)
         w.fence = 0;
     for (BlockOrder::Thread& t : b.threads)
-        t.fence = t.fence_epoch = t.proxy_fence = t.narrow = 0;
+        t.fence = t.fence_epoch = t.proxy_fence = t.barrier_fence = t.narrow = 0;
     order_new_epoch(b);
     b.begin = b.epoch;
 }

@@ -62,7 +62,8 @@ struct BlockOrder {
         uint32_t fence_epoch = 0;  // of its last fence that holds for other blocks, too
         uint32_t fence = 0;        // the segment that its last fence closed
         uint32_t proxy_fence = 0;  // the last one that a fence.proxy.async has closed
-        bool narrow = false;       // its atomic operations have the scope of the block
+        uint32_t barrier_fence = 0;  // the same of fence.mbarrier_init
+        bool narrow = false;  // its atomic operations have the scope of the block
         uint32_t known_epoch = 0;
         // Segments acquired, by rank, in that epoch; behind them those of which only
         // the reads are known to be over.
@@ -251,6 +252,9 @@ void order_cluster_synchronised(const std::vector<BlockOrder*>& blocks);
 /// True if what another block has done in the segment comes before what the block does
 /// now.
 bool order_knows(const BlockOrder& block, Record old);
+
+/// The thread has executed fence.mbarrier_init.
+void order_barrier_fence(BlockOrder& block, uint32_t thread);
 
 /// The thread has executed fence.proxy.async.
 void order_proxy_fence(BlockOrder& block, uint32_t thread);

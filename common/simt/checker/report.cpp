@@ -249,6 +249,7 @@ void report_race(const Scene& scene,
                  Who by,
                  Special special) {
     const bool proxy = special == Special::proxy;
+    const bool barrier = special == Special::barrier;
     const bool early = special == Special::launch_before;
     const bool beside = special == Special::launch_beside;
     const bool unfenced =
@@ -259,6 +260,7 @@ void report_race(const Scene& scene,
     const Site& site = check::site(now.site);
     const Site& old_site = check::site(old.site());
     const char* what = proxy        ? "no proxy fence"
+                       : barrier    ? "no fence of an mbarrier"
                        : scopes     ? "atomics of too narrow a scope"
                        : in_flight  ? "write while an asynchronous copy is in flight"
                        : !old_write ? "write after read"
@@ -309,6 +311,10 @@ void report_race(const Scene& scene,
                     ? "    The first is an ordinary write, the second is made by TMA "
                       "or the tensor cores, which see\n    memory by another way; no "
                       "fence.proxy.async stands between the two.\n"
+                : barrier
+                    ? "    The first is mbarrier.init, the second an arrival of TMA or "
+                      "the tensor cores, which see\n    memory by another way; no "
+                      "fence.mbarrier_init stands behind the first.\n"
                 : unfenced
                     ? unfenced_text(scene, same_block, special == Special::not_acquired)
                 : scopes      ? scopes_text(now.of_block, old_site.of_block)
@@ -327,6 +333,7 @@ void report_race(const Scene& scene,
             early                                       ? Detail::dependency
             : beside                                    ? Detail::streams
             : proxy                                     ? Detail::proxy
+            : barrier                                   ? Detail::barrier
             : unfenced                                  ? Detail::fence
             : scopes || narrow                          ? Detail::scope
             : in_flight                                 ? Detail::async

@@ -34,7 +34,8 @@ Named name_of(const Scene& scene, const Access& access);
 /// What is special about a race.
 enum class Special : uint8_t {
     none,
-    proxy,  // ordered, but by different ways to memory, and no fence is between them
+    proxy,    // ordered, but by different ways to memory, and no fence is between them
+    barrier,  // the same of the making of an mbarrier and an arrival at it
     same_value,      // two lines have written the same
     launch_before,   // the other is an access of the launch before, which may still run
     launch_beside,   // it is of a launch of another stream, and nothing orders the two

@@ -6,6 +6,7 @@
 #include "access.h"
 #include "core/fault.h"
 #include "core/observer.h"
+#include "report.h"
 #include "sites.h"
 
 namespace simt::check {
@@ -59,10 +60,14 @@ void safety_synchronises(detail::Worker& worker,
 void safety_barrier_made(detail::Worker& worker, const void* barrier, uint32_t site);
 /// True if the barrier was made before, by CUDA's rules; or nobody has seen it made.
 bool safety_may_use_barrier(detail::Worker& worker, const void* barrier);
+/// The same for TMA and the tensor cores, which need a fence behind it.
+bool safety_may_give_barrier(detail::Worker& worker, const void* barrier);
 void safety_report_barrier(detail::Worker& worker,
                            const void* barrier,
                            bool writes,
-                           uint32_t site);
+                           uint32_t site,
+                           Special special = Special::none);
+void safety_barrier_fence(detail::Worker& worker);
 /// What a warpgroup's tensor cores do, see observer.h.
 uint32_t safety_product_begins(detail::Worker& worker);
 bool safety_product_is_past(const detail::Worker& worker, uint32_t product);

@@ -141,6 +141,11 @@ class Observer {
     virtual void barrier_used(const void* barrier, bool writes) {
         (void)barrier, (void)writes;
     }
+    /// The running thread gives an mbarrier to TMA or to the tensor cores, which are to
+    /// arrive at it: they see that it was made behind a fence only.
+    virtual void barrier_given(const void* barrier) { (void)barrier; }
+    /// The running thread has executed fence.mbarrier_init.
+    virtual void barriers_fenced() {}
     /// TMA or wgmma accesses memory on behalf of the running thread.
     /// @param product  of its warpgroup, that the access is a part of; 0: of none
     virtual void async_access(const void* address,

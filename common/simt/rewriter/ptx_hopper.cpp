@@ -224,6 +224,8 @@ std::optional<std::string> translate_hopper(const PtxInstruction& in) {
     if (name == "barrier" && second == "cluster") return cluster_barrier(in);
     if (name == "mbarrier") return mbarrier(in);
     if (name == "st" && second == "async") return store_async(in);
+    if (name == "fence" && second == "mbarrier_init")
+        return "::simt::ptx::mbarrier_init_fence();";
     if (name == "fence" && second == "proxy" && has_word(in, "async"))
         return "::simt::ptx::async_proxy_fence();";
     if (name == "cp" && second == "async" && in.opcode.size() > 3 &&

@@ -27,6 +27,7 @@ constexpr const char* kDetails[] = {"",
                                     "scope",
                                     "read_only",
                                     "proxy",
+                                    "barrier",
                                     "async",
                                     "dependency",
                                     "streams",
@@ -75,6 +76,8 @@ TEST_CASE("lessons: the detail chooses among those of one kind") {
     using simt::FindingKind;
     CHECK_THAT(wb::lesson_of(FindingKind::race, ""), wb::testing::contains("dot"));
     CHECK_THAT(wb::lesson_of(FindingKind::race, "proxy"),
+               wb::testing::contains("hopper"));
+    CHECK_THAT(wb::lesson_of(FindingKind::race, "barrier"),
                wb::testing::contains("hopper"));
     CHECK_THAT(wb::lesson_of(FindingKind::race, "fence"),
                wb::testing::contains("reduction"));

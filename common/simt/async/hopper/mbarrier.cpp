@@ -159,6 +159,7 @@ void mbarrier_copy_issued(Worker& w, uint64_t* barrier, const char* file, int li
     const Mbarrier m = load(w, barrier, file, line);
     if (observer) {
         observer->barrier_used(barrier, true);
+        observer->barrier_given(barrier);
         observer->synchronises(sync_object(barrier, m.phase), false, true);
     }
     wake(w, barrier);  // who waits lets the copy land
@@ -210,6 +211,12 @@ void mbarrier_complete_bytes(uint64_t* barrier, int bytes, const char* file, int
     const simt::detail::InRuntime guard(w);
     simt::detail::mbarrier_bytes_arrived(
         w, barrier, static_cast<size_t>(bytes), file, line);
+}
+
+void mbarrier_init_fence() {
+    Worker& w = simt::detail::kernel_worker("fence.mbarrier_init", nullptr, 0);
+    const simt::detail::InRuntime guard(w);
+    if (simt::detail::observer) simt::detail::observer->barriers_fenced();
 }
 
 void async_proxy_fence() {

@@ -18,7 +18,11 @@ enum class Bug {
     no_full_wait,
     no_empty_wait,
     no_barrier,
-    wait_too_short
+    wait_too_short,
+    no_barrier_fence,
+    proxy_fence_instead,
+    fence_too_early,
+    fence_of_another
 };
 
 constexpr int kTiles = 5;
@@ -32,9 +36,14 @@ __global__ void pipeline(const __grid_constant__ CUtensorMap map, Bug bug, float
     __shared__ float sums[64];
     __shared__ uint64_t full, empty;
     if (threadIdx.x == 0) {
-        simt::ptx::mbarrier_init(&full, 1);
         simt::ptx::mbarrier_init(&empty, 1);
+        if (bug == Bug::fence_too_early) simt::ptx::mbarrier_init_fence();
+        simt::ptx::mbarrier_init(&full, 1);  // fence_too_early fence_of_another
+        if (bug == Bug::proxy_fence_instead) simt::ptx::async_proxy_fence();
+        if (bug < Bug::no_barrier_fence) simt::ptx::mbarrier_init_fence();
     }
+    if (bug == Bug::fence_of_another && threadIdx.x == 1)
+        simt::ptx::mbarrier_init_fence();
     __syncthreads();
     if (threadIdx.x >= 128) {
         for (int i = 0; i < kTiles && threadIdx.x == 128; ++i) {
@@ -44,7 +53,7 @@ __global__ void pipeline(const __grid_constant__ CUtensorMap map, Bug bug, float
                 simt::ptx::mbarrier_wait(&full, 0);
             if (bug == Bug::no_empty_wait && i > 1) return;
             simt::ptx::mbarrier_expect(&full, kTileBytes);
-            simt::ptx::tma_load(  // no_empty_wait, wait_too_short
+            simt::ptx::tma_load(  // no_empty_wait, wait_too_short, no_barrier_fence
                 tile,
                 &map,
                 &full,
@@ -251,6 +260,18 @@ PLANTED(none, correct_in_two_groups) {
 }
 PLANTED(race, wait_too_short) {
     run(Bug::wait_too_short);
+}
+PLANTED(race, no_barrier_fence) {
+    run(Bug::no_barrier_fence);
+}
+PLANTED(race, fence_too_early) {
+    run(Bug::fence_too_early);
+}
+PLANTED(race, fence_of_another) {
+    run(Bug::fence_of_another);
+}
+PLANTED(none, proxy_fence_instead) {
+    run(Bug::proxy_fence_instead);
 }
 PLANTED(race, barrier_not_made) {
     made<<<1, 32>>>(false, zeros<unsigned>(32));
