@@ -252,7 +252,7 @@ function(wb_checked_tests id day test tests_dir contract_dir labels)
     set(given ${given_to_checked})
     set(solution $<TARGET_FILE:${id}_checked_solution>)
     add_test(NAME ${test}.checked COMMAND ${CMAKE_COMMAND} -DPROGRAM=${solution}
-        "-DCASES=~[large]~[long]~[fault]~[goal]" -P ${WB_SCRIPTS}/expect_safe.cmake)
+        "-DCASES=~[large]~[long]~[fault]~[goal]~[values]" -P ${WB_SCRIPTS}/expect_safe.cmake)
     wb_leaves_verdict(${test}.checked)
     set(tests ${test}.checked)
     wb_add_to_workbook(${day} ${id}_checked_solution)

@@ -25,7 +25,7 @@ WRONG_ANSWER = frozenset(
     ("wrong_result", "damaged_memory", "changed_input", "check_failed"))
 # [long] marks what needs many threads to be right, not to be safe: the learner need not
 # wait for it; neither do the workbook's own checked tests run it. [values] marks what
-# other numbers make of accesses that other cases have as well.
+# other numbers make of accesses that other cases have as well; they leave it out, too.
 
 
 class Safety(NamedTuple):

@@ -144,7 +144,7 @@ TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
     wb::testing::grade_no_keys("naive_attention", naive_attention);
 }
 
-TEST_CASE("equal weights: whole numbers add up exactly") {
+TEST_CASE("equal weights: whole numbers add up exactly", "[values]") {
     // The weight 1 / keys is exact, too, where keys is a power of two.
     for (const int64_t keys : {1, 2, 64, 1024}) {
         const auto shape = plain_attention(1, 2, 5, keys, 32);
@@ -158,15 +158,15 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
     }
 }
 
-TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish", "[values]") {
     wb::testing::grade_large_logits("naive_attention", naive_attention, 1, 1);
 }
 
-TEST_CASE("scores of a million, all alike, of either sign") {
+TEST_CASE("scores of a million, all alike, of either sign", "[values]") {
     wb::testing::grade_far_scores("naive_attention", naive_attention, 2, 2);
 }
 
-TEST_CASE("small weights count: thousands of keys, each next to nothing") {
+TEST_CASE("small weights count: thousands of keys, each next to nothing", "[values]") {
     wb::testing::grade_small_weights("naive_attention", naive_attention, 1, 1);
 }
 
@@ -226,11 +226,12 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
     wb::testing::grade_not_finite("naive_attention", naive_attention, 2, 2);
 }
 
-TEST_CASE("values below the smallest number with all its digits keep the rest") {
+TEST_CASE("values below the smallest number with all its digits keep the rest",
+          "[values]") {
     wb::testing::grade_subnormal("naive_attention", naive_attention);
 }
 
-TEST_CASE("small queries and small keys have all their digits") {
+TEST_CASE("small queries and small keys have all their digits", "[values]") {
     wb::testing::grade_small_numbers("naive_attention", naive_attention);
 }
 
@@ -263,7 +264,7 @@ TEST_CASE("memory for the scores, once", "[serial]") {
     }
 }
 
-TEST_CASE("the scale may be anything finite") {
+TEST_CASE("the scale may be anything finite", "[values]") {
     for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
         auto shape = plain_attention(1, 2, 33, 33, 32);
         shape.scale = scale;

@@ -116,7 +116,7 @@ TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
     wb::testing::grade_no_keys("flash_attention", flash_attention);
 }
 
-TEST_CASE("equal weights: whole numbers add up exactly") {
+TEST_CASE("equal weights: whole numbers add up exactly", "[values]") {
     for (const int64_t keys : {1, 2, 31, 64, 97, 1100, 2049}) {
         // Of 2049 keys one is behind the last tile, and a single query sees it.
         const auto shape = plain_attention(1, 2, keys == 2049 ? 1 : 5, keys, 32);
@@ -130,15 +130,15 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
     }
 }
 
-TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish", "[values]") {
     wb::testing::grade_large_logits("flash_attention", flash_attention, 1, 1);
 }
 
-TEST_CASE("scores of a million, all alike, of either sign") {
+TEST_CASE("scores of a million, all alike, of either sign", "[values]") {
     wb::testing::grade_far_scores("flash_attention", flash_attention, 2, 2);
 }
 
-TEST_CASE("small weights count: thousands of keys, each next to nothing") {
+TEST_CASE("small weights count: thousands of keys, each next to nothing", "[values]") {
     wb::testing::grade_small_weights("flash_attention", flash_attention, 1, 1);
 }
 
@@ -193,11 +193,12 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
     wb::testing::grade_not_finite("flash_attention", flash_attention, 2, 2);
 }
 
-TEST_CASE("values below the smallest number with all its digits keep the rest") {
+TEST_CASE("values below the smallest number with all its digits keep the rest",
+          "[values]") {
     wb::testing::grade_subnormal("flash_attention", flash_attention);
 }
 
-TEST_CASE("small queries and small keys have all their digits") {
+TEST_CASE("small queries and small keys have all their digits", "[values]") {
     wb::testing::grade_small_numbers("flash_attention", flash_attention);
 }
 
@@ -224,7 +225,7 @@ TEST_CASE("a GPU with little shared memory") {
         grade(shape);
 }
 
-TEST_CASE("the scale may be anything finite") {
+TEST_CASE("the scale may be anything finite", "[values]") {
     for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
         auto shape = plain_attention(1, 2, 33, 33, 32);
         shape.scale = scale;

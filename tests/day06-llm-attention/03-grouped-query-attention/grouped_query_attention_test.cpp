@@ -153,7 +153,7 @@ TEST_CASE("no keys at all: zeros and minus infinity, and they are written") {
     wb::testing::grade_no_keys("grouped_query_attention", grouped_query_attention, 3);
 }
 
-TEST_CASE("equal weights: whole numbers add up exactly") {
+TEST_CASE("equal weights: whole numbers add up exactly", "[values]") {
     for (const int64_t keys : {1, 2, 31, 64, 97, 1100}) {
         const auto shape = grouped(1, {4, 2}, 3, keys, 32);
         const auto inputs = wb::testing::equal_weights(shape, 1);
@@ -166,17 +166,17 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
     }
 }
 
-TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish", "[values]") {
     wb::testing::grade_large_logits(
         "grouped_query_attention", grouped_query_attention, 2, 1);
 }
 
-TEST_CASE("scores of a million, all alike, of either sign") {
+TEST_CASE("scores of a million, all alike, of either sign", "[values]") {
     wb::testing::grade_far_scores(
         "grouped_query_attention", grouped_query_attention, 4, 2);
 }
 
-TEST_CASE("small weights count: thousands of keys, each next to nothing") {
+TEST_CASE("small weights count: thousands of keys, each next to nothing", "[values]") {
     wb::testing::grade_small_weights(
         "grouped_query_attention", grouped_query_attention, 2, 1);
 }
@@ -239,11 +239,12 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
         "grouped_query_attention", grouped_query_attention, 4, 2);
 }
 
-TEST_CASE("values below the smallest number with all its digits keep the rest") {
+TEST_CASE("values below the smallest number with all its digits keep the rest",
+          "[values]") {
     wb::testing::grade_subnormal("grouped_query_attention", grouped_query_attention);
 }
 
-TEST_CASE("small queries and small keys have all their digits") {
+TEST_CASE("small queries and small keys have all their digits", "[values]") {
     wb::testing::grade_small_numbers("grouped_query_attention",
                                      grouped_query_attention);
 }
@@ -282,7 +283,7 @@ TEST_CASE("no memory for sums of many heads, nor for each head's keys", "[serial
                                            1 << 10);
 }
 
-TEST_CASE("the scale may be anything finite") {
+TEST_CASE("the scale may be anything finite", "[values]") {
     for (const float scale : {1.0f, 0.0f, -0.3f}) {
         auto shape = grouped(1, {4, 2}, 11, 33, 32);
         shape.scale = scale;

@@ -71,7 +71,7 @@ TEST_CASE("a workspace serves calls with faults, and without keys") {
         grade_one_workspace(layout);
 }
 
-TEST_CASE("scores of a million, all alike, of either sign") {
+TEST_CASE("scores of a million, all alike, of either sign", "[values]") {
     for (const auto& layout : kLayouts)
         grade_far_scores(layout);
 }
@@ -81,12 +81,13 @@ TEST_CASE("more than 4096 keys, the largest score in the middle") {
         grade_far_peak(layout);
 }
 
-TEST_CASE("small weights count: thousands of keys, each next to nothing") {
+TEST_CASE("small weights count: thousands of keys, each next to nothing", "[values]") {
     for (const auto& layout : kLayouts)
         grade_small_weights(layout);
 }
 
-TEST_CASE("queries and keys below the smallest number with all its digits") {
+TEST_CASE("queries and keys below the smallest number with all its digits",
+          "[values]") {
     for (const auto& layout : kLayouts)
         grade_subnormal_scores(layout);
 }

@@ -27,13 +27,14 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
         grade_not_finite(layout);
 }
 
-TEST_CASE("a NaN in a value counts, even with a weight of 0") {
+TEST_CASE("a NaN in a value counts, even with a weight of 0", "[values]") {
     for (const auto& layout : kLayouts)
         for (const bool first : {false, true})
             grade_weightless(layout, first);
 }
 
-TEST_CASE("values below the smallest number with all its digits keep the rest") {
+TEST_CASE("values below the smallest number with all its digits keep the rest",
+          "[values]") {
     for (const auto& layout : kLayouts)
         grade_subnormal(layout);
 }
@@ -190,7 +191,7 @@ TEST_CASE("sequences that fill their row of the table") {
     }
 }
 
-TEST_CASE("values past what a half can hold") {
+TEST_CASE("values past what a half can hold", "[values]") {
     PagedInputs inputs = random_paged({{300, 7}}, 31, 31);
     for (int64_t s = 0; s < inputs.batch(); ++s) {
         for (__nv_bfloat16& x : inputs.v[static_cast<size_t>(s)])
@@ -307,7 +308,7 @@ TEST_CASE("more than 65536 keys: none of them is lost", "[long]") {
         attend(name, function, inputs, &expected, "65792 keys");
 }
 
-TEST_CASE("scores of ten thousand do not overflow") {
+TEST_CASE("scores of ten thousand do not overflow", "[values]") {
     PagedShape shape{{33, 50}};
     shape.scale = GENERATE(1e4f, -1e4f);
     grade_random(shape, 16);

@@ -140,11 +140,11 @@ TEST_CASE("a key that is listed twice counts twice", "[first]") {
                    "keys 3 3, 0 4 0, 1 2 1 2 1, 2, 3 3 3 1 1, 1 70 times");
 }
 
-TEST_CASE("equal weights: whole numbers add up exactly", "[first]") {
+TEST_CASE("equal weights: whole numbers add up exactly", "[first][values]") {
     grade_equal(wb::random_pattern(9, 1000, 500, 1), false, "500 random keys a row");
 }
 
-TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish", "[values]") {
     const auto pattern = wb::dense_pattern(9, 131, false);
     for (const int64_t D : kHeadDims)
         for (const bool rising : {true, false}) {
@@ -216,7 +216,7 @@ TEST_CASE("a NaN counts where scores seem not to matter") {
         }
 }
 
-TEST_CASE("a NaN in a value counts, even with a weight of 0") {
+TEST_CASE("a NaN in a value counts, even with a weight of 0", "[values]") {
     const auto pattern = wb::dense_pattern(3, 150, false);
     for (const int64_t D : kHeadDims)
         for (const bool first : {false, true}) {
@@ -251,7 +251,8 @@ TEST_CASE("keys that no row lists are not read") {
     grade_rows(shape, pattern, inputs, expected, "NaN in other keys");
 }
 
-TEST_CASE("values below the smallest number with all its digits keep the rest") {
+TEST_CASE("values below the smallest number with all its digits keep the rest",
+          "[values]") {
     constexpr double kUnit = 0x1p-136;  // of float: 2^13 steps
     const auto pattern = wb::dense_pattern(5, 70, false);
     const auto longer = wb::dense_pattern(5, 150, false);
@@ -268,7 +269,7 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     }
 }
 
-TEST_CASE("the scale may be anything finite") {
+TEST_CASE("the scale may be anything finite", "[values]") {
     const auto pattern = wb::random_pattern(33, 33, 7, 1);
     for (const float scale : {1.0f, 0.0f, -0.3f}) {
         auto shape = shape_of(pattern, 32);

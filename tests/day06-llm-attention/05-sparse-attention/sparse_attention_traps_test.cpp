@@ -166,7 +166,7 @@ TEST_CASE("nothing belongs to an address") {
                       to_blocks(now));
 }
 
-TEST_CASE("small queries and small keys have all their digits") {
+TEST_CASE("small queries and small keys have all their digits", "[values]") {
     wb::testing::for_each_small_numbers([](const AttentionShape& shape,
                                            const AttentionInputs& inputs,
                                            const std::string& text) {

@@ -14,7 +14,7 @@
 using namespace wb::testing;
 using wb::AttentionShape;
 
-TEST_CASE("scores past 65504 before they are scaled") {
+TEST_CASE("scores past 65504 before they are scaled", "[values]") {
     // Each product is 90000, their sum 5.76 million; the scale makes 1 of it. A half
     // accumulator is at infinity after the first product.
     for (const int64_t D : {32, 64, 128}) {
@@ -29,7 +29,7 @@ TEST_CASE("scores past 65504 before they are scaled") {
     }
 }
 
-TEST_CASE("values whose sum passes 65504 though their mean does not") {
+TEST_CASE("values whose sum passes 65504 though their mean does not", "[values]") {
     const auto shape = plain_attention(1, 1, 3, 131, 64);
     auto inputs = wb::testing::random_attention(shape, 1);
     for (float& value : inputs.v)
@@ -37,7 +37,7 @@ TEST_CASE("values whose sum passes 65504 though their mean does not") {
     grade(shape, inputs, ", v near 2000");
 }
 
-TEST_CASE("values at the end of the range") {
+TEST_CASE("values at the end of the range", "[values]") {
     // The mean of 64 times the largest number is that number, not infinity. The float
     // in front of the rounding may be off by a bit or two, which is less than half of
     // what separates the last number from infinity.
@@ -64,7 +64,7 @@ TEST_CASE("five thousand equal weights: the sum must count every key", "[long]")
     grade(shape, inputs, ", q = 0, v whole numbers from 1 to 15");
 }
 
-TEST_CASE("equal weights: whole numbers add up exactly") {
+TEST_CASE("equal weights: whole numbers add up exactly", "[values]") {
     for (const int64_t keys : {1, 2, 64, 1024}) {
         const auto shape = plain_attention(1, 2, 5, keys, 32);
         const auto inputs = wb::testing::equal_weights(shape, 1);
@@ -74,7 +74,7 @@ TEST_CASE("equal weights: whole numbers add up exactly") {
     }
 }
 
-TEST_CASE("small weights count: a thousand keys at exp(-9) each") {
+TEST_CASE("small weights count: a thousand keys at exp(-9) each", "[values]") {
     // One key has the weight 1; a thousand others exp(-9), that is 1.2e-4, and make up
     // an eighth of the sum. Half holds exp(-9) to 11 bits still, but 1 + 1.2e-4 is 1.
     constexpr int64_t kKeys = 1001;
@@ -91,7 +91,7 @@ TEST_CASE("small weights count: a thousand keys at exp(-9) each") {
     grade(shape, inputs, ", scores 0 and -9");
 }
 
-TEST_CASE("small weights count: thousands of keys, each next to nothing") {
+TEST_CASE("small weights count: thousands of keys, each next to nothing", "[values]") {
     for (const int64_t D : {32, 64, 128}) {
         auto shape = plain_attention(1, 1, 1, D == 32 ? 2101 : 203, D);
         shape.scale = 1.0f;
@@ -104,7 +104,7 @@ TEST_CASE("small weights count: thousands of keys, each next to nothing") {
     }
 }
 
-TEST_CASE("scores of a million, all alike, of either sign") {
+TEST_CASE("scores of a million, all alike, of either sign", "[values]") {
     for (const int64_t D : {32, 64, 128}) {
         auto shape = plain_attention(1, 2, 5, 67, D, true);
         for (const float scale : {1.0f, kFarScale, kFarthestScale}) {
@@ -120,7 +120,7 @@ TEST_CASE("scores of a million, all alike, of either sign") {
     }
 }
 
-TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish", "[values]") {
     for (const int64_t D : {32, 64, 128})
         for (const bool rising : {true, false}) {
             const auto shape = plain_attention(1, 1, 9, 131, D);
@@ -132,7 +132,7 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
         }
 }
 
-TEST_CASE("logits far from zero, close to each other") {
+TEST_CASE("logits far from zero, close to each other", "[values]") {
     // 60000 is a score that half still has, but its neighbours there are 32 apart, and
     // bf16's 256: scores must stay floats until their maximum is subtracted.
     auto shape = plain_attention(1, 1, 3, 70, 32);
@@ -169,7 +169,7 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
     }
 }
 
-TEST_CASE("a NaN reaches the rows that see it, though all scores are 0") {
+TEST_CASE("a NaN reaches the rows that see it, though all scores are 0", "[values]") {
     const auto graded = [](auto zero, bool of_scale) {
         using T = decltype(zero);
         AttentionShape shape = plain_attention(2, 2, 9, 70, 64, true);
@@ -190,7 +190,7 @@ TEST_CASE("a NaN reaches the rows that see it, though all scores are 0") {
     }
 }
 
-TEST_CASE("a NaN in a value counts, even with a weight of 0") {
+TEST_CASE("a NaN in a value counts, even with a weight of 0", "[values]") {
     const auto graded = [](auto zero, int64_t D, bool first) {
         using T = decltype(zero);
         const auto shape = plain_attention(1, 1, 3, 150, D);
@@ -206,7 +206,8 @@ TEST_CASE("a NaN in a value counts, even with a weight of 0") {
         }
 }
 
-TEST_CASE("values below the smallest number with all its digits keep the rest") {
+TEST_CASE("values below the smallest number with all its digits keep the rest",
+          "[values]") {
     const auto graded = [](auto zero, int64_t D) {
         using T = decltype(zero);
         constexpr double kSmallest = Format<T>::kSmallest;
@@ -233,7 +234,7 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     }
 }
 
-TEST_CASE("the scale may be anything finite") {
+TEST_CASE("the scale may be anything finite", "[values]") {
     for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
         auto shape = plain_attention(1, 2, 33, 33, 32);
         shape.scale = scale;

@@ -102,7 +102,8 @@ void grade_mean_error(int64_t head_dim, bool causal) {
 
 }  // namespace
 
-TEST_CASE("the error is that of rounding the weights and the output, no more") {
+TEST_CASE("the error is that of rounding the weights and the output, no more",
+          "[values]") {
     // The bound of an element must allow for roundings that all go one way. They do
     // not: over all elements, a kernel's error is that of plain steps with the same two
     // roundings. Twice as much is allowed, largest and mean, as the authors of
@@ -118,7 +119,8 @@ TEST_CASE("the error is that of rounding the weights and the output, no more") {
     }
 }
 
-TEST_CASE("weights and outputs are rounded to the nearest number, not cut") {
+TEST_CASE("weights and outputs are rounded to the nearest number, not cut",
+          "[values]") {
     for (const int64_t D : {64, 128})
         for (const bool causal : {false, true}) {
             grade_mean_error<__half>(D, causal);

@@ -48,7 +48,7 @@ void grade_far(const AttentionShape& shape, float score) {
 
 }  // namespace
 
-TEST_CASE("scores past 65504 before they are scaled") {
+TEST_CASE("scores past 65504 before they are scaled", "[values]") {
     // Each product is 90000, their sum 5.76 million; the scale makes 1 of it. A half
     // accumulator is at infinity after the first product.
     for (const int64_t D : {64, 128}) {
@@ -63,7 +63,7 @@ TEST_CASE("scores past 65504 before they are scaled") {
     }
 }
 
-TEST_CASE("values whose sum passes 65504 though their mean does not") {
+TEST_CASE("values whose sum passes 65504 though their mean does not", "[values]") {
     const auto shape = plain_attention(1, 1, 3, 131, 64);
     auto inputs = wb::testing::random_attention(shape, 1);
     for (float& value : inputs.v)
@@ -71,14 +71,14 @@ TEST_CASE("values whose sum passes 65504 though their mean does not") {
     grade(shape, inputs, ", v near 2000");
 }
 
-TEST_CASE("equal weights: whole numbers add up exactly") {
+TEST_CASE("equal weights: whole numbers add up exactly", "[values]") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     for (const int64_t keys : {1, 2, 65, 1031})
         grade_equal_weights(keys);
     grade_equal_weights(2049, 1);  // one key behind the last tile
 }
 
-TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish", "[values]") {
     for (const int64_t D : {64, 128})
         for (const bool rising : {true, false}) {
             const auto shape = plain_attention(1, 1, 9, 331, D);
@@ -90,7 +90,7 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
         }
 }
 
-TEST_CASE("scores of a million, all alike, of either sign") {
+TEST_CASE("scores of a million, all alike, of either sign", "[values]") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     for (const int64_t D : {64, 128}) {
         auto shape = plain_attention(1, 1, 5, 67, D, true);
@@ -104,7 +104,7 @@ TEST_CASE("scores of a million, all alike, of either sign") {
     }
 }
 
-TEST_CASE("small weights count: thousands of keys, each next to nothing") {
+TEST_CASE("small weights count: thousands of keys, each next to nothing", "[values]") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     for (const int64_t D : {64, 128}) {
         auto shape = plain_attention(1, 1, 1, D == 64 ? 2101 : 203, D);
@@ -158,7 +158,7 @@ TEST_CASE("logits that hardly rise: a scale of nearly 1 is one, too") {
     }
 }
 
-TEST_CASE("logits far from zero, close to each other") {
+TEST_CASE("logits far from zero, close to each other", "[values]") {
     // 60000 is a score that half still has, but its neighbours there are 32 apart, and
     // bf16's 256: scores must stay floats until their maximum is subtracted.
     auto shape = plain_attention(1, 1, 3, 70, 64);
@@ -192,7 +192,7 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
     graded(__nv_bfloat16(), 128, 9, 70);
 }
 
-TEST_CASE("a NaN reaches the rows that see it, though all scores are 0") {
+TEST_CASE("a NaN reaches the rows that see it, though all scores are 0", "[values]") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     const auto graded = [](auto zero, bool of_scale) {
         using T = decltype(zero);
@@ -213,7 +213,7 @@ TEST_CASE("a NaN reaches the rows that see it, though all scores are 0") {
     }
 }
 
-TEST_CASE("a NaN in a value counts, even with a weight of 0") {
+TEST_CASE("a NaN in a value counts, even with a weight of 0", "[values]") {
     const auto graded = [](auto zero, int64_t D, bool first) {
         using T = decltype(zero);
         // As many rows as a tile has: rows of zeros would keep it from being left out.
@@ -230,7 +230,8 @@ TEST_CASE("a NaN in a value counts, even with a weight of 0") {
         }
 }
 
-TEST_CASE("values below the smallest number with all its digits keep the rest") {
+TEST_CASE("values below the smallest number with all its digits keep the rest",
+          "[values]") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     const auto graded = [](auto zero, int64_t D) {
         using T = decltype(zero);
@@ -258,7 +259,7 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     }
 }
 
-TEST_CASE("the scale may be anything finite") {
+TEST_CASE("the scale may be anything finite", "[values]") {
     for (const float scale : {1.0f, 0.01f, 0.0f, -0.3f}) {
         auto shape = plain_attention(1, 1, 33, 70, 64, true);
         shape.scale = scale;

@@ -81,7 +81,7 @@ TEST_CASE("attention: any three edges meet: causal", "[long]") {
     grade_triples(true);
 }
 
-TEST_CASE("attention: scores far from zero, all alike, of either sign") {
+TEST_CASE("attention: scores far from zero, all alike, of either sign", "[values]") {
     for (const int64_t D : {64, 128}) {
         auto shape = plain_attention(1, D == 64 ? 1 : 2, 5, 67, D, true);
         shape.kv_heads = 1;
@@ -131,7 +131,8 @@ TEST_CASE("attention: logits that rise, fall, or stand alone") {
         }
 }
 
-TEST_CASE("attention: small weights count: thousands of keys, each next to nothing") {
+TEST_CASE("attention: small weights count: thousands of keys, each next to nothing",
+          "[values]") {
     // A single query sees all keys, with a mask or without.
     for (const int64_t D : {64, 128}) {
         auto shape = plain_attention(1, 1, 1, D == 64 ? 2101 : 203, D, D == 64);
@@ -187,7 +188,8 @@ TEST_CASE("attention: NaN, with weight 0 or without, for each head dimension") {
     }
 }
 
-TEST_CASE("attention: queries and keys below the smallest number with all its digits") {
+TEST_CASE("attention: queries and keys below the smallest number with all its digits",
+          "[values]") {
     constexpr double kSmallest = Format<Stored>::kSmallest;
     for (const int64_t D : {64, 128})
         for (const bool causal : {false, true}) {

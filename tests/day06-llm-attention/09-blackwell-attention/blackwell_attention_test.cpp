@@ -279,7 +279,7 @@ TEST_CASE("attention: the log-sum-exp is not wanted") {
     grade(plain_attention(3, 2, 5, 0, 128), 11);
 }
 
-TEST_CASE("attention: the scale may be anything that is not negative") {
+TEST_CASE("attention: the scale may be anything that is not negative", "[values]") {
     AttentionShape shape = plain_attention(1, 1, 33, 150, 128);
     for (const float scale : {1.0f, 0.01f, 0.0f, -0.0f}) {
         shape.scale = scale;
@@ -318,7 +318,8 @@ TEST_CASE("attention: a NaN reaches the rows that see it, and no others") {
                  numbers.kText);
 }
 
-TEST_CASE("attention: values below the smallest number with all its digits") {
+TEST_CASE("attention: values below the smallest number with all its digits",
+          "[values]") {
     constexpr double kSmallest = Format<Stored>::kSmallest;
     for (const int64_t D : {64, 128})
         for (const bool causal : {false, true}) {
