@@ -316,7 +316,7 @@ TEST_CASE("blocks: a block that does not exist is reported, and not read") {
         const int32_t row = D == 64 ? 0 : 1;
         faults::grade_block(-1, /*partial=*/false, 1, D, row);
         if (wb::testing::is_watched() && D != 64) continue;  // what reads is the same
-        faults::grade_block(3, false, D == 32 ? 2 : 1, D);  // there are 3
+        faults::grade_block(3, false, D == 32 ? 2 : 1, D);   // there are 3
         faults::grade_block(3, true, 1, D, D == 32 ? 2 : 1 - row);
         faults::grade_block(std::numeric_limits<int32_t>::max(), true, 1, D, row);
         faults::grade_only_block(D != 64, D);

@@ -3,6 +3,7 @@
 
 #include <wb/implementations.h>
 #include <wb/testing/catch.h>
+#include <wb/testing/covering.h>
 #include <wb/testing/fail.h>
 #include <wb/testing/grader.h>
 
