@@ -10,7 +10,8 @@ namespace wb::testing {
 /// numbers in the same arrays; on the default streams; then with both at once, on two
 /// streams, from two host threads and from one, in some orders that these leave open;
 /// with its input late. In a program that has called nothing before, the first call is
-/// made twice at once.
+/// made twice at once. Where a tool watches (is_watched()), only some of this is done:
+/// accesses are no others.
 ///
 ///     TEST_CASE("calls have nothing in common") {
 ///         expect_independent([] { grade_random(300, 1); },
