@@ -45,7 +45,7 @@ TEST_CASE("layers of INT4: many hidden numbers, no bias, one step") {
     grade_decode(s, {7});
 }
 
-TEST_CASE("layers of INT4: more than 128 groups, one step") {
+TEST_CASE("layers of INT4: more than 128 groups, one step", "[long]") {
     Sizes s = quantized(WeightKind::int4, NormPlace::pre);
     s.heads = 1;
     s.d_ff = 130 * 32;  // groups of 32, and two tiles across behind them
