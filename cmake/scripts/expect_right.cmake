@@ -6,14 +6,19 @@
 # Where the text begins a line with "// Only the test cases that reject its edits", it
 # leaves out what is expensive to compile, and only those cases are run.
 #
-# With "// Only the short test cases" it leaves out those with [long]: a second stage that
-# the ladder includes is under them there.
+# Of a second stage, those with [long] are left out if the ladder includes it, or if it
+# has a line "// Only the short test cases": there they run for the ladder.
 include(${CMAKE_CURRENT_LIST_DIR}/verdict.cmake)
 get_filename_component(folder ${SOURCE} DIRECTORY)
 file(STRINGS ${SOURCE} partial REGEX "^// Only the test cases that reject its edits")
 set(cases ~[large]~[serial]~[goal])  # [goal] is hidden; a filter would take it
+string(REGEX REPLACE "_fast[.]cu$" ".cu" ladder ${SOURCE})
+get_filename_component(stage ${SOURCE} NAME)
 file(STRINGS ${SOURCE} short REGEX "^// Only the short test cases")
-if(short)
+if(NOT ladder STREQUAL SOURCE AND EXISTS ${ladder})
+    file(STRINGS ${ladder} included REGEX "^#include \"${stage}\"")
+endif()
+if(short OR included)
     string(APPEND cases ~[long])
 endif()
 if(partial)
