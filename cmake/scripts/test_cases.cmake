@@ -3,7 +3,7 @@
 #
 #   wb_read_cases(source…)   sets `names` and `serial`: those tagged [serial], which
 #                            measure what all programs share, such as the GPU's memory;
-#                            and `long`: those tagged [long] or [large]
+#                            `long`: those tagged [long] or [large]; and `large`
 #
 # In these lists stand names as Catch2 knows them. Hidden cases ([.]) are left out: goals
 # in counters, which only checked programs can judge. A TEST_CASE begins its line; one
@@ -21,6 +21,7 @@ function(wb_read_cases)
     set(names)
     set(serial)
     set(long)
+    set(large)
     foreach(source ${ARGN})
         file(READ ${source} text)
         string(REPLACE "[" ${opens} text "${text}")
@@ -50,11 +51,15 @@ function(wb_read_cases)
             if(literals MATCHES "${opens}(long|large)${closes}")
                 list(APPEND long "${name}")
             endif()
+            if(literals MATCHES "${opens}large${closes}")
+                list(APPEND large "${name}")
+            endif()
         endforeach()
     endforeach()
     set(names "${names}" PARENT_SCOPE)
     set(serial "${serial}" PARENT_SCOPE)
     set(long "${long}" PARENT_SCOPE)
+    set(large "${large}" PARENT_SCOPE)
 endfunction()
 
 # For CTest: a test for each case of a program, <prefix>.<case>. Each leaves its verdict
