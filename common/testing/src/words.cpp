@@ -11,7 +11,8 @@
 namespace wb::testing {
 
 const char* const kCauseRace =
-    "a race: the same launch gave another result when it was repeated";
+    "a race: the same launch gave another result when it was repeated; or a value that "
+    "nobody has set";
 const char* const kCauseNotZeroed =
     "it is added to what the array held before the launch: set that to zero first";
 const char* const kCauseChangedInput =

@@ -79,6 +79,16 @@ class Refusals {
         PackedCall wrong = good_;
         spoil(wrong);
         expect_refused(name, part, part, [&] { call(wrong); });
+        if (!part.starts_with("shape.")) return;
+        // That there is nothing to do makes it no right one.
+        for (int64_t PackedShape::*const none :
+             {&PackedShape::total_queries, &PackedShape::max_queries}) {
+            wrong = good_;
+            wrong.shape.*none = 0;
+            spoil(wrong);
+            expect_refused(
+                name, "without queries: " + part, part, [&] { call(wrong); });
+        }
     }
 
     Grader memory_;

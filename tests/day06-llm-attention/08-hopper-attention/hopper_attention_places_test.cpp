@@ -1,6 +1,8 @@
 // Grades day06-llm-attention/08-hopper-attention: where a call runs, and where its
-// arrays are: another device, keys and values in one array.
+// arrays are: another device, keys and values in one array, rows far behind the first.
 #include <wb/testing/other_device.h>
+
+#include <memory>
 
 #include "hopper_grading.h"
 #include "packed_grading.h"
@@ -74,4 +76,135 @@ TEST_CASE("one array is k and v, in each layout") {
                hopper_attention_paged(
                    batch.shape, cache, q, starts, o, lse, workspace, s);
            });
+}
+
+namespace {
+
+/// Three sequences. The rows of the last one are far behind the others: the first one
+/// has millions of queries, of which only max_queries count, and the second one, which
+/// has no queries, millions of keys. In the simulator, memory that nobody touches costs
+/// nothing.
+class FarRows {
+ public:
+    /// @param rows  queries of the first sequence; a multiple of the size of pages
+    explicit FarRows(int64_t rows) : rows_(rows) {
+        for (AttentionInputs& inputs : batch_.inputs)
+            inputs.v = inputs.k;
+        if (!has_memory()) return;
+        const auto put = [](const Memory& to, int64_t first, const T* from, int64_t n) {
+            CUDA_CHECK(cudaMemcpy(to.get() + first,
+                                  from,
+                                  static_cast<size_t>(n) * sizeof(T),
+                                  cudaMemcpyHostToDevice));
+        };
+        const auto q = pack_rows<T>(batch_, &AttentionInputs::q, 2, kRow);
+        const auto k = pack_rows<T>(batch_, &AttentionInputs::k, 1, 64);
+        put(q_, 0, q.data(), kMost * kRow);
+        put(q_, rows_ * kRow, q.data() + kMost * kRow, 3 * kRow);
+        put(kv_, 0, k.data(), 2 * 64);
+        put(kv_, rows_ * kRow, k.data() + 2 * 64, 5 * 64);
+    }
+
+    bool has_memory() const { return q_ && o_ && kv_; }
+
+    /// Compares the rows that count.
+    void grade(bool is_paged) const {
+        const auto rows = static_cast<int32_t>(rows_), keys = 2 * rows;
+        const int32_t page = keys / kPage;
+        PackedShape shape = batch_.shape;
+        shape.sequences = 3;
+        shape.total_queries = rows + 3;
+        shape.total_keys = keys + 5;
+        shape.max_queries = kMost;
+        Grader grade(is_paged ? "hopper_attention_paged" : "hopper_attention_packed",
+                     "queries/keys " + std::to_string(rows) + "/2 0/" +
+                         std::to_string(keys - 2) + " 3/5, Hq2 Hkv1 D64, max_queries " +
+                         std::to_string(kMost));
+        const auto table = [&](const char* name, const std::vector<int32_t>& values) {
+            return grade.input(name, values);
+        };
+        const int32_t* starts = table("query_starts", {0, rows, rows, rows + 3});
+        const int32_t* key_starts = table("key_starts", {0, 2, keys, keys + 5});
+        const wb::PagedCache cache = {kv_.get(),
+                                      kv_.get(),
+                                      table("cache.block_table", {0, 0, page}),
+                                      table("cache.lengths", {2, 0, 5}),
+                                      3,
+                                      1,
+                                      page + 1,
+                                      1,
+                                      kPage,
+                                      64};
+        T* const counting = grade.output<T>("o", {kMost + 3, 2, 64});
+        const wb::PagedWorkspace workspace(1);
+        grade.run([&](cudaStream_t s) {
+            T* const o = o_.get();
+            const T *const q = q_.get(), *const k = kv_.get();
+            if (is_paged)
+                hopper_attention_paged(
+                    shape, cache, q, starts, o, nullptr, workspace, s);
+            else
+                hopper_attention_packed(
+                    shape, q, k, k, starts, key_starts, o, nullptr, s);
+            for (const auto& [to, from, n] :
+                 {std::tuple{int64_t{0}, int64_t{0}, kMost}, {kMost, rows_, 3}})
+                CUDA_CHECK(cudaMemcpyAsync(counting + to * kRow,
+                                           o + from * kRow,
+                                           static_cast<size_t>(n * kRow) * sizeof(T),
+                                           cudaMemcpyDeviceToDevice,
+                                           s));
+        });
+        workspace.check(nullptr);
+        expect_both(grade, expect_batch<T>(batch_), /*with_lse=*/false);
+    }
+
+    /// Whether nothing is written behind the first max_queries rows of a sequence, and
+    /// those that may be in a tile with them. It may be.
+    bool leaves_others(bool is_paged) const {
+        const size_t bytes = static_cast<size_t>(rows_ * kRow) * sizeof(T);
+        CUDA_CHECK(cudaMemset(o_.get(), 0xFF, bytes));
+        grade(is_paged);
+        uint16_t last = 0;
+        CUDA_CHECK(cudaMemcpy(
+            &last, o_.get() + rows_ * kRow - 1, sizeof last, cudaMemcpyDeviceToHost));
+        return last == 0xFFFF;
+    }
+
+ private:
+    static constexpr int64_t kMost = 4, kRow = 2 * 64;
+    static constexpr int32_t kPage = 256;
+
+    struct Free {
+        void operator()(T* memory) const { (void)cudaFree(memory); }
+    };
+    using Memory = std::unique_ptr<T, Free>;
+
+    Memory allocate(int64_t more) const {
+        void* memory = nullptr;
+        const auto numbers = static_cast<size_t>((rows_ + more) * kRow);
+        if (cudaMalloc(&memory, numbers * sizeof(T)) != cudaSuccess)
+            (void)cudaGetLastError();
+        return Memory(static_cast<T*>(memory));
+    }
+
+    int64_t rows_;
+    Batch batch_ = make_batch<T>({{kMost, 2}, {3, 5}}, 2, 1, 64, false);
+    Memory q_ = allocate(3), o_ = allocate(3), kv_ = allocate(kPage / 2);
+};
+
+}  // namespace
+
+TEST_CASE("packed and paged: a sequence past element 2^31 of all arrays") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;
+    const FarRows few(4096), far(int64_t{1} << 24);
+    if (!far.has_memory()) WB_SKIP("needs 13 GB of free GPU memory");
+    for (const bool is_paged : {false, true}) {
+        const bool in_time = few.leaves_others(is_paged);
+#ifdef SIMT_CPU
+        if (!in_time) continue;  // millions of rows would take hours
+#endif
+        (void)in_time;
+        far.grade(is_paged);
+    }
 }

@@ -1,4 +1,5 @@
 // Grades day06-llm-attention/08-hopper-attention.
+#include <wb/testing/attention_arguments.h>
 #include <wb/testing/attention_grade.h>
 #include <wb/testing/attention_traps.h>
 #include <wb/testing/attention_triples.h>
@@ -440,6 +441,11 @@ TEST_CASE("wrong arguments are refused by name") {
     refused("shape.query_heads is 3", grouped(plain_attention(1, 3, 2, 2, 64), 2));
     refused("shape.query_heads is 2", grouped(good, 0));
     const auto pointers = [&](auto zero) {
+        auto* const p = reinterpret_cast<decltype(zero)*>(d);
+        wb::testing::expect_shapes_refused(
+            "hopper_attention", good, true, [&](const AttentionShape& shape) {
+                hopper_attention(shape, p, p, p, p, nullptr, nullptr);
+            });
         wb::testing::expect_pointers_refused<decltype(zero)>(
             "hopper_attention",
             [](auto... arguments) { hopper_attention(arguments...); },
