@@ -23,6 +23,9 @@ TEST_CASE("lists that belong to other masks are given, and not looked at") {
     const auto given = [&](HstuProblem& p) {
         if (p.contexts.empty() && c.mask != HstuMask::target) p.contexts = {9, 0, 20};
         if (p.targets.empty()) p.targets = {3, 0, 4};
+        p.max_distance = 7;  // of tables that are not there
+        p.buckets = 9;
+        p.timestamps.assign(37, 5);
         if (!p.offsets.empty()) return;
         p.offsets = {0};
         for (int32_t i = 0; i < 37; ++i) {
