@@ -344,17 +344,17 @@ HstuCall<T> call_of(Grader& grade, const HstuProblem& p) {
     call.mask.targets = twice("mask.targets", p.targets);
     call.mask.offsets = twice("mask.offsets", p.offsets);
     call.mask.intervals = twice("mask.intervals", p.intervals, Begin::pairs);
-    if (!p.positions.empty()) {
+    // What belongs to a table may be given without it.
+    call.bias.max_distance = p.max_distance;
+    call.bias.buckets = p.buckets;
+    if (!p.positions.empty())
         call.bias.positions =
             grade.input("bias.positions", p.positions, Begin::anywhere);
-        call.bias.max_distance = p.max_distance;
-    }
-    if (!p.times.empty()) {
+    if (!p.times.empty())
         call.bias.times = grade.input("bias.times", p.times, Begin::anywhere);
-        call.bias.buckets = p.buckets;
+    if (!p.timestamps.empty())
         call.bias.timestamps =
             grade.input("bias.timestamps", p.timestamps, Begin::anywhere);
-    }
     return call;
 }
 

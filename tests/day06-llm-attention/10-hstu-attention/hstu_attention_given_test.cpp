@@ -23,6 +23,9 @@ TEST_CASE("lists that belong to other masks are given, and not looked at") {
     const auto given = [&](HstuProblem& p) {
         if (p.contexts.empty() && c.mask != HstuMask::target) p.contexts = {9, 0, 20};
         if (p.targets.empty()) p.targets = {3, 0, 4};
+        p.max_distance = 7;  // of tables that are not there
+        p.buckets = 9;
+        p.timestamps.assign(37, 5);
         if (!p.offsets.empty()) return;
         p.offsets = {0};
         for (int32_t i = 0; i < 37; ++i) {
@@ -41,10 +44,13 @@ TEST_CASE("lists that belong to other masks are given, and not looked at") {
 
 TEST_CASE("scores of pairs that are not seen may be infinite") {
     // Queries of the first half and keys of the second are large: 2^70 each. No row
-    // sees such a pair. Values and gradients of o are so, too.
+    // sees such a pair. Values and gradients of o are so, too. Where a row sees all
+    // keys of its sequence, they are queries of one sequence, and keys of the next.
     if (wb::testing::is_watched()) return;
     Call c{{40, 9}};
-    c.mask = GENERATE(HstuMask::causal, HstuMask::local, HstuMask::arbitrary);
+    c.mask = GENERATE(
+        HstuMask::causal, HstuMask::local, HstuMask::arbitrary, HstuMask::full);
+    if (c.mask == HstuMask::full) c.lengths = {40, 9, 9};
     c.left = 50;
     c.right = 0;
     c.head_dim = GENERATE(32, 64);
@@ -56,11 +62,13 @@ TEST_CASE("scores of pairs that are not seen may be infinite") {
                   Passes::both,
                   Versions::last,
                   [&](HstuProblem& p) {
-                      const auto at_row = [&](std::size_t i) {
-                          return i / at(p.head_dim) % 40;
+                      const auto is_query = [&](std::size_t row) {
+                          if (c.mask == HstuMask::full) return row < 40 || row >= 49;
+                          return row % 40 < 20;
                       };
                       for (std::size_t i = 0; i < p.q.size(); ++i) {
-                          const float large = at_row(i) < 20 ? 0x1p70f : 0x1p-70f;
+                          const float large =
+                              is_query(i / at(p.head_dim)) ? 0x1p70f : 0x1p-70f;
                           p.q[i] *= large;
                           p.d_o[i] *= large;
                           p.k[i] /= large;

@@ -25,7 +25,8 @@ std::unique_ptr<T, Free> numbers_of(int64_t count) {
 
 constexpr const char* kNoMemory = "the device memory is not to be had";
 
-/// Queues both passes of sequences of these lengths.
+/// Queues both passes of sequences of these lengths. Where a mask has a list, the last
+/// row sees each second key.
 template <class T>
 void expect_queued(const std::string& suffix,
                    Forward<T>* forward,
@@ -51,8 +52,31 @@ void expect_queued(const std::string& suffix,
     call.alpha = c.scale();
     call.scaling_length = c.scaling_length;
     call.cu_seqlens = {grade.input("cu_seqlens", starts), starts.data()};
-    grade.expect_queued([&](cudaStream_t stream) { forward(call, stream); });
+    std::vector<int32_t> offsets;
+    std::vector<int32_t> intervals;
+    call.mask.kind = c.mask;
+    if (c.mask == HstuMask::arbitrary) {
+        for (int32_t key = 0; key < c.lengths.back(); key += 2)
+            intervals.insert(intervals.end(), {key, key + 1});
+        offsets.assign(at(call.total), 0);
+        offsets.push_back(static_cast<int32_t>(intervals.size() / 2));
+        call.mask.offsets = {grade.input("offsets", offsets), offsets.data()};
+        call.mask.intervals = {grade.input("intervals", intervals), intervals.data()};
+    }
     HstuGradients<T> out = {};
+    const int64_t positions = c.heads * (2 * c.max_distance + 1);
+    const int64_t times = c.heads * c.buckets;
+    const bool has_bias = c.bias == Bias::both;
+    const auto tables = numbers_of<float>(has_bias ? 2 * (positions + times) : 1);
+    const auto timestamps = numbers_of<int64_t>(has_bias ? call.total : 1);
+    if (tables == nullptr || timestamps == nullptr) WB_SKIP(kNoMemory);
+    if (has_bias) {
+        float* const to = tables.get();
+        call.bias = {to, c.max_distance, to + positions, c.buckets, timestamps.get()};
+        out.d_positions = to + positions + times;
+        out.d_times = out.d_positions + positions;
+    }
+    grade.expect_queued([&](cudaStream_t stream) { forward(call, stream); });
     out.d_o = rows;
     out.dq = rows + count;
     out.dk = out.dq + count;
@@ -78,6 +102,15 @@ TEST_CASE("rows and sequences past what a block's memory or a grid's y can have"
                   expect_queued<T>(suffix, forward, backward, c);
                   c.lengths = {1};
                   c.heads = 65'535;
+                  expect_queued<T>(suffix, forward, backward, c);
+                  if (c.head_dim == 64) return;
+                  // Positions, times and intervals of more rows than fit, too.
+                  c.lengths = {1 << 17};
+                  c.heads = 1;
+                  c.bias = Bias::both;
+                  c.max_distance = 1 << 17;
+                  expect_queued<T>(suffix, forward, backward, c);
+                  c.mask = HstuMask::arbitrary;
                   expect_queued<T>(suffix, forward, backward, c);
               });
 }

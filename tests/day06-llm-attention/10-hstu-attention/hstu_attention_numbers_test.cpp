@@ -6,6 +6,20 @@
 
 using namespace hstu_grading;
 
+namespace {
+
+/// Multiplies numbers by 2^power, and rounds them to the type; for fp32 to bf16, which
+/// has as small ones, and as large ones.
+void scale(Types type, std::vector<float>& numbers, int power) {
+    for (float& x : numbers) {
+        const float scaled = std::ldexp(x, power);
+        x = type == fp16 ? static_cast<float>(static_cast<__half>(scaled))
+                         : static_cast<float>(static_cast<__nv_bfloat16>(scaled));
+    }
+}
+
+}  // namespace
+
 TEST_CASE("times that are as far apart as they can be") {
     Call c{{9}};
     c.mask = HstuMask::full;
@@ -115,23 +129,28 @@ TEST_CASE("rows that see one key: each weight and each slope by itself") {
     c.alpha = 0.25f;
     c.head_dim = GENERATE(32, 64);
     c.bias = GENERATE(Bias::none, Bias::both);
-    grade_changed(any_type(),
+    const auto type = any_type();
+    grade_changed(type,
                   c,
                   1,
                   ", scores from -15 to 15",
                   Passes::both,
                   Versions::last,
-                  [](HstuProblem& p) {
+                  [&](HstuProblem& p) {
                       std::fill(p.times.begin(), p.times.end(), 0.0f);
                       std::fill(p.positions.begin(), p.positions.end(), 0.0f);
                       for (int64_t row = 0; row < kRows; ++row) {
                           float* const q = &p.q[p.head_of(row, 0)];
                           float* const k = &p.k[p.head_of(row, 0)];
                           std::fill_n(q, p.head_dim, 0.0f);
-                          // Both are numbers of each type, and so is no score.
-                          q[row % p.head_dim] = 1.375f;
-                          k[row % p.head_dim] = static_cast<float>(
-                              static_cast<__nv_bfloat16>((row - 150) * 0.29f));
+                          // Those of 16 bits are numbers of each such type, and so is
+                          // no score. Those of 32 have all their digits: the product
+                          // is less exact in two parts of 16 bits each.
+                          float& of_q = q[row % p.head_dim] = 1.3719238f;
+                          float& of_k = k[row % p.head_dim] = (row - 150) * 0.29f;
+                          if (type == fp32) continue;
+                          of_q = 1.375f;
+                          of_k = static_cast<float>(static_cast<__nv_bfloat16>(of_k));
                       }
                   });
 }
@@ -192,6 +211,33 @@ TEST_CASE("alpha so small that it has not all its digits, and scores as usual") 
                   });
 }
 
+TEST_CASE("alpha times q, or times k, is infinite or 0, and scores are as usual") {
+    if (wb::testing::is_watched()) return;
+    struct Powers {
+        int alpha, q, k;
+        Passes passes;
+    };
+    const auto [alpha, q, k, passes] = GENERATE(Powers{66, 62, -124, Passes::forward},
+                                                Powers{66, -124, 62, Passes::forward},
+                                                Powers{-50, -100, 124, Passes::both},
+                                                Powers{-50, 124, -100, Passes::both});
+    Call c{{40}};
+    c.alpha = std::ldexp(1.0f, alpha);
+    const auto type = GENERATE(fp32, bf16);
+    grade_changed(type,
+                  c,
+                  1,
+                  ", alpha is 2^" + std::to_string(alpha) + ", q times 2^" +
+                      std::to_string(q) + ", k times 2^" + std::to_string(k),
+                  passes,
+                  Versions::last,
+                  [type, q = q, k = k](HstuProblem& p) {
+                      scale(type, p.q, q);
+                      scale(type, p.k, k);
+                      scale(type, p.d_o, -20);  // or sums of gradients do not fit
+                  });
+}
+
 TEST_CASE("alpha is a power of two, and its product with q or k no number of fp16") {
     // Such a product is exact but where it has not all its digits.
     if (wb::testing::is_watched()) return;
@@ -214,24 +260,21 @@ TEST_CASE("values, queries and keys below the smallest number with all its digit
     if (wb::testing::is_watched()) return;
     Call c{{40}};
     const char small = GENERATE('q', 'k', 'v');
-    if (small != 'v') c.alpha = 0x1p121f;
+    const auto type = any_type();
+    const int power = type == fp16 ? -18 : -128;
+    if (small != 'v') c.alpha = type == fp16 ? 0x1p14f : 0x1p121f;
     c.scaling_length = 1;
-    grade_changed(
-        GENERATE(fp32, bf16),
-        c,
-        1,
-        std::string(", ") + small + " times 2^-128",
-        Passes::forward,
-        Versions::last,
-        [&](HstuProblem& p) {
-            const auto scale = [](std::vector<float>& numbers, float by) {
-                for (float& x : numbers)
-                    x = static_cast<float>(static_cast<__nv_bfloat16>(x * by));
-            };
-            if (small == 'v') return scale(p.v, 0x1p-128f);
-            scale(p.q, small == 'q' ? 0x1p-128f : 0x1p4f);
-            scale(p.k, small == 'k' ? 0x1p-128f : 0x1p4f);
-        });
+    grade_changed(type,
+                  c,
+                  1,
+                  std::string(", ") + small + " times 2^" + std::to_string(power),
+                  Passes::forward,
+                  Versions::last,
+                  [&](HstuProblem& p) {
+                      if (small == 'v') return scale(type, p.v, power);
+                      scale(type, p.q, small == 'q' ? power : 4);
+                      scale(type, p.k, small == 'k' ? power : 4);
+                  });
 }
 
 TEST_CASE("gradients of weights in fp16: up to 32768, and far below 1") {
@@ -259,28 +302,26 @@ TEST_CASE("gradients of weights in fp16: up to 32768, and far below 1") {
 }
 
 TEST_CASE("gradients of d_o and of values without all their digits") {
-    // Below 2^-126. Their products are of usual size.
+    // Below 2^-126, and for fp16 below 2^-14. Their products are not.
     if (wb::testing::is_watched()) return;
     Call c{{40}};
     c.head_dim = GENERATE(32, 64);
     c.scaling_length = 1;
     const bool small_d_o = GENERATE(true, false);
-    grade_changed(
-        GENERATE(fp32, bf16),
-        c,
-        1,
-        small_d_o ? ", d_o times 2^-128, v times 2^110"
-                  : ", v times 2^-128, d_o times 2^110",
-        Passes::backward,
-        Versions::last,
-        [&](HstuProblem& p) {
-            const auto scale = [](std::vector<float>& numbers, float by) {
-                for (float& x : numbers)
-                    x = static_cast<float>(static_cast<__nv_bfloat16>(x * by));
-            };
-            scale(p.d_o, small_d_o ? 0x1p-128f : 0x1p110f);
-            scale(p.v, small_d_o ? 0x1p110f : 0x1p-128f);
-        });
+    const auto type = any_type();
+    const int small = type == fp16 ? -18 : -128;
+    const int large = type == fp16 ? 6 : 110;
+    const std::string text = " times 2^" + std::to_string(small);
+    grade_changed(type,
+                  c,
+                  1,
+                  (small_d_o ? ", d_o" : ", v") + text,
+                  Passes::backward,
+                  Versions::last,
+                  [&](HstuProblem& p) {
+                      scale(type, p.d_o, small_d_o ? small : large);
+                      scale(type, p.v, small_d_o ? large : small);
+                  });
 }
 
 TEST_CASE("a bias far from zero counts") {

@@ -3,6 +3,7 @@
 #include "grading.h"
 
 #include <wb/testing/fail.h>
+#include <wb/testing/same_numbers.h>
 #include <wb/testing/simulator.h>
 
 using namespace hstu_grading;
@@ -72,11 +73,6 @@ std::vector<double> bits_of(const std::string& name,
     return all;
 }
 
-/// The same number, or none both times: what is right, other cases look at.
-bool is_same(double a, double b) {
-    return a == b || (std::isnan(a) && std::isnan(b));
-}
-
 /// The same bits in each of these orders.
 template <class T>
 void compare_bits(const std::string& name,
@@ -89,7 +85,7 @@ void compare_bits(const std::string& name,
         const auto now = bits_of<T>(name, launch, p);
         wb::testing::shuffle_threads(0);
         if (seed == 0) first = now;
-        if (std::equal(now.begin(), now.end(), first.begin(), is_same)) continue;
+        if (wb::testing::same_numbers(now, first)) continue;
         wb::testing::fail(
             wb::testing::Kind::contract,
             name + " gives other bits in another order of threads and blocks",

@@ -4,6 +4,7 @@
 
 #include <wb/testing/catch.h>
 #include <wb/testing/fail.h>
+#include <wb/testing/same_numbers.h>
 #include <wb/testing/simulator.h>
 
 using namespace backward_grading;
@@ -136,7 +137,8 @@ void compare_bits(const AttentionShape& shape,
         const auto first = bits_of<T>(name, launch, shape, in);
         const auto compare = [&, name = name, launch = launch](
                                  const char* where, const char* cause, Begin begin) {
-            if (bits_of<T>(name, launch, shape, in, begin) == first) return;
+            const auto now = bits_of<T>(name, launch, shape, in, begin);
+            if (wb::testing::same_numbers(now, first)) return;
             wb::testing::fail(wb::testing::Kind::contract,
                               name + " gives other bits " + where +
                                   ", though call.deterministic is true",

@@ -8,6 +8,7 @@
 #include <wb/testing/independent_calls.h>
 #include <wb/testing/other_device.h>
 #include <wb/testing/refuses.h>
+#include <wb/testing/same_numbers.h>
 
 using namespace gpt_grading;
 using wb::testing::expect_refused;
@@ -191,7 +192,7 @@ TEST_CASE("deterministic: the same bits in any order of threads and blocks") {
         const std::vector<double> now = grade.read("gradients");
         wb::testing::shuffle_threads(0);
         if (seed == 0) first = now;
-        if (now != first)
+        if (!wb::testing::same_numbers(now, first))
             wb::testing::fail(
                 wb::testing::Kind::contract,
                 "gpt_gradients gives other bits in another order of threads and blocks",
