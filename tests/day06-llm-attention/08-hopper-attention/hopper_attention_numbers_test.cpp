@@ -43,7 +43,7 @@ TEST_CASE("the largest score moves a little with each block") {
     grade_type<__half>(shape, slowly_rising(shape), ", slowly rising scores");
 }
 
-TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
+TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish", "[values]") {
     NEEDS_HOPPER();
     for (const bool rising : {true, false}) {
         const std::string text =
@@ -58,7 +58,7 @@ TEST_CASE("logits from -10000 to 10000 neither overflow nor vanish") {
     }
 }
 
-TEST_CASE("scores of a million, all alike, of either sign") {
+TEST_CASE("scores of a million, all alike, of either sign", "[values]") {
     NEEDS_HOPPER();
     for (const int64_t D : {64, 128, 256}) {
         // A lane has two rows, 8 apart.
@@ -74,7 +74,7 @@ TEST_CASE("scores of a million, all alike, of either sign") {
     }
 }
 
-TEST_CASE("small weights count: thousands of keys, each next to nothing") {
+TEST_CASE("small weights count: thousands of keys, each next to nothing", "[values]") {
     NEEDS_HOPPER();
     auto shape = plain_attention(1, 1, 1, 2101, 64);
     shape.scale = 1.0f;
@@ -109,7 +109,8 @@ TEST_CASE("a NaN reaches the rows that see it, and no others") {
     graded(__half(), 256, false);
 }
 
-TEST_CASE("values below the smallest number with all its digits keep the rest") {
+TEST_CASE("values below the smallest number with all its digits keep the rest",
+          "[values]") {
     NEEDS_HOPPER();
     const auto graded = [](auto zero) {
         using T = decltype(zero);
@@ -128,7 +129,7 @@ TEST_CASE("values below the smallest number with all its digits keep the rest") 
     graded(__nv_bfloat16());
 }
 
-TEST_CASE("values near 2^106, and scores that rise or fall by 100, or 50") {
+TEST_CASE("values near 2^106, and scores that rise or fall by 100, or 50", "[values]") {
     NEEDS_HOPPER();
     // A weight may be larger than 1 for a while, but not by as much as bf16 could hold.
     for (const int64_t D : {64, 128, 256}) {
@@ -143,7 +144,7 @@ TEST_CASE("values near 2^106, and scores that rise or fall by 100, or 50") {
     }
 }
 
-TEST_CASE("the scale may be anything that is not negative") {
+TEST_CASE("the scale may be anything that is not negative", "[values]") {
     NEEDS_HOPPER();
     for (const float scale : {1.0f, 0.01f, 0.0f}) {
         auto shape = plain_attention(1, 1, 33, 150, 64, true);

@@ -138,7 +138,7 @@ TEST_CASE("one tile, after a call with three") {
     grade_last_version(plain_attention(1, 1, 70, 1200, 64), 0);
 }
 
-TEST_CASE("one tile of many keys in fp16: sums of parts are as exact") {
+TEST_CASE("one tile of many keys in fp16: sums of parts are as exact", "[values]") {
     NEEDS_HOPPER();
     // Weights are equal, and sums exact in float, but not in 16 bits.
     const FewMultiprocessors few(6);
@@ -176,7 +176,8 @@ TEST_CASE("one tile of 258 blocks of keys, for two multiprocessors") {
     grade_last_version(plain_attention(1, 1, 1, 257 * 96 + 1, 64), 0);
 }
 
-TEST_CASE("the scores of the first thousand keys are past the largest float") {
+TEST_CASE("the scores of the first thousand keys are past the largest float",
+          "[values]") {
     NEEDS_HOPPER();
     // And negative: these keys weigh nothing, not even where nothing else is computed.
     const FewMultiprocessors few(3);

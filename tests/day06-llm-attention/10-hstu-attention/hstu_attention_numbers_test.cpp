@@ -38,7 +38,7 @@ TEST_CASE("times that are as far apart as they can be") {
         });
 }
 
-TEST_CASE("scores far from zero: no infinity, no NaN") {
+TEST_CASE("scores far from zero: no infinity, no NaN", "[values]") {
     Call c{{34}};
     c.head_dim = 64;
     c.mask = HstuMask::full;
@@ -155,7 +155,7 @@ TEST_CASE("rows that see one key: each weight and each slope by itself") {
                   });
 }
 
-TEST_CASE("weights and gradients near zero count: nothing is skipped") {
+TEST_CASE("weights and gradients near zero count: nothing is skipped", "[values]") {
     if (wb::testing::is_watched()) return;
     Call c{{40}};
     c.alpha = 0x1p-24f;
@@ -193,7 +193,8 @@ TEST_CASE("a weight counts where the gradient of its score is 0, and that withou
                   });
 }
 
-TEST_CASE("alpha so small that it has not all its digits, and scores as usual") {
+TEST_CASE("alpha so small that it has not all its digits, and scores as usual",
+          "[values]") {
     if (wb::testing::is_watched()) return;
     Call c{{40}};
     c.alpha = 0x1p-128f;
@@ -238,7 +239,8 @@ TEST_CASE("alpha times q, or times k, is infinite or 0, and scores are as usual"
                   });
 }
 
-TEST_CASE("alpha is a power of two, and its product with q or k no number of fp16") {
+TEST_CASE("alpha is a power of two, and its product with q or k no number of fp16",
+          "[values]") {
     // Such a product is exact but where it has not all its digits.
     if (wb::testing::is_watched()) return;
     Call c{{40}};
@@ -256,7 +258,8 @@ TEST_CASE("alpha is a power of two, and its product with q or k no number of fp1
                   });
 }
 
-TEST_CASE("values, queries and keys below the smallest number with all its digits") {
+TEST_CASE("values, queries and keys below the smallest number with all its digits",
+          "[values]") {
     if (wb::testing::is_watched()) return;
     Call c{{40}};
     const char small = GENERATE('q', 'k', 'v');
@@ -277,7 +280,7 @@ TEST_CASE("values, queries and keys below the smallest number with all its digit
                   });
 }
 
-TEST_CASE("gradients of weights in fp16: up to 32768, and far below 1") {
+TEST_CASE("gradients of weights in fp16: up to 32768, and far below 1", "[values]") {
     // Of each row, the value times d_o is 32768 or 2^-6, with the sign of the row.
     if (wb::testing::is_watched()) return;
     Call c{{40}};
@@ -301,7 +304,7 @@ TEST_CASE("gradients of weights in fp16: up to 32768, and far below 1") {
                   });
 }
 
-TEST_CASE("gradients of d_o and of values without all their digits") {
+TEST_CASE("gradients of d_o and of values without all their digits", "[values]") {
     // Below 2^-126, and for fp16 below 2^-14. Their products are not.
     if (wb::testing::is_watched()) return;
     Call c{{40}};
@@ -324,7 +327,7 @@ TEST_CASE("gradients of d_o and of values without all their digits") {
                   });
 }
 
-TEST_CASE("a bias far from zero counts") {
+TEST_CASE("a bias far from zero counts", "[values]") {
     if (wb::testing::is_watched()) return;
     Call c{{40}};
     c.bias = Bias::both;

@@ -134,7 +134,7 @@ TEST_CASE("the reference agrees with finite differences") {
     }
 }
 
-TEST_CASE("the error is that of rounding P, S and the results, no more") {
+TEST_CASE("the error is that of rounding P, S and the results, no more", "[values]") {
     // The bound of an element must allow for roundings that all go one way. They do
     // not: over all elements, the error is that of plain steps with the same roundings.
     // Half as much again is allowed. A kernel that rounds anything else to bf16 is
@@ -333,7 +333,7 @@ TEST_CASE("rows of zeros are rows like any other") {
     }
 }
 
-TEST_CASE("subnormal q, k and d_o, whose gradients are normal numbers") {
+TEST_CASE("subnormal q, k and d_o, whose gradients are normal numbers", "[values]") {
     if (wb::testing::is_watched()) return;  // other cases make the same accesses
     const auto shape = plain_attention(1, 1, 35, 40, 64);
     const auto numbers = wb::testing::random_attention(shape, 13);
@@ -381,7 +381,7 @@ TEST_CASE("scores of -2^17: what the mask hides has no weight, however low it is
     graded(Bf16(), 40, 35);
 }
 
-TEST_CASE("scales near the ends of float, for numbers near the other end") {
+TEST_CASE("scales near the ends of float, for numbers near the other end", "[values]") {
     // Sums of products stay below 2^127, and so scores of the subnormal scale near 0.
     const auto graded = [](auto zero, int64_t dim, float scale, int power) {
         using T = decltype(zero);

@@ -215,7 +215,7 @@ TEST_CASE("e4m3: the largest value of a head, wherever it is") {
     }
 }
 
-TEST_CASE("e4m3: numbers are rounded to the nearest one, not cut off") {
+TEST_CASE("e4m3: numbers are rounded to the nearest one, not cut off", "[values]") {
     NEEDS_FP8();
     // Of many numbers, the errors of rounding cancel out, and those of cutting off are
     // 3 % of each. All values are 1: o is 1 if weights are right.
@@ -248,7 +248,8 @@ TEST_CASE("e4m3: numbers are rounded to the nearest one, not cut off") {
     near(run(shape, inputs), "weights of 2^-12, 598 of them");
 }
 
-TEST_CASE("e4m3: values have four bits, and so have weights, queries and keys") {
+TEST_CASE("e4m3: values have four bits, and so have weights, queries and keys",
+          "[values]") {
     NEEDS_FP8();
     // The rest is exact. Numbers of four bits are off by 0.026 of them, root mean
     // square, and those of e5m2, which have three, by twice as much.

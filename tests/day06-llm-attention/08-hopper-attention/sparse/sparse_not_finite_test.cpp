@@ -102,7 +102,7 @@ TEST_CASE("blocks: a NaN of one tile is none of the next ones of its multiproces
     }
 }
 
-TEST_CASE("blocks: the scores of some blocks are past the largest float") {
+TEST_CASE("blocks: the scores of some blocks are past the largest float", "[values]") {
     NEEDS_BLOCKS();
     // And negative: these keys weigh nothing, whether steps begin with them or end.
     constexpr size_t kWeightless = 64 * 5;

@@ -37,7 +37,8 @@ TEST_CASE("blocks: the largest score moves a little with each step") {
     }
 }
 
-TEST_CASE("blocks: values near 2^106, and scores that rise or fall by 100, or 50") {
+TEST_CASE("blocks: values near 2^106, and scores that rise or fall by 100, or 50",
+          "[values]") {
     NEEDS_BLOCKS();
     const auto pattern = wb::dense_pattern(3, 200, false);
     for (const int64_t D : {64, 128})
@@ -49,7 +50,7 @@ TEST_CASE("blocks: values near 2^106, and scores that rise or fall by 100, or 50
         }
 }
 
-TEST_CASE("blocks: small weights count: many keys, each next to nothing") {
+TEST_CASE("blocks: small weights count: many keys, each next to nothing", "[values]") {
     NEEDS_BLOCKS();
     const auto graded = [](const HostCsr& pattern, int64_t D, auto inputs_of) {
         auto shape = shape_of(pattern, D);
@@ -67,7 +68,7 @@ TEST_CASE("blocks: small weights count: many keys, each next to nothing") {
     }
 }
 
-TEST_CASE("blocks: subnormal values, queries, keys and scales") {
+TEST_CASE("blocks: subnormal values, queries, keys and scales", "[values]") {
     NEEDS_BLOCKS();
     constexpr double kSmallest = Format<T>::kSmallest;
     const auto pattern = wb::dense_pattern(3, 203, true);
@@ -91,7 +92,8 @@ TEST_CASE("blocks: subnormal values, queries, keys and scales") {
     }
 }
 
-TEST_CASE("blocks: scores of a million and more, all alike, of either sign") {
+TEST_CASE("blocks: scores of a million and more, all alike, of either sign",
+          "[values]") {
     NEEDS_BLOCKS();
     // What stands for a pair that is not seen must be further down than they are.
     const auto pattern = wb::dense_pattern(13, 67, true);
