@@ -110,6 +110,15 @@ TEST_CASE("packed and paged: wrong arguments are refused by name") {
                  [](Call& c) { c.shape.total_queries = -4; });
     refused.both("shape.max_queries is -1", [](Call& c) { c.shape.max_queries = -1; });
     refused.both("shape.head_dim is 32", [](Call& c) { c.shape.head_dim = 32; });
+    // A size cut to 32 bits would be right.
+    constexpr int64_t kInt = int64_t{1} << 32;
+    refused.both("shape.head_dim is 4294967360",
+                 [](Call& c) { c.shape.head_dim += kInt; });
+    refused.both("shape.query_heads is 2", [](Call& c) { c.shape.kv_heads += kInt; });
+    refused.both("shape.total_queries is 4294967300",
+                 [](Call& c) { c.shape.total_queries = kInt + 4; });
+    refused.both("shape.total_keys is 4294967300",
+                 [](Call& c) { c.shape.total_keys += kInt; });
     refused.both("shape.scale is -0.5", [](Call& c) { c.shape.scale = -0.5f; });
     for (const float scale : {NAN, INFINITY, 0x1.8p127f})
         refused.both("shape.scale is ", [=](Call& c) { c.shape.scale = scale; });
@@ -296,29 +305,41 @@ TEST_CASE("packed and paged: of a sequence longer than max_queries, the first ro
 
 TEST_CASE("paged: a fault of an earlier call changes nothing, and is kept") {
     NEEDS_HOPPER();
-    const auto batch = make_batch<T>({{3, 40}, {20, 30}}, 1, 1, 64, true);
-    const wb::PagedWorkspace workspace(1);
-    const wb::PagedStatus earlier{int32_t(wb::PagedFault::length), 1, 0, -7};
-    CUDA_CHECK(cudaMemcpy(
-        workspace.status(), &earlier, sizeof earlier, cudaMemcpyHostToDevice));
-    Grader grade("hopper_attention_paged", batch.text() + ", after a fault");
-    const wb::PagedCache cache = cache_on_device(grade, in_pages(batch, 16, 7));
-    const T* q = grade.input("q", pack_rows<T>(batch, &AttentionInputs::q, 1, 64));
-    const auto* starts = grade.input("query_starts", batch.query_starts);
-    T* o = grade.output<T>("o", {23, 64});
-    float* lse = grade.output<float>("lse", {23});
-    grade.run([&](cudaStream_t s) {
-        hopper_attention_paged(batch.shape, cache, q, starts, o, lse, workspace, s);
-    });
-    expect_both(grade, expect_batch<T>(batch));
-    std::string report;
-    try {
-        workspace.check(nullptr);
-    } catch (const wb::PagedCacheError& error) {
-        report = error.what();
+    auto batch = make_batch<T>({{3, 40}, {20, 30}}, 1, 1, 64, true);
+    auto pages = in_pages(batch, 16, 7);
+    for (const bool is_wrong : {false, true}) {  // this call has a fault of its own
+        if (is_wrong) {
+            pages.lengths[0] = -3;  // counts as 0
+            batch.parts[0].keys = 0;
+            batch.inputs[0].k.clear();
+            batch.inputs[0].v.clear();
+        }
+        const wb::PagedWorkspace workspace(1);
+        const wb::PagedStatus earlier{int32_t(wb::PagedFault::length), 1, 0, -7};
+        CUDA_CHECK(cudaMemcpy(
+            workspace.status(), &earlier, sizeof earlier, cudaMemcpyHostToDevice));
+        Grader grade("hopper_attention_paged",
+                     batch.text() + ", after a fault" + (is_wrong ? ", with one" : ""));
+        const wb::PagedCache cache = cache_on_device(grade, pages);
+        const T* q = grade.input("q", pack_rows<T>(batch, &AttentionInputs::q, 1, 64));
+        const auto* starts = grade.input("query_starts", batch.query_starts);
+        T* o = grade.output<T>("o", {23, 64});
+        float* lse = grade.output<float>("lse", {23});
+        grade.run([&](cudaStream_t s) {
+            hopper_attention_paged(batch.shape, cache, q, starts, o, lse, workspace, s);
+        });
+        expect_both(grade, expect_batch<T>(batch));
+        std::string report;
+        try {
+            workspace.check(nullptr);
+        } catch (const wb::PagedCacheError& error) {
+            report = error.what();
+        }
+        wb::testing::expect_report("hopper_attention_paged",
+                                   batch.text(),
+                                   report,
+                                   "sequence 1: its length is -7");
     }
-    wb::testing::expect_report(
-        "hopper_attention_paged", batch.text(), report, "sequence 1: its length is -7");
 }
 
 /// Calls each version, which may take so much memory beyond the arguments.

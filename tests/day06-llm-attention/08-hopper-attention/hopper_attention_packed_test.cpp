@@ -132,7 +132,7 @@ TEST_CASE("packed and paged: more sequences than a byte counts") {
     lengths[257] = {2, 17};
     auto batch = make_batch<__nv_bfloat16>(lengths, 2, 1, 64, false);
     // It need not be near: so many tiles would be more than a launch may have.
-    batch.shape.max_queries = wb::kMaxSequence;
+    batch.shape.max_queries = int64_t{1} << 32;
     grade_packed<__nv_bfloat16>(batch);
     grade_paged(batch, 16);
 }
