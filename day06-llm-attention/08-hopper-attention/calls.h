@@ -18,7 +18,12 @@
 
 /// Refuses GPUs that lack the instructions.
 inline void require_hopper(const wb::Arguments& arguments) {
-#if !defined(SIMT_CPU)
+#if defined(SIMT_CPU) && !defined(WB_HOPPER_SIM)
+    arguments.require(false,
+                      "the simulator",
+                      0,
+                      "does not know wgmma and the TMA unit; chapter 07 runs here");
+#else
     const int capability = wb::compute_capability();
     arguments.require(
         capability / 10 == 9,
@@ -26,13 +31,6 @@ inline void require_hopper(const wb::Arguments& arguments) {
         capability,
         "must be 90 (H100, H200, GH200): wgmma and setmaxnreg exist on no "
         "other GPU; 07-tensor-core-attention runs here");
-#elif !defined(WB_HOPPER_SIM)
-    arguments.require(false,
-                      "the simulator",
-                      0,
-                      "does not know wgmma and the TMA unit; chapter 07 runs here");
-#else
-    (void)arguments;
 #endif
 }
 

@@ -87,7 +87,8 @@ struct PackedShape {
 /// @param o                         [total_queries, H, D] dense
 /// @param lse                       [H, total_queries] or null
 ///
-/// What a row holds does not touch other sequences: not even a NaN does.
+/// What a row holds does not touch other sequences: not even a NaN does. No memory is
+/// taken for each sequence.
 /// Throws wb::InvalidArgument as above, and for strides that are no multiples of 8 or
 /// shorter than a row.
 void hopper_attention_packed(const PackedShape& shape,

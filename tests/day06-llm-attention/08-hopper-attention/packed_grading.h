@@ -24,9 +24,11 @@ struct Batch {
 
     std::string text() const {
         std::string result = "queries/keys";
-        for (const auto& part : parts)
-            result +=
-                " " + std::to_string(part.queries) + "/" + std::to_string(part.keys);
+        for (size_t s = 0; s < std::min(parts.size(), size_t{8}); ++s)
+            result += " " + std::to_string(parts[s].queries) + "/" +
+                      std::to_string(parts[s].keys);
+        if (parts.size() > 8)
+            result += " ... of " + std::to_string(parts.size()) + " sequences";
         return result + ", Hq" + std::to_string(shape.query_heads) + " Hkv" +
                std::to_string(shape.kv_heads) + " D" + std::to_string(shape.head_dim) +
                (shape.causal ? " causal" : "") + note;
@@ -191,7 +193,7 @@ struct PagedResult {
 };
 
 /// hopper_attention_paged. With an odd number of queries, other numbers lie between
-/// their rows.
+/// their rows, and the workspace has no counters.
 /// @param expected  null: only run it; the second sequence has a fault
 /// @param with_lse  the log-sum-exp is wanted; else lse is null
 inline PagedResult run_paged(const Batch& batch,
@@ -205,7 +207,7 @@ inline PagedResult run_paged(const Batch& batch,
     // These two are not used.
     shape.total_keys = 0;
     shape.kv_stride = shape.kv_heads * shape.head_dim + 64;
-    const wb::PagedWorkspace workspace(1);
+    const wb::PagedWorkspace workspace(shape.total_queries % 2 == 1 ? 0 : 1);
     Grader grade("hopper_attention_paged",
                  batch.text() + ", pages of " + std::to_string(pages.shape.page_size) +
                      (with_lse ? "" : ", lse = nullptr"));

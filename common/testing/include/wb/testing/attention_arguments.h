@@ -22,6 +22,7 @@ void expect_shapes_refused(const std::string& exercise,
                            bool groups,
                            Call call) {
     constexpr int64_t kTooLong = int64_t{1} << 31;
+    constexpr int64_t kInt = int64_t{1} << 32;  // a size cut to 32 bits would be right
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const auto refused = [&](const std::string& part, auto change) {
         for (const bool no_queries : {false, true})
@@ -37,12 +38,16 @@ void expect_shapes_refused(const std::string& exercise,
     refused("shape.query_heads is -2", [](auto& s) { s.query_heads = -2; });
     refused("shape.kv_heads is -1", [](auto& s) { s.kv_heads = -1; });
     refused("shape.query_heads is ", [](auto& s) { s.kv_heads = 0; });
+    refused("heads is ", [](auto& s) { s.kv_heads += kInt; });
     refused("shape.query_heads is ", [](auto& s) { s.query_heads += s.kv_heads + 1; });
     refused("shape.queries is -4", [](auto& s) { s.queries = -4; });
     refused("shape.queries is 2147483648", [](auto& s) { s.queries = kTooLong; });
+    refused("shape.queries is 4294967300", [](auto& s) { s.queries = kInt + 4; });
     refused("shape.keys is -4", [](auto& s) { s.keys = -4; });
     refused("shape.keys is 2147483648", [](auto& s) { s.keys = kTooLong; });
-    for (const int64_t head_dim : {0, 48, -64, 1024})
+    refused("shape.keys is 4294967300", [](auto& s) { s.keys = kInt + 4; });
+    for (const int64_t head_dim :
+         {int64_t{0}, int64_t{48}, int64_t{-64}, int64_t{1024}, kInt + right.head_dim})
         refused("shape.head_dim is " + std::to_string(head_dim),
                 [&](auto& s) { s.head_dim = head_dim; });
     refused("shape.scale is ", [](auto& s) { s.scale = kInfinity; });

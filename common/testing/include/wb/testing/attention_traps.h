@@ -300,6 +300,8 @@ void expect_pointers_refused(const std::string& exercise,
     const auto count = static_cast<int64_t>(numbers.size());
     T* const d = memory.in_out<T>("d", {count}, numbers);
     T host[256] = {};
+    T* pinned = nullptr;  // the host's, although a kernel could use it
+    CUDA_CHECK(cudaMallocHost(&pinned, sizeof host));
     auto without_keys = shape;
     without_keys.keys = 0;
     for (std::size_t wrong = 0; wrong < std::size(kNames); ++wrong) {
@@ -321,6 +323,7 @@ void expect_pointers_refused(const std::string& exercise,
                 });
             };
         refused(shape, host, "a host pointer");
+        refused(shape, pinned, "a host pointer");
         if (name == "o" || is_lse) refused(without_keys, host, "a host pointer");
         if (!is_lse) refused(shape, nullptr, "a null pointer");
         if (is_lse)  // of floats
@@ -331,6 +334,7 @@ void expect_pointers_refused(const std::string& exercise,
         refused(shape, d + 1, "not aligned");
         refused(shape, d + 8 / sizeof(T), "not aligned");
     }
+    CUDA_CHECK(cudaFreeHost(pinned));
     CUDA_CHECK(cudaDeviceSynchronize());
     memory.expect("d", as_doubles(numbers), [](int64_t) { return 0.0; });
 }
