@@ -121,15 +121,20 @@ TEST_CASE("rows that see nothing give zeros") {
 TEST_CASE("nobody but candidates, and no candidate") {
     Call c{{40, 40, 1, 1}};
     c.mask = HstuMask::target;
+    const auto [text, contexts, targets] =
+        GENERATE(table<std::string, std::vector<int32_t>, std::vector<int32_t>>(
+            {{", targets 40 0 1 0", {0, 40, 0, 1}, {40, 0, 1, 0}},
+             {", no candidate in any sequence", {7, 40, 0, 1}, {0, 0, 0, 0}},
+             {", all rows are candidates", {0, 0, 0, 0}, {40, 40, 1, 1}}}));
     grade_changed(any_type(),
                   c,
                   1,
-                  ", targets 40 0 1 0",
+                  text,
                   Passes::both,
                   Versions::all,
-                  [](HstuProblem& p) {
-                      p.contexts = {0, 40, 0, 1};
-                      p.targets = {40, 0, 1, 0};
+                  [&, contexts = contexts, targets = targets](HstuProblem& p) {
+                      p.contexts = contexts;
+                      p.targets = targets;
                   });
 }
 
