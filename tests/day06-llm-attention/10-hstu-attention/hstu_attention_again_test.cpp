@@ -17,6 +17,7 @@ struct Again {
     HstuMask mask;
     Bias bias;
     std::function<void(HstuProblem& now)> change;
+    bool elsewhere = false;  ///< results go to other arrays
 };
 
 /// Other numbers, which lie elsewhere.
@@ -103,6 +104,7 @@ std::vector<Again> all_again() {
          causal,
          Bias::times,
          [](P& p) { p.buckets = 4, p.times.resize(at(p.heads * 4)); }},
+        {"where results go", causal, Bias::both, [](P&) {}, true},
     };
 }
 
@@ -152,11 +154,13 @@ void grade_forward_again(const std::string& name,
                          Forward<T>* run,
                          const HstuProblem& before,
                          const HstuProblem& now,
+                         bool elsewhere,
                          const std::string& text) {
     Grader grade(name, text);
     Calls<T> calls(grade, before, now);
-    calls.before.o = calls.now.o =
-        grade.output<T>("o", {now.total(), now.heads, now.head_dim});
+    const wb::testing::Shape rows = {now.total(), now.heads, now.head_dim};
+    calls.before.o = calls.now.o = grade.output<T>("o", rows);
+    if (elsewhere) calls.before.o = grade.output<T>("earlier o", rows);
     grade.run([&](cudaStream_t stream) {
         run(calls.before, stream);
         run(calls.now, stream);
@@ -169,6 +173,7 @@ void grade_backward_again(const std::string& name,
                           Backward<T>* run,
                           const HstuProblem& before,
                           const HstuProblem& now,
+                          bool elsewhere,
                           const std::string& text) {
     Grader grade(name, text);
     const Calls<T> calls(grade, before, now);
@@ -186,9 +191,14 @@ void grade_backward_again(const std::string& name,
                             table("d_times", now.times)};
     HstuGradients<T> earlier = out;
     earlier.d_o = calls.d_o_before;
-    if (now.positions.size() != before.positions.size())
+    if (elsewhere) {
+        earlier.dq = grade.output<T>("earlier dq", rows);
+        earlier.dk = grade.output<T>("earlier dk", rows);
+        earlier.dv = grade.output<T>("earlier dv", rows);
+    }
+    if (elsewhere || now.positions.size() != before.positions.size())
         earlier.d_positions = table("earlier d_positions", before.positions);
-    if (now.times.size() != before.times.size())
+    if (elsewhere || now.times.size() != before.times.size())
         earlier.d_times = table("earlier d_times", before.times);
     grade.run([&](cudaStream_t stream) {
         run(calls.before, earlier, stream);
@@ -214,7 +224,7 @@ TEST_CASE("once more in the same arrays, but for one thing") {
             };
             const auto o = last("hstu_attention", forward);
             const auto d = last("hstu_backward", backward);
-            for (const auto& [what, mask, bias, change] : all_again()) {
+            for (const auto& [what, mask, bias, change, elsewhere] : all_again()) {
                 Call c{{20, 13}};
                 c.heads = 2;
                 c.head_dim = 64;
@@ -224,8 +234,10 @@ TEST_CASE("once more in the same arrays, but for one thing") {
                 HstuProblem now = before;
                 change(now);
                 const std::string text = c.text() + ", then once more, but for " + what;
-                grade_forward_again<T>(o.name, o.function, before, now, text);
-                grade_backward_again<T>(d.name, d.function, before, now, text);
+                grade_forward_again<T>(
+                    o.name, o.function, before, now, elsewhere, text);
+                grade_backward_again<T>(
+                    d.name, d.function, before, now, elsewhere, text);
             }
         });
 }

@@ -179,7 +179,8 @@ TEST_CASE("more than 1024 rows, keys, and intervals in a row") {
 }
 
 TEST_CASE("more than 4096 rows and keys of each type", "[long]") {
-    // The last row sees all keys, the 32 before it and the first see only the first.
+    // The last row sees all keys, for bf16 by one interval, else each by its own; the
+    // 32 before it and the first see only the first.
     constexpr int32_t kRows = 4129;
     Call c{{kRows}};
     c.mask = HstuMask::arbitrary;
@@ -188,14 +189,17 @@ TEST_CASE("more than 4096 rows and keys of each type", "[long]") {
     if (type == fp32) c.bias = Bias::both;
     c.max_distance = 5000;
     c.buckets = 12;
+    const int32_t keys = type == bf16 ? kRows : 1;  // of an interval of the last row
     grade_changed(
-        type, c, 1, ", 4129 rows", Passes::both, Versions::last, [](HstuProblem& p) {
+        type, c, 1, ", 4129 rows", Passes::both, Versions::last, [=](HstuProblem& p) {
             p.intervals.clear();
             p.offsets.assign(1, 0);
             for (int32_t i = 0; i < kRows; ++i) {
-                const int32_t end = i < kRows - 1 ? 1 : kRows;
-                if (i == 0 || i >= kRows - 33)
-                    p.intervals.insert(p.intervals.end(), {0, end});
+                const bool is_last = i == kRows - 1;
+                if (i == 0 || (i >= kRows - 33 && !is_last))
+                    p.intervals.insert(p.intervals.end(), {0, 1});
+                for (int32_t j = 0; is_last && j < kRows; j += keys)
+                    p.intervals.insert(p.intervals.end(), {j, j + keys});
                 p.offsets.push_back(static_cast<int32_t>(p.intervals.size() / 2));
             }
         });
