@@ -1,5 +1,5 @@
 // The right hopper_attention that the .diff files edit: the consumer of v2.
-// Only the test cases that reject its edits hold it: v2 runs all of them for the ladder.
+// Only the test cases that reject its edits hold it: for the ladder, v2 runs them all.
 #include "hopper_attention.h"
 
 #include <wb/errors.h>
