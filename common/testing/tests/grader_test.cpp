@@ -92,6 +92,19 @@ TEST_CASE("grader: a NaN that is wanted may look like poison") {
     grade.expect("y", {kNaN, 1.0}, exactly);
 }
 
+TEST_CASE("grader: zeros and NaN may be the same for other numbers, too") {
+    // As in rows without keys, and one that sees a NaN.
+    const float nan = std::bit_cast<float>(0xFFFFFFFFu);
+    Grader grade("nan_v1", "NaN");
+    const float* d_x = grade.input("x", std::vector<float>{nan, 1.0f, nan});
+    float* d_y = grade.output<float>("y", {3});
+    grade.run([&](cudaStream_t s) {
+        launch_scale(d_x, d_y, {2, 0, 0, 3}, s);
+        CUDA_CHECK(cudaMemsetAsync(d_y + 1, 0, sizeof(float), s));
+    });
+    grade.expect("y", {NAN, 0.0, NAN}, [](int64_t) { return 0.0; });
+}
+
 TEST_CASE("grader: an output of no elements is right") {
     Grader grade("nothing", "n = 0");
     (void)grade.output<float>("y", {0});
